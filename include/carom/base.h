@@ -1,0 +1,133 @@
+/// carom/base.h: what every other header stands on: version, status codes, errors with messages,
+/// the allocator, the log and progress callbacks, random numbers and the clock.
+///
+/// Every function of Carom is safe to call from several threads as long as no two of them write the
+/// same object. Nothing here keeps global state, prints or ends the process.
+#ifndef CAROM_BASE_H
+#define CAROM_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CAROM_API __attribute__((visibility("default")))
+#define CAROM_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+#else
+#define CAROM_API
+#define CAROM_PRINTF(text, first)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAROM_VERSION_MAJOR 0
+#define CAROM_VERSION_MINOR 1
+#define CAROM_VERSION_PATCH 0
+
+/// The version of the library that is linked, as "major.minor.patch".
+CAROM_API const char *carom_version(void);
+
+// ---- status -----------------------------------------------------------------------------------
+
+/// The one list of outcomes: X(name, value, text). Zero is success. Positive is recoverable: the
+/// same call may succeed with a smaller step or more iterations. Negative is final for this input.
+#define CAROM_STATUS_LIST(X)                                                 \
+  X(CAROM_OK, 0, "success")                                                  \
+  X(CAROM_NOT_CONVERGED, 1, "an iteration did not converge")                 \
+  X(CAROM_INTERRUPTED, 2, "interrupted by the caller")                       \
+  X(CAROM_ERR_MEMORY, -1, "out of memory")                                   \
+  X(CAROM_ERR_ARGUMENT, -2, "invalid argument")                              \
+  X(CAROM_ERR_NUMBER, -3, "a number is not finite or out of range")          \
+  X(CAROM_ERR_GEOMETRY, -4, "degenerate or unsuitable geometry")             \
+  X(CAROM_ERR_NOT_CONVEX, -5, "the mesh is not convex")                      \
+  X(CAROM_ERR_SINGULAR, -6, "a matrix is singular or not positive definite") \
+  X(CAROM_ERR_IO, -7, "a file could not be read or written")                 \
+  X(CAROM_ERR_FORMAT, -8, "a file is not in the expected format")            \
+  X(CAROM_ERR_SCENE, -9, "the scene has errors")                             \
+  X(CAROM_ERR_UNSUPPORTED, -10, "not available in this build")               \
+  X(CAROM_ERR_LIMIT, -11, "a size limit was exceeded")
+
+typedef enum carom_status {
+#define CAROM_STATUS_ENUM(name, value, text) name = value,
+  CAROM_STATUS_LIST(CAROM_STATUS_ENUM)
+#undef CAROM_STATUS_ENUM
+} carom_status;
+
+/// The text of a status, never null; "unknown status" for a value outside the list.
+CAROM_API const char *carom_status_text(carom_status status);
+
+/// What went wrong, in words that name the body, file or argument and the remedy. Functions that
+/// can fail take a pointer to one of these as their last argument; null means "not interested".
+/// It is written only on failure.
+typedef struct carom_error {
+  carom_status status;
+  char message[1000];
+} carom_error;
+
+/// Fills *error (which may be null) and returns `status`, so that a failure is one line at its site.
+CAROM_API carom_status carom_fail(carom_error *error, carom_status status, const char *format, ...) CAROM_PRINTF(3, 4);
+
+// ---- memory -----------------------------------------------------------------------------------
+
+/// The one door to the heap. All three take `context`. `resize` behaves as realloc; blocks are
+/// aligned as malloc aligns them.
+typedef struct carom_allocator {
+  void *context;
+  void *(*allocate)(void *context, size_t size);
+  void *(*resize)(void *context, void *block, size_t size);
+  void (*release)(void *context, void *block);
+} carom_allocator;
+
+/// malloc, realloc and free. A null `const carom_allocator *` means this one everywhere.
+CAROM_API carom_allocator carom_allocator_default(void);
+
+// ---- log and progress -------------------------------------------------------------------------
+
+typedef enum carom_log_level { CAROM_LOG_DEBUG, CAROM_LOG_INFO, CAROM_LOG_NOTICE, CAROM_LOG_WARNING } carom_log_level;
+
+/// Where messages go. A null `write` drops them. The library never prints by itself.
+typedef struct carom_log {
+  void *context;
+  void (*write)(void *context, carom_log_level level, const char *message);
+} carom_log;
+
+/// Formats one message and hands it to `log` (which may be null).
+CAROM_API void carom_log_write(const carom_log *log, carom_log_level level, const char *format, ...) CAROM_PRINTF(3, 4);
+
+/// How far long work has come. `report` returns false to ask the work to stop at the next safe
+/// point; the work then returns CAROM_INTERRUPTED with everything so far kept.
+typedef struct carom_progress {
+  void *context;
+  bool (*report)(void *context, double done, double total);
+} carom_progress;
+
+// ---- random numbers ---------------------------------------------------------------------------
+
+/// A counter-based generator (Philox 4x32-10, Salmon et al. 2011): the i-th number of stream s
+/// under seed k is a pure function of (k, s, i), so that results repeat whatever the order in which
+/// threads or replicas draw them. A plain value: copy it freely.
+typedef struct carom_random {
+  uint64_t seed;
+  uint64_t stream;
+  uint64_t index;  ///< how many numbers have been drawn
+} carom_random;
+
+CAROM_API carom_random carom_random_make(uint64_t seed, uint64_t stream);
+CAROM_API uint64_t carom_random_bits(carom_random *random);                       ///< 64 random bits
+CAROM_API double carom_random_uniform(carom_random *random);                      ///< in [0, 1), 53 bits
+CAROM_API double carom_random_between(carom_random *random, double a, double b);  ///< in [a, b)
+CAROM_API double carom_random_normal(carom_random *random);                       ///< mean 0, deviation 1
+CAROM_API uint32_t carom_random_below(carom_random *random, uint32_t n);          ///< in 0 .. n-1, unbiased
+
+// ---- clock ------------------------------------------------------------------------------------
+
+/// Monotonic time in seconds, for durations only.
+CAROM_API double carom_clock(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

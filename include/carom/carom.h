@@ -1,0 +1,14 @@
+/// carom/carom.h: all of Carom. Mechanics with impacts: bodies that collide, stick, slide, latch and
+/// assemble, with an audit of every run. SI units; world frame right-handed with z up.
+#ifndef CAROM_H
+#define CAROM_H
+
+#include "carom/base.h"
+#include "carom/geometry.h"
+#include "carom/io.h"
+#include "carom/mechanics.h"
+#include "carom/model.h"
+#include "carom/step.h"
+#include "carom/vec.h"
+
+#endif

@@ -1,0 +1,149 @@
+/// carom/geometry.h: convex shapes, their mass properties, and meshes from files.
+///
+/// A shape is immutable once made and counted by reference: share one among as many bodies and
+/// threads as you like. Lengths are in metres, in the shape's own frame.
+#ifndef CAROM_GEOMETRY_H
+#define CAROM_GEOMETRY_H
+
+#include "carom/base.h"
+#include "carom/vec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum carom_shape_kind {
+  CAROM_SHAPE_POLYTOPE,   ///< convex hull of vertices
+  CAROM_SHAPE_SPHERE,     ///< centred at the origin
+  CAROM_SHAPE_CAPSULE,    ///< a segment on the z axis, |z| <= half_length, fattened by radius
+  CAROM_SHAPE_HALFSPACE,  ///< the points z <= 0; unbounded, so for fixed bodies only
+} carom_shape_kind;
+
+/// One edge: its two vertices and the two faces that meet there. Seen from outside, f[0] lies to
+/// the left when walking from v[0] to v[1].
+typedef struct carom_polytope_edge {
+  int v[2];
+  int f[2];
+} carom_polytope_edge;
+
+/// A convex polytope with its whole face lattice. Faces are maximal: coplanar triangles are merged.
+typedef struct carom_polytope {
+  int vertex_count;
+  int face_count;
+  int edge_count;                    ///< vertex_count + face_count - 2 (Euler)
+  const carom_vec3 *vertices;        ///< (vertex_count)
+  const int *face_start;             ///< (face_count + 1) offsets into face_vertices
+  const int *face_vertices;          ///< (2 edge_count) counter-clockwise seen from outside
+  const carom_vec3 *face_normals;    ///< (face_count) unit, outward
+  const double *face_offsets;        ///< (face_count) the face lies in normal . r = offset
+  const carom_polytope_edge *edges;  ///< (edge_count)
+  const int *neighbor_start;         ///< (vertex_count + 1) offsets into neighbors
+  const int *neighbors;              ///< (2 edge_count) the vertex graph, ascending per vertex
+} carom_polytope;
+
+typedef struct carom_shape carom_shape;
+
+// ---- making shapes ----------------------------------------------------------------------------
+// Each returns CAROM_OK and one reference in *shape, or a negative status, a message and *shape
+// untouched. A null allocator means the default one.
+
+/// The convex hull of points (at least four, not in one plane). Points inside the hull, duplicates
+/// and points within `1e-10` of the extent from a face are dropped; vertices keep the input order.
+CAROM_API carom_status carom_shape_create_hull(const carom_vec3 *points, int count, const carom_allocator *allocator,
+                                               const carom_shape **shape, carom_error *error);
+/// A box centred at the origin with the given full side lengths.
+CAROM_API carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allocator,
+                                              const carom_shape **shape, carom_error *error);
+/// A right prism, centred at the origin, over a regular polygon with `sides` corners of
+/// circumradius `radius`; the first corner lies on +x, the axis is z.
+CAROM_API carom_status carom_shape_create_prism(int sides, double radius, double height,
+                                                const carom_allocator *allocator, const carom_shape **shape,
+                                                carom_error *error);
+/// A right pyramid over such a polygon; the base lies at z = -height/4 so that the centre of mass
+/// is at the origin, the apex at z = 3/4 height.
+CAROM_API carom_status carom_shape_create_pyramid(int sides, double radius, double height,
+                                                  const carom_allocator *allocator, const carom_shape **shape,
+                                                  carom_error *error);
+/// Regular tetrahedron and octahedron of the given edge length, centred at the origin.
+CAROM_API carom_status carom_shape_create_tetrahedron(double edge, const carom_allocator *allocator,
+                                                      const carom_shape **shape, carom_error *error);
+CAROM_API carom_status carom_shape_create_octahedron(double edge, const carom_allocator *allocator,
+                                                     const carom_shape **shape, carom_error *error);
+CAROM_API carom_status carom_shape_create_sphere(double radius, const carom_allocator *allocator,
+                                                 const carom_shape **shape, carom_error *error);
+/// `length` is that of the inner segment (0 allowed), so the whole is length + 2 radius long.
+CAROM_API carom_status carom_shape_create_capsule(double radius, double length, const carom_allocator *allocator,
+                                                  const carom_shape **shape, carom_error *error);
+CAROM_API carom_status carom_shape_create_halfspace(const carom_allocator *allocator, const carom_shape **shape,
+                                                    carom_error *error);
+
+// A faceted cylinder is a prism and a faceted cone a pyramid with many sides.
+
+CAROM_API const carom_shape *carom_shape_retain(const carom_shape *shape);  ///< one more reference; returns `shape`
+CAROM_API void carom_shape_release(const carom_shape *shape);               ///< one reference less; null is fine
+
+// ---- asking shapes ----------------------------------------------------------------------------
+
+CAROM_API carom_shape_kind carom_shape_get_kind(const carom_shape *shape);
+CAROM_API double carom_shape_radius(const carom_shape *shape);                   ///< sphere, capsule; else 0
+CAROM_API double carom_shape_half_length(const carom_shape *shape);              ///< capsule; else 0
+CAROM_API const carom_polytope *carom_shape_polytope(const carom_shape *shape);  ///< null unless a polytope
+/// Largest distance from the shape's origin to any of its points (infinite for a half-space).
+CAROM_API double carom_shape_bounding_radius(const carom_shape *shape);
+
+// ---- meshes -----------------------------------------------------------------------------------
+
+/// Triangles as read from a file; corners are welded vertices.
+typedef struct carom_mesh {
+  int vertex_count;
+  int triangle_count;
+  carom_vec3 *vertices;  ///< (vertex_count)
+  int *triangles;        ///< (3 triangle_count)
+  carom_allocator allocator;
+} carom_mesh;
+
+typedef struct carom_mesh_options {
+  double scale;           ///< multiplies every coordinate; default 1
+  bool hull;              ///< take the convex hull of whatever the file holds; default false
+  double weld_tolerance;  ///< corners closer than this times the extent are one vertex; default 1e-9
+} carom_mesh_options;
+
+CAROM_API carom_mesh_options carom_mesh_default_options(void);
+/// Reads OBJ (polygons are fanned), STL ASCII or STL binary; the kind is told by content and name.
+CAROM_API carom_status carom_mesh_read(const char *path, const carom_mesh_options *options,
+                                       const carom_allocator *allocator, carom_mesh *mesh, carom_error *error);
+/// The same from memory; `name` is used in messages and to tell OBJ from STL.
+CAROM_API carom_status carom_mesh_parse(const char *name, const void *data, size_t size,
+                                        const carom_mesh_options *options, const carom_allocator *allocator,
+                                        carom_mesh *mesh, carom_error *error);
+CAROM_API void carom_mesh_release(carom_mesh *mesh);  ///< frees the arrays and zeroes *mesh
+/// A shape from a mesh. A mesh that is not closed or not convex is refused with advice (how far it
+/// is from convex, and at which vertex) unless options->hull.
+CAROM_API carom_status carom_shape_create_mesh(const carom_mesh *mesh, const carom_mesh_options *options,
+                                               const carom_allocator *allocator, const carom_shape **shape,
+                                               carom_error *error);
+
+// ---- mass properties --------------------------------------------------------------------------
+
+typedef struct carom_mass {
+  double mass;         ///< kg
+  carom_vec3 center;   ///< centre of mass
+  carom_mat3 inertia;  ///< about the centre of mass, along the axes of the frame; kg m2
+} carom_mass;
+
+/// Exact integrals over the solid at uniform density; a half-space is refused.
+CAROM_API carom_status carom_shape_mass(const carom_shape *shape, double density, carom_mass *mass, carom_error *error);
+/// Exact integrals over the inside of a closed, consistently oriented mesh, convex or not.
+CAROM_API carom_status carom_mesh_mass(const carom_mesh *mesh, double density, carom_mass *mass, carom_error *error);
+/// The same solid after it was moved by `pose`.
+CAROM_API carom_mass carom_mass_transform(carom_mass mass, carom_pose pose);
+/// Two solids as one (parallel axes).
+CAROM_API carom_mass carom_mass_add(carom_mass a, carom_mass b);
+/// Principal moments (ascending unless the inertia is diagonal already, which keeps its axes) and
+/// the pose of the principal frame: its origin at the centre of mass.
+CAROM_API void carom_mass_principal(carom_mass mass, carom_vec3 *moments, carom_pose *frame);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

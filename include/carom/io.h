@@ -1,0 +1,180 @@
+/// carom/io.h: scene files in; result files, tables, pictures and replay pages out.
+#ifndef CAROM_IO_H
+#define CAROM_IO_H
+
+#include "carom/base.h"
+#include "carom/mechanics.h"
+#include "carom/model.h"
+#include "carom/step.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- diagnostics ----------------------------------------------------------------------------------
+
+/// One finding in a scene file. `hint` may be empty.
+typedef struct carom_diagnostic {
+  bool warning;      ///< false: an error
+  char *file;        ///< as the user wrote it, or "--set" for an override
+  int line, column;  ///< from 1; 0 when the finding has no place
+  char *message;     ///< what is wrong and what was expected
+  char *hint;        ///< the nearest known key, or a remedy
+} carom_diagnostic;
+
+typedef struct carom_diagnostics {
+  int count, error_count;
+  carom_diagnostic *items;
+  carom_allocator allocator;
+} carom_diagnostics;
+
+CAROM_API void carom_diagnostics_release(carom_diagnostics *diagnostics);  ///< frees the items, zeroes the struct
+/// Writes "file:line:column: error: message (hint)" into text, as snprintf does.
+CAROM_API int carom_diagnostic_format(const carom_diagnostic *diagnostic, char *text, size_t size);
+
+// ---- scenes -----------------------------------------------------------------------------------------
+
+typedef struct carom_camera {
+  bool given;
+  carom_vec3 position, target;
+} carom_camera;
+
+/// A scene file, read and built.
+typedef struct carom_scene {
+  char *path;         ///< as given
+  char *title;        ///< never null
+  char *description;  ///< never null
+  uint64_t seed;
+  double duration;        ///< s
+  double frame_interval;  ///< s between recorded frames
+  carom_step_options step;
+  carom_audit_bounds bounds;
+  carom_camera camera;
+  carom_model *model;
+  carom_state *state;  ///< at the start
+  char *source;        ///< the text of the file itself, for the record
+  char *resolved;      ///< the whole scene as one YAML text: includes and overrides put in
+  carom_allocator allocator;
+} carom_scene;
+
+typedef struct carom_scene_options {
+  const char *const *overrides;  ///< "path.to.key=value", applied in order before anything is read
+  int override_count;
+  int64_t max_bodies;  ///< refuse scenes that grow beyond; default 2 000 000
+} carom_scene_options;
+
+CAROM_API carom_scene_options carom_scene_default_options(void);
+/// Reads and builds a scene. All mistakes are collected in *diagnostics (which the caller releases,
+/// success or not); with at least one error the status is CAROM_ERR_SCENE and *scene is null. A file
+/// that cannot be opened is a diagnostic too. Null options mean defaults.
+CAROM_API carom_status carom_scene_read(const char *path, const carom_scene_options *options,
+                                        const carom_allocator *allocator, carom_scene **scene,
+                                        carom_diagnostics *diagnostics);
+/// The same from text in memory; `path` names it in messages and is where includes start from.
+CAROM_API carom_status carom_scene_parse(const char *path, const char *text, size_t size,
+                                         const carom_scene_options *options, const carom_allocator *allocator,
+                                         carom_scene **scene, carom_diagnostics *diagnostics);
+CAROM_API void carom_scene_destroy(carom_scene *scene);  ///< null is fine
+
+// ---- results: writing ---------------------------------------------------------------------------------
+
+/// What a result file tells about its making.
+typedef struct carom_provenance {
+  const char *command;  ///< the command line, or null
+  const char *host;     ///< or null
+} carom_provenance;
+
+typedef struct carom_recorder carom_recorder;
+
+/// Creates the HDF5 file (over an older one only when `overwrite`) with everything but the frames.
+CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
+                                             const carom_provenance *provenance, const carom_allocator *allocator,
+                                             carom_recorder **recorder, carom_error *error);
+/// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
+/// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact.
+CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
+                                            const carom_audit_sample *audit, carom_error *error);
+CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
+/// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
+CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
+                                             carom_error *error);
+CAROM_API void carom_recorder_destroy(carom_recorder *recorder);  ///< closes the file; null is fine
+
+// ---- results: reading ---------------------------------------------------------------------------------
+
+typedef struct carom_result_body {
+  char *name;
+  bool fixed;
+  double mass;
+  uint32_t color;
+  int part_start, part_count;
+} carom_result_body;
+
+/// A part of a body in the user's body frame; `shape` indexes carom_result.shapes.
+typedef struct carom_result_part {
+  int shape;
+  carom_pose pose;
+} carom_result_part;
+
+#define CAROM_AUDIT_COLUMNS 14
+/// One column of the audit series: key, label, unit and group of a plot.
+typedef struct carom_audit_column {
+  const char *key, *label, *unit, *group;
+} carom_audit_column;
+/// The columns of the audit series, in the order of the file: (CAROM_AUDIT_COLUMNS), constant.
+CAROM_API const carom_audit_column *carom_audit_columns(void);
+
+/// A result file in memory, except its poses, which are read frame by frame.
+typedef struct carom_result {
+  char *title, *description, *version, *command, *host, *created, *integrator, *ending, *scene_source, *scene_resolved;
+  uint64_t seed;
+  double step, duration;
+  int frame_count, body_count, part_count, shape_count;
+  double *times;               ///< (frame_count)
+  double *audit;               ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
+  carom_result_body *bodies;   ///< (body_count)
+  carom_result_part *parts;    ///< (part_count)
+  const carom_shape **shapes;  ///< (shape_count)
+  carom_verdict verdict;       ///< count 0 when the run did not finish
+  carom_camera camera;
+  bool complete;  ///< false: killed or interrupted; what is here is sound
+  struct carom_result_file *file;
+  carom_allocator allocator;
+} carom_result;
+
+/// One frame: (body_count) each.
+typedef struct carom_frame {
+  double time;
+  carom_pose *poses;               ///< of the user's body frame
+  carom_vec3 *velocities;          ///< of the centre of mass
+  carom_vec3 *angular_velocities;  ///< world frame
+} carom_frame;
+
+CAROM_API carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,
+                                         carom_error *error);
+CAROM_API void carom_result_close(carom_result *result);  ///< null is fine
+CAROM_API carom_status carom_frame_create(const carom_result *result, carom_frame *frame, carom_error *error);
+CAROM_API void carom_frame_release(const carom_result *result, carom_frame *frame);
+/// Fills a frame made by carom_frame_create.
+CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
+
+// ---- exports -------------------------------------------------------------------------------------------
+// Each writes to a temporary name first, so that a failure never leaves half a file under `path`.
+
+/// One self-contained HTML page. CAROM_ERR_UNSUPPORTED when the library was built without the viewer.
+CAROM_API carom_status carom_export_replay(carom_result *result, const char *path, const carom_progress *progress,
+                                           carom_error *error);
+/// trajectory table: time, body, position, orientation, velocity, angular velocity; a line per body and frame.
+CAROM_API carom_status carom_export_csv(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+/// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView.
+CAROM_API carom_status carom_export_vtk(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+/// An animated binary glTF 2.0 scene.
+CAROM_API carom_status carom_export_glb(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

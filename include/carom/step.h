@@ -1,0 +1,63 @@
+/// carom/step.h: moving a state forward in time. Every integrator stands behind this one interface,
+/// so that a scene can be run by any of them.
+#ifndef CAROM_STEP_H
+#define CAROM_STEP_H
+
+#include "carom/base.h"
+#include "carom/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Where the potential is sampled in the discrete Lagrangian.
+typedef enum carom_quadrature {
+  CAROM_QUADRATURE_ENDPOINT,  ///< half at each end: Stoermer-Verlet, explicit in the forces
+  CAROM_QUADRATURE_MIDPOINT,  ///< at (q_k + q_k+1)/2: implicit, as published (Johnson 2012, 3.2)
+} carom_quadrature;
+
+typedef struct carom_step_options {
+  const char *integrator;       ///< default "variational"; see carom_integrator_name
+  double step;                  ///< h, s; default 1e-3
+  carom_quadrature quadrature;  ///< default endpoint
+  int threads;                  ///< default 1; 0 means one per processor. Results do not depend on it.
+  double tolerance;             ///< of implicit solves, relative to the momenta; default 1e-14
+  int max_iterations;           ///< of implicit solves; default 50
+  int max_halvings;             ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
+} carom_step_options;
+
+CAROM_API carom_step_options carom_step_default_options(void);
+
+/// The integrators of this build: names for options and one line on each; null past the last.
+CAROM_API const char *carom_integrator_name(int index);
+CAROM_API const char *carom_integrator_summary(int index);
+
+/// What one step did, for the audit. Impulses and work are those that the outside did to the moving
+/// bodies: scheduled forces, the world, fixed bodies; gravity in the impulses but not in the work
+/// (it has a potential). Work also holds the (negative) work of dampers.
+typedef struct carom_step_report {
+  double step;                 ///< s
+  int iterations;              ///< largest number that an implicit solve took
+  double residual;             ///< largest relative residual left
+  int halvings;                ///< how often the step was split
+  carom_vec3 impulse;          ///< kg m/s
+  carom_vec3 angular_impulse;  ///< about the world origin, kg m2/s
+  double work;                 ///< J
+} carom_step_report;
+
+typedef struct carom_stepper carom_stepper;
+
+/// Allocates all that the steps need. The model must outlive the stepper.
+CAROM_API carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
+                                            const carom_allocator *allocator, carom_stepper **stepper,
+                                            carom_error *error);
+CAROM_API void carom_stepper_destroy(carom_stepper *stepper);  ///< null is fine
+/// Advances the state by one step of options->step. Never allocates. On failure the state is left as
+/// it was, and the message names body, time and remedy. `report` may be null.
+CAROM_API carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
+                                          carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+// Scratch memory as a marked stack: set-up reserves it once, steps and queries push and pop.
+#ifndef CAROM_SRC_BASE_ARENA_H
+#define CAROM_SRC_BASE_ARENA_H
+
+#include "carom/base.h"
+
+typedef struct carom_arena {
+  unsigned char *memory;
+  size_t capacity, used;
+  size_t high_water;  // most bytes ever in use: tells whether the reserve was well chosen
+  carom_allocator allocator;
+} carom_arena;
+
+typedef size_t carom_arena_mark;
+
+carom_status carom_arena_create(carom_arena *arena, size_t capacity, const carom_allocator *allocator,
+                                carom_error *error);
+void carom_arena_destroy(carom_arena *arena);
+
+// 64-byte aligned, uninitialised; null when the reserve is exhausted (a mistake in its sizing).
+void *carom_arena_push(carom_arena *arena, size_t size);
+#define CAROM_PUSH(arena, type, count) ((type *)carom_arena_push((arena), sizeof(type) * (size_t)(count)))
+
+carom_arena_mark carom_arena_get_mark(const carom_arena *arena);
+void carom_arena_pop(carom_arena *arena, carom_arena_mark mark);
+
+// What one push of `size` bytes takes from the capacity; sum these to size an arena.
+size_t carom_arena_cost(size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+// Thin helpers over the public allocator, and growing arrays.
+#ifndef CAROM_SRC_BASE_MEMORY_H
+#define CAROM_SRC_BASE_MEMORY_H
+
+#include "carom/base.h"
+
+// The allocator itself, or the default one for null.
+carom_allocator carom_allocator_or_default(const carom_allocator *allocator);
+
+// count * size bytes, zeroed; null when out of memory or when the product overflows. count 0 gives a valid block.
+void *carom_allocate(const carom_allocator *allocator, size_t count, size_t size);
+void carom_release(const carom_allocator *allocator, void *block);          // null is fine
+char *carom_copy_text(const carom_allocator *allocator, const char *text);  // null when out of memory
+char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size_t length);
+
+#define CAROM_NEW(allocator, type, count) ((type *)carom_allocate((allocator), (size_t)(count), sizeof(type)))
+
+// Makes room for one more element in an array with `*count` of `*capacity` used; false when out of memory.
+// New room is not initialised.
+bool carom_grow(const carom_allocator *allocator, void **array, int count, int *capacity, size_t size);
+
+#endif

@@ -1,0 +1,30 @@
+// Dense linear algebra. Matrices are column-major: A[i + j * lda], with lda the leading dimension.
+// The carom_small_* kernels are our own, for n up to a few dozen, where a call into BLAS costs more than the work;
+// carom_dense_* is the door to LAPACKE. None allocates except LAPACKE itself.
+#ifndef CAROM_SRC_MATH_DENSE_H
+#define CAROM_SRC_MATH_DENSE_H
+
+#include "carom/base.h"
+
+// P A = L U in place, row pivoting; pivot (n). CAROM_ERR_SINGULAR when a pivot is below eps times the largest entry.
+carom_status carom_small_lu(int n, double *A, int lda, int *pivot);
+void carom_small_lu_solve(int n, const double *LU, int lda, const int *pivot, double *b);
+
+// A = L L' in place (lower triangle). CAROM_ERR_SINGULAR when A is not positive definite.
+carom_status carom_small_cholesky(int n, double *A, int lda);
+void carom_small_cholesky_solve(int n, const double *L, int lda, double *b);
+
+// The same through LAPACKE, for larger n: dgetrf/dgetrs and dpotrf/dpotrs.
+carom_status carom_dense_lu(int n, double *A, int lda, int *pivot);
+carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *pivot, double *b);
+carom_status carom_dense_cholesky(int n, double *A, int lda);
+carom_status carom_dense_cholesky_solve(int n, const double *L, int lda, double *b);
+
+// Eigenvalues (ascending) of a symmetric matrix; its columns become the eigenvectors (dsyev).
+carom_status carom_dense_symmetric_eigen(int n, double *A, int lda, double *values);
+
+// Minimum-norm least squares min |A x - b| by singular values (dgelsd): A (m x n) is overwritten, b (max(m, n)) holds
+// x.
+carom_status carom_dense_least_squares(int m, int n, double *A, int lda, double *b, double rcond, int *rank);
+
+#endif

@@ -1,0 +1,15 @@
+#include "carom/model.h"
+
+carom_material_def carom_material_default(void) {
+  return (carom_material_def){.density = 1000, .restitution = 0.5, .friction = 0.5, .color = CAROM_COLOR_AUTO};
+}
+
+carom_body_def carom_body_default(void) {
+  return (carom_body_def){.pose = cm_pose_identity(), .color = CAROM_COLOR_AUTO};
+}
+
+carom_spring_def carom_spring_default(void) {
+  return (carom_spring_def){.body = {CAROM_WORLD, CAROM_WORLD}, .rest_length = -1};
+}
+
+carom_force_def carom_force_default(void) { return (carom_force_def){.body = CAROM_WORLD}; }

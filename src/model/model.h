@@ -1,0 +1,30 @@
+// The model as it is while it is being built: the public struct, whose pointers are const, and what only we may see.
+#ifndef CAROM_SRC_MODEL_MODEL_H
+#define CAROM_SRC_MODEL_MODEL_H
+
+#include "base/names.h"
+#include "carom/model.h"
+
+typedef struct carom_model_full {
+  carom_model view;  // first, so that a carom_model * is a carom_model_full *
+  carom_names body_names;
+  carom_body *bodies;
+  carom_part *parts;
+  carom_material *materials;
+  carom_charge_set *charge_sets;
+  carom_charge *charges;
+  carom_spring *springs;
+  carom_force *forces;
+  carom_knot *knots;
+} carom_model_full;
+
+// Position of a point that is fixed to a body (principal frame) or to the world.
+carom_vec3 carom_state_point(const carom_state *state, int body, carom_vec3 point);
+
+carom_status carom_state_create(int body_count, const carom_allocator *allocator, carom_state **state,
+                                carom_error *error);
+
+// Spatial inertia times angular velocity: R J R' w.
+carom_vec3 carom_body_spin_momentum(const carom_body *body, carom_quat q, carom_vec3 angular_velocity);
+
+#endif

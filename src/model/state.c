@@ -1,0 +1,84 @@
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/model.h"
+
+// One block: the struct, then x, q, p, l.
+static size_t block_size(size_t n) { return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)); }
+
+static size_t arrays_size(size_t n) { return block_size(n) - sizeof(carom_state); }
+
+carom_status carom_state_create(int body_count, const carom_allocator *allocator, carom_state **state,
+                                carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  size_t n = (size_t)body_count;
+  carom_state *s = carom_allocate(&a, block_size(n), 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the state of %d bodies", body_count);
+  s->body_count = body_count;
+  s->allocator = a;
+  s->x = (carom_vec3 *)(s + 1);
+  s->q = (carom_quat *)(s->x + n);
+  s->p = (carom_vec3 *)(s->q + n);
+  s->l = s->p + n;
+  *state = s;
+  return CAROM_OK;
+}
+
+void carom_state_copy(carom_state *to, const carom_state *from) {
+  to->time = from->time;
+  to->step = from->step;
+  memcpy(to->x, from->x, arrays_size((size_t)from->body_count));
+}
+
+carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
+                               carom_error *error) {
+  carom_status status = carom_state_create(from->body_count, allocator, state, error);
+  if (status == CAROM_OK) carom_state_copy(*state, from);
+  return status;
+}
+
+void carom_state_destroy(carom_state *state) {
+  if (!state) return;
+  carom_allocator allocator = state->allocator;
+  carom_release(&allocator, state);
+}
+
+carom_vec3 carom_state_point(const carom_state *state, int body, carom_vec3 point) {
+  return body == CAROM_WORLD ? point : cm_add(state->x[body], cm_rotate(state->q[body], point));
+}
+
+carom_vec3 carom_body_spin_momentum(const carom_body *body, carom_quat q, carom_vec3 angular_velocity) {
+  if (body->fixed) return cm_zero3();
+  return cm_rotate(q, cm_mul_diag(body->inertia, cm_unrotate(q, angular_velocity)));
+}
+
+carom_pose carom_state_pose(const carom_model *model, const carom_state *state, int body) {
+  return cm_compose(cm_pose(state->x[body], state->q[body]), model->bodies[body].frame);
+}
+
+carom_vec3 carom_state_velocity(const carom_model *model, const carom_state *state, int body) {
+  return cm_scale(model->bodies[body].inverse_mass, state->p[body]);
+}
+
+carom_vec3 carom_state_angular_velocity(const carom_model *model, const carom_state *state, int body) {
+  carom_quat q = state->q[body];
+  return cm_rotate(q, cm_mul_diag(model->bodies[body].inverse_inertia, cm_unrotate(q, state->l[body])));
+}
+
+void carom_state_set_pose(const carom_model *model, carom_state *state, int body, carom_pose pose) {
+  carom_pose principal = cm_compose(pose, cm_pose_inverse(model->bodies[body].frame));
+  state->x[body] = principal.p;
+  state->q[body] = cm_qunit(principal.q);
+}
+
+void carom_state_set_velocity(const carom_model *model, carom_state *state, int body, carom_vec3 velocity,
+                              carom_vec3 angular_velocity) {
+  const carom_body *b = &model->bodies[body];
+  state->p[body] = b->fixed ? cm_zero3() : cm_scale(b->mass, velocity);
+  state->l[body] = carom_body_spin_momentum(b, state->q[body], angular_velocity);
+}
+
+uint64_t carom_state_hash(const carom_state *state) {
+  uint64_t hash = carom_hash_bytes(CAROM_HASH_START, &state->time, sizeof state->time);
+  return carom_hash_bytes(hash, state->x, arrays_size((size_t)state->body_count));
+}
