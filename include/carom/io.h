@@ -86,12 +86,15 @@ typedef struct carom_provenance {
 
 typedef struct carom_recorder carom_recorder;
 
-/// Creates the HDF5 file (over an older one only when `overwrite`) with everything but the frames.
+/// Creates the HDF5 file (over an older one only when `overwrite`) with everything but the frames. The
+/// scene must outlive the recorder. A mutex stands around our calls of HDF5, so several recorders and
+/// results may be used at once; a host that calls HDF5 itself must not do so at the same time.
 CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
                                              const carom_provenance *provenance, const carom_allocator *allocator,
                                              carom_recorder **recorder, carom_error *error);
 /// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
-/// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact.
+/// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact
+/// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
 CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
@@ -105,8 +108,10 @@ CAROM_API void carom_recorder_destroy(carom_recorder *recorder);  ///< closes th
 typedef struct carom_result_body {
   char *name;
   bool fixed;
-  double mass;
-  uint32_t color;
+  double mass;         ///< kg; infinite when fixed
+  carom_vec3 center;   ///< centre of mass in the body frame
+  carom_mat3 inertia;  ///< about the centre of mass, along the axes of the body frame; kg m2
+  uint32_t color;      ///< 0xRRGGBB
   int part_start, part_count;
 } carom_result_body;
 
@@ -116,7 +121,7 @@ typedef struct carom_result_part {
   carom_pose pose;
 } carom_result_part;
 
-#define CAROM_AUDIT_COLUMNS 14
+#define CAROM_AUDIT_COLUMNS 13
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
   const char *key, *label, *unit, *group;

@@ -18,7 +18,18 @@ CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const caro
 
 // ---- the audit ------------------------------------------------------------------------------------
 
-struct carom_step_report;
+/// What one step did, for the audit. Impulses and work are those that the outside did to the moving
+/// bodies: scheduled forces, the world, fixed bodies; gravity in the impulses but not in the work
+/// (it has a potential). Work also holds the (negative) work of dampers.
+typedef struct carom_step_report {
+  double step;                 ///< s
+  int iterations;              ///< largest number that an implicit solve took
+  double residual;             ///< largest relative residual left
+  int halvings;                ///< how often the step was split
+  carom_vec3 impulse;          ///< kg m/s
+  carom_vec3 angular_impulse;  ///< about the world origin, kg m2/s
+  double work;                 ///< J
+} carom_step_report;
 
 /// One line of the audit's series. Errors are relative to the scales that the audit keeps: the
 /// largest kinetic energy (or exchange of energy) and momentum seen so far.
@@ -66,7 +77,7 @@ CAROM_API carom_status carom_audit_create(const carom_model *model, const carom_
                                           const carom_allocator *allocator, carom_audit **audit, carom_error *error);
 CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
 /// Takes in one step: the state after it and what the stepper reported. Never allocates.
-CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const struct carom_step_report *report);
+CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 /// The figures after the last step (or of the start).
 CAROM_API carom_audit_sample carom_audit_latest(const carom_audit *audit);
 CAROM_API carom_verdict carom_audit_judge(const carom_audit *audit, const carom_audit_bounds *bounds);

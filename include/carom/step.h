@@ -4,6 +4,7 @@
 #define CAROM_STEP_H
 
 #include "carom/base.h"
+#include "carom/mechanics.h"
 #include "carom/model.h"
 
 #ifdef __cplusplus
@@ -31,19 +32,6 @@ CAROM_API carom_step_options carom_step_default_options(void);
 /// The integrators of this build: names for options and one line on each; null past the last.
 CAROM_API const char *carom_integrator_name(int index);
 CAROM_API const char *carom_integrator_summary(int index);
-
-/// What one step did, for the audit. Impulses and work are those that the outside did to the moving
-/// bodies: scheduled forces, the world, fixed bodies; gravity in the impulses but not in the work
-/// (it has a potential). Work also holds the (negative) work of dampers.
-typedef struct carom_step_report {
-  double step;                 ///< s
-  int iterations;              ///< largest number that an implicit solve took
-  double residual;             ///< largest relative residual left
-  int halvings;                ///< how often the step was split
-  carom_vec3 impulse;          ///< kg m/s
-  carom_vec3 angular_impulse;  ///< about the world origin, kg m2/s
-  double work;                 ///< J
-} carom_step_report;
 
 typedef struct carom_stepper carom_stepper;
 

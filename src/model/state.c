@@ -6,8 +6,6 @@
 // One block: the struct, then x, q, p, l.
 static size_t block_size(size_t n) { return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)); }
 
-static size_t arrays_size(size_t n) { return block_size(n) - sizeof(carom_state); }
-
 carom_status carom_state_create(int body_count, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
@@ -25,9 +23,13 @@ carom_status carom_state_create(int body_count, const carom_allocator *allocator
 }
 
 void carom_state_copy(carom_state *to, const carom_state *from) {
+  size_t n = (size_t)from->body_count;
   to->time = from->time;
   to->step = from->step;
-  memcpy(to->x, from->x, arrays_size((size_t)from->body_count));
+  memcpy(to->x, from->x, n * sizeof *to->x);
+  memcpy(to->q, from->q, n * sizeof *to->q);
+  memcpy(to->p, from->p, n * sizeof *to->p);
+  memcpy(to->l, from->l, n * sizeof *to->l);
 }
 
 carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
@@ -80,5 +82,9 @@ void carom_state_set_velocity(const carom_model *model, carom_state *state, int 
 
 uint64_t carom_state_hash(const carom_state *state) {
   uint64_t hash = carom_hash_bytes(CAROM_HASH_START, &state->time, sizeof state->time);
-  return carom_hash_bytes(hash, state->x, arrays_size((size_t)state->body_count));
+  size_t n = (size_t)state->body_count;
+  hash = carom_hash_bytes(hash, state->x, n * sizeof *state->x);
+  hash = carom_hash_bytes(hash, state->q, n * sizeof *state->q);
+  hash = carom_hash_bytes(hash, state->p, n * sizeof *state->p);
+  return carom_hash_bytes(hash, state->l, n * sizeof *state->l);
 }

@@ -1,0 +1,37 @@
+// What an integrator is: a name, the scratch it needs, and one way forward. stepper.c owns the rest: options, memory,
+// retries with smaller steps, and the clock.
+#ifndef CAROM_SRC_STEP_STEP_H
+#define CAROM_SRC_STEP_STEP_H
+
+#include "base/arena.h"
+#include "carom/step.h"
+
+typedef struct carom_integrator {
+  const char *name, *summary;
+  size_t (*scratch)(const carom_model *model);  // bytes that prepare takes from the arena
+  carom_status (*prepare)(carom_stepper *stepper, carom_error *error);
+  // False when a step of h from this state cannot fail, so that no copy of the state need be kept.
+  bool (*may_fail)(const carom_stepper *stepper, const carom_state *state, double h);
+  // Moves x, q, p, l (not the clock) by h and adds to the report. CAROM_NOT_CONVERGED asks for a smaller step; whatever
+  // the failure, the stepper puts the state back.
+  carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                          carom_error *error);
+} carom_integrator;
+
+extern const carom_integrator carom_integrator_variational;
+
+struct carom_stepper {
+  const carom_integrator *integrator;
+  const carom_model *model;
+  carom_step_options options;
+  int threads;  // resolved: at least 1
+  carom_allocator allocator;
+  carom_arena arena;
+  carom_state *saved;  // the state before the step, while it may fail
+  void *work;          // the integrator's own, from the arena
+  double base_time;    // the clock is base_time + (step - base_step) h, so that it does not gather round-off
+  int64_t base_step;
+  double last_time;
+};
+
+#endif

@@ -1,0 +1,143 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "step/step.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static const carom_integrator *const integrators[] = {&carom_integrator_variational};
+enum { INTEGRATOR_COUNT = sizeof integrators / sizeof *integrators };
+
+const char *carom_integrator_name(int index) {
+  return index >= 0 && index < INTEGRATOR_COUNT ? integrators[index]->name : NULL;
+}
+
+const char *carom_integrator_summary(int index) {
+  return index >= 0 && index < INTEGRATOR_COUNT ? integrators[index]->summary : NULL;
+}
+
+carom_step_options carom_step_default_options(void) {
+  return (carom_step_options){.integrator = "variational",
+                              .step = 1e-3,
+                              .quadrature = CAROM_QUADRATURE_ENDPOINT,
+                              .threads = 1,
+                              .tolerance = 1e-14,
+                              .max_iterations = 50,
+                              .max_halvings = 6};
+}
+
+static const carom_integrator *find_integrator(const char *name) {
+  for (int i = 0; i < INTEGRATOR_COUNT; i++)
+    if (strcmp(integrators[i]->name, name) == 0) return integrators[i];
+  return NULL;
+}
+
+static carom_status check_options(const carom_step_options *options, carom_error *error) {
+  if (!options->integrator || !find_integrator(options->integrator))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; there is '%s'",
+                      options->integrator ? options->integrator : "(null)", integrators[0]->name);
+  if (!(options->step > 0) || isinf(options->step))
+    return carom_fail(error, CAROM_ERR_NUMBER, "the step is %g s, expected more than 0", options->step);
+  if (!(options->tolerance > 0) || options->max_iterations < 1)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "tolerance %g and max_iterations %d must be positive",
+                      options->tolerance, options->max_iterations);
+  if (options->max_halvings < 0 || options->max_halvings > 20)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "max_halvings is %d, expected 0 to 20", options->max_halvings);
+  if (options->threads < 0 || options->threads > 1024)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "threads is %d, expected 0 (all) to 1024", options->threads);
+  return CAROM_OK;
+}
+
+static int resolve_threads(int asked) {
+#ifdef _OPENMP
+  return asked > 0 ? asked : omp_get_num_procs();
+#else
+  (void)asked;
+  return 1;
+#endif
+}
+
+carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
+                                  const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
+  carom_step_options o = options ? *options : carom_step_default_options();
+  carom_status status = check_options(&o, error);
+  if (status != CAROM_OK) return status;
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_stepper *s = CAROM_NEW(&a, carom_stepper, 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a stepper");
+  s->allocator = a;
+  s->model = model;
+  s->options = o;
+  s->integrator = find_integrator(o.integrator);
+  s->options.integrator = s->integrator->name;  // the caller's string may go away
+  s->threads = resolve_threads(o.threads);
+  s->last_time = NAN;
+  status = carom_arena_create(&s->arena, s->integrator->scratch(model), &a, error);
+  if (status == CAROM_OK) status = s->integrator->prepare(s, error);
+  if (status != CAROM_OK) {
+    carom_stepper_destroy(s);
+    return status;
+  }
+  *stepper = s;
+  return CAROM_OK;
+}
+
+void carom_stepper_destroy(carom_stepper *stepper) {
+  if (!stepper) return;
+  carom_allocator a = stepper->allocator;
+  carom_state_destroy(stepper->saved);
+  if (stepper->arena.memory) carom_arena_destroy(&stepper->arena);
+  carom_release(&a, stepper);
+}
+
+// Tries the step whole, then in 2, 4, ... equal parts.
+static carom_status advance_with_retries(carom_stepper *s, carom_state *state, carom_step_report *report,
+                                         carom_error *error) {
+  carom_status status = CAROM_NOT_CONVERGED;
+  for (int k = 0; k <= s->options.max_halvings && status == CAROM_NOT_CONVERGED; k++) {
+    if (k > 0) carom_state_copy(state, s->saved);
+    *report = (carom_step_report){.step = s->options.step, .halvings = k};
+    double h = ldexp(s->options.step, -k), start = state->time;
+    status = CAROM_OK;
+    for (int part = 0; part < 1 << k && status == CAROM_OK; part++) {
+      state->time = start + part * h;
+      status = s->integrator->advance(s, state, h, report, error);
+    }
+  }
+  if (status != CAROM_OK) carom_state_copy(state, s->saved);
+  return status;
+}
+
+static void tick(carom_stepper *s, carom_state *state, double start) {
+  if (start != s->last_time) {
+    s->base_time = start;
+    s->base_step = state->step;
+  }
+  state->step++;
+  state->time = s->base_time + (double)(state->step - s->base_step) * s->options.step;
+  s->last_time = state->time;
+}
+
+carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
+                                carom_error *error) {
+  if (state->body_count != stepper->model->body_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
+                      stepper->model->body_count);
+  carom_step_report own;
+  if (!report) report = &own;
+  double h = stepper->options.step, start = state->time;
+  carom_status status;
+  if (stepper->integrator->may_fail(stepper, state, h)) {
+    carom_state_copy(stepper->saved, state);
+    status = advance_with_retries(stepper, state, report, error);
+  } else {
+    *report = (carom_step_report){.step = h};
+    status = stepper->integrator->advance(stepper, state, h, report, error);
+  }
+  state->time = start;
+  if (status == CAROM_OK) tick(stepper, state, start);
+  return status;
+}

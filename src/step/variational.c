@@ -1,0 +1,358 @@
+// The variational integrator of free rigid bodies under force fields. One step, with both quadratures of the potential:
+//
+//   endpoint:  kick h/2 (forces at q_k)  ->  drift h  ->  kick h/2 (forces at q_k+1)
+//   midpoint:  kick h/2 (forces at (q_k + q_k+1)/2)  ->  drift h  ->  kick h/2 (the same forces), iterated
+//
+// The drift is the discrete Moser-Veselov step (dmv.h) and x += h p/m; a kick changes momenta only. In redundant
+// coordinates both kicks of the midpoint rule have the same force on the directors, g, but each takes the torque of g
+// about the directors at its own end, because d(q_k + q_k+1)/2 is half of d q_k and half of d q_k+1.
+#include <math.h>
+#include <string.h>
+
+#include "model/fields.h"
+#include "model/model.h"
+#include "step/dmv.h"
+#include "step/step.h"
+
+typedef struct variational {
+  carom_dmv_bodies bodies;
+  bool fields, damped, velocities;
+  carom_loads loads;        // endpoint: at the state of `known`; midpoint: of the last step, the first guess
+  carom_loads fresh;        // of the newest iterate
+  carom_mat3 *d, *d_start;  // directors now and at the start of the step
+  carom_mat3 *d_mean, *d_rate;
+  carom_vec3 *x_mean, *v;
+  carom_vec3 *p_half, *l_half;  // after the first kick
+  carom_state known;            // where `loads` were taken; storage below, time NaN when nothing is known
+} variational;
+
+// ---- memory --------------------------------------------------------------------------------------------------
+
+static void push_loads(carom_arena *arena, int n, carom_loads *loads) {
+  loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
+  loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
+  memset(loads->f, 0, (size_t)(n + 1) * sizeof *loads->f);
+  memset(loads->g, 0, (size_t)(n + 1) * sizeof *loads->g);
+  memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
+}
+
+static size_t scratch(const carom_model *model) {
+  size_t n = (size_t)model->body_count + 1;
+  size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count));
+  if (!carom_fields_present(model)) return cost;
+  size_t vectors = 12, matrices = 6, quaternions = 1;  // as pushed by prepare
+  return cost + vectors * carom_arena_cost(n * sizeof(carom_vec3)) +
+         matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat));
+}
+
+static void push_fields(variational *w, carom_arena *arena, int n) {
+  push_loads(arena, n, &w->loads);
+  push_loads(arena, n, &w->fresh);
+  w->d = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_start = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_mean = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_rate = CAROM_PUSH(arena, carom_mat3, n);
+  w->x_mean = CAROM_PUSH(arena, carom_vec3, n);
+  w->v = CAROM_PUSH(arena, carom_vec3, n);
+  w->p_half = CAROM_PUSH(arena, carom_vec3, n);
+  w->l_half = CAROM_PUSH(arena, carom_vec3, n);
+  w->known = (carom_state){.time = NAN, .body_count = n};
+  w->known.x = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.q = CAROM_PUSH(arena, carom_quat, n);
+  w->known.p = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.l = CAROM_PUSH(arena, carom_vec3, n);
+}
+
+static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  const carom_model *model = stepper->model;
+  variational *w = CAROM_PUSH(&stepper->arena, variational, 1);
+  *w = (variational){.fields = carom_fields_present(model),
+                     .damped = carom_fields_damped(model),
+                     .velocities = carom_fields_need_velocity(model)};
+  void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(model->body_count));
+  carom_dmv_bodies_fill(&w->bodies, model, memory);
+  if (w->fields) push_fields(w, &stepper->arena, model->body_count);
+  stepper->work = w;
+  return carom_state_create(model->body_count, &stepper->allocator, &stepper->saved, error);
+}
+
+static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
+  const variational *w = stepper->work;
+  return w->fields || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
+}
+
+// ---- kick and drift --------------------------------------------------------------------------------------------
+
+// p += dt (m g + f),  l += dt (torque of g about the directors d + couple).
+static void kick(const carom_stepper *stepper, carom_state *state, const carom_loads *loads, const carom_mat3 *d,
+                 double dt) {
+  const carom_model *model = stepper->model;
+  const variational *w = stepper->work;
+  bool weight = cm_norm2(model->gravity) > 0;
+  if (!weight && !w->fields) return;
+#pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
+  for (int i = 0; i < model->body_count; i++) {
+    const carom_body *body = &model->bodies[i];
+    if (body->fixed) continue;
+    if (weight) state->p[i] = cm_axpy(state->p[i], dt * body->mass, model->gravity);
+    if (!w->fields) continue;
+    state->p[i] = cm_axpy(state->p[i], dt, loads->f[i]);
+    carom_vec3 torque = cm_add(carom_director_torque(loads->g[i], d[i]), loads->torque[i]);
+    state->l[i] = cm_axpy(state->l[i], dt, torque);
+  }
+}
+
+static carom_status report_failed_turn(const carom_stepper *stepper, const carom_state *state, int body, double h,
+                                       carom_error *error) {
+  const carom_body *b = &stepper->model->bodies[body];
+  if (!cm_finite(state->x[body]) || !cm_finite(state->l[body]))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it",
+                      b->name, state->time);
+  double turn = h * cm_norm(carom_state_angular_velocity(stepper->model, state, body));
+  return carom_fail(
+      error, CAROM_ERR_NUMBER,
+      "body '%s' turns by %.3g rad in one step at t = %.9g s, more than %d halvings can follow: use a step "
+      "below %.2g s",
+      b->name, turn, state->time, stepper->options.max_halvings, 0.5 * h / turn);
+}
+
+static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                          carom_error *error) {
+  const variational *w = stepper->work;
+  int iterations = 0, failed = -1;
+  double residual = 0;
+#pragma omp parallel for num_threads(stepper->threads) schedule(static) \
+    reduction(max                                                       \
+              : iterations, failed, residual) if (stepper->threads > 1)
+  for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
+    carom_dmv_info info = {.failed = -1};
+    carom_dmv_drift(&w->bodies, first, h, stepper->options.max_halvings, state, &info);
+    iterations = info.iterations > iterations ? info.iterations : iterations;
+    failed = info.failed > failed ? info.failed : failed;
+    residual = info.residual > residual ? info.residual : residual;
+  }
+  if (iterations > report->iterations) report->iterations = iterations;
+  if (residual > report->residual) report->residual = residual;
+  return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
+}
+
+// ---- configurations --------------------------------------------------------------------------------------------
+
+static void directors_of(const carom_state *state, carom_mat3 *d) {
+  for (int i = 0; i < state->body_count; i++) d[i] = cm_rotation(state->q[i]);
+}
+
+// The configuration of a state: rotations as directors, velocities from momenta when something asks for them.
+static carom_configuration configuration_of(const carom_stepper *stepper, const carom_state *state, double time) {
+  variational *w = stepper->work;
+  for (int i = 0; i < state->body_count && w->velocities; i++) {
+    w->v[i] = carom_state_velocity(stepper->model, state, i);
+    w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
+  }
+  bool v = w->velocities;
+  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL};
+}
+
+// The mean of two configurations h apart, and the rate between them.
+static carom_configuration mean_configuration(const carom_stepper *stepper, const carom_vec3 *x_start,
+                                              const carom_state *state, double time, double h) {
+  variational *w = stepper->work;
+  for (int i = 0; i < state->body_count; i++) {
+    w->x_mean[i] = cm_scale(0.5, cm_add(x_start[i], state->x[i]));
+    w->d_mean[i] = cm_mscale(0.5, cm_madd(w->d_start[i], w->d[i]));
+    w->v[i] = cm_scale(1 / h, cm_sub(state->x[i], x_start[i]));
+    w->d_rate[i] = cm_mscale(1 / h, cm_msub(w->d[i], w->d_start[i]));
+  }
+  return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate};
+}
+
+static void book(carom_step_report *report, carom_resultant r, double dt) {
+  report->impulse = cm_axpy(report->impulse, dt, r.force);
+  report->angular_impulse = cm_axpy(report->angular_impulse, dt, r.moment);
+  report->work += dt * r.power;
+}
+
+// ---- implicit iterations -----------------------------------------------------------------------------------------
+
+// Largest change between two sets of loads, over the largest momentum in play: what the next iterate would move.
+static double relative_change(const carom_stepper *stepper, const carom_state *state, const carom_loads *a,
+                              const carom_loads *b, const carom_mat3 *d, double dt) {
+  double dp = 0, dl = 0, p = 0, l = 0;
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
+    carom_vec3 torque = carom_director_torque(b->g[i], d[i]);
+    p = fmax(p, cm_norm(state->p[i]) + dt * cm_norm(b->f[i]));
+    l = fmax(l, cm_norm(state->l[i]) + dt * cm_norm(torque));
+    dp = fmax(dp, dt * cm_norm(cm_sub(a->f[i], b->f[i])));
+    dl = fmax(dl, dt * cm_norm(cm_sub(carom_director_torque(a->g[i], d[i]), torque)));
+  }
+  return fmax(p > 0 ? dp / p : 0, l > 0 ? dl / l : 0);
+}
+
+// Round-off ends the progress of an iteration a little above the tolerance; that is as good as it gets.
+static bool settled(const carom_stepper *stepper, double change, double previous) {
+  double tolerance = stepper->options.tolerance;
+  return change <= tolerance || (change >= 0.5 * previous && change <= 100 * tolerance);
+}
+
+static carom_status not_converged(const carom_stepper *stepper, const carom_state *state, double change, double h,
+                                  carom_error *error) {
+  return carom_fail(
+      error, CAROM_NOT_CONVERGED,
+      "the forces did not settle within %d iterations at t = %.9g s (relative change %.2g, h = %.3g s): use "
+      "a smaller step, or raise max_iterations",
+      stepper->options.max_iterations, state->time, change, h);
+}
+
+static void swap_loads(variational *w) {
+  carom_loads old = w->loads;
+  w->loads = w->fresh;
+  w->fresh = old;
+}
+
+static void note_iterations(carom_step_report *report, int iterations, double residual) {
+  if (iterations > report->iterations) report->iterations = iterations;
+  if (residual > report->residual) report->residual = residual;
+}
+
+// ---- endpoint quadrature -----------------------------------------------------------------------------------------
+
+static bool loads_known(const variational *w, const carom_state *state) {
+  size_t n = (size_t)state->body_count;
+  const carom_state *k = &w->known;
+  return k->time == state->time && !memcmp(k->x, state->x, n * sizeof *k->x) &&
+         !memcmp(k->q, state->q, n * sizeof *k->q) && !memcmp(k->p, state->p, n * sizeof *k->p) &&
+         !memcmp(k->l, state->l, n * sizeof *k->l);
+}
+
+static void remember(variational *w, const carom_state *state, double time) {
+  carom_state_copy(&w->known, state);
+  w->known.time = time;
+}
+
+// The second kick when forces depend on velocities: p_k+1 = p_half + h/2 f(q_k+1, p_k+1), the adjoint of the first
+// kick, so that the step stays symmetric and of second order.
+static carom_status kick_damped(const carom_stepper *stepper, carom_state *state, double h, double time,
+                                carom_step_report *report, carom_error *error) {
+  variational *w = stepper->work;
+  size_t bytes = (size_t)state->body_count * sizeof(carom_vec3);
+  memcpy(w->p_half, state->p, bytes);
+  memcpy(w->l_half, state->l, bytes);
+  double change = INFINITY;
+  for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
+    carom_configuration c = configuration_of(stepper, state, time);
+    carom_fields_evaluate(stepper->model, &c, &w->fresh);
+    double previous = change;
+    change = iteration == 1 ? INFINITY : relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    swap_loads(w);
+    memcpy(state->p, w->p_half, bytes);
+    memcpy(state->l, w->l_half, bytes);
+    kick(stepper, state, &w->loads, w->d, 0.5 * h);
+    if (!settled(stepper, change, previous)) continue;
+    note_iterations(report, iteration, change);
+    return CAROM_OK;
+  }
+  return not_converged(stepper, state, change, h, error);
+}
+
+static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state, double h, double time,
+                                carom_step_report *report, carom_error *error) {
+  variational *w = stepper->work;
+  directors_of(state, w->d);
+  if (w->damped) return kick_damped(stepper, state, h, time, report, error);
+  carom_configuration c = configuration_of(stepper, state, time);
+  carom_fields_evaluate(stepper->model, &c, &w->loads);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  return CAROM_OK;
+}
+
+// Without fields there are no loads and no directors: only weight, whose resultant needs positions.
+static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
+                          carom_step_report *report) {
+  const variational *w = stepper->work;
+  carom_configuration c = w->fields ? configuration_of(stepper, state, time) : (carom_configuration){.x = state->x};
+  book(report, carom_fields_resultant(stepper->model, &c, w->fields ? &w->loads : NULL), dt);
+}
+
+static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                                     carom_error *error) {
+  variational *w = stepper->work;
+  double start = state->time, end = start + h;
+  if (w->fields) {
+    directors_of(state, w->d);
+    if (!loads_known(w, state)) {
+      carom_configuration c = configuration_of(stepper, state, start);
+      carom_fields_evaluate(stepper->model, &c, &w->loads);
+    }
+  }
+  book_endpoint(stepper, state, start, 0.5 * h, report);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  carom_status status = drift(stepper, state, h, report, error);
+  if (status != CAROM_OK) return status;
+  if (!w->fields) {
+    kick(stepper, state, NULL, NULL, 0.5 * h);
+  } else {
+    status = kick_at_end(stepper, state, h, end, report, error);
+    if (status != CAROM_OK) return status;
+    remember(w, state, end);
+  }
+  book_endpoint(stepper, state, end, 0.5 * h, report);
+  return CAROM_OK;
+}
+
+// ---- midpoint quadrature -------------------------------------------------------------------------------------------
+
+// From the start of the step to its end with the loads that are known so far.
+static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
+                              carom_step_report *report, carom_error *error) {
+  variational *w = stepper->work;
+  carom_state_copy(state, begin);
+  kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
+  carom_status status = drift(stepper, state, h, report, error);
+  directors_of(state, w->d);
+  return status;
+}
+
+static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                                     carom_error *error) {
+  variational *w = stepper->work;
+  if (!w->fields) return advance_endpoint(stepper, state, h, report, error);  // gravity alone: the two agree
+  carom_state *begin = &w->known;
+  carom_state_copy(begin, state);
+  directors_of(begin, w->d_start);
+  double change = INFINITY;
+  for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
+    carom_status status = try_loads(stepper, begin, state, h, report, error);
+    if (status != CAROM_OK) return status;
+    carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
+    carom_fields_evaluate(stepper->model, &c, &w->fresh);
+    double previous = change;
+    change = relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    if (settled(stepper, change, previous)) {
+      kick(stepper, state, &w->loads, w->d, 0.5 * h);
+      book(report, carom_fields_resultant(stepper->model, &c, &w->loads), h);
+      note_iterations(report, iteration, change);
+      return CAROM_OK;
+    }
+    swap_loads(w);
+  }
+  return not_converged(stepper, state, change, h, error);
+}
+
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                            carom_error *error) {
+  if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
+    return advance_midpoint(stepper, state, h, report, error);
+  return advance_endpoint(stepper, state, h, report, error);
+}
+
+const carom_integrator carom_integrator_variational = {
+    .name = "variational",
+    .summary = "free bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not seen",
+    .scratch = scratch,
+    .prepare = prepare,
+    .may_fail = may_fail,
+    .advance = advance,
+};
