@@ -9,8 +9,9 @@ enum { LANES = CAROM_DMV_LANES, MAX_NEWTON = 30 };
 // A Newton correction this small relative to y leaves an error of its square, which is below round-off.
 static const double CONVERGED = 1e-9;
 
-// Beyond a quarter turn per step (y.y = 1) the equation has no solution for a sphere; smaller parts are needed.
-static const double LARGEST_Y2 = 1;
+// A sphere turns by asin(h omega) a step: at h omega = 1 two solutions meet and beyond there is none. Well before that
+// the angle is far off, so that no body turns by more than 0.61 rad (y.y = 0.1) in one solve.
+static const double LARGEST_Y2 = 0.1;
 
 size_t carom_dmv_bodies_cost(int body_count) {
   size_t padded = ((size_t)body_count + LANES - 1) / LANES * LANES;

@@ -28,13 +28,17 @@ typedef struct variational {
 
 // ---- memory --------------------------------------------------------------------------------------------------
 
+static void clear_loads(carom_loads *loads, int n) {
+  memset(loads->f, 0, (size_t)(n + 1) * sizeof *loads->f);
+  memset(loads->g, 0, (size_t)(n + 1) * sizeof *loads->g);
+  memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
+}
+
 static void push_loads(carom_arena *arena, int n, carom_loads *loads) {
   loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
   loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
   loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
-  memset(loads->f, 0, (size_t)(n + 1) * sizeof *loads->f);
-  memset(loads->g, 0, (size_t)(n + 1) * sizeof *loads->g);
-  memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
+  clear_loads(loads, n);
 }
 
 static size_t scratch(const carom_model *model) {
@@ -84,6 +88,10 @@ static bool may_fail(const carom_stepper *stepper, const carom_state *state, dou
 
 // ---- kick and drift --------------------------------------------------------------------------------------------
 
+static carom_vec3 torque_of(const carom_loads *loads, const carom_mat3 *d, int i) {
+  return cm_add(carom_director_torque(loads->g[i], d[i]), loads->torque[i]);
+}
+
 // p += dt (m g + f),  l += dt (torque of g about the directors d + couple).
 static void kick(const carom_stepper *stepper, carom_state *state, const carom_loads *loads, const carom_mat3 *d,
                  double dt) {
@@ -98,8 +106,7 @@ static void kick(const carom_stepper *stepper, carom_state *state, const carom_l
     if (weight) state->p[i] = cm_axpy(state->p[i], dt * body->mass, model->gravity);
     if (!w->fields) continue;
     state->p[i] = cm_axpy(state->p[i], dt, loads->f[i]);
-    carom_vec3 torque = cm_add(carom_director_torque(loads->g[i], d[i]), loads->torque[i]);
-    state->l[i] = cm_axpy(state->l[i], dt, torque);
+    state->l[i] = cm_axpy(state->l[i], dt, torque_of(loads, d, i));
   }
 }
 
@@ -176,19 +183,21 @@ static void book(carom_step_report *report, carom_resultant r, double dt) {
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
 
-// Largest change between two sets of loads, over the largest momentum in play: what the next iterate would move.
+// Change between two sets of loads over the momenta in play, root of sums of squares: what the next iterate would move.
+// Sums, not maxima, so that a NaN is not lost.
 static double relative_change(const carom_stepper *stepper, const carom_state *state, const carom_loads *a,
                               const carom_loads *b, const carom_mat3 *d, double dt) {
   double dp = 0, dl = 0, p = 0, l = 0;
   for (int i = 0; i < state->body_count; i++) {
     if (stepper->model->bodies[i].fixed) continue;
-    carom_vec3 torque = carom_director_torque(b->g[i], d[i]);
-    p = fmax(p, cm_norm(state->p[i]) + dt * cm_norm(b->f[i]));
-    l = fmax(l, cm_norm(state->l[i]) + dt * cm_norm(torque));
-    dp = fmax(dp, dt * cm_norm(cm_sub(a->f[i], b->f[i])));
-    dl = fmax(dl, dt * cm_norm(cm_sub(carom_director_torque(a->g[i], d[i]), torque)));
+    carom_vec3 ta = torque_of(a, d, i), tb = torque_of(b, d, i);
+    p += cm_norm2(state->p[i]) + dt * dt * (cm_norm2(a->f[i]) + cm_norm2(b->f[i]));
+    l += cm_norm2(state->l[i]) + dt * dt * (cm_norm2(ta) + cm_norm2(tb));
+    dp += dt * dt * cm_norm2(cm_sub(a->f[i], b->f[i]));
+    dl += dt * dt * cm_norm2(cm_sub(ta, tb));
   }
-  return fmax(p > 0 ? dp / p : 0, l > 0 ? dl / l : 0);
+  double change2 = (p > 0 ? dp / p : dp) + (l > 0 ? dl / l : dl);
+  return sqrt(change2);
 }
 
 // Round-off ends the progress of an iteration a little above the tolerance; that is as good as it gets.
@@ -325,6 +334,7 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
   double change = INFINITY;
   for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
     carom_status status = try_loads(stepper, begin, state, h, report, error);
+    if (status != CAROM_OK && iteration > 1) break;  // the iterates ran away
     if (status != CAROM_OK) return status;
     carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
     carom_fields_evaluate(stepper->model, &c, &w->fresh);
@@ -338,6 +348,7 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
     }
     swap_loads(w);
   }
+  clear_loads(&w->loads, state->body_count);  // a guess that ran away is worse than none
   return not_converged(stepper, state, change, h, error);
 }
 
