@@ -6,7 +6,7 @@ target_compile_options(carom_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -
                        -ffp-contract=off
                        # sqrt compiles to the instruction instead of a call that sets errno.
                        -fno-math-errno)
-target_compile_definitions(carom_flags INTERFACE _POSIX_C_SOURCE=200809L)
+target_compile_definitions(carom_flags INTERFACE _XOPEN_SOURCE=700)
 if(CAROM_WERROR)
   target_compile_options(carom_flags INTERFACE -Werror)
 endif()

@@ -122,6 +122,12 @@ CAROM_API double carom_random_between(carom_random *random, double a, double b);
 CAROM_API double carom_random_normal(carom_random *random);                       ///< mean 0, deviation 1
 CAROM_API uint32_t carom_random_below(carom_random *random, uint32_t n);          ///< in 0 .. n-1, unbiased
 
+// ---- words ------------------------------------------------------------------------------------
+
+/// The candidate (of a list that ends with null) nearest to a misspelt word, for "did you mean", or
+/// null when none is close.
+CAROM_API const char *carom_nearest_word(const char *word, const char *const *candidates);
+
 // ---- clock ------------------------------------------------------------------------------------
 
 /// Monotonic time in seconds, for durations only.

@@ -1,0 +1,58 @@
+# The front door. `make demo` and `make test` do all their set-up themselves.
+BUILD ?= build/release
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+PREFIX ?= /usr/local
+
+.PHONY: all build demo test bench docs install deb format lint valgrind clean help
+
+all: build
+
+help:
+	@echo "make demo      install what is missing, build, run the main example, make its replay page"
+	@echo "make test      the same, then every test"
+	@echo "make bench     compare with Bullet, ODE and MuJoCo"
+	@echo "make docs      the reference of the C interface, as HTML"
+	@echo "make install   into PREFIX (default /usr/local);  make deb  a Debian package"
+	@echo "make format    clang-format everything;  make lint  clang-format, clang-tidy, compiler warnings of gcc and clang"
+
+build:
+	@scripts/setup build
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j$(JOBS) -- --no-print-directory --quiet
+
+demo: build
+	@$(BUILD)/carom demo whirl --dir build/demo
+
+test:
+	@scripts/setup build test
+	@scripts/test
+
+valgrind: build
+	@scripts/valgrind
+
+bench:
+	@scripts/setup build bench
+	@cmake --preset release -DCAROM_BENCH=ON >/dev/null
+	@cmake --build --preset release -j$(JOBS) -- --no-print-directory --quiet
+	@$(BUILD)/bench/carom_bench_free --json build/bench.jsonl
+
+docs:
+	@scripts/setup docs
+	@mkdir -p build/docs && doxygen docs/Doxyfile && echo "docs: build/docs/html/index.html"
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+deb: build
+	@cd $(BUILD) && cpack -G DEB && ls -1 *.deb
+
+format:
+	@scripts/setup lint
+	@scripts/lint --fix
+
+lint:
+	@scripts/setup lint
+	@scripts/lint
+
+clean:
+	@rm -rf build

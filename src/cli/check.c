@@ -1,0 +1,82 @@
+// carom check: every mistake of a scene in one go, or a summary of what it would run.
+#include <math.h>
+
+#include "cli/cli.h"
+
+static double moving_mass(const carom_model *model) {
+  double sum = 0;
+  for (int i = 0; i < model->body_count; i++)
+    if (!model->bodies[i].fixed) sum += model->bodies[i].mass;
+  return sum;
+}
+
+static void print_summary(const carom_scene *scene) {
+  const carom_model *m = scene->model;
+  printf("%s: no errors\n", scene->path);
+  printf("  title       %s\n", scene->title);
+  printf("  bodies      %d (%d moving, %.6g kg), %d convex parts\n", m->body_count, m->moving_count, moving_mass(m),
+         m->part_count);
+  printf("  forces      %d charges, %d springs, %d applied; gravity (%g, %g, %g) m/s2\n", m->charge_count,
+         m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
+  printf("  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
+         round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
+}
+
+static void print_json(const char *path, const carom_scene *scene, const carom_diagnostics *diagnostics) {
+  cli_json json = cli_json_begin(stdout);
+  cli_json_text(&json, "scene", path);
+  cli_json_bool(&json, "ok", scene != NULL);
+  if (scene) {
+    cli_json_text(&json, "title", scene->title);
+    cli_json_integer(&json, "bodies", scene->model->body_count);
+    cli_json_integer(&json, "moving", scene->model->moving_count);
+    cli_json_number(&json, "mass", moving_mass(scene->model));
+    cli_json_number(&json, "duration", scene->duration);
+    cli_json_number(&json, "step", scene->step.step);
+    cli_json_text(&json, "integrator", scene->step.integrator);
+  }
+  cli_json_diagnostics(&json, diagnostics);
+  cli_json_end(&json);
+}
+
+int cli_check(int argc, char **argv) {
+  const char *path = NULL;
+  cli_list overrides = {0};
+  bool json = false, resolved = false;
+  const cli_option options[] = {
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
+      {CLI_FLAG, 0, "resolved", NULL, "print the whole scene with includes and overrides put in", &resolved},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &json},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {
+      "check",
+      "SCENE.yaml [OPTIONS]",
+      "Reads a scene and prints every mistake with file, line and column; exit code 2 if there is "
+      "one.",
+      options,
+      &path,
+      1,
+      1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  carom_scene_options read = carom_scene_default_options();
+  read.overrides = overrides.items;
+  read.override_count = overrides.count;
+  carom_diagnostics diagnostics = {0};
+  carom_scene *scene = NULL;
+  carom_status status = carom_scene_read(path, &read, NULL, &scene, &diagnostics);
+  if (status != CAROM_OK) scene = NULL;
+  if (json)
+    print_json(path, scene, &diagnostics);
+  else
+    cli_print_diagnostics(&diagnostics);
+  if (scene && !json && !resolved) print_summary(scene);
+  if (scene && resolved) fputs(scene->resolved, stdout);
+  if (!scene && !json)
+    cli_error("%s: %d error%s", path, diagnostics.error_count, diagnostics.error_count == 1 ? "" : "s");
+  code = scene ? EXIT_GOOD : EXIT_MISTAKE;
+  carom_scene_destroy(scene);
+  carom_diagnostics_release(&diagnostics);
+  return code;
+}

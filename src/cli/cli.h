@@ -1,0 +1,129 @@
+// What the verbs of the command line share: exit codes, options, messages, JSON, progress. Like any stranger's program
+// it sees the public headers only.
+#ifndef CAROM_SRC_CLI_CLI_H
+#define CAROM_SRC_CLI_CLI_H
+
+#include <stdio.h>
+
+#include "carom/carom.h"
+
+enum {
+  EXIT_GOOD = 0,
+  EXIT_FAILED = 1,         // a file could not be written, a step failed, ...
+  EXIT_MISTAKE = 2,        // the command line or the scene is wrong
+  EXIT_VERDICT = 3,        // --strict, and the audit did not pass
+  EXIT_INTERRUPTED = 130,  // Ctrl-C; what was done so far is kept
+};
+
+// ---- verbs ------------------------------------------------------------------------------------------------
+
+typedef struct cli_verb {
+  const char *name, *summary;
+  int (*run)(int argc, char **argv);  // argv[0] is the verb
+} cli_verb;
+
+int cli_run(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_info(int argc, char **argv);
+int cli_view(int argc, char **argv);
+int cli_export(int argc, char **argv);
+int cli_demo(int argc, char **argv);
+
+// ---- options ----------------------------------------------------------------------------------------------
+
+enum { CLI_MAX_LIST = 64 };
+
+typedef struct cli_list {
+  const char *items[CLI_MAX_LIST];
+  int count;
+} cli_list;
+
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_LIST, CLI_END } cli_kind;
+
+typedef struct cli_option {
+  cli_kind kind;
+  char letter;        // 0 for none
+  const char *name;   // without the dashes
+  const char *value;  // what stands for the value in --help; null for flags
+  const char *help;
+  void *target;  // bool, const char * or cli_list
+} cli_option;
+
+// What a verb takes. `operands` receives up to max_operands words that are not options.
+typedef struct cli_syntax {
+  const char *verb, *usage, *about;
+  const cli_option *options;  // ends with CLI_END
+  const char **operands;
+  int min_operands, max_operands;
+} cli_syntax;
+
+// True: go on. False: stop with *exit_code, since help was asked for or a message was printed.
+bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
+
+// ---- messages ---------------------------------------------------------------------------------------------
+
+void cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr
+int cli_fail(const carom_error *error);                      // prints it; returns EXIT_FAILED
+void cli_print_diagnostics(const carom_diagnostics *diagnostics);
+void cli_print_verdict(const carom_verdict *verdict, FILE *out);
+
+// The command as the user typed it, for the record.
+void cli_command_line(int argc, char **argv, char *text, size_t size);
+
+// `path` with its last extension replaced, and without its folder unless that is kept.
+void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size);
+
+// ---- JSON -------------------------------------------------------------------------------------------------
+// Just enough to print one object: open, members, close. Names are ours and need no escaping; texts are escaped.
+
+typedef struct cli_json {
+  FILE *out;
+  bool first;  // nothing written yet at this level
+} cli_json;
+
+cli_json cli_json_begin(FILE *out);
+void cli_json_end(cli_json *json);  // closes the outermost object and the line
+void cli_json_open(cli_json *json, const char *name, char bracket);
+void cli_json_close(cli_json *json, char bracket);
+void cli_json_text(cli_json *json, const char *name, const char *text);
+void cli_json_number(cli_json *json, const char *name, double value);
+void cli_json_integer(cli_json *json, const char *name, long long value);
+void cli_json_bool(cli_json *json, const char *name, bool value);
+void cli_json_verdict(cli_json *json, const carom_verdict *verdict);
+void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics);
+
+// ---- long work --------------------------------------------------------------------------------------------
+
+void cli_catch_interrupts(void);
+bool cli_interrupted(void);
+
+// A bar on stderr when that is a terminal, nothing otherwise.
+typedef struct cli_progress {
+  const char *label;
+  double start, last_drawn;
+  bool terminal, drawn;
+} cli_progress;
+
+cli_progress cli_progress_begin(const char *label, bool quiet);
+void cli_progress_show(cli_progress *progress, double done, double total, const char *detail);
+void cli_progress_end(cli_progress *progress);
+carom_progress cli_progress_callback(cli_progress *progress);  // also asks for a stop after Ctrl-C
+
+// ---- shared steps of verbs --------------------------------------------------------------------------------
+
+// Reads a scene, printing its diagnostics; null after an error.
+carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
+carom_result *cli_open_result(const char *path);
+// Writes the replay page of a result file and says so; an exit code.
+int cli_write_replay(const char *result_path, const char *page_path, bool quiet);
+
+typedef struct cli_run_settings {
+  const char *output;  // result file; null for none
+  bool overwrite, quiet, json, strict;
+  const char *command;  // for the record
+} cli_run_settings;
+
+// Runs a scene that was read; an exit code.
+int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings);
+
+#endif

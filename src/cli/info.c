@@ -1,0 +1,72 @@
+// carom info: what a result file holds and how its run went.
+#include "cli/cli.h"
+
+static double last_time(const carom_result *r) { return r->frame_count > 0 ? r->times[r->frame_count - 1] : 0; }
+
+static void print_text(const char *path, const carom_result *r) {
+  printf("%s: %s\n", path, r->title);
+  if (r->description[0]) printf("  %s\n", r->description);
+  printf("  made by     carom %s on %s, %s\n", r->version, r->host, r->created);
+  printf("  command     %s\n", r->command);
+  printf("  run         %s, step %g s, seed %llu; %s\n", r->integrator, r->step, (unsigned long long)r->seed,
+         r->ending);
+  printf("  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count, r->shape_count,
+         r->frame_count, last_time(r), r->duration);
+  if (!r->complete) printf("  note        the run did not finish; what is here is sound up to the last frame\n");
+  if (r->verdict.count > 0) {
+    printf("\n");
+    cli_print_verdict(&r->verdict, stdout);
+  }
+}
+
+static void print_json(const char *path, const carom_result *r) {
+  cli_json json = cli_json_begin(stdout);
+  cli_json_text(&json, "file", path);
+  cli_json_text(&json, "title", r->title);
+  cli_json_text(&json, "version", r->version);
+  cli_json_text(&json, "host", r->host);
+  cli_json_text(&json, "created", r->created);
+  cli_json_text(&json, "command", r->command);
+  cli_json_text(&json, "integrator", r->integrator);
+  cli_json_number(&json, "step", r->step);
+  cli_json_number(&json, "duration", r->duration);
+  cli_json_integer(&json, "seed", (long long)r->seed);
+  cli_json_text(&json, "ending", r->ending);
+  cli_json_bool(&json, "complete", r->complete);
+  cli_json_integer(&json, "bodies", r->body_count);
+  cli_json_integer(&json, "shapes", r->shape_count);
+  cli_json_integer(&json, "frames", r->frame_count);
+  cli_json_number(&json, "last_time", last_time(r));
+  if (r->verdict.count > 0) cli_json_verdict(&json, &r->verdict);
+  cli_json_end(&json);
+}
+
+int cli_info(int argc, char **argv) {
+  const char *path = NULL;
+  bool json = false, scene = false;
+  const cli_option options[] = {
+      {CLI_FLAG, 0, "scene", NULL, "print the scene that was run, as one YAML text", &scene},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {"info",
+                             "RESULT.h5 [OPTIONS]",
+                             "Describes a result file: provenance, contents, verdict. Works on files of runs that were "
+                             "killed, too.",
+                             options,
+                             &path,
+                             1,
+                             1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  carom_result *result = cli_open_result(path);
+  if (!result) return EXIT_FAILED;
+  if (scene)
+    fputs(result->scene_resolved, stdout);
+  else if (json)
+    print_json(path, result);
+  else
+    print_text(path, result);
+  carom_result_close(result);
+  return EXIT_GOOD;
+}

@@ -1,0 +1,100 @@
+#include <math.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void put_text(FILE *out, const char *text) {
+  fputc('"', out);
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    if (*c == '"' || *c == '\\')
+      fprintf(out, "\\%c", *c);
+    else if (*c == '\n')
+      fputs("\\n", out);
+    else if (*c < 0x20)
+      fprintf(out, "\\u%04x", *c);
+    else
+      fputc(*c, out);
+  }
+  fputc('"', out);
+}
+
+static void begin_member(cli_json *json, const char *name) {
+  if (!json->first) fputc(',', json->out);
+  json->first = false;
+  if (name) fprintf(json->out, "\"%s\":", name);
+}
+
+cli_json cli_json_begin(FILE *out) {
+  fputc('{', out);
+  return (cli_json){out, true};
+}
+
+void cli_json_end(cli_json *json) { fputs("}\n", json->out); }
+
+void cli_json_open(cli_json *json, const char *name, char bracket) {
+  begin_member(json, name);
+  fputc(bracket, json->out);
+  json->first = true;
+}
+
+void cli_json_close(cli_json *json, char bracket) {
+  fputc(bracket, json->out);
+  json->first = false;
+}
+
+void cli_json_text(cli_json *json, const char *name, const char *text) {
+  begin_member(json, name);
+  put_text(json->out, text);
+}
+
+// JSON has no infinities and no NaN.
+void cli_json_number(cli_json *json, const char *name, double value) {
+  begin_member(json, name);
+  if (isfinite(value))
+    fprintf(json->out, "%.17g", value);
+  else
+    fputs("null", json->out);
+}
+
+void cli_json_integer(cli_json *json, const char *name, long long value) {
+  begin_member(json, name);
+  fprintf(json->out, "%lld", value);
+}
+
+void cli_json_bool(cli_json *json, const char *name, bool value) {
+  begin_member(json, name);
+  fputs(value ? "true" : "false", json->out);
+}
+
+void cli_json_verdict(cli_json *json, const carom_verdict *verdict) {
+  cli_json_open(json, "verdict", '{');
+  cli_json_bool(json, "pass", verdict->pass);
+  cli_json_open(json, "rows", '[');
+  for (int i = 0; i < verdict->count; i++) {
+    const carom_verdict_row *row = &verdict->rows[i];
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "key", row->key);
+    cli_json_number(json, "value", row->value);
+    cli_json_number(json, "bound", row->bound);
+    cli_json_bool(json, "pass", row->pass);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+  cli_json_close(json, '}');
+}
+
+void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics) {
+  cli_json_open(json, "diagnostics", '[');
+  for (int i = 0; i < diagnostics->count; i++) {
+    const carom_diagnostic *d = &diagnostics->items[i];
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "severity", d->warning ? "warning" : "error");
+    cli_json_text(json, "file", d->file);
+    cli_json_integer(json, "line", d->line);
+    cli_json_integer(json, "column", d->column);
+    cli_json_text(json, "message", d->message);
+    cli_json_text(json, "hint", d->hint ? d->hint : "");
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}

@@ -1,0 +1,58 @@
+// carom: the command line.
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const cli_verb verbs[] = {
+    {"run", "run a scene, audit it and write a result file", cli_run},
+    {"check", "read a scene and report every mistake in it", cli_check},
+    {"info", "describe a result file", cli_info},
+    {"view", "make the replay page of a result file", cli_view},
+    {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
+    {"demo", "list the built-in examples, or run one", cli_demo},
+};
+enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
+
+static void print_help(FILE *out) {
+  fprintf(out, "carom %s: mechanics with impacts, audited\n\nusage: carom VERB [OPTIONS] ...\n\n", carom_version());
+  for (int i = 0; i < VERB_COUNT; i++) fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+  fprintf(out,
+          "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
+          "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"
+          "130 interrupted.\n");
+}
+
+static const cli_verb *find_verb(const char *name) {
+  for (int i = 0; i < VERB_COUNT; i++)
+    if (strcmp(verbs[i].name, name) == 0) return &verbs[i];
+  return NULL;
+}
+
+static int unknown_verb(const char *name) {
+  const char *names[VERB_COUNT + 1] = {0};
+  for (int i = 0; i < VERB_COUNT; i++) names[i] = verbs[i].name;
+  const char *nearest = carom_nearest_word(name, names);
+  if (nearest)
+    cli_error("unknown verb '%s' (did you mean '%s'?)", name, nearest);
+  else
+    cli_error("unknown verb '%s'; 'carom --help' lists them", name);
+  return EXIT_MISTAKE;
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    print_help(stderr);
+    return EXIT_MISTAKE;
+  }
+  const char *word = argv[1];
+  if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+    print_help(stdout);
+    return EXIT_GOOD;
+  }
+  if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+    printf("carom %s\n", carom_version());
+    return EXIT_GOOD;
+  }
+  const cli_verb *verb = find_verb(word);
+  return verb ? verb->run(argc - 1, argv + 1) : unknown_verb(word);
+}

@@ -1,0 +1,113 @@
+// Options from a table: --name VALUE, --name=VALUE, -x VALUE, flags, and `--` before words that begin with a dash.
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void print_option(const cli_option *o) {
+  char left[64];
+  char letter[8] = "";
+  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+  snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value ? " " : "", o->value ? o->value : "");
+  printf("  %-28s %s\n", left, o->help);
+}
+
+static void print_usage(const cli_syntax *syntax) {
+  printf("usage: carom %s %s\n\n%s\n\noptions:\n", syntax->verb, syntax->usage, syntax->about);
+  for (const cli_option *o = syntax->options; o->kind != CLI_END; o++) print_option(o);
+  printf("  %-28s %s\n", "-h, --help", "this text");
+}
+
+static const cli_option *find_option(const cli_syntax *syntax, const char *name, size_t length) {
+  for (const cli_option *o = syntax->options; o->kind != CLI_END; o++)
+    if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) return o;
+  return NULL;
+}
+
+static const cli_option *find_letter(const cli_syntax *syntax, char letter) {
+  for (const cli_option *o = syntax->options; o->kind != CLI_END; o++)
+    if (o->letter == letter) return o;
+  return NULL;
+}
+
+static void complain_unknown(const cli_syntax *syntax, const char *word) {
+  const char *names[40] = {0};
+  int count = 0;
+  for (const cli_option *o = syntax->options; o->kind != CLI_END && count < 39; o++) names[count++] = o->name;
+  const char *nearest = word[1] == '-' ? carom_nearest_word(word + 2, names) : NULL;
+  if (nearest)
+    cli_error("%s: unknown option '%s' (did you mean '--%s'?)", syntax->verb, word, nearest);
+  else
+    cli_error("%s: unknown option '%s'; see 'carom %s --help'", syntax->verb, word, syntax->verb);
+}
+
+static bool store(const cli_syntax *syntax, const cli_option *option, const char *value) {
+  if (option->kind == CLI_FLAG) {
+    *(bool *)option->target = true;
+  } else if (option->kind == CLI_TEXT) {
+    *(const char **)option->target = value;
+  } else {
+    cli_list *list = option->target;
+    if (list->count == CLI_MAX_LIST) {
+      cli_error("%s: more than %d times --%s", syntax->verb, CLI_MAX_LIST, option->name);
+      return false;
+    }
+    list->items[list->count++] = value;
+  }
+  return true;
+}
+
+// One option at argv[*i], which begins with a dash; its value may be in the same word or the next.
+static bool take_option(const cli_syntax *syntax, int argc, char **argv, int *i) {
+  char *word = argv[*i], *equals = strchr(word, '=');
+  const cli_option *option;
+  const char *value = NULL;
+  if (word[1] == '-') {
+    size_t length = equals ? (size_t)(equals - word - 2) : strlen(word + 2);
+    option = find_option(syntax, word + 2, length);
+    value = equals ? equals + 1 : NULL;
+  } else {
+    option = find_letter(syntax, word[1]);
+    value = option && option->kind != CLI_FLAG && word[2] ? word + 2 : NULL;
+    if (option && option->kind == CLI_FLAG && word[2]) option = NULL;
+  }
+  if (!option) return complain_unknown(syntax, word), false;
+  if (option->kind == CLI_FLAG && value) return cli_error("%s: --%s takes no value", syntax->verb, option->name), false;
+  if (option->kind != CLI_FLAG && !value) {
+    if (*i + 1 >= argc)
+      return cli_error("%s: --%s needs a value: %s", syntax->verb, option->name, option->value), false;
+    value = argv[++*i];
+  }
+  return store(syntax, option, value);
+}
+
+static bool take_operand(const cli_syntax *syntax, int *count, const char *word) {
+  if (*count >= syntax->max_operands) {
+    cli_error("%s: unexpected '%s'; usage: carom %s %s", syntax->verb, word, syntax->verb, syntax->usage);
+    return false;
+  }
+  syntax->operands[(*count)++] = word;
+  return true;
+}
+
+bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code) {
+  int count = 0;
+  bool options_over = false;
+  *exit_code = EXIT_MISTAKE;
+  for (int i = 1; i < argc; i++) {
+    if (!options_over && (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))) {
+      print_usage(syntax);
+      *exit_code = EXIT_GOOD;
+      return false;
+    }
+    if (!options_over && !strcmp(argv[i], "--")) {
+      options_over = true;
+    } else if (!options_over && argv[i][0] == '-' && argv[i][1]) {
+      if (!take_option(syntax, argc, argv, &i)) return false;
+    } else if (!take_operand(syntax, &count, argv[i])) {
+      return false;
+    }
+  }
+  if (count >= syntax->min_operands) return true;
+  cli_error("%s: something is missing; usage: carom %s %s", syntax->verb, syntax->verb, syntax->usage);
+  return false;
+}
