@@ -1,0 +1,59 @@
+// Checks that hold for every replay page, whoever wrote it.
+import assert from "node:assert/strict";
+import { distinctColors } from "./pixels.mjs";
+import { settle, state } from "./browser.mjs";
+
+const enoughColors = 40;
+const sceneOnly = ".tools, .corner, #labels { visibility: hidden !important; }";
+
+async function checkSeeking(page) {
+  const { start, end, frames } = await state(page);
+  if (frames < 2) return;
+  for (const share of [1, 0, 0.37]) {
+    const time = start + share * (end - start);
+    await page.evaluate((t) => window.carom.seek(t), time);
+    assert.ok(Math.abs((await state(page)).time - time) <= 1e-9 * Math.abs(end), "seek goes to the time");
+  }
+}
+
+async function checkPoses(page) {
+  const bad = await page.evaluate(() => {
+    const { bodies } = window.carom.state();
+    for (let i = 0; i < bodies; i++) {
+      const pose = window.carom.bodyPose(i);
+      if (!pose) return window.carom.state().frames > 0 ? `body ${i} has no pose` : "";
+      if (![...pose.position, ...pose.rotation].every(Number.isFinite)) return `body ${i} has a pose that is not a number`;
+      if (Math.abs(Math.hypot(...pose.rotation) - 1) > 1e-6) return `body ${i} has a quaternion that is not a unit`;
+    }
+    return "";
+  });
+  assert.equal(bad, "");
+}
+
+async function checkPlots(page) {
+  const columns = await page.evaluate(() => JSON.parse(document.getElementById("carom-replay").textContent).audit ?? []);
+  const { plots, frames } = await state(page);
+  const groups = new Set(columns.map((c) => c.group)).size;
+  assert.equal(plots, frames > 0 ? groups : 0, "one plot for each group of the audit");
+}
+
+/** The picture without what lies over it, which must not pass for a scene. */
+export async function checkCanvas(page) {
+  await settle(page);
+  const picture = await page.locator("#canvas").screenshot({ style: sceneOnly });
+  const colors = distinctColors(picture);
+  assert.ok(colors > enoughColors, `the canvas shows ${colors} colours only`);
+  return picture;
+}
+
+export async function checkPage(page, troubles) {
+  const now = await state(page);
+  assert.equal(now.error, null);
+  assert.equal(now.webgl, true, "WebGL works");
+  assert.notEqual(await page.title(), "");
+  await checkSeeking(page);
+  await checkPoses(page);
+  await checkPlots(page);
+  await checkCanvas(page);
+  assert.deepEqual(troubles, []);
+}

@@ -1,0 +1,73 @@
+// The replay data as written by the library; see FORMAT.md.
+
+export type Vec3 = [number, number, number];
+/** Unit quaternion, (w, x, y, z). */
+export type Quat = [number, number, number, number];
+
+export interface Pose {
+  position: Vec3;
+  rotation: Quat;
+}
+
+export interface MeshShape {
+  kind: "mesh";
+  vertices: number[];
+  faces: number[][];
+}
+export interface SphereShape {
+  kind: "sphere";
+  radius: number;
+}
+export interface CapsuleShape {
+  kind: "capsule";
+  radius: number;
+  half_length: number;
+}
+export interface HalfspaceShape {
+  kind: "halfspace";
+}
+export type Shape = MeshShape | SphereShape | CapsuleShape | HalfspaceShape;
+
+export interface Part extends Pose {
+  shape: number;
+}
+
+export interface Body {
+  name: string;
+  color: string;
+  mass: number | null;
+  fixed: boolean;
+  parts: Part[];
+  /** Only fixed bodies carry their pose; the others have a stream. */
+  pose: Pose | null;
+}
+
+export interface AuditColumn {
+  key: string;
+  label: string;
+  unit: string;
+  group: string;
+}
+
+export interface VerdictRow {
+  name: string;
+  value: number | null;
+  bound: number | null;
+  unit: string;
+  pass: boolean;
+  note: string;
+}
+
+export interface Header {
+  title: string;
+  description: string;
+  generator: string;
+  integrator: string;
+  step: number | null;
+  frames: number;
+  shapes: Shape[];
+  bodies: Body[];
+  audit: AuditColumn[];
+  verdict: VerdictRow[];
+  camera: { position: Vec3; target: Vec3 } | null;
+}

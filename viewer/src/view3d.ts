@@ -1,0 +1,128 @@
+// Everything drawn in three dimensions, behind a small interface, so that the
+// rest of the page works without it where WebGL is missing.
+import { Vector3 } from "three";
+import { Bodies } from "./bodies";
+import { sceneBounds } from "./bounds";
+import { byId } from "./dom";
+import { lengthLabel } from "./format";
+import { Labels } from "./labels";
+import { enablePicking } from "./picking";
+import type { Playback } from "./playback";
+import { Quality } from "./quality";
+import { Stage } from "./stage";
+import type { Theme } from "./theme";
+import { Trails, type TrailMode } from "./trails";
+import { Triad } from "./triad";
+
+export class View3d {
+  readonly stage: Stage;
+  readonly labels: Labels;
+  readonly trails: Trails;
+  follow = false;
+  private readonly bodies: Bodies;
+  private readonly triad = new Triad(byId<SVGSVGElement>("triad"));
+  private picked: number | null = null;
+  private readonly quality = new Quality((scale) => this.stage.setScale(scale));
+  private stale = true;
+  private readonly lastPlace = new Vector3();
+
+  constructor(
+    private readonly playback: Playback,
+    private readonly theme: Theme,
+    onPick: (body: number | null) => void,
+  ) {
+    const { motion } = playback;
+    this.stage = new Stage(motion.header, sceneBounds(motion), byId<HTMLCanvasElement>("canvas"));
+    this.bodies = new Bodies(motion, this.stage.group);
+    this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
+    this.trails = new Trails(motion, this.stage.group);
+    byId("scale").textContent = `grid ${lengthLabel(this.stage.spacing)}`;
+    enablePicking(this.stage, this.bodies, { pick: onPick, centre: (body) => this.centreOn(body) });
+    playback.onChange(() => this.refresh());
+    theme.onChange(() => this.applyTheme());
+    this.applyTheme();
+    this.watchSize();
+  }
+
+  private applyTheme(): void {
+    this.bodies.material.setAccent(this.theme.colors.accent);
+    this.stage.setColors(this.theme.colors, this.theme.name === "dark");
+  }
+
+  private watchSize(): void {
+    const box = this.stage.canvas.parentElement!;
+    const fit = () => this.stage.resize(box.clientWidth, box.clientHeight);
+    new ResizeObserver(fit).observe(box);
+    fit();
+  }
+
+  private refresh(): void {
+    this.stale = true;
+    this.stage.invalidate();
+  }
+
+  setPicked(body: number | null): void {
+    this.picked = body;
+    this.bodies.highlight(body);
+    this.setTrails(this.trails.mode);
+    this.setLabels(this.labels.all);
+    this.setFollow(this.follow);
+  }
+
+  setTrails(mode: TrailMode): void {
+    this.trails.show(mode, this.picked);
+    this.refresh();
+  }
+
+  setLabels(all: boolean): void {
+    this.labels.show(all, this.picked);
+    this.refresh();
+  }
+
+  setFollow(follow: boolean): void {
+    this.follow = follow;
+    this.rememberPlace();
+  }
+
+  private rememberPlace(): boolean {
+    return this.picked !== null && this.bodies.position(this.picked, this.lastPlace) !== null;
+  }
+
+  private followPicked(): void {
+    const before = this.lastPlace.clone();
+    if (this.follow && this.rememberPlace()) this.stage.moveBy(this.lastPlace.clone().sub(before));
+  }
+
+  centreOn(body: number): void {
+    this.sync();
+    const place = this.bodies.position(body, new Vector3());
+    if (place) this.stage.centreOn(place);
+  }
+
+  /** Window coordinates of a body's origin. */
+  project(body: number): { x: number; y: number } | null {
+    this.sync();
+    const place = this.bodies.position(body, new Vector3());
+    const at = place && this.stage.project(place);
+    const box = this.stage.canvas.getBoundingClientRect();
+    return at && { x: at.x + box.left, y: at.y + box.top };
+  }
+
+  /** Brings the bodies to the present time. */
+  private sync(): void {
+    if (!this.stale) return;
+    this.stale = false;
+    const cursor = this.playback.cursor;
+    this.bodies.update(cursor);
+    this.trails.update(cursor);
+    this.followPicked();
+  }
+
+  draw(milliseconds: number): void {
+    this.quality.observe(milliseconds, this.playback.playing || this.stage.isTurning);
+    this.sync();
+    if (!this.stage.render()) return;
+    this.labels.update();
+    this.triad.update(this.stage.camera);
+  }
+}
