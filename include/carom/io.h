@@ -16,7 +16,7 @@ extern "C" {
 /// One finding in a scene file. `hint` may be empty.
 typedef struct carom_diagnostic {
   bool warning;      ///< false: an error
-  char *file;        ///< as the user wrote it, or "--set" for an override
+  char *file;        ///< as the user wrote it, or "--set path=value" for an override
   int line, column;  ///< from 1; 0 when the finding has no place
   char *message;     ///< what is wrong and what was expected
   char *hint;        ///< the nearest known key, or a remedy
@@ -60,13 +60,14 @@ typedef struct carom_scene {
 typedef struct carom_scene_options {
   const char *const *overrides;  ///< "path.to.key=value", applied in order before anything is read
   int override_count;
-  int64_t max_bodies;  ///< refuse scenes that grow beyond; default 2 000 000
+  int64_t max_bodies;   ///< refuse scenes that grow beyond; default 2 000 000
+  bool self_contained;  ///< refuse to open any other file (include, mesh): for scenes from strangers; default false
 } carom_scene_options;
 
 CAROM_API carom_scene_options carom_scene_default_options(void);
 /// Reads and builds a scene. All mistakes are collected in *diagnostics (which the caller releases,
 /// success or not); with at least one error the status is CAROM_ERR_SCENE and *scene is null. A file
-/// that cannot be opened is a diagnostic too. Null options mean defaults.
+/// that cannot be opened is a diagnostic too. Null options mean defaults. CAROM_ERR_MEMORY is the only other failure.
 CAROM_API carom_status carom_scene_read(const char *path, const carom_scene_options *options,
                                         const carom_allocator *allocator, carom_scene **scene,
                                         carom_diagnostics *diagnostics);

@@ -1,0 +1,17 @@
+// What a carom_result keeps open behind the public struct.
+#ifndef CAROM_SRC_IO_RESULT_FILE_H
+#define CAROM_SRC_IO_RESULT_FILE_H
+
+#include "carom/io.h"
+#include "io/h5.h"
+#include "io/result_layout.h"
+
+struct carom_result_file {
+  char *path;
+  hid_t id;
+  hid_t series[CAROM_SERIES_AUDIT];  // position ... angular velocity
+  char *verdict_texts[3];            // what the rows of carom_result.verdict point into
+  char *names;                       // what carom_result_body.name points into
+};
+
+#endif
