@@ -1,0 +1,134 @@
+"""Result files as h5py and NumPy see them: every dataset, its shape, type, unit and description."""
+import os
+import subprocess
+import shutil
+import sys
+
+import samples
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    samples.skip(f"{missing.name} is missing (apt install python3-h5py)")
+
+B, P, S, F = samples.BODIES, 6, 4, samples.FRAMES
+AUDIT = ["kinetic", "potential", "energy", "work", "energy_error", "momentum_x", "momentum_y", "momentum_z",
+         "momentum_error", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "angular_momentum_error"]
+AUDIT_UNITS = ["J"] * 4 + ["1"] + ["kg m/s"] * 3 + ["1"] + ["kg m2/s"] * 3 + ["1"]
+
+
+def layout(frames, verdicts):
+    """path -> (shape, kind of type, unit)"""
+    table = {
+        "scene/source": ((), "S", "1"), "scene/resolved": ((), "S", "1"),
+        "bodies/name": ((B,), "S", "1"), "bodies/mass": ((B,), "f", "kg"), "bodies/fixed": ((B,), "u", "1"),
+        "bodies/color": ((B,), "u", "1"), "bodies/center": ((B, 3), "f", "m"),
+        "bodies/inertia": ((B, 3, 3), "f", "kg m2"), "bodies/part_start": ((B,), "i", "1"),
+        "bodies/part_count": ((B,), "i", "1"),
+        "parts/shape": ((P,), "i", "1"), "parts/position": ((P, 3), "f", "m"), "parts/orientation": ((P, 4), "f", "1"),
+        "shapes/kind": ((S,), "S", "1"), "shapes/radius": ((S,), "f", "m"), "shapes/half_length": ((S,), "f", "m"),
+        "shapes/vertex_start": ((S + 1,), "i", "1"), "shapes/face_start": ((S + 1,), "i", "1"),
+        "shapes/vertices": ((8, 3), "f", "m"), "shapes/face_vertex_start": ((7,), "i", "1"),
+        "shapes/face_vertices": ((24,), "i", "1"),
+        "trajectory/time": ((frames,), "f", "s"), "trajectory/position": ((frames, B, 3), "f", "m"),
+        "trajectory/orientation": ((frames, B, 4), "f", "1"), "trajectory/velocity": ((frames, B, 3), "f", "m/s"),
+        "trajectory/angular_velocity": ((frames, B, 3), "f", "rad/s"),
+        "run/ending": ((), "S", "1"),
+        "run/verdict/key": ((verdicts,), "S", "1"), "run/verdict/label": ((verdicts,), "S", "1"),
+        "run/verdict/note": ((verdicts,), "S", "1"), "run/verdict/value": ((verdicts,), "f", "1"),
+        "run/verdict/bound": ((verdicts,), "f", "1"), "run/verdict/pass": ((verdicts,), "u", "1"),
+    }
+    table.update({f"audit/{key}": ((frames,), "f", unit) for key, unit in zip(AUDIT, AUDIT_UNITS)})
+    return table
+
+
+def check_layout(file, frames, verdicts):
+    found = {}
+    file.visititems(lambda name, item: found.update({name: item}) if isinstance(item, h5py.Dataset) else None)
+    expected = layout(frames, verdicts)
+    assert set(found) == set(expected), set(found) ^ set(expected)
+    for name, (shape, kind, unit) in expected.items():
+        data = found[name]
+        assert data.shape == shape, (name, data.shape, shape)
+        assert data.dtype.kind == kind, (name, data.dtype)
+        assert data.attrs["units"].decode() == unit, (name, data.attrs["units"])
+        assert len(data.attrs["description"]) > 5, name
+        data[()]  # readable
+    for name in ["position", "orientation", "velocity", "angular_velocity", "time"]:
+        data = found["trajectory/" + name]
+        assert data.compression == "gzip" and data.shuffle and data.maxshape[0] is None, name
+
+
+def check_motion(file, frames):
+    q = file["trajectory/orientation"][:]
+    assert np.allclose(np.linalg.norm(q, axis=2), 1, atol=1e-12)
+    for f in range(0, frames, 7):
+        assert file["trajectory/time"][f] == samples.time(f)
+        for b in range(B):
+            assert np.allclose(file["trajectory/position"][f, b], samples.position(f, b), atol=1e-12)
+            assert abs(abs(np.dot(q[f, b], samples.rotation(f, b))) - 1) < 1e-12
+            assert np.allclose(file["trajectory/velocity"][f, b], samples.velocity(f, b), atol=1e-11)
+            assert np.allclose(file["trajectory/angular_velocity"][f, b], samples.spin(f, b), atol=1e-9)
+        for c, key in enumerate(AUDIT):
+            assert abs(file["audit/" + key][f] - samples.audit(f, c)) < 1e-12
+
+
+def check_attributes(file):
+    text = lambda name: file.attrs[name].decode()
+    assert text("format") == "carom-result" and file.attrs["format_version"] == 1
+    assert text("title").startswith("Fünf Körper")
+    assert text("created").endswith("Z") and text("host") == "testhost" and text("integrator") == "variational"
+    assert file.attrs["seed"] == 0xFEDCBA9876543210
+    assert file.attrs["step"] == 1e-3 and file.attrs["duration"] == 2
+    assert list(file.attrs["camera_position"]) == [4, -3, 2]
+
+
+def check_bodies(file):
+    names = [name.decode() for name in file["bodies/name"]]
+    assert names == ["ground", "box", 'ball, "red"', "pill", "hammer\n\u2692"], names
+    assert list(file["shapes/kind"]) == [b"halfspace", b"polytope", b"sphere", b"capsule"]
+    assert np.isinf(file["bodies/mass"][0]) and abs(file["bodies/mass"][1] - 12) < 1e-12
+    inertia = file["bodies/inertia"][1:]
+    assert np.allclose(inertia, np.swapaxes(inertia, 1, 2)) and (np.linalg.eigvalsh(inertia) > 0).all()
+    # Euler: corners of all faces are twice the edges, V - E + F = 2; every face lies on the outside of the box.
+    starts, corners, vertices = (file["shapes/" + n][:] for n in ["face_vertex_start", "face_vertices", "vertices"])
+    assert len(vertices) - len(corners) // 2 + len(starts) - 1 == 2
+    for f in range(len(starts) - 1):
+        a, b, c = vertices[corners[starts[f]:starts[f + 1]]][:3]
+        normal = np.cross(b - a, c - b)
+        assert (np.dot(vertices - a, normal) <= 1e-12).all()
+
+
+def check_killed(path):
+    try:
+        h5py.File(path, "r").close()
+        raise AssertionError("a killed file opened as if it were closed")
+    except OSError:
+        pass
+    with h5py.File(path, "r", swmr=True) as file:
+        check_layout(file, 40, 0)
+        check_motion(file, 40)
+        assert file["run/ending"][()] == b"unfinished"
+    if shutil.which("h5clear"):
+        subprocess.run(["h5clear", "-s", "--increment=0", path], check=True)
+        with h5py.File(path, "r") as file:
+            check_motion(file, 40)
+    else:
+        print("h5clear is not installed (apt install hdf5-tools): that way was not checked")
+
+
+def main():
+    with samples.make() as folder:
+        with h5py.File(os.path.join(folder, "complete.h5"), "r") as file:
+            check_layout(file, F, 2)
+            check_attributes(file)
+            check_bodies(file)
+            check_motion(file, F)
+            assert file["run/ending"][()] == b"complete"
+            assert list(file["run/verdict/pass"]) == [1, 0]
+        check_killed(os.path.join(folder, "killed.h5"))
+    print("result files are as documented")
+
+
+main()
