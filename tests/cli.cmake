@@ -1,0 +1,20 @@
+# The command line, one process per case of tests/cli/cases.py.
+find_program(CAROM_CLI_PYTHON NAMES python3)
+set(cli_cases ${CMAKE_CURRENT_SOURCE_DIR}/cli/cases.py)
+if(CAROM_CLI_PYTHON AND TARGET carom_cli)
+  file(STRINGS ${cli_cases} lines REGEX "^def case_")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^def case_([a-z0-9_]+).*" "\\1" name ${line})
+    add_test(NAME cli.${name} COMMAND ${CAROM_CLI_PYTHON} ${cli_cases} $<TARGET_FILE:carom_cli> ${PROJECT_SOURCE_DIR}/examples ${name})
+    set_tests_properties(cli.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS cli)
+  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cli_cases})
+else()
+  message(STATUS "cli.*: left out (needs python3)")
+endif()
+
+# The replay page in headless Chromium: the page alone on synthetic runs, and a page that the program made.
+find_program(CAROM_CHROMIUM NAMES chromium chromium-browser)
+if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND VIEWER_INPUT)
+  message(STATUS "browser tests: on")
+endif()
