@@ -13,8 +13,20 @@ else()
   message(STATUS "cli.*: left out (needs python3)")
 endif()
 
-# The replay page in headless Chromium: the page alone on synthetic runs, and a page that the program made.
+# The replay page in headless Chromium: synthetic runs whose motion is known, and a page that the program made.
 find_program(CAROM_CHROMIUM NAMES chromium chromium-browser)
-if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND VIEWER_INPUT)
-  message(STATUS "browser tests: on")
+if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOURCE_DIR}/viewer/node_modules)
+  set(browser_environment CAROM_CHROMIUM=${CAROM_CHROMIUM} CAROM_TEMPLATE=${PROJECT_BINARY_DIR}/src/replay.html
+      CAROM_SCREENSHOTS=${PROJECT_BINARY_DIR}/screenshots)
+  add_test(NAME browser.replay COMMAND ${NODE_EXECUTABLE} --test ${CMAKE_CURRENT_SOURCE_DIR}/browser/replay.test.mjs)
+  set(demo_folder ${PROJECT_BINARY_DIR}/demo)
+  add_test(NAME browser.make_page COMMAND carom_cli demo whirl --dir ${demo_folder} --strict)
+  add_test(NAME browser.program_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
+           ${demo_folder}/whirl.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/whirl.png --hash t=6&paused)
+  set_tests_properties(browser.make_page PROPERTIES FIXTURES_SETUP page LABELS browser)
+  set_tests_properties(browser.program_page PROPERTIES FIXTURES_REQUIRED page)
+  set_tests_properties(browser.replay browser.program_page PROPERTIES LABELS browser TIMEOUT 600 RUN_SERIAL ON
+                       ENVIRONMENT "${browser_environment}")
+else()
+  message(STATUS "browser.*: left out (needs Chromium, Node.js and viewer/node_modules)")
 endif()

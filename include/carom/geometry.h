@@ -48,7 +48,7 @@ typedef struct carom_shape carom_shape;
 // untouched. A null allocator means the default one.
 
 /// The convex hull of points (at least four, not in one plane). Points inside the hull, duplicates
-/// and points within `1e-10` of the extent from a face are dropped; vertices keep the input order.
+/// and points within about `1e-10` of the extent from a face are dropped; vertices keep the input order.
 CAROM_API carom_status carom_shape_create_hull(const carom_vec3 *points, int count, const carom_allocator *allocator,
                                                const carom_shape **shape, carom_error *error);
 /// A box centred at the origin with the given full side lengths.

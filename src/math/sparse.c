@@ -89,6 +89,7 @@ static carom_status factor_general(carom_sparse_solver *s, const carom_sparse *A
   double *value = (double *)(uintptr_t)A->value;
   if (s->numeric) klu_free_numeric(&s->numeric, &s->klu);
   s->numeric = klu_factor(start, row, value, s->symbolic, &s->klu);
+  if (s->numeric) klu_rcond(s->symbolic, s->numeric, &s->klu);  // marks NaN pivots as singular; klu_factor does not
   return s->numeric && s->klu.status == KLU_OK ? CAROM_OK : CAROM_ERR_SINGULAR;
 }
 
@@ -112,6 +113,8 @@ carom_status carom_sparse_solve(carom_sparse_solver *solver, double *b) {
   size_t n = (size_t)solver->n;
   if (solver->kind == CAROM_SPARSE_GENERAL)
     return klu_solve(solver->symbolic, solver->numeric, solver->n, 1, b, &solver->klu) ? CAROM_OK : CAROM_ERR_SINGULAR;
+  // CHOLMOD would report a factor that was never computed as an odd kind of failure, or solve with an incomplete one.
+  if (solver->factor->xtype == CHOLMOD_PATTERN || solver->factor->minor < n) return CAROM_ERR_SINGULAR;
   cholmod_dense right = {
       .nrow = n, .ncol = 1, .nzmax = n, .d = n, .x = b, .xtype = CHOLMOD_REAL, .dtype = CHOLMOD_DOUBLE};
   cholmod_dense *x = cholmod_solve(CHOLMOD_A, solver->factor, &right, &solver->cholmod);

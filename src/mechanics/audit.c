@@ -42,7 +42,7 @@ carom_audit_bounds carom_audit_default_bounds(void) {
 static double relative(double error, double scale) { return error == 0 ? 0 : error / scale; }
 
 static void raise_to(double *largest, double value) {
-  if (!(*largest >= value)) *largest = value;  // written so that a NaN sticks
+  if (value > *largest || isnan(value)) *largest = value;  // written so that a NaN comes in and sticks
 }
 
 static void note_scales(carom_audit *audit, const carom_balance *now) {

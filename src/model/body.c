@@ -76,7 +76,8 @@ static carom_status mass_of_parts(const carom_body_def *def, double density, car
 
 static carom_status body_mass(const carom_body_def *def, double density, carom_mass_cache *cache, carom_mass *mass,
                               carom_error *error) {
-  *mass = (carom_mass){.mass = def->mass, .center = def->center, .inertia = def->inertia};
+  *mass = (carom_mass){.mass = def->mass, .center = def->center};
+  if (def->has_inertia) mass->inertia = def->inertia;
   if (def->has_inertia || def->part_count == 0) return CAROM_OK;
   carom_status status = mass_of_parts(def, density, cache, mass, error);
   if (status != CAROM_OK || def->mass == 0) return status;

@@ -68,6 +68,7 @@ carom_vec3 carom_state_angular_velocity(const carom_model *model, const carom_st
 }
 
 void carom_state_set_pose(const carom_model *model, carom_state *state, int body, carom_pose pose) {
+  pose.q = cm_qunit(pose.q);
   carom_pose principal = cm_compose(pose, cm_pose_inverse(model->bodies[body].frame));
   state->x[body] = principal.p;
   state->q[body] = cm_qunit(principal.q);

@@ -1,0 +1,200 @@
+// Meshes from files or memory: what OBJ and STL have in common.
+#include "geometry/mesh.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "geometry/shape.h"
+#include "geometry/weld.h"
+
+#define FILE_MAX ((size_t)1 << 31)
+#define WELD_MAX 0.1  // of the extent; more would weld a mesh to nothing
+
+carom_mesh_options carom_mesh_default_options(void) {
+  carom_mesh_options options = {.scale = 1, .hull = false, .weld_tolerance = 1e-9};
+  return options;
+}
+
+void carom_mesh_release(carom_mesh *mesh) {
+  if (!mesh) return;
+  carom_allocator allocator = carom_mesh_allocator(mesh);
+  carom_release(&allocator, mesh->vertices);
+  carom_release(&allocator, mesh->triangles);
+  *mesh = (carom_mesh){0};
+}
+
+carom_allocator carom_mesh_allocator(const carom_mesh *mesh) {
+  return mesh->allocator.allocate ? mesh->allocator : carom_allocator_default();
+}
+
+// ---- collecting -------------------------------------------------------------------------------
+
+carom_status carom_soup_add_vertex(carom_soup *soup, carom_vec3 vertex, carom_error *error) {
+  void *array = soup->vertices;
+  if (!carom_grow(&soup->allocator, &array, soup->vertex_count, &soup->vertex_capacity, sizeof vertex))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory after %d vertices", soup->vertex_count);
+  soup->vertices = array;
+  soup->vertices[soup->vertex_count++] = vertex;
+  return CAROM_OK;
+}
+
+carom_status carom_soup_add_triangle(carom_soup *soup, int a, int b, int c, carom_error *error) {
+  carom_triangle triangle = {{a, b, c}};
+  void *array = soup->triangles;
+  if (soup->triangle_count >= INT32_MAX / 3)
+    return carom_fail(error, CAROM_ERR_LIMIT, "more than %d triangles", INT32_MAX / 3);
+  if (!carom_grow(&soup->allocator, &array, soup->triangle_count, &soup->triangle_capacity, sizeof triangle))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory after %d triangles", soup->triangle_count);
+  soup->triangles = array;
+  soup->triangles[soup->triangle_count++] = triangle;
+  return CAROM_OK;
+}
+
+static void soup_release(carom_soup *soup) {
+  carom_release(&soup->allocator, soup->vertices);
+  carom_release(&soup->allocator, soup->triangles);
+}
+
+// ---- welding ----------------------------------------------------------------------------------
+
+static carom_status scale_vertices(const char *name, carom_soup *soup, double scale, carom_error *error) {
+  for (int i = 0; i < soup->vertex_count; i++) soup->vertices[i] = cm_scale(scale, soup->vertices[i]);
+  int bad = carom_find_bad_point(soup->vertices, soup->vertex_count);
+  if (bad < 0) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_NUMBER, "%s: vertex %d is beyond %g m after scaling by %g", name, bad,
+                    CAROM_LENGTH_MAX, scale);
+}
+
+// first (vertex_count) names for each vertex the one it is welded to; it becomes the new number.
+static void renumber_vertices(carom_soup *soup, int *first) {
+  int kept = 0;
+  for (int i = 0; i < soup->vertex_count; i++) {
+    bool own = first[i] == i;
+    if (own) soup->vertices[kept] = soup->vertices[i];
+    first[i] = own ? kept++ : first[first[i]];  // a kept vertex comes before all that are welded to it
+  }
+  soup->vertex_count = kept;
+}
+
+// Triangles with a corner twice vanish. Thin ones with three corners stay: without them the surface would not close.
+static void renumber_triangles(carom_soup *soup, const int *number) {
+  int kept = 0;
+  for (int i = 0; i < soup->triangle_count; i++) {
+    carom_triangle t = soup->triangles[i];
+    for (int k = 0; k < 3; k++) t.v[k] = number[t.v[k]];
+    if (t.v[0] != t.v[1] && t.v[1] != t.v[2] && t.v[2] != t.v[0]) soup->triangles[kept++] = t;
+  }
+  soup->triangle_count = kept;
+}
+
+static carom_status weld(const char *name, carom_soup *soup, double tolerance, carom_error *error) {
+  int *first = CAROM_NEW(&soup->allocator, int, soup->vertex_count);
+  double extent = carom_bounds_of(soup->vertices, soup->vertex_count).extent;
+  bool welded = first && carom_weld(soup->vertices, soup->vertex_count, tolerance * extent, &soup->allocator, first);
+  if (welded) {
+    renumber_vertices(soup, first);
+    renumber_triangles(soup, first);
+  }
+  carom_release(&soup->allocator, first);
+  return welded ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory for welding", name);
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+static bool has_extension(const char *name, const char *extension) {
+  const char *dot = strrchr(name, '.');
+  if (!dot) return false;
+  carom_word word = {dot + 1, strlen(dot + 1)};
+  return carom_word_is(word, extension);
+}
+
+static carom_status check_options(const carom_mesh_options *o, carom_error *error) {
+  if (!isfinite(o->scale) || o->scale <= 0)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the scale of a mesh is %g; expected a positive number", o->scale);
+  if (!(o->weld_tolerance >= 0 && o->weld_tolerance <= WELD_MAX))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the weld tolerance is %g; expected 0 to %g (of the extent)",
+                      o->weld_tolerance, WELD_MAX);
+  return CAROM_OK;
+}
+
+// Numbers have a decimal point whatever the user's locale says; the locale is switched for this thread only.
+static carom_status parse_text_or_binary(const char *name, const char *data, size_t size, carom_soup *soup,
+                                         carom_error *error) {
+  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!plain) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory for a locale", name);
+  locale_t before = uselocale(plain);
+  bool stl = has_extension(name, "stl") || (!has_extension(name, "obj") && carom_stl_recognize(data, size));
+  carom_status status =
+      stl ? carom_stl_parse(name, data, size, soup, error) : carom_obj_parse(name, data, size, soup, error);
+  uselocale(before);
+  freelocale(plain);
+  return status;
+}
+
+carom_status carom_mesh_parse(const char *name, const void *data, size_t size, const carom_mesh_options *options,
+                              const carom_allocator *allocator, carom_mesh *mesh, carom_error *error) {
+  carom_mesh_options o = options ? *options : carom_mesh_default_options();
+  carom_soup soup = {.allocator = carom_allocator_or_default(allocator)};
+  carom_status status = check_options(&o, error);
+  if (status) return status;
+  if (!name) name = "mesh";
+  if (!data || size == 0) return carom_fail(error, CAROM_ERR_FORMAT, "%s: the file is empty", name);
+  status = parse_text_or_binary(name, data, size, &soup, error);
+  if (!status) status = scale_vertices(name, &soup, o.scale, error);
+  if (!status) status = weld(name, &soup, o.weld_tolerance, error);
+  if (status) {
+    soup_release(&soup);
+    return status;
+  }
+  mesh->vertex_count = soup.vertex_count;
+  mesh->triangle_count = soup.triangle_count;
+  mesh->vertices = soup.vertices;
+  mesh->triangles = soup.triangles ? soup.triangles->v : NULL;
+  mesh->allocator = soup.allocator;
+  return CAROM_OK;
+}
+
+static carom_status fail_io(const char *path, int code, carom_error *error) {
+  char reason[128];
+  if (strerror_r(code, reason, sizeof reason) != 0) strcpy(reason, "unknown reason");
+  return carom_fail(error, CAROM_ERR_IO, "%s: cannot be read: %s", path, reason);
+}
+
+// Reads to the end in growing steps: works for pipes as well, whose size nobody knows.
+static carom_status slurp(FILE *file, const char *path, const carom_allocator *allocator, char **data, size_t *size,
+                          carom_error *error) {
+  size_t capacity = 0;
+  for (;;) {
+    if (*size == capacity) {
+      capacity = capacity ? 2 * capacity : 65536;
+      if (capacity > FILE_MAX)
+        return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 1 GiB; simplify the mesh", path);
+      char *larger = *data ? allocator->resize(allocator->context, *data, capacity)
+                           : allocator->allocate(allocator->context, capacity);
+      if (!larger) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory after %zu bytes", path, *size);
+      *data = larger;
+    }
+    errno = 0;
+    size_t got = fread(*data + *size, 1, capacity - *size, file);
+    *size += got;
+    if (got == 0) return ferror(file) ? fail_io(path, errno, error) : CAROM_OK;
+  }
+}
+
+carom_status carom_mesh_read(const char *path, const carom_mesh_options *options, const carom_allocator *allocator,
+                             carom_mesh *mesh, carom_error *error) {
+  carom_allocator memory = carom_allocator_or_default(allocator);
+  char *data = NULL;
+  size_t size = 0;
+  FILE *file = fopen(path, "rb");
+  if (!file) return fail_io(path, errno, error);
+  carom_status status = slurp(file, path, &memory, &data, &size, error);
+  fclose(file);
+  if (!status) status = carom_mesh_parse(path, data, size, options, allocator, mesh, error);
+  carom_release(&memory, data);
+  return status;
+}

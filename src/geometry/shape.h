@@ -1,0 +1,27 @@
+// The insides of a shape, for the modules that ask it many questions per step.
+#ifndef CAROM_SRC_GEOMETRY_SHAPE_H
+#define CAROM_SRC_GEOMETRY_SHAPE_H
+
+#include <stdatomic.h>
+
+#include "carom/geometry.h"
+
+// Lengths outside this range are refused: within it squares and cubes neither overflow nor vanish.
+#define CAROM_LENGTH_MIN 1e-100
+#define CAROM_LENGTH_MAX 1e100
+
+struct carom_shape {
+  atomic_int references;
+  carom_shape_kind kind;
+  double radius, half_length, bounding_radius;
+  carom_polytope polytope;  // its arrays follow the struct in the same block
+  carom_allocator allocator;
+};
+
+// A zeroed shape with one reference, followed by `extra` bytes for arrays; null when out of memory.
+carom_shape *carom_shape_allocate(carom_shape_kind kind, size_t extra, const carom_allocator *allocator);
+
+// Refuses a length that is not finite, not positive or out of range; `what` names it in the message.
+carom_status carom_check_length(const char *what, double length, carom_error *error);
+
+#endif
