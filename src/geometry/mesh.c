@@ -172,7 +172,7 @@ static carom_status slurp(FILE *file, const char *path, const carom_allocator *a
     if (*size == capacity) {
       capacity = capacity ? 2 * capacity : 65536;
       if (capacity > FILE_MAX)
-        return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 1 GiB; simplify the mesh", path);
+        return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 2 GiB; simplify the mesh", path);
       char *larger = *data ? allocator->resize(allocator->context, *data, capacity)
                            : allocator->allocate(allocator->context, capacity);
       if (!larger) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory after %zu bytes", path, *size);
