@@ -1,6 +1,5 @@
 # The front door. `make demo` and `make test` do all their set-up themselves.
 BUILD ?= build/release
-JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 PREFIX ?= /usr/local
 
 .PHONY: all build demo test bench docs install deb format lint valgrind clean help
@@ -17,8 +16,7 @@ help:
 
 build:
 	@scripts/setup build
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j$(JOBS) -- --no-print-directory --quiet
+	@scripts/build release carom_cli carom_static
 
 demo: build
 	@$(BUILD)/carom demo whirl --dir build/demo
@@ -32,9 +30,8 @@ valgrind: build
 
 bench:
 	@scripts/setup build bench
-	@cmake --preset release -DCAROM_BENCH=ON >/dev/null
-	@cmake --build --preset release -j$(JOBS) -- --no-print-directory --quiet
-	@$(BUILD)/bench/carom_bench_free --json build/bench.jsonl
+	@scripts/build bench
+	@build/bench/bench/carom_bench_free --json build/bench.jsonl
 
 docs:
 	@scripts/setup docs

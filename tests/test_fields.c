@@ -37,10 +37,10 @@ typedef struct evaluation {
 
 static evaluation evaluate(const world *w) {
   carom_mat3 d[5], g[5];
-  carom_vec3 f[5], couple[5];
+  carom_vec3 f[5], couple[5], charge_point[9], charge_force[9];
   for (int i = 0; i < 4; i++) d[i] = cm_rotation(w->state->q[i]);
   carom_configuration c = {.x = w->state->x, .d = d};
-  carom_loads loads = {f, g, couple};
+  carom_loads loads = {f, g, couple, charge_point, charge_force};
   carom_fields_evaluate(w->model, &c, &loads);
   evaluation e;
   for (int i = 0; i < 4; i++) e.f[i] = f[i], e.torque[i] = carom_director_torque(g[i], d[i]);

@@ -27,7 +27,8 @@ void carom_arena_destroy(carom_arena *arena) {
 
 void *carom_arena_push(carom_arena *arena, size_t size) {
   size_t need = align_up(size);
-  if (need < size || need > arena->capacity - arena->used) return NULL;
+  bool fits = need >= size && need <= arena->capacity - arena->used;
+  if (!fits) return NULL;
   uintptr_t base = (uintptr_t)arena->memory;
   unsigned char *first = arena->memory + (align_up(base) - base);
   void *block = first + arena->used;

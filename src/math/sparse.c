@@ -48,6 +48,7 @@ static void analyse_positive_definite(carom_sparse_solver *solver, const carom_s
 
 static void analyse_general(carom_sparse_solver *solver, const carom_sparse *A) {
   klu_defaults(&solver->klu);
+  solver->klu.tol = 0.1;  // its default of 0.001 suits circuits; residuals suffer on other matrices
   solver->symbolic = klu_analyze(A->n, (int *)(uintptr_t)A->column_start, (int *)(uintptr_t)A->row, &solver->klu);
 }
 

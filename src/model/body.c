@@ -10,11 +10,15 @@ static bool matrix_finite(const carom_mat3 *A) {
 }
 
 static carom_status check_parts(const carom_body_def *def, const char *name, carom_error *error) {
+  if (def->part_count < 0 || (def->part_count > 0 && !def->parts))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "body '%s': %d parts, but no array of them", name, def->part_count);
   for (int i = 0; i < def->part_count; i++) {
     const carom_part *part = &def->parts[i];
     if (!part->shape) return carom_fail(error, CAROM_ERR_ARGUMENT, "body '%s': part %d has no shape", name, i);
     if (!cm_finite(part->pose.p) || !isfinite(cm_qdot(part->pose.q, part->pose.q)))
       return carom_fail(error, CAROM_ERR_NUMBER, "body '%s': the pose of part %d is not finite", name, i);
+    if (cm_qdot(part->pose.q, part->pose.q) < 1e-24)
+      return carom_fail(error, CAROM_ERR_NUMBER, "body '%s': the rotation of part %d is a zero quaternion", name, i);
     if (!(part->density >= 0) || isinf(part->density))
       return carom_fail(error, CAROM_ERR_NUMBER, "body '%s': the density of part %d is %g, expected 0 or more", name, i,
                         part->density);
@@ -41,7 +45,7 @@ carom_status carom_body_check(const carom_body_def *def, const char *name, carom
                       def->density);
   if (!def->fixed && def->part_count == 0 && def->mass == 0)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "body '%s' has neither a shape nor a mass", name);
-  if (def->has_inertia && def->mass == 0)
+  if (def->has_inertia && def->mass == 0 && !def->fixed)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "body '%s': an inertia needs a mass beside it", name);
   if (def->has_inertia && (!matrix_finite(&def->inertia) || !cm_finite(def->center)))
     return carom_fail(error, CAROM_ERR_NUMBER, "body '%s': the inertia is not finite", name);

@@ -296,6 +296,8 @@ int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def
 static carom_status check_force(const carom_force_def *def, int index, carom_error *error) {
   if (!cm_finite(def->point) || !cm_finite(def->force) || !cm_finite(def->torque))
     return carom_fail(error, CAROM_ERR_NUMBER, "force %d: point, force and torque must be finite", index);
+  if (def->knot_count < 0 || (def->knot_count > 0 && !def->knots))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "force %d: %d knots, but no array of them", index, def->knot_count);
   for (int i = 0; i < def->knot_count; i++) {
     if (!isfinite(def->knots[i].time) || !isfinite(def->knots[i].factor))
       return carom_fail(error, CAROM_ERR_NUMBER, "force %d: knot %d of the schedule is not finite", index, i);

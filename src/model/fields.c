@@ -40,19 +40,21 @@ static carom_vec3 charge_force(const carom_charge_set *set, double c1c2, carom_v
   return cm_scale(set->constant * c1c2 / (r2 * sqrt(r2)), d);
 }
 
+// Points are placed once and forces pushed to the bodies once per charge; only the pair loop is quadratic.
 static void add_charges(const carom_model *model, const carom_charge_set *set, const carom_configuration *c,
                         carom_loads *loads) {
   const carom_charge *charge = model->charges + set->charge_start;
-  for (int i = 0; i < set->charge_count; i++) {
-    carom_vec3 ri = point_at(c, charge[i].body, charge[i].point);
-    for (int j = i + 1; j < set->charge_count; j++) {
+  carom_vec3 *r = loads->charge_point, *f = loads->charge_force;
+  int n = set->charge_count;
+  for (int i = 0; i < n; i++) r[i] = point_at(c, charge[i].body, charge[i].point), f[i] = cm_zero3();
+  for (int i = 0; i < n; i++)
+    for (int j = i + 1; j < n; j++) {
       if (charge[i].body == charge[j].body) continue;
-      carom_vec3 rj = point_at(c, charge[j].body, charge[j].point);
-      carom_vec3 f = charge_force(set, charge[i].charge * charge[j].charge, cm_sub(ri, rj));
-      push(model, loads, charge[i].body, charge[i].point, f);
-      push(model, loads, charge[j].body, charge[j].point, cm_neg(f));
+      carom_vec3 force = charge_force(set, charge[i].charge * charge[j].charge, cm_sub(r[i], r[j]));
+      f[i] = cm_add(f[i], force);
+      f[j] = cm_sub(f[j], force);
     }
-  }
+  for (int i = 0; i < n; i++) push(model, loads, charge[i].body, charge[i].point, f[i]);
 }
 
 static double charge_energy(const carom_model *model, const carom_charge_set *set, const carom_state *state) {
@@ -181,21 +183,9 @@ static void add_reactions(const carom_model *model, const carom_configuration *c
   }
 }
 
-static void add_gravity(const carom_model *model, const carom_configuration *c, carom_resultant *r) {
-  if (cm_norm2(model->gravity) == 0) return;
-  for (int i = 0; i < model->body_count; i++) {
-    if (model->bodies[i].fixed) continue;
-    carom_vec3 weight = cm_scale(model->bodies[i].mass, model->gravity);
-    r->force = cm_add(r->force, weight);
-    r->moment = cm_add(r->moment, cm_cross(c->x[i], weight));
-  }
-}
-
 carom_resultant carom_fields_resultant(const carom_model *model, const carom_configuration *c,
                                        const carom_loads *loads) {
   carom_resultant r = {cm_zero3(), cm_zero3(), 0};
-  add_gravity(model, c, &r);
-  if (!loads) return r;
   add_reactions(model, c, loads, &r);
   for (int i = 0; i < model->force_count; i++) add_applied_resultant(model, &model->forces[i], c, &r);
   for (int i = 0; i < model->spring_count && c->v; i++) {

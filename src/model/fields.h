@@ -16,12 +16,13 @@ typedef struct carom_configuration {
 
 // Loads that the fields exert; the last entry, at body_count, is what the world receives.
 typedef struct carom_loads {
-  carom_vec3 *f;       // (body_count + 1) force
-  carom_mat3 *g;       // (body_count + 1) sum of f rho': the force on the directors
-  carom_vec3 *torque;  // (body_count + 1) couples of applied forces
+  carom_vec3 *f;                            // (body_count + 1) force
+  carom_mat3 *g;                            // (body_count + 1) sum of f rho': the force on the directors
+  carom_vec3 *torque;                       // (body_count + 1) couples of applied forces
+  carom_vec3 *charge_point, *charge_force;  // (charge_count) scratch
 } carom_loads;
 
-// What the outside does to the moving bodies, gravity included; the moment is about the world origin.
+// What the outside does to the moving bodies, gravity aside; the moment is about the world origin.
 typedef struct carom_resultant {
   carom_vec3 force, moment;
   double power;  // of applied forces and dampers

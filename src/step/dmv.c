@@ -15,7 +15,7 @@ static const double LARGEST_Y2 = 0.1;
 
 size_t carom_dmv_bodies_cost(int body_count) {
   size_t padded = ((size_t)body_count + LANES - 1) / LANES * LANES;
-  return 9 * padded * sizeof(double);
+  return 10 * padded * sizeof(double);
 }
 
 void carom_dmv_bodies_fill(carom_dmv_bodies *bodies, const carom_model *model, void *memory) {
@@ -25,6 +25,7 @@ void carom_dmv_bodies_fill(carom_dmv_bodies *bodies, const carom_model *model, v
   for (int c = 0; c < 3; c++) bodies->J[c] = next, next += n;
   for (int c = 0; c < 3; c++) bodies->inverse_J[c] = next, next += n;
   bodies->over_scale = next, next += n;
+  bodies->mass = next, next += n;
   bodies->inverse_mass = next, next += n;
   bodies->slowest_inertia = next;
   for (int i = 0; i < n; i++) {
@@ -35,6 +36,7 @@ void carom_dmv_bodies_fill(carom_dmv_bodies *bodies, const carom_model *model, v
     double ratio[3] = {J.x / largest, J.y / largest, J.z / largest};
     for (int c = 0; c < 3; c++) bodies->J[c][i] = ratio[c], bodies->inverse_J[c][i] = 1 / ratio[c];
     bodies->over_scale[i] = turns ? 1 / largest : 0;
+    bodies->mass[i] = body && !body->fixed ? body->mass : 0;
     bodies->inverse_mass[i] = body ? body->inverse_mass : 0;
     bodies->slowest_inertia[i] = turns ? 1 / fmin(J.x, fmin(J.y, J.z)) : 0;
   }

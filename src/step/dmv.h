@@ -21,6 +21,7 @@ typedef struct carom_dmv_bodies {
   double *J[3];             // moments over the largest of the three
   double *inverse_J[3];     // their reciprocals
   double *over_scale;       // 1 / largest moment
+  double *mass;             // 0 when fixed
   double *inverse_mass;     // 0 when fixed
   double *slowest_inertia;  // 1 / smallest moment: bounds the turn in a step
 } carom_dmv_bodies;

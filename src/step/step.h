@@ -12,9 +12,9 @@ typedef struct carom_integrator {
   carom_status (*prepare)(carom_stepper *stepper, carom_error *error);
   // False when a step of h from this state cannot fail, so that no copy of the state need be kept.
   bool (*may_fail)(const carom_stepper *stepper, const carom_state *state, double h);
-  // Moves x, q, p, l (not the clock) by h and adds to the report. CAROM_NOT_CONVERGED asks for a smaller step; whatever
-  // the failure, the stepper puts the state back.
-  carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+  // Moves x, q, p, l (not the clock) by h, from state->time to `end`, and adds to the report. CAROM_NOT_CONVERGED asks
+  // for a smaller step; whatever the failure, the stepper puts the state back.
+  carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                           carom_error *error);
 } carom_integrator;
 

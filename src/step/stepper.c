@@ -51,6 +51,14 @@ static carom_status check_options(const carom_step_options *options, carom_error
   return CAROM_OK;
 }
 
+// The runtime makes its threads at the first parallel region; better here than in the first step.
+static void wake_threads(int threads) {
+  int awake = 0;
+#pragma omp parallel num_threads(threads) reduction(+ : awake)
+  awake += 1;
+  (void)awake;
+}
+
 static int resolve_threads(int asked) {
 #ifdef _OPENMP
   return asked > 0 ? asked : omp_get_num_procs();
@@ -74,6 +82,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
   s->integrator = find_integrator(o.integrator);
   s->options.integrator = s->integrator->name;  // the caller's string may go away
   s->threads = resolve_threads(o.threads);
+  wake_threads(s->threads);
   s->last_time = NAN;
   status = carom_arena_create(&s->arena, s->integrator->scratch(model), &a, error);
   if (status == CAROM_OK) status = s->integrator->prepare(s, error);
@@ -93,32 +102,33 @@ void carom_stepper_destroy(carom_stepper *stepper) {
   carom_release(&a, stepper);
 }
 
+// The clock after this step: base + n h, which a stepper that takes the state over later finds just the same.
+static double next_time(carom_stepper *s, const carom_state *state) {
+  if (state->time != s->last_time) {
+    s->base_time = state->time;
+    s->base_step = state->step;
+  }
+  return s->base_time + (double)(state->step + 1 - s->base_step) * s->options.step;
+}
+
 // Tries the step whole, then in 2, 4, ... equal parts.
-static carom_status advance_with_retries(carom_stepper *s, carom_state *state, carom_step_report *report,
+static carom_status advance_with_retries(carom_stepper *s, carom_state *state, double end, carom_step_report *report,
                                          carom_error *error) {
   carom_status status = CAROM_NOT_CONVERGED;
   for (int k = 0; k <= s->options.max_halvings && status == CAROM_NOT_CONVERGED; k++) {
     if (k > 0) carom_state_copy(state, s->saved);
     *report = (carom_step_report){.step = s->options.step, .halvings = k};
     double h = ldexp(s->options.step, -k), start = state->time;
+    int parts = 1 << k;
     status = CAROM_OK;
-    for (int part = 0; part < 1 << k && status == CAROM_OK; part++) {
-      state->time = start + part * h;
-      status = s->integrator->advance(s, state, h, report, error);
+    for (int part = 1; part <= parts && status == CAROM_OK; part++) {
+      double part_end = part == parts ? end : start + part * h;
+      status = s->integrator->advance(s, state, h, part_end, report, error);
+      state->time = part_end;
     }
   }
   if (status != CAROM_OK) carom_state_copy(state, s->saved);
   return status;
-}
-
-static void tick(carom_stepper *s, carom_state *state, double start) {
-  if (start != s->last_time) {
-    s->base_time = start;
-    s->base_step = state->step;
-  }
-  state->step++;
-  state->time = s->base_time + (double)(state->step - s->base_step) * s->options.step;
-  s->last_time = state->time;
 }
 
 carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
@@ -128,16 +138,17 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
                       stepper->model->body_count);
   carom_step_report own;
   if (!report) report = &own;
-  double h = stepper->options.step, start = state->time;
+  double h = stepper->options.step, end = next_time(stepper, state);
   carom_status status;
   if (stepper->integrator->may_fail(stepper, state, h)) {
     carom_state_copy(stepper->saved, state);
-    status = advance_with_retries(stepper, state, report, error);
+    status = advance_with_retries(stepper, state, end, report, error);
   } else {
     *report = (carom_step_report){.step = h};
-    status = stepper->integrator->advance(stepper, state, h, report, error);
+    status = stepper->integrator->advance(stepper, state, h, end, report, error);
   }
-  state->time = start;
-  if (status == CAROM_OK) tick(stepper, state, start);
-  return status;
+  if (status != CAROM_OK) return status;
+  state->time = stepper->last_time = end;
+  state->step++;
+  return CAROM_OK;
 }

@@ -34,10 +34,13 @@ static void clear_loads(carom_loads *loads, int n) {
   memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
 }
 
-static void push_loads(carom_arena *arena, int n, carom_loads *loads) {
+static void push_loads(carom_arena *arena, const carom_model *model, carom_loads *loads) {
+  int n = model->body_count;
   loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
   loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
   loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+  loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
   clear_loads(loads, n);
 }
 
@@ -45,14 +48,16 @@ static size_t scratch(const carom_model *model) {
   size_t n = (size_t)model->body_count + 1;
   size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count));
   if (!carom_fields_present(model)) return cost;
-  size_t vectors = 12, matrices = 6, quaternions = 1;  // as pushed by prepare
+  size_t vectors = 12, matrices = 6, quaternions = 1, charge_vectors = 4;  // as pushed by prepare
   return cost + vectors * carom_arena_cost(n * sizeof(carom_vec3)) +
-         matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat));
+         matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat)) +
+         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
 }
 
-static void push_fields(variational *w, carom_arena *arena, int n) {
-  push_loads(arena, n, &w->loads);
-  push_loads(arena, n, &w->fresh);
+static void push_fields(variational *w, carom_arena *arena, const carom_model *model) {
+  int n = model->body_count;
+  push_loads(arena, model, &w->loads);
+  push_loads(arena, model, &w->fresh);
   w->d = CAROM_PUSH(arena, carom_mat3, n);
   w->d_start = CAROM_PUSH(arena, carom_mat3, n);
   w->d_mean = CAROM_PUSH(arena, carom_mat3, n);
@@ -76,7 +81,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
                      .velocities = carom_fields_need_velocity(model)};
   void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(model->body_count));
   carom_dmv_bodies_fill(&w->bodies, model, memory);
-  if (w->fields) push_fields(w, &stepper->arena, model->body_count);
+  if (w->fields) push_fields(w, &stepper->arena, model);
   stepper->work = w;
   return carom_state_create(model->body_count, &stepper->allocator, &stepper->saved, error);
 }
@@ -92,19 +97,21 @@ static carom_vec3 torque_of(const carom_loads *loads, const carom_mat3 *d, int i
   return cm_add(carom_director_torque(loads->g[i], d[i]), loads->torque[i]);
 }
 
+// p += dt m g.
+static void kick_weight(const carom_stepper *stepper, carom_state *state, double dt) {
+  const variational *w = stepper->work;
+  carom_vec3 g = stepper->model->gravity;
+  if (cm_norm2(g) == 0) return;
+#pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
+  for (int i = 0; i < state->body_count; i++) state->p[i] = cm_axpy(state->p[i], dt * w->bodies.mass[i], g);
+}
+
 // p += dt (m g + f),  l += dt (torque of g about the directors d + couple).
 static void kick(const carom_stepper *stepper, carom_state *state, const carom_loads *loads, const carom_mat3 *d,
                  double dt) {
-  const carom_model *model = stepper->model;
-  const variational *w = stepper->work;
-  bool weight = cm_norm2(model->gravity) > 0;
-  if (!weight && !w->fields) return;
-#pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
-  for (int i = 0; i < model->body_count; i++) {
-    const carom_body *body = &model->bodies[i];
-    if (body->fixed) continue;
-    if (weight) state->p[i] = cm_axpy(state->p[i], dt * body->mass, model->gravity);
-    if (!w->fields) continue;
+  kick_weight(stepper, state, dt);
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
     state->p[i] = cm_axpy(state->p[i], dt, loads->f[i]);
     state->l[i] = cm_axpy(state->l[i], dt, torque_of(loads, d, i));
   }
@@ -175,10 +182,27 @@ static carom_configuration mean_configuration(const carom_stepper *stepper, cons
   return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate};
 }
 
-static void book(carom_step_report *report, carom_resultant r, double dt) {
-  report->impulse = cm_axpy(report->impulse, dt, r.force);
-  report->angular_impulse = cm_axpy(report->angular_impulse, dt, r.moment);
-  report->work += dt * r.power;
+// What the outside does in dt: the fields' resultant, and the weight, whose moment is that of the centre of mass.
+static void book(const carom_stepper *stepper, const carom_vec3 *x, const carom_resultant *r, double dt,
+                 carom_step_report *report) {
+  const variational *w = stepper->work;
+  carom_vec3 g = stepper->model->gravity, force = cm_zero3(), moment = cm_zero3();
+  if (cm_norm2(g) > 0) {
+    double mass = 0;
+    for (int i = 0; i < stepper->model->body_count; i++) {
+      mass += w->bodies.mass[i];
+      moment = cm_axpy(moment, w->bodies.mass[i], x[i]);
+    }
+    force = cm_scale(mass, g);
+    moment = cm_cross(moment, g);
+  }
+  if (r) {
+    force = cm_add(force, r->force);
+    moment = cm_add(moment, r->moment);
+    report->work += dt * r->power;
+  }
+  report->impulse = cm_axpy(report->impulse, dt, force);
+  report->angular_impulse = cm_axpy(report->angular_impulse, dt, moment);
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
@@ -277,36 +301,40 @@ static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state
   return CAROM_OK;
 }
 
-// Without fields there are no loads and no directors: only weight, whose resultant needs positions.
 static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
                           carom_step_report *report) {
   const variational *w = stepper->work;
-  carom_configuration c = w->fields ? configuration_of(stepper, state, time) : (carom_configuration){.x = state->x};
-  book(report, carom_fields_resultant(stepper->model, &c, w->fields ? &w->loads : NULL), dt);
+  carom_configuration c = configuration_of(stepper, state, time);
+  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
+  book(stepper, state->x, &r, dt, report);
 }
 
-static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+// Without fields there are no loads and no directors: only weight, or nothing at all.
+static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
                                      carom_error *error) {
-  variational *w = stepper->work;
-  double start = state->time, end = start + h;
-  if (w->fields) {
-    directors_of(state, w->d);
-    if (!loads_known(w, state)) {
-      carom_configuration c = configuration_of(stepper, state, start);
-      carom_fields_evaluate(stepper->model, &c, &w->loads);
-    }
-  }
-  book_endpoint(stepper, state, start, 0.5 * h, report);
-  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  book(stepper, state->x, NULL, 0.5 * h, report);
+  kick_weight(stepper, state, 0.5 * h);
   carom_status status = drift(stepper, state, h, report, error);
   if (status != CAROM_OK) return status;
-  if (!w->fields) {
-    kick(stepper, state, NULL, NULL, 0.5 * h);
-  } else {
-    status = kick_at_end(stepper, state, h, end, report, error);
-    if (status != CAROM_OK) return status;
-    remember(w, state, end);
+  kick_weight(stepper, state, 0.5 * h);
+  book(stepper, state->x, NULL, 0.5 * h, report);
+  return CAROM_OK;
+}
+
+static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
+  variational *w = stepper->work;
+  directors_of(state, w->d);
+  if (!loads_known(w, state)) {
+    carom_configuration c = configuration_of(stepper, state, state->time);
+    carom_fields_evaluate(stepper->model, &c, &w->loads);
   }
+  book_endpoint(stepper, state, state->time, 0.5 * h, report);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  carom_status status = drift(stepper, state, h, report, error);
+  if (status == CAROM_OK) status = kick_at_end(stepper, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  remember(w, state, end);
   book_endpoint(stepper, state, end, 0.5 * h, report);
   return CAROM_OK;
 }
@@ -333,14 +361,14 @@ static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *b
   if (status != CAROM_OK) return status;
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
   carom_configuration c = mean_configuration(stepper, begin->x, state, begin->time, h);
-  book(report, carom_fields_resultant(stepper->model, &c, &w->loads), h);
+  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
+  book(stepper, c.x, &r, h, report);
   return CAROM_OK;
 }
 
 static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
                                      carom_error *error) {
   variational *w = stepper->work;
-  if (!w->fields) return advance_endpoint(stepper, state, h, report, error);  // gravity alone: the two agree
   carom_state *begin = &w->known;
   carom_state_copy(begin, state);
   directors_of(begin, w->d_start);
@@ -362,11 +390,13 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
   return not_converged(stepper, state, change, h, error);
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                             carom_error *error) {
+  const variational *w = stepper->work;
+  if (!w->fields) return advance_weighted(stepper, state, h, report, error);  // both quadratures agree on it
   if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
     return advance_midpoint(stepper, state, h, report, error);
-  return advance_endpoint(stepper, state, h, report, error);
+  return advance_endpoint(stepper, state, h, end, report, error);
 }
 
 const carom_integrator carom_integrator_variational = {
