@@ -4,6 +4,7 @@
 #define CAROM_H
 
 #include "carom/base.h"
+#include "carom/collide.h"
 #include "carom/geometry.h"
 #include "carom/io.h"
 #include "carom/mechanics.h"

@@ -8,13 +8,15 @@
 // The arrays of a polytope while they are being filled.
 typedef struct parts {
   carom_vec3 *vertices, *normals;
-  double *offsets;
+  double *offsets, *lanes;
   carom_polytope_edge *edges;
   int *face_start, *face_vertices, *neighbor_start, *neighbors;
 } parts;
 
+static size_t padded(size_t v) { return (v + CAROM_SHAPE_LANES - 1) / CAROM_SHAPE_LANES * CAROM_SHAPE_LANES; }
+
 static size_t parts_size(size_t v, size_t f, size_t e) {
-  return (v + f) * sizeof(carom_vec3) + f * sizeof(double) + e * sizeof(carom_polytope_edge) +
+  return (v + f) * sizeof(carom_vec3) + (f + 3 * padded(v)) * sizeof(double) + e * sizeof(carom_polytope_edge) +
          (f + 1 + 2 * e + v + 1 + 2 * e) * sizeof(int);
 }
 
@@ -24,7 +26,8 @@ static parts carve(carom_shape *shape, size_t v, size_t f, size_t e) {
   p.vertices = (carom_vec3 *)(void *)(shape + 1);
   p.normals = p.vertices + v;
   p.offsets = (double *)(void *)(p.normals + f);
-  p.edges = (carom_polytope_edge *)(void *)(p.offsets + f);
+  p.lanes = p.offsets + f;
+  p.edges = (carom_polytope_edge *)(void *)(p.lanes + 3 * padded(v));
   p.face_start = (int *)(void *)(p.edges + e);
   p.face_vertices = p.face_start + f + 1;
   p.neighbor_start = p.face_vertices + 2 * e;
@@ -32,7 +35,20 @@ static parts carve(carom_shape *shape, size_t v, size_t f, size_t e) {
   carom_polytope polytope = {(int)v,    (int)f,    (int)e,  p.vertices,       p.face_start, p.face_vertices,
                              p.normals, p.offsets, p.edges, p.neighbor_start, p.neighbors};
   shape->polytope = polytope;
+  shape->lane_count = (int)padded(v);
+  for (int axis = 0; axis < 3; axis++) shape->lanes[axis] = p.lanes + (size_t)axis * padded(v);
   return p;
+}
+
+static void fill_lanes(carom_shape *shape, parts *p, const carom_vec3 *vertices, int count) {
+  size_t n = (size_t)shape->lane_count;
+  carom_vec3 sum = cm_zero3();
+  for (size_t i = 0; i < n; i++) {
+    carom_vec3 v = vertices[i < (size_t)count ? i : 0];
+    p->lanes[i] = v.x, p->lanes[n + i] = v.y, p->lanes[2 * n + i] = v.z;
+  }
+  for (int i = 0; i < count; i++) sum = cm_add(sum, vertices[i]);
+  shape->center = cm_scale(1.0 / count, sum);
 }
 
 // The plane midway between the lowest and the highest corner, so that no corner is further off than it must be.
@@ -76,6 +92,7 @@ static bool fill(carom_shape *shape, parts *p, const carom_vec3 *vertices, const
   memcpy(p->vertices, vertices, sizeof *vertices * (size_t)q->vertex_count);
   memcpy(p->face_start, faces->start, sizeof(int) * ((size_t)faces->count + 1));
   memcpy(p->face_vertices, faces->corners, sizeof(int) * (size_t)faces->start[faces->count]);
+  fill_lanes(shape, p, vertices, q->vertex_count);
   fill_edges(p, q->edge_count, faces, h);
   fill_neighbors(p, q->vertex_count, q->edge_count);
   for (int i = 0; i < q->vertex_count; i++) shape->bounding_radius = fmax(shape->bounding_radius, cm_norm(vertices[i]));

@@ -10,11 +10,16 @@
 #define CAROM_LENGTH_MIN 1e-100
 #define CAROM_LENGTH_MAX 1e100
 
+enum { CAROM_SHAPE_LANES = 8 };  // vertices that a support query looks at side by side
+
 struct carom_shape {
   atomic_int references;
   carom_shape_kind kind;
   double radius, half_length, bounding_radius;
+  carom_vec3 center;        // an inner point: the mean of the vertices, or the origin
   carom_polytope polytope;  // its arrays follow the struct in the same block
+  int lane_count;           // vertex_count rounded up to a multiple of CAROM_SHAPE_LANES
+  const double *lanes[3];   // (lane_count) vertex coordinates by axis, the first vertex repeated at the end
   carom_allocator allocator;
 };
 

@@ -1,0 +1,255 @@
+/// carom/collide.h: how far apart are two convex bodies, in which direction, and which points say so.
+///
+/// The separation oracle is the supporting separating hyperplane test (SSH) of Johnson (2012), chapter 2. As a linear
+/// program over a plane normal alpha and two offsets it reads (eq. 2.29)
+///
+///     gap = max a1 - a2   with   alpha.x >= a1 on A,  alpha.y <= a2 on B,  beta.alpha = 1,
+///
+/// and its dual: the smallest t for which t beta is a difference x - y of points of A and B. beta is a unit vector from
+/// B towards A, by default from centre to centre. gap > 0 apart, = 0 touching, < 0 overlapping; the normal points from
+/// B to A. Where the Euclidean signed distance is wanted instead (eq. 2.28), ask carom_distance.
+///
+/// Queries never allocate and may run in any number of threads at once.
+#ifndef CAROM_COLLIDE_H
+#define CAROM_COLLIDE_H
+
+#include "carom/base.h"
+#include "carom/geometry.h"
+#include "carom/vec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A shape somewhere in the world.
+typedef struct carom_placed {
+  const carom_shape *shape;
+  carom_pose pose;
+} carom_placed;
+
+/// What of a body carries the contact.
+typedef enum carom_feature {
+  CAROM_FEATURE_VERTEX,
+  CAROM_FEATURE_EDGE,
+  CAROM_FEATURE_FACE,
+  CAROM_FEATURE_SMOOTH,  ///< a point of a curved surface
+} carom_feature;
+
+/// How a query ended. All but the last are answers.
+typedef enum carom_ssh_outcome {
+  CAROM_SSH_SOLVED,
+  CAROM_SSH_RESET,  ///< with the given beta the program was unbounded (the bodies are apart); solved with another beta
+  CAROM_SSH_LIMIT,  ///< the pivot limit was reached; the gap is an upper bound and duality_gap says how far off
+} carom_ssh_outcome;
+
+typedef struct carom_ssh_options {
+  bool given_beta;  ///< use `beta` instead of the line between the centres; default false
+  carom_vec3 beta;  ///< world axes, any length but zero
+  int max_pivots;   ///< default 500
+} carom_ssh_options;
+
+/// Three vertex pairs to begin from: those of the last query of the same two bodies. Zero it before the first.
+typedef struct carom_ssh_cache {
+  int count;  ///< 0: nothing known
+  int a[3], b[3];
+} carom_ssh_cache;
+
+typedef struct carom_ssh_result {
+  carom_ssh_outcome outcome;
+  double gap;                           ///< a1 - a2
+  carom_vec3 alpha;                     ///< plane normal with beta.alpha = 1
+  double a1, a2;                        ///< alpha.x >= a1 on A, alpha.y <= a2 on B
+  carom_vec3 normal;                    ///< alpha over its length, from B to A
+  carom_vec3 beta;                      ///< unit vector that was used
+  carom_vec3 point_a, point_b;          ///< witness points: point_a - point_b = gap beta
+  int column_count;                     ///< vertex pairs with a weight, 1 to 3
+  int vertex_a[3], vertex_b[3];         ///< their vertices; -1 on a curved surface
+  carom_vec3 column_a[3], column_b[3];  ///< their points, world
+  double weight[3];                     ///< dual weights: >= 0, sum 1, and they give the witness points
+  carom_feature feature_a, feature_b;
+  bool primal_degenerate;  ///< several weights give the same gap (faces or edges that are parallel)
+  bool dual_degenerate;    ///< several planes give the same gap (a corner meets a corner or an edge)
+  int pivots;              ///< how hard it was
+  double duality_gap;      ///< (gap - certified lower bound) / size of the bodies, >= 0
+} carom_ssh_result;
+
+CAROM_API carom_ssh_options carom_ssh_default_options(void);
+/// The SSH linear program. `options` and `cache` may be null; the cache is read and written. CAROM_ERR_NUMBER when a
+/// pose or beta is not finite, CAROM_ERR_GEOMETRY when both bodies are half-spaces.
+CAROM_API carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
+                                 carom_ssh_cache *cache, carom_ssh_result *result);
+
+// ---- Euclidean signed distance ------------------------------------------------------------------------------------
+
+typedef struct carom_distance_result {
+  double distance;              ///< > 0: shortest distance; < 0: minus the least translation that parts the bodies
+  carom_vec3 normal;            ///< unit, from B to A; moving A by -distance along it makes the bodies touch
+  carom_vec3 point_a, point_b;  ///< point_a - point_b = distance normal
+  int column_count;             ///< vertex pairs with a weight, 1 to 3
+  int vertex_a[3], vertex_b[3];
+  double weight[3];  ///< >= 0, sum 1; they give the points
+  carom_feature feature_a, feature_b;
+  int iterations;
+  double duality_gap;  ///< certified error of the distance over the size of the bodies
+} carom_distance_result;
+
+/// The quadratically constrained program (Johnson 2012, eq. 2.28): the true signed distance, begun from the linear
+/// program's solution. The cache is the one of carom_ssh and may be shared with it.
+CAROM_API carom_status carom_distance(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
+                                      carom_distance_result *result);
+
+// ---- degeneracy and contact polygons ------------------------------------------------------------------------------
+
+enum { CAROM_MANIFOLD_MAX = 8, CAROM_OPTIMAL_MAX = 64 };
+
+/// The whole optimal set of the program: all vertices that lie in the two supporting planes, and the answer of least
+/// norm, which reflects the symmetry of the contact (Johnson 2012, 2.7.5, eqs. 2.70-2.71).
+typedef struct carom_ssh_optimum {
+  int count_a, count_b;  ///< active vertices, at most CAROM_OPTIMAL_MAX each
+  int vertex_a[CAROM_OPTIMAL_MAX], vertex_b[CAROM_OPTIMAL_MAX];
+  double weight_a[CAROM_OPTIMAL_MAX], weight_b[CAROM_OPTIMAL_MAX];  ///< of least norm: >= 0, each sums to 1
+  carom_vec3 alpha;                                                 ///< of least norm among the optimal planes
+  double a1, a2;
+  carom_vec3 point_a, point_b;         ///< witness points of these weights
+  carom_feature feature_a, feature_b;  ///< from the active vertices: 1 vertex, 2 edge, more: face
+  bool primal_degenerate, dual_degenerate;
+} carom_ssh_optimum;
+
+/// Resolves ties of a solved query. `tolerance` is relative to the bodies' size; 0 means 1e-10.
+CAROM_API carom_status carom_ssh_resolve(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
+                                         double tolerance, carom_ssh_optimum *optimum);
+
+typedef struct carom_manifold_point {
+  carom_vec3 point_a, point_b;  ///< world
+  double gap;                   ///< along the normal
+} carom_manifold_point;
+
+/// Where two bodies touch: up to eight points of the contact polygon, around the normal.
+typedef struct carom_manifold {
+  carom_vec3 normal;
+  int count;
+  carom_manifold_point points[CAROM_MANIFOLD_MAX];
+} carom_manifold;
+
+/// The contact polygon of two bodies whose separating plane is known: features within `slop` (m) of the planes are
+/// clipped against each other.
+CAROM_API carom_status carom_contact_manifold(const carom_placed *a, const carom_placed *b, carom_vec3 normal,
+                                              double slop, carom_manifold *manifold);
+
+// ---- derivatives --------------------------------------------------------------------------------------------------
+
+/// Change of the gap with a body: in its twist about the position of its pose (world axes), and in the redundant
+/// coordinates (position, directors d1 d2 d3) of Johnson (2012), eqs. 3.40-3.50.
+typedef struct carom_gap_gradient_body {
+  carom_vec3 linear, angular;
+  carom_vec3 position, director[3];
+} carom_gap_gradient_body;
+
+typedef struct carom_gap_gradient {
+  carom_gap_gradient_body a, b;
+  carom_vec3 column_a[3], column_b[3];  ///< in the points of the weighted columns, beta held fixed
+} carom_gap_gradient;
+
+/// Gradient of the gap at a solved query (one element of the subdifferential at ties). `beta_moves`: beta follows the
+/// centres, as by default; false when it was given and stays.
+CAROM_API carom_status carom_ssh_gradient(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
+                                          bool beta_moves, carom_gap_gradient *gradient);
+
+/// One-sided derivative of the gap when the bodies begin to move with the given twists (linear, angular; world axes,
+/// about the positions of their poses): exact at ties too, as the value of a small linear program over the optimal set.
+CAROM_API carom_status carom_ssh_directional(const carom_placed *a, const carom_placed *b,
+                                             const carom_ssh_result *result, bool beta_moves,
+                                             const carom_vec3 twist_a[2], const carom_vec3 twist_b[2],
+                                             double *derivative);
+
+/// Second derivative in the two twists (a linear, a angular, b linear, b angular), the basis held fixed: 12 x 12,
+/// symmetric part of the left-trivialised Hessian, row-major.
+CAROM_API carom_status carom_ssh_hessian(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
+                                         bool beta_moves, double hessian[144]);
+
+// ---- time of impact -----------------------------------------------------------------------------------------------
+
+/// A body that moves from one pose to another while the time runs from 0 to 1: straight, and turning at a constant rate
+/// about the origin of its pose (the short way).
+typedef struct carom_motion {
+  const carom_shape *shape;
+  carom_pose from, to;
+} carom_motion;
+
+typedef enum carom_impact_outcome {
+  CAROM_IMPACT_NONE,  ///< apart all the way
+  CAROM_IMPACT_FOUND,
+  CAROM_IMPACT_AT_START,  ///< touching or overlapping from the start
+} carom_impact_outcome;
+
+typedef struct carom_impact_time {
+  carom_impact_outcome outcome;
+  double time;        ///< in [0, 1]; the bodies are still apart, by at most the tolerance
+  carom_vec3 normal;  ///< from B to A
+  carom_vec3 point_a, point_b;
+  double gap;  ///< at that time, along the normal
+  int queries;
+} carom_impact_time;
+
+CAROM_API carom_pose carom_motion_at(const carom_motion *motion, double time);
+/// First time at which the bodies come within `tolerance` (m; 0 means 1e-12 of their size) of each other, by
+/// conservative advancement on the separating plane: never past it.
+CAROM_API carom_status carom_time_of_impact(const carom_motion *a, const carom_motion *b, double tolerance,
+                                            carom_ssh_cache *cache, carom_impact_time *impact);
+
+// ---- broad phase --------------------------------------------------------------------------------------------------
+
+/// An axis-aligned box.
+typedef struct carom_aabb {
+  carom_vec3 low, high;
+} carom_aabb;
+
+/// The box around a placed shape; infinite along some axes for a half-space.
+CAROM_API carom_aabb carom_aabb_of(const carom_placed *placed);
+
+/// Two proxies whose fattened boxes overlap; a < b. `id` stays the same as long as the pair persists.
+typedef struct carom_pair {
+  int a, b;
+  int64_t id;
+} carom_pair;
+
+typedef struct carom_broadphase_options {
+  double margin;      ///< boxes are fattened by this much, m; default 0: 5 percent of each box's extent
+  bool uniform_grid;  ///< a grid instead of a tree: for many bodies of about one size; default false
+} carom_broadphase_options;
+
+/// Who may meet whom. Two proxies are paired when neither `same_body` forbids it and (group_a & mask_b) and
+/// (group_b & mask_a) are not zero and no exclusion was made.
+typedef struct carom_proxy_def {
+  carom_aabb box;
+  int body;              ///< proxies of one body never meet; -1: of no body
+  uint32_t group, mask;  ///< default 1 and all ones
+  bool fixed;            ///< two fixed proxies never meet
+} carom_proxy_def;
+
+typedef struct carom_broadphase carom_broadphase;
+
+CAROM_API carom_broadphase_options carom_broadphase_default_options(void);
+CAROM_API carom_proxy_def carom_proxy_default(void);
+CAROM_API carom_status carom_broadphase_create(const carom_broadphase_options *options,
+                                               const carom_allocator *allocator, carom_broadphase **broadphase,
+                                               carom_error *error);
+CAROM_API void carom_broadphase_destroy(carom_broadphase *broadphase);  ///< null is fine
+/// Adds a proxy; *proxy is its number from 0 on. Numbers of removed proxies are used again.
+CAROM_API carom_status carom_broadphase_add(carom_broadphase *broadphase, const carom_proxy_def *def, int *proxy,
+                                            carom_error *error);
+CAROM_API void carom_broadphase_remove(carom_broadphase *broadphase, int proxy);
+/// Bodies joined to each other, for instance by a joint, are not paired.
+CAROM_API carom_status carom_broadphase_exclude(carom_broadphase *broadphase, int body_a, int body_b,
+                                                carom_error *error);
+/// Moves a proxy; its fattened box changes only when the new box leaves it.
+CAROM_API void carom_broadphase_move(carom_broadphase *broadphase, int proxy, carom_aabb box);
+/// Finds all pairs after the moves, sorted by (a, b). The array belongs to the broad phase and holds until the next
+/// call. Allocates only when the number of pairs grows beyond what it ever was.
+CAROM_API carom_status carom_broadphase_update(carom_broadphase *broadphase, const carom_pair **pairs, int *count,
+                                               carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,317 @@
+// The SSH linear program (Johnson 2012, eq. 2.29) by a revised simplex method on its dual: the smallest t for which
+// t beta lies in the difference D = A - B. Seen along beta, D is a flat convex figure around the origin; a basis is a
+// triangle of differences d_0, d_1, d_2 whose projections u_i surround the origin, and
+//
+//     t = alpha . d_i,  alpha normal to the triangle with alpha.beta = 1     (the prices)
+//     weights = areas of the three triangles that the origin cuts off        (the basic solution).
+//
+// Pricing asks for the lowest difference along alpha: one support query on each body. If nothing lies below the
+// triangle it is optimal, and alpha . d_lowest is the certified lower bound. Otherwise that difference enters, and of
+// the three triangles that it forms with the edges the one around the origin is the next basis.
+//
+// Ties are broken as if the origin were moved by (eps, eps^2) in the projection: a perturbed program has no degenerate
+// pivots, so t falls at each and no basis comes twice.
+#include <float.h>
+
+#include "collide/support.h"
+
+// A column of the program: a difference of two points, and its projection.
+typedef struct column {
+  int a, b;           // vertices, or -1
+  carom_vec3 xa, xb;  // points relative to the bodies' positions
+  carom_vec3 d;
+  double u, v;
+} column;
+
+typedef struct program {
+  carom_supporter a, b;
+  carom_vec3 delta;         // position of A minus position of B: differences are small even when coordinates are not
+  carom_vec3 beta, e1, e2;  // right-handed frame (e1, e2, beta)
+  double size;              // of the bodies, for tolerances
+  column basis[3];          // projections counter-clockwise
+  carom_vec3 alpha;
+  double t, lower;  // upper and lower bound of the gap
+  int pivots, max_pivots;
+} program;
+
+typedef enum phase { FOUND, MISSED, LIMIT } phase;
+
+// ---- columns
+// ---------------------------------------------------------------------------------------------------------
+
+static void project(const program *s, column *c) {
+  c->d = cm_add(cm_sub(c->xa, c->xb), s->delta);
+  c->u = cm_dot(c->d, s->e1);
+  c->v = cm_dot(c->d, s->e2);
+}
+
+static column lowest(program *s, carom_vec3 direction) {
+  column c;
+  c.xa = carom_support_lowest(&s->a, direction, &c.a);
+  c.xb = carom_support_lowest(&s->b, cm_neg(direction), &c.b);
+  project(s, &c);
+  s->pivots++;
+  return c;
+}
+
+static bool same(const column *p, const column *q) { return p->a >= 0 && p->b >= 0 && p->a == q->a && p->b == q->b; }
+
+// Sign of the triangle (origin, p, q), with the origin moved by (eps, eps^2): never zero for distinct p and q.
+static double orientation(const column *p, const column *q) {
+  double area = p->u * q->v - p->v * q->u;
+  if (area != 0) return area;
+  if (q->v != p->v) return p->v - q->v;
+  return q->u - p->u;
+}
+
+static bool is_left(const column *p, const column *q) { return orientation(p, q) > 0; }
+
+// ---- phase one: a triangle around the origin
+// ---------------------------------------------------------------------------
+
+// Direction in the projection that points from the line p q to the side of the origin; `below` tilts it towards smaller
+// t.
+static carom_vec3 towards_origin(const program *s, const column *p, const column *q) {
+  double nu = -(q->v - p->v), nv = q->u - p->u;  // left normal of p -> q
+  return cm_add(cm_scale(nu, s->e1), cm_scale(nv, s->e2));
+}
+
+// Beginning with an edge, keeps adding the furthest difference on the origin's side until the triangle closes around
+// it.
+static phase close_triangle(program *s, column p, column q) {
+  while (s->pivots < s->max_pivots) {
+    if (!is_left(&p, &q)) {  // let the origin lie to the left of p -> q
+      column swap = p;
+      p = q;
+      q = swap;
+    }
+    column r = lowest(s, cm_neg(towards_origin(s, &p, &q)));
+    bool beyond_q = is_left(&q, &r), beyond_p = is_left(&r, &p);
+    if (beyond_q && beyond_p) {
+      s->basis[0] = p, s->basis[1] = q, s->basis[2] = r;
+      return FOUND;
+    }
+    if (same(&r, &p) || same(&r, &q) || (!beyond_q && !beyond_p)) return MISSED;
+    if (beyond_q)
+      q = r;  // the origin lies outside r -> p
+    else
+      p = r;
+  }
+  return LIMIT;
+}
+
+static phase first_triangle(program *s) {
+  column p = lowest(s, s->beta);
+  carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
+  if (cm_norm(out) < 1e-14 * s->size) out = s->e1;
+  column q = lowest(s, out);
+  if (same(&p, &q)) q = lowest(s, cm_neg(s->e2));
+  if (same(&p, &q)) return MISSED;
+  return close_triangle(s, p, q);
+}
+
+// The triangle of the last query, if it still surrounds the origin.
+static bool warm_triangle(program *s, const carom_ssh_cache *cache) {
+  if (!cache || cache->count != 3) return false;
+  if (s->a.shape->kind != CAROM_SHAPE_POLYTOPE || s->b.shape->kind != CAROM_SHAPE_POLYTOPE) return false;
+  for (int i = 0; i < 3; i++) {
+    column *c = &s->basis[i];
+    c->a = cache->a[i], c->b = cache->b[i];
+    if (c->a < 0 || c->b < 0 || c->a >= s->a.shape->polytope.vertex_count || c->b >= s->b.shape->polytope.vertex_count)
+      return false;
+    c->xa = carom_supporter_vertex(&s->a, c->a);
+    c->xb = carom_supporter_vertex(&s->b, c->b);
+    project(s, c);
+  }
+  s->a.last = cache->a[0], s->b.last = cache->b[0];
+  return is_left(&s->basis[0], &s->basis[1]) && is_left(&s->basis[1], &s->basis[2]) &&
+         is_left(&s->basis[2], &s->basis[0]);
+}
+
+// ---- phase two: pivots
+// -------------------------------------------------------------------------------------------------
+
+// Prices of the basis; false when the triangle stands on edge, seen along beta.
+static bool price(program *s) {
+  const column *c = s->basis;
+  carom_vec3 n = cm_cross(cm_sub(c[1].d, c[0].d), cm_sub(c[2].d, c[0].d));
+  double area = cm_dot(n, s->beta);
+  if (!(area > 0)) return false;
+  s->alpha = cm_scale(1 / area, n);
+  s->t = cm_dot(s->alpha, c[0].d);
+  return isfinite(s->t);
+}
+
+// The entering column r replaces the corner that the origin moves away from.
+static bool pivot(program *s, const column *r) {
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3;
+    if (!is_left(&s->basis[j], r) || is_left(&s->basis[i], r)) continue;
+    s->basis[(i + 2) % 3] = *r;
+    return true;
+  }
+  return false;
+}
+
+static phase descend(program *s) {
+  s->lower = -DBL_MAX;
+  while (s->pivots < s->max_pivots) {
+    if (!price(s)) return FOUND;
+    column r = lowest(s, s->alpha);
+    s->lower = fmax(s->lower, cm_dot(s->alpha, r.d));
+    double slack = s->t - cm_dot(s->alpha, r.d);
+    bool known = same(&r, &s->basis[0]) || same(&r, &s->basis[1]) || same(&r, &s->basis[2]);
+    if (known || slack <= 4 * DBL_EPSILON * s->size * cm_norm(s->alpha)) return FOUND;
+    if (!pivot(s, &r)) return FOUND;
+  }
+  return LIMIT;
+}
+
+// ---- the answer
+// --------------------------------------------------------------------------------------------------------
+
+static void weigh(const program *s, double w[3]) {
+  const column *c = s->basis;
+  double sum = 0;
+  for (int i = 0; i < 3; i++) {
+    const column *p = &c[(i + 1) % 3], *q = &c[(i + 2) % 3];
+    w[i] = fmax(0, p->u * q->v - p->v * q->u);
+    sum += w[i];
+  }
+  for (int i = 0; i < 3; i++) w[i] = sum > 0 ? w[i] / sum : 1.0 / 3;
+}
+
+// Number of different vertices with a weight: 1 vertex, 2 edge, 3 face.
+static carom_feature feature_of(const int *vertex, int count) {
+  if (vertex[0] < 0) return CAROM_FEATURE_SMOOTH;
+  int distinct = 1;
+  for (int i = 1; i < count; i++) {
+    bool seen = false;
+    for (int j = 0; j < i; j++) seen = seen || vertex[j] == vertex[i];
+    distinct += seen ? 0 : 1;
+  }
+  return distinct == 1 ? CAROM_FEATURE_VERTEX : distinct == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
+}
+
+static void fill_columns(const program *s, carom_ssh_result *r) {
+  double w[3];
+  weigh(s, w);
+  carom_vec3 xa = cm_zero3(), xb = cm_zero3();
+  for (int i = 0; i < 3; i++) {
+    const column *c = &s->basis[i];
+    xa = cm_axpy(xa, w[i], c->xa);
+    xb = cm_axpy(xb, w[i], c->xb);
+    if (w[i] <= 16 * DBL_EPSILON) continue;
+    int k = r->column_count++;
+    r->vertex_a[k] = c->a, r->vertex_b[k] = c->b;
+    r->column_a[k] = cm_add(s->a.p, c->xa), r->column_b[k] = cm_add(s->b.p, c->xb);
+    r->weight[k] = w[i];
+  }
+  r->point_a = cm_add(s->a.p, xa), r->point_b = cm_add(s->b.p, xb);
+  r->feature_a = feature_of(r->vertex_a, r->column_count);
+  r->feature_b = feature_of(r->vertex_b, r->column_count);
+  r->dual_degenerate = r->column_count < 3;
+}
+
+static void fill_result(const program *s, carom_ssh_outcome outcome, carom_ssh_result *r) {
+  *r = (carom_ssh_result){.outcome = outcome, .gap = s->t, .alpha = s->alpha, .beta = s->beta, .pivots = s->pivots};
+  r->normal = cm_unit(s->alpha);
+  fill_columns(s, r);
+  r->a1 = cm_dot(s->alpha, r->point_a);
+  r->a2 = cm_dot(s->alpha, r->point_b);
+  r->duality_gap = fmax(0, s->t - s->lower) / (s->size * cm_norm(s->alpha));
+}
+
+static void keep_basis(const program *s, carom_ssh_cache *cache) {
+  if (!cache) return;
+  cache->count = 3;
+  for (int i = 0; i < 3; i++) cache->a[i] = s->basis[i].a, cache->b[i] = s->basis[i].b;
+}
+
+// ---- half-spaces
+// -------------------------------------------------------------------------------------------------------
+
+// A half-space leaves only one direction for alpha, that of its own normal, so that one support query is all there is.
+static void solve_halfspace(program *s, bool a_is_halfspace, carom_ssh_result *r) {
+  carom_supporter *plane = a_is_halfspace ? &s->a : &s->b, *other = a_is_halfspace ? &s->b : &s->a;
+  carom_vec3 outward = cm_vec3(plane->R.m[0][2], plane->R.m[1][2], plane->R.m[2][2]);
+  carom_vec3 n = a_is_halfspace ? cm_neg(outward) : outward;  // from B to A
+  bool reset = !(cm_dot(n, s->beta) > 1e-12);
+  if (reset) s->beta = n;
+  int vertex;
+  carom_vec3 x = cm_add(other->p, carom_support_lowest(other, outward, &vertex));
+  double height = cm_dot(outward, cm_sub(x, plane->p)), slope = cm_dot(n, s->beta);
+  *r =
+      (carom_ssh_result){.outcome = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED, .gap = height / slope, .beta = s->beta};
+  r->alpha = cm_scale(1 / slope, n);
+  r->normal = n;
+  r->pivots = 1;
+  r->column_count = 1;
+  r->weight[0] = 1;
+  carom_vec3 foot = cm_axpy(x, a_is_halfspace ? r->gap : -r->gap, s->beta);
+  r->point_a = a_is_halfspace ? foot : x, r->point_b = a_is_halfspace ? x : foot;
+  r->column_a[0] = r->point_a, r->column_b[0] = r->point_b;
+  r->vertex_a[0] = a_is_halfspace ? -1 : vertex, r->vertex_b[0] = a_is_halfspace ? vertex : -1;
+  r->feature_a = feature_of(r->vertex_a, 1), r->feature_b = feature_of(r->vertex_b, 1);
+  r->a1 = cm_dot(r->alpha, r->point_a), r->a2 = cm_dot(r->alpha, r->point_b);
+}
+
+// ---- the query
+// ---------------------------------------------------------------------------------------------------------
+
+carom_ssh_options carom_ssh_default_options(void) { return (carom_ssh_options){.max_pivots = 500}; }
+
+static double size_of(const carom_shape *shape) {
+  return shape->kind == CAROM_SHAPE_HALFSPACE ? 0 : shape->bounding_radius;
+}
+
+static carom_vec3 center_line(const program *s) {
+  carom_vec3 c = cm_sub(cm_mulv(s->a.R, s->a.shape->center), cm_mulv(s->b.R, s->b.shape->center));
+  carom_vec3 line = cm_add(c, s->delta);
+  return cm_norm(line) > 1e-14 * s->size ? cm_unit(line) : cm_vec3(0, 0, 1);
+}
+
+static void set_beta(program *s, carom_vec3 beta) {
+  s->beta = beta;
+  cm_frame(beta, &s->e1, &s->e2);
+}
+
+// Both phases from where the basis stands; a line that misses D means an unbounded program.
+static phase solve(program *s, const carom_ssh_cache *cache) {
+  phase first = warm_triangle(s, cache) ? FOUND : first_triangle(s);
+  return first == FOUND ? descend(s) : first;
+}
+
+static carom_status prepare(const carom_placed *a, const carom_placed *b, const carom_ssh_options *o, program *s) {
+  bool finite = cm_finite(a->pose.p) && cm_finite(b->pose.p) && isfinite(cm_qdot(a->pose.q, a->pose.q)) &&
+                isfinite(cm_qdot(b->pose.q, b->pose.q));
+  if (!finite || (o->given_beta && !(cm_norm(o->beta) > 0 && cm_finite(o->beta)))) return CAROM_ERR_NUMBER;
+  *s = (program){.a = carom_supporter_make(a), .b = carom_supporter_make(b), .max_pivots = o->max_pivots};
+  s->delta = cm_sub(a->pose.p, b->pose.p);
+  s->size = size_of(a->shape) + size_of(b->shape);
+  set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s));
+  return CAROM_OK;
+}
+
+carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
+                       carom_ssh_cache *cache, carom_ssh_result *result) {
+  carom_ssh_options o = options ? *options : carom_ssh_default_options();
+  program s;
+  carom_status status = prepare(a, b, &o, &s);
+  if (status != CAROM_OK) return status;
+  bool plane_a = a->shape->kind == CAROM_SHAPE_HALFSPACE, plane_b = b->shape->kind == CAROM_SHAPE_HALFSPACE;
+  if (plane_a && plane_b) return CAROM_ERR_GEOMETRY;
+  if (plane_a || plane_b) {
+    solve_halfspace(&s, plane_a, result);
+    return CAROM_OK;
+  }
+  phase end = solve(&s, cache);
+  bool reset = end == MISSED;
+  if (reset) {
+    set_beta(&s, center_line(&s));
+    end = solve(&s, NULL);
+  }
+  fill_result(&s, end == LIMIT ? CAROM_SSH_LIMIT : reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED, result);
+  keep_basis(&s, cache);
+  return CAROM_OK;
+}
