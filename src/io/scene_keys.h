@@ -3,116 +3,210 @@
 #ifndef CAROM_SRC_IO_SCENE_KEYS_H
 #define CAROM_SRC_IO_SCENE_KEYS_H
 
-#define CAROM_KEYS_SCENE(X)          \
-  X(SCENE, CAROM, carom)             \
-  X(SCENE, TITLE, title)             \
+// clang-format off: one entry a line
+#define CAROM_KEYS_SCENE(X) \
+  X(SCENE, CAROM, carom) \
+  X(SCENE, TITLE, title) \
   X(SCENE, DESCRIPTION, description) \
-  X(SCENE, SEED, seed)               \
-  X(SCENE, INCLUDE, include)         \
-  X(SCENE, CONSTANTS, constants)     \
-  X(SCENE, MATERIALS, materials)     \
-  X(SCENE, DEFAULTS, defaults)       \
-  X(SCENE, SHAPES, shapes)           \
-  X(SCENE, BODIES, bodies)           \
-  X(SCENE, FORCES, forces)           \
-  X(SCENE, INTEGRATOR, integrator) X(SCENE, DURATION, duration) X(SCENE, OUTPUT, output) X(SCENE, AUDIT, audit)
-#define CAROM_KEYS_INCLUDE(X) X(INCLUDE, FILE, file)
-#define CAROM_KEYS_MATERIAL(X)  \
+  X(SCENE, SEED, seed) \
+  X(SCENE, INCLUDE, include) \
+  X(SCENE, CONSTANTS, constants) \
+  X(SCENE, MATERIALS, materials) \
+  X(SCENE, DEFAULTS, defaults) \
+  X(SCENE, SHAPES, shapes) \
+  X(SCENE, BODIES, bodies) \
+  X(SCENE, FORCES, forces) \
+  X(SCENE, INTEGRATOR, integrator) \
+  X(SCENE, DURATION, duration) \
+  X(SCENE, OUTPUT, output) \
+  X(SCENE, AUDIT, audit)
+#define CAROM_KEYS_INCLUDE(X) \
+  X(INCLUDE, FILE, file)
+#define CAROM_KEYS_MATERIAL(X) \
   X(MATERIAL, DENSITY, density) \
-  X(MATERIAL, RESTITUTION, restitution) X(MATERIAL, FRICTION, friction) X(MATERIAL, COLOR, color)
-#define CAROM_KEYS_DEFAULTS(X) X(DEFAULTS, BODY, body)
-#define CAROM_KEYS_SHAPE(X)          \
-  X(SHAPE, BOX, box)                 \
-  X(SHAPE, PRISM, prism)             \
-  X(SHAPE, PYRAMID, pyramid)         \
+  X(MATERIAL, RESTITUTION, restitution) \
+  X(MATERIAL, FRICTION, friction) \
+  X(MATERIAL, COLOR, color)
+#define CAROM_KEYS_DEFAULTS(X) \
+  X(DEFAULTS, BODY, body)
+#define CAROM_KEYS_SHAPE(X) \
+  X(SHAPE, BOX, box) \
+  X(SHAPE, PRISM, prism) \
+  X(SHAPE, PYRAMID, pyramid) \
   X(SHAPE, TETRAHEDRON, tetrahedron) \
-  X(SHAPE, OCTAHEDRON, octahedron)   \
-  X(SHAPE, CYLINDER, cylinder)       \
-  X(SHAPE, CONE, cone)               \
-  X(SHAPE, SPHERE, sphere)           \
-  X(SHAPE, CAPSULE, capsule) X(SHAPE, HALFSPACE, halfspace) X(SHAPE, HULL, hull) X(SHAPE, MESH, mesh)
-#define CAROM_KEYS_BOX(X) X(BOX, SIZE, size)
+  X(SHAPE, OCTAHEDRON, octahedron) \
+  X(SHAPE, CYLINDER, cylinder) \
+  X(SHAPE, CONE, cone) \
+  X(SHAPE, SPHERE, sphere) \
+  X(SHAPE, CAPSULE, capsule) \
+  X(SHAPE, HALFSPACE, halfspace) \
+  X(SHAPE, HULL, hull) \
+  X(SHAPE, MESH, mesh)
+#define CAROM_KEYS_BOX(X) \
+  X(BOX, SIZE, size)
 #define CAROM_KEYS_PRISM(X) \
-  X(PRISM, SIDES, sides) X(PRISM, RADIUS, radius) X(PRISM, SIDE, side) X(PRISM, HEIGHT, height)
-#define CAROM_KEYS_CYLINDER(X) X(CYLINDER, RADIUS, radius) X(CYLINDER, HEIGHT, height) X(CYLINDER, SEGMENTS, segments)
-#define CAROM_KEYS_TETRAHEDRON(X) X(TETRAHEDRON, EDGE, edge)
-#define CAROM_KEYS_SPHERE(X) X(SPHERE, RADIUS, radius)
-#define CAROM_KEYS_CAPSULE(X) X(CAPSULE, RADIUS, radius) X(CAPSULE, LENGTH, length)
-#define CAROM_KEYS_MESH(X) X(MESH, FILE, file) X(MESH, SCALE, scale) X(MESH, HULL, hull)
-#define CAROM_KEYS_BODY(X)                                                                        \
-  X(BODY, NAME, name)                                                                             \
-  X(BODY, SHAPE, shape)                                                                           \
-  X(BODY, PARTS, parts)                                                                           \
-  X(BODY, POSITION, position)                                                                     \
-  X(BODY, ROTATION, rotation)                                                                     \
-  X(BODY, VELOCITY, velocity)                                                                     \
-  X(BODY, ANGULAR_VELOCITY, angular_velocity)                                                     \
-  X(BODY, ANGULAR_VELOCITY_BODY, angular_velocity_body)                                           \
-  X(BODY, DENSITY, density)                                                                       \
-  X(BODY, MASS, mass)                                                                             \
-  X(BODY, INERTIA, inertia)                                                                       \
-  X(BODY, CENTER, center) X(BODY, MATERIAL, material) X(BODY, COLOR, color) X(BODY, FIXED, fixed) \
-      X(BODY, CHARGES, charges) X(BODY, REPLICATE, replicate)
+  X(PRISM, SIDES, sides) \
+  X(PRISM, RADIUS, radius) \
+  X(PRISM, SIDE, side) \
+  X(PRISM, HEIGHT, height)
+#define CAROM_KEYS_CYLINDER(X) \
+  X(CYLINDER, RADIUS, radius) \
+  X(CYLINDER, HEIGHT, height) \
+  X(CYLINDER, SEGMENTS, segments)
+#define CAROM_KEYS_TETRAHEDRON(X) \
+  X(TETRAHEDRON, EDGE, edge)
+#define CAROM_KEYS_SPHERE(X) \
+  X(SPHERE, RADIUS, radius)
+#define CAROM_KEYS_CAPSULE(X) \
+  X(CAPSULE, RADIUS, radius) \
+  X(CAPSULE, LENGTH, length)
+#define CAROM_KEYS_MESH(X) \
+  X(MESH, FILE, file) \
+  X(MESH, SCALE, scale) \
+  X(MESH, HULL, hull)
+#define CAROM_KEYS_BODY(X) \
+  X(BODY, NAME, name) \
+  X(BODY, SHAPE, shape) \
+  X(BODY, PARTS, parts) \
+  X(BODY, POSITION, position) \
+  X(BODY, ROTATION, rotation) \
+  X(BODY, VELOCITY, velocity) \
+  X(BODY, ANGULAR_VELOCITY, angular_velocity) \
+  X(BODY, ANGULAR_VELOCITY_BODY, angular_velocity_body) \
+  X(BODY, DENSITY, density) \
+  X(BODY, MASS, mass) \
+  X(BODY, INERTIA, inertia) \
+  X(BODY, CENTER, center) \
+  X(BODY, MATERIAL, material) \
+  X(BODY, COLOR, color) \
+  X(BODY, FIXED, fixed) \
+  X(BODY, CHARGES, charges) \
+  X(BODY, REPLICATE, replicate)
 #define CAROM_KEYS_PART(X) \
-  X(PART, SHAPE, shape) X(PART, POSITION, position) X(PART, ROTATION, rotation) X(PART, DENSITY, density)
+  X(PART, SHAPE, shape) \
+  X(PART, POSITION, position) \
+  X(PART, ROTATION, rotation) \
+  X(PART, DENSITY, density)
 #define CAROM_KEYS_ROTATION(X) \
-  X(ROTATION, AXIS, axis)      \
-  X(ROTATION, ANGLE, angle) X(ROTATION, QUATERNION, quaternion) X(ROTATION, EULER, euler) X(ROTATION, MATRIX, matrix)
-#define CAROM_KEYS_CHARGE(X) X(CHARGE, SET, set) X(CHARGE, POSITION, position) X(CHARGE, CHARGE, charge)
+  X(ROTATION, AXIS, axis) \
+  X(ROTATION, ANGLE, angle) \
+  X(ROTATION, QUATERNION, quaternion) \
+  X(ROTATION, EULER, euler) \
+  X(ROTATION, MATRIX, matrix)
+#define CAROM_KEYS_CHARGE(X) \
+  X(CHARGE, SET, set) \
+  X(CHARGE, POSITION, position) \
+  X(CHARGE, CHARGE, charge)
 #define CAROM_KEYS_REPLICATE(X) \
-  X(REPLICATE, COUNT, count)    \
-  X(REPLICATE, GRID, grid) X(REPLICATE, RING, ring) X(REPLICATE, STACK, stack) X(REPLICATE, CLOUD, cloud)
-#define CAROM_KEYS_GRID(X) X(GRID, COUNT, count) X(GRID, SPACING, spacing)
-#define CAROM_KEYS_RING(X) X(RING, COUNT, count) X(RING, RADIUS, radius) X(RING, AXIS, axis) X(RING, FACE, face)
-#define CAROM_KEYS_STACK(X) X(STACK, COUNT, count) X(STACK, SPACING, spacing)
+  X(REPLICATE, COUNT, count) \
+  X(REPLICATE, GRID, grid) \
+  X(REPLICATE, RING, ring) \
+  X(REPLICATE, STACK, stack) \
+  X(REPLICATE, CLOUD, cloud)
+#define CAROM_KEYS_GRID(X) \
+  X(GRID, COUNT, count) \
+  X(GRID, SPACING, spacing)
+#define CAROM_KEYS_RING(X) \
+  X(RING, COUNT, count) \
+  X(RING, RADIUS, radius) \
+  X(RING, AXIS, axis) \
+  X(RING, FACE, face)
+#define CAROM_KEYS_STACK(X) \
+  X(STACK, COUNT, count) \
+  X(STACK, SPACING, spacing)
 #define CAROM_KEYS_CLOUD(X) \
-  X(CLOUD, COUNT, count) X(CLOUD, MIN, min) X(CLOUD, MAX, max) X(CLOUD, CLEARANCE, clearance) X(CLOUD, ROTATE, rotate)
+  X(CLOUD, COUNT, count) \
+  X(CLOUD, MIN, min) \
+  X(CLOUD, MAX, max) \
+  X(CLOUD, CLEARANCE, clearance) \
+  X(CLOUD, ROTATE, rotate)
 #define CAROM_KEYS_FORCES(X) \
-  X(FORCES, GRAVITY, gravity) X(FORCES, CHARGES, charges) X(FORCES, SPRINGS, springs) X(FORCES, APPLIED, applied)
+  X(FORCES, GRAVITY, gravity) \
+  X(FORCES, CHARGES, charges) \
+  X(FORCES, SPRINGS, springs) \
+  X(FORCES, APPLIED, applied)
 #define CAROM_KEYS_CHARGE_SET(X) \
-  X(CHARGE_SET, NAME, name)      \
-  X(CHARGE_SET, CONSTANT, constant) X(CHARGE_SET, SOFTENING, softening) X(CHARGE_SET, POINTS, points)
+  X(CHARGE_SET, NAME, name) \
+  X(CHARGE_SET, CONSTANT, constant) \
+  X(CHARGE_SET, SOFTENING, softening) \
+  X(CHARGE_SET, POINTS, points)
 #define CAROM_KEYS_POINT(X) \
-  X(POINT, BODY, body) X(POINT, POSITION, position) X(POINT, WORLD, world) X(POINT, CHARGE, charge)
+  X(POINT, BODY, body) \
+  X(POINT, POSITION, position) \
+  X(POINT, WORLD, world) \
+  X(POINT, CHARGE, charge)
 #define CAROM_KEYS_SPRING(X) \
-  X(SPRING, FROM, from)      \
-  X(SPRING, TO, to) X(SPRING, STIFFNESS, stiffness) X(SPRING, DAMPING, damping) X(SPRING, REST_LENGTH, rest_length)
-#define CAROM_KEYS_END(X) X(END, BODY, body) X(END, POINT, point) X(END, WORLD, world)
+  X(SPRING, FROM, from) \
+  X(SPRING, TO, to) \
+  X(SPRING, STIFFNESS, stiffness) \
+  X(SPRING, DAMPING, damping) \
+  X(SPRING, REST_LENGTH, rest_length)
+#define CAROM_KEYS_END(X) \
+  X(END, BODY, body) \
+  X(END, POINT, point) \
+  X(END, WORLD, world)
 #define CAROM_KEYS_APPLIED(X) \
-  X(APPLIED, BODY, body)      \
-  X(APPLIED, POINT, point)    \
-  X(APPLIED, FORCE, force) X(APPLIED, TORQUE, torque) X(APPLIED, AXES, axes) X(APPLIED, SCHEDULE, schedule)
-#define CAROM_KEYS_INTEGRATOR(X)        \
-  X(INTEGRATOR, NAME, name)             \
-  X(INTEGRATOR, STEP, step)             \
+  X(APPLIED, BODY, body) \
+  X(APPLIED, POINT, point) \
+  X(APPLIED, FORCE, force) \
+  X(APPLIED, TORQUE, torque) \
+  X(APPLIED, AXES, axes) \
+  X(APPLIED, SCHEDULE, schedule)
+#define CAROM_KEYS_INTEGRATOR(X) \
+  X(INTEGRATOR, NAME, name) \
+  X(INTEGRATOR, STEP, step) \
   X(INTEGRATOR, QUADRATURE, quadrature) \
-  X(INTEGRATOR, THREADS, threads)       \
-  X(INTEGRATOR, TOLERANCE, tolerance)   \
-  X(INTEGRATOR, MAX_ITERATIONS, max_iterations) X(INTEGRATOR, MAX_HALVINGS, max_halvings)
-#define CAROM_KEYS_OUTPUT(X) X(OUTPUT, INTERVAL, interval) X(OUTPUT, EVERY, every) X(OUTPUT, CAMERA, camera)
-#define CAROM_KEYS_CAMERA(X) X(CAMERA, POSITION, position) X(CAMERA, TARGET, target)
+  X(INTEGRATOR, THREADS, threads) \
+  X(INTEGRATOR, TOLERANCE, tolerance) \
+  X(INTEGRATOR, MAX_ITERATIONS, max_iterations) \
+  X(INTEGRATOR, MAX_HALVINGS, max_halvings)
+#define CAROM_KEYS_OUTPUT(X) \
+  X(OUTPUT, INTERVAL, interval) \
+  X(OUTPUT, EVERY, every) \
+  X(OUTPUT, CAMERA, camera)
+#define CAROM_KEYS_CAMERA(X) \
+  X(CAMERA, POSITION, position) \
+  X(CAMERA, TARGET, target)
 #define CAROM_KEYS_AUDIT(X) \
-  X(AUDIT, ENERGY, energy)  \
-  X(AUDIT, ENERGY_DRIFT, energy_drift) X(AUDIT, MOMENTUM, momentum) X(AUDIT, ANGULAR_MOMENTUM, angular_momentum)
+  X(AUDIT, ENERGY, energy) \
+  X(AUDIT, ENERGY_DRIFT, energy_drift) \
+  X(AUDIT, MOMENTUM, momentum) \
+  X(AUDIT, ANGULAR_MOMENTUM, angular_momentum)
 
 // S(section, name in messages and in the reference)
-#define CAROM_SECTIONS(S)                                                                                      \
-  S(SCENE, "scene")                                                                                            \
-  S(INCLUDE, "include")                                                                                        \
-  S(MATERIAL, "material")                                                                                      \
-  S(DEFAULTS, "defaults")                                                                                      \
-  S(SHAPE, "shape")                                                                                            \
-  S(BOX, "box")                                                                                                \
-  S(PRISM, "prism")                                                                                            \
-  S(CYLINDER, "cylinder")                                                                                      \
-  S(TETRAHEDRON, "tetrahedron")                                                                                \
-  S(SPHERE, "sphere")                                                                                          \
-  S(CAPSULE, "capsule")                                                                                        \
-  S(MESH, "mesh") S(BODY, "body") S(PART, "part") S(ROTATION, "rotation") S(CHARGE, "charge")                  \
-      S(REPLICATE, "replicate") S(GRID, "grid") S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud")            \
-          S(FORCES, "forces") S(CHARGE_SET, "charge set") S(POINT, "charged point") S(SPRING, "spring")        \
-              S(END, "spring end") S(APPLIED, "applied force") S(INTEGRATOR, "integrator") S(OUTPUT, "output") \
-                  S(CAMERA, "camera") S(AUDIT, "audit")
+#define CAROM_SECTIONS(S) \
+  S(SCENE, "scene") \
+  S(INCLUDE, "include") \
+  S(MATERIAL, "material") \
+  S(DEFAULTS, "defaults") \
+  S(SHAPE, "shape") \
+  S(BOX, "box") \
+  S(PRISM, "prism") \
+  S(CYLINDER, "cylinder") \
+  S(TETRAHEDRON, "tetrahedron") \
+  S(SPHERE, "sphere") \
+  S(CAPSULE, "capsule") \
+  S(MESH, "mesh") \
+  S(BODY, "body") \
+  S(PART, "part") \
+  S(ROTATION, "rotation") \
+  S(CHARGE, "charge") \
+  S(REPLICATE, "replicate") \
+  S(GRID, "grid") \
+  S(RING, "ring") \
+  S(STACK, "stack") \
+  S(CLOUD, "cloud") \
+  S(FORCES, "forces") \
+  S(CHARGE_SET, "charge set") \
+  S(POINT, "charged point") \
+  S(SPRING, "spring") \
+  S(END, "spring end") \
+  S(APPLIED, "applied force") \
+  S(INTEGRATOR, "integrator") \
+  S(OUTPUT, "output") \
+  S(CAMERA, "camera") \
+  S(AUDIT, "audit")
+// clang-format on
 
 #define CAROM_SECTION_ENUM(section, name) CAROM_SECTION_##section,
 typedef enum carom_section { CAROM_SECTIONS(CAROM_SECTION_ENUM) CAROM_SECTION_COUNT } carom_section;
