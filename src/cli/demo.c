@@ -47,7 +47,7 @@ static void list_examples(void) {
 }
 
 static int run_example(const carom_embedded *example, const char *folder, const cli_list *overrides,
-                       cli_run_settings *settings) {
+                       cli_run_settings settings) {
   carom_scene *scene = parse_example(example, overrides);
   if (!scene) return EXIT_MISTAKE;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -58,12 +58,12 @@ static int run_example(const carom_embedded *example, const char *folder, const 
   char result[1024], page[1024];
   snprintf(result, sizeof result, "%s/%s.h5", folder, example->name);
   snprintf(page, sizeof page, "%s/%s.html", folder, example->name);
-  settings->output = result;
-  settings->overwrite = true;
-  int code = cli_run_scene(scene, settings);
+  settings.output = result;
+  settings.overwrite = true;
+  int code = cli_run_scene(scene, &settings);
   carom_scene_destroy(scene);
   if (code != EXIT_GOOD && code != EXIT_VERDICT) return code;
-  int viewed = cli_write_replay(result, page, settings->quiet || settings->json);
+  int viewed = cli_write_replay(result, page, settings.quiet || settings.json);
   return viewed == EXIT_GOOD ? code : viewed;
 }
 
@@ -100,5 +100,5 @@ int cli_demo(int argc, char **argv) {
   char command[2048];
   cli_command_line(argc, argv, command, sizeof command);
   settings.command = command;
-  return run_example(example, folder, &overrides, &settings);
+  return run_example(example, folder, &overrides, settings);
 }

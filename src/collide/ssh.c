@@ -101,6 +101,8 @@ static phase close_triangle(program *s, column p, column q) {
 }
 
 static phase first_triangle(program *s) {
+  carom_supporter_spread(&s->a);
+  carom_supporter_spread(&s->b);
   column p = lowest(s, s->beta);
   carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
   if (cm_norm(out) < 1e-14 * s->size) out = s->e1;
@@ -286,7 +288,10 @@ static carom_status prepare(const carom_placed *a, const carom_placed *b, const 
   bool finite = cm_finite(a->pose.p) && cm_finite(b->pose.p) && isfinite(cm_qdot(a->pose.q, a->pose.q)) &&
                 isfinite(cm_qdot(b->pose.q, b->pose.q));
   if (!finite || (o->given_beta && !(cm_norm(o->beta) > 0 && cm_finite(o->beta)))) return CAROM_ERR_NUMBER;
-  *s = (program){.a = carom_supporter_make(a), .b = carom_supporter_make(b), .max_pivots = o->max_pivots};
+  carom_supporter_place(&s->a, a);
+  carom_supporter_place(&s->b, b);
+  s->pivots = 0;
+  s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
   set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s));

@@ -6,18 +6,23 @@
 #include "carom/collide.h"
 #include "geometry/shape.h"
 
+// Up to this many vertices all are looked at; above, climbing the vertex graph from the last answer is faster.
+enum { CAROM_SCAN_LIMIT = 64 };
+
 // A shape that is being asked: its rotation as a matrix, and the vertex that answered last.
 typedef struct carom_supporter {
   const carom_shape *shape;
   carom_mat3 R;
   carom_vec3 p;
-  int last;  // where climbing begins
+  int last;     // where climbing begins
+  bool spread;  // `lanes` hold the rotated vertices
+  double lanes[3][CAROM_SCAN_LIMIT];
 } carom_supporter;
 
-carom_supporter carom_supporter_make(const carom_placed *placed);
+void carom_supporter_place(carom_supporter *s, const carom_placed *placed);
 
-// The vertex with the smallest direction . v, in the shape's own axes; the lowest number among equals.
-int carom_support_scan(const carom_shape *shape, carom_vec3 direction);
+// Rotates all vertices of a small polytope at once: pays off when more than one or two queries follow.
+void carom_supporter_spread(carom_supporter *s);
 
 // Lowest point along `direction` (world axes), relative to the shape's position p; *vertex is its number, or -1.
 carom_vec3 carom_support_lowest(carom_supporter *s, carom_vec3 direction, int *vertex);

@@ -22,9 +22,9 @@ static cholmod_sparse cholmod_view(const carom_sparse *A) {
   return (cholmod_sparse){.nrow = (size_t)A->n,
                           .ncol = (size_t)A->n,
                           .nzmax = (size_t)A->column_start[A->n],
-                          .p = (void *)(uintptr_t)A->column_start,
-                          .i = (void *)(uintptr_t)A->row,
-                          .x = (void *)(uintptr_t)A->value,
+                          .p = (void *)A->column_start,
+                          .i = (void *)A->row,
+                          .x = (void *)A->value,
                           .stype = -1,
                           .itype = CHOLMOD_INT,
                           .xtype = CHOLMOD_REAL,
@@ -49,7 +49,7 @@ static void analyse_positive_definite(carom_sparse_solver *solver, const carom_s
 static void analyse_general(carom_sparse_solver *solver, const carom_sparse *A) {
   klu_defaults(&solver->klu);
   solver->klu.tol = 0.1;  // its default of 0.001 suits circuits; residuals suffer on other matrices
-  solver->symbolic = klu_analyze(A->n, (int *)(uintptr_t)A->column_start, (int *)(uintptr_t)A->row, &solver->klu);
+  solver->symbolic = klu_analyze(A->n, (int *)A->column_start, (int *)A->row, &solver->klu);
 }
 
 carom_status carom_sparse_solver_create(carom_sparse_solver **solver, carom_sparse_kind kind, const carom_sparse *A,
@@ -86,8 +86,8 @@ void carom_sparse_solver_destroy(carom_sparse_solver *solver) {
 }
 
 static carom_status factor_general(carom_sparse_solver *s, const carom_sparse *A) {
-  int *start = (int *)(uintptr_t)A->column_start, *row = (int *)(uintptr_t)A->row;
-  double *value = (double *)(uintptr_t)A->value;
+  int *start = (int *)A->column_start, *row = (int *)A->row;
+  double *value = (double *)A->value;
   if (s->numeric) klu_free_numeric(&s->numeric, &s->klu);
   s->numeric = klu_factor(start, row, value, s->symbolic, &s->klu);
   if (s->numeric) klu_rcond(s->symbolic, s->numeric, &s->klu);  // marks NaN pivots as singular; klu_factor does not

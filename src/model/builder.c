@@ -56,8 +56,8 @@ void carom_model_destroy(carom_model *model) {
   carom_model_full *m = (carom_model_full *)model;
   carom_allocator a = model->allocator;
   for (int i = 0; i < model->part_count; i++) carom_shape_release(m->parts[i].shape);
-  for (int i = 0; i < model->body_count; i++) carom_release(&a, (void *)(uintptr_t)m->bodies[i].name);
-  for (int i = 0; i < model->material_count; i++) carom_release(&a, (void *)(uintptr_t)m->materials[i].name);
+  for (int i = 0; i < model->body_count; i++) carom_release(&a, (void *)m->bodies[i].name);
+  for (int i = 0; i < model->material_count; i++) carom_release(&a, (void *)m->materials[i].name);
   carom_names_destroy(&m->body_names);
   void *arrays[] = {m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots, m};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&a, arrays[i]);

@@ -1,0 +1,14 @@
+// The lowest of a few vertices along a direction, looking at all of them. On x86-64 with AVX2 four at a time, elsewhere
+// one lane after the other; contraction is off, so both add up the same bits and give the same vertex.
+#ifndef CAROM_SRC_COLLIDE_SCAN_H
+#define CAROM_SRC_COLLIDE_SCAN_H
+
+#include "carom/vec.h"
+
+// Coordinates by axis; count is a multiple of CAROM_SHAPE_LANES. The lowest number wins among equals.
+int carom_scan_lowest(const double *x, const double *y, const double *z, int count, carom_vec3 direction);
+
+// to = R from, for arrays like the above.
+void carom_scan_rotate(const carom_mat3 *R, const double *const from[3], int count, double *const to[3]);
+
+#endif
