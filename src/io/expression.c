@@ -432,7 +432,7 @@ static bool parse_power(parser *p, carom_quantity *q) {
   if (!parse_primary(p, q)) return false;
   if (next(p) != '^') return true;
   size_t offset = p->at++;
-  carom_quantity e;
+  carom_quantity e = {0};
   return parse_factor(p, &e) && raise(p, q, &e, offset);
 }
 
@@ -453,11 +453,11 @@ static bool parse_factor(parser *p, carom_quantity *q) {
   return good;
 }
 
-static bool multiply(parser *p, carom_quantity *q, const carom_quantity *b, char operator, size_t offset) {
-  if (operator== '/' && b->value == 0) return fail(p, offset, "division by zero");
-  q->value = operator== '*' ? q->value * b->value : q->value / b->value;
+static bool multiply(parser *p, carom_quantity *q, const carom_quantity *b, char symbol, size_t offset) {
+  if (symbol == '/' && b->value == 0) return fail(p, offset, "division by zero");
+  q->value = symbol == '*' ? q->value * b->value : q->value / b->value;
   q->plain = q->plain && b->plain;
-  if (!carom_dimension_multiply(&q->dimension, b->dimension, operator== '*' ? 1 : - 1))
+  if (!carom_dimension_multiply(&q->dimension, b->dimension, symbol == '*' ? 1 : -1))
     return fail(p, offset, "the units multiply out of range");
   return finite(p, q, offset);
 }
@@ -466,7 +466,7 @@ static bool parse_product(parser *p, carom_quantity *q) {
   if (!parse_factor(p, q)) return false;
   for (char c = next(p); c == '*' || c == '/'; c = next(p)) {
     size_t offset = p->at++;
-    carom_quantity b;
+    carom_quantity b = {0};
     if (!parse_factor(p, &b) || !multiply(p, q, &b, c, offset)) return false;
   }
   return true;
@@ -476,7 +476,7 @@ static bool parse_sum(parser *p, carom_quantity *q) {
   if (!parse_product(p, q)) return false;
   for (char c = next(p); c == '+' || c == '-'; c = next(p)) {
     size_t offset = p->at++;
-    carom_quantity b;
+    carom_quantity b = {0};
     if (!parse_product(p, &b) || !unify(p, offset, q, &b, c == '+' ? "add" : "subtract")) return false;
     q->value = c == '+' ? q->value + b.value : q->value - b.value;
     if (!finite(p, q, offset)) return false;
@@ -490,7 +490,7 @@ bool carom_expression_evaluate(const char *text, size_t length, const carom_scop
   if (!error) error = &ignored;
   *error = (carom_expression_error){0};
   parser p = {.text = text, .length = length, .scope = scope, .error = error};
-  carom_quantity q;
+  carom_quantity q = {0};
   if (!parse_sum(&p, &q)) return false;
   next(&p);
   if (p.at < p.length) return is_letter(peek(&p)) ? unknown_unit(&p) : unexpected(&p);

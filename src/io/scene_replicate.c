@@ -127,9 +127,10 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
 // Copy n has the grid indices i (fastest), j, k.
 static void split_index(const carom_array *a, int n, double *i, double *j, double *k) {
   int nx = (int)a->n[0], ny = (int)a->n[1];
+  int row = n / nx, layer = row / ny;
   *i = n % nx;
-  *j = n / nx % ny;
-  *k = n / nx / ny;
+  *j = row % ny;
+  *k = layer;
 }
 
 void carom_array_set_indices(carom_reader *r, const carom_array *a, int n) {

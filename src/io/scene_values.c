@@ -50,7 +50,7 @@ static bool evaluate(carom_reader *r, const carom_node *node, const char *label,
   }
   carom_scope scope = carom_reader_scope(r);
   carom_expression_error error;
-  carom_quantity q;
+  carom_quantity q = {0};
   if (!carom_expression_evaluate(node->text, node->length, &scope, &q, &error)) {
     if (!error.reported)
       carom_report(&r->reporter, carom_value_place(node, error.offset), error.hint, "'%s': %s", label, error.message);
@@ -63,7 +63,7 @@ static bool evaluate(carom_reader *r, const carom_node *node, const char *label,
 
 bool carom_read_item(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
                      carom_sign sign, double *value) {
-  double v;
+  double v = 0;
   if (!evaluate(r, node, label, dimension, &v)) return false;
   if ((sign == CAROM_POSITIVE && !(v > 0)) || (sign == CAROM_NOT_NEGATIVE && !(v >= 0))) {
     char unit[100];
@@ -83,7 +83,7 @@ bool carom_read_number(carom_reader *r, const carom_node *node, carom_dimension 
 
 static bool read_integer_item(carom_reader *r, const carom_node *node, const char *label, double least, double most,
                               double *value) {
-  double v;
+  double v = 0;
   if (!evaluate(r, node, label, CAROM_NUMBER, &v)) return false;
   if (v != floor(v) || v < least || v > most) {
     carom_report(&r->reporter, node->place, NULL, "'%s' must be a whole number from %.0f to %.0f, got %.12g", label,
@@ -127,7 +127,7 @@ bool carom_read_numbers(carom_reader *r, const carom_node *node, const char *lab
 
 bool carom_read_vector_item(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
                             carom_vec3 *value) {
-  double v[3];
+  double v[3] = {0};
   if (!carom_read_numbers(r, node, label, dimension, 3, v)) return false;
   *value = cm_vec3(v[0], v[1], v[2]);
   return true;
