@@ -45,6 +45,7 @@ typedef enum carom_ssh_outcome {
 typedef struct carom_ssh_options {
   bool given_beta;  ///< use `beta` instead of the line between the centres; default false
   carom_vec3 beta;  ///< world axes, any length but zero
+  bool planar;      ///< the plane case: bodies are their shadows on z = 0, alpha and beta lie in it; default false
   int max_pivots;   ///< default 500
 } carom_ssh_options;
 

@@ -28,6 +28,7 @@ int cli_info(int argc, char **argv);
 int cli_view(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_demo(int argc, char **argv);
+int cli_gap(int argc, char **argv);
 
 // ---- options ----------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ static const cli_verb verbs[] = {
     {"info", "describe a result file", cli_info},
     {"view", "make the replay page of a result file", cli_view},
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
+    {"gap", "how far apart two shapes are, and where", cli_gap},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -9,6 +9,7 @@
 
 #include "collide/broadphase_box.h"
 #include "collide/broadphase_memory.h"
+#include "collide/broadphase_sort.h"
 
 // Margin over the longest side when none is given.
 #define RELATIVE_MARGIN 0.05
@@ -56,6 +57,8 @@ void carom_broadphase_destroy(carom_broadphase *broadphase) {
   carom_release(&a, broadphase->proxies);
   carom_release(&a, broadphase->flags);
   carom_release(&a, broadphase->touched);
+  carom_release(&a, broadphase->keys);
+  carom_release(&a, broadphase->scratch);
   carom_release(&a, broadphase->hits);
   carom_release(&a, broadphase->apart);
   carom_release(&a, broadphase);
@@ -69,7 +72,8 @@ static bool reserve(carom_broadphase *b) {
   bool indexed = b->options.uniform_grid ? carom_grid_reserve(&b->grid, a, larger, &b->grid_stale)
                                          : carom_tree_reserve(&b->tree, a, larger);
   if (!indexed || !CAROM_RESIZE(a, b->proxies, larger) || !CAROM_RESIZE(a, b->flags, larger) ||
-      !CAROM_RESIZE(a, b->touched, larger) || !CAROM_RESIZE(a, b->hits, larger) || !CAROM_RESIZE(a, b->apart, larger))
+      !CAROM_RESIZE(a, b->touched, larger) || !CAROM_RESIZE(a, b->hits, larger) || !CAROM_RESIZE(a, b->apart, larger) ||
+      !CAROM_RESIZE(a, b->keys, larger) || !CAROM_RESIZE(a, b->scratch, larger))
     return false;
   b->capacity = larger;
   return true;
@@ -227,6 +231,24 @@ static void fill_grid(carom_broadphase *b) {
   b->grid_apart = 2 * b->apart_count + 8;
 }
 
+// Along a curve through space, so that one look-up finds the memory warm from the last, and tree nodes that are near
+// in space lie near in memory. What is found does not depend on the order.
+static void sort_touched(carom_broadphase *b) {
+  carom_aabb world = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+  for (int i = 0; i < b->touched_count; i++) {
+    const carom_aabb *box = &b->proxies[b->touched[i]].fat;
+    if (!box_is_vast(box)) world = carom_box_union(&world, box);
+  }
+  for (int i = 0; i < b->touched_count; i++) {
+    int proxy = b->touched[i];
+    const carom_aabb *box = &b->proxies[proxy].fat;
+    uint64_t place = box_is_vast(box) ? 0 : carom_curve_place(&world, box->low);
+    b->keys[i] = place << 32 | (uint32_t)proxy;
+  }
+  carom_sort_keys(&b->keys, &b->scratch, b->touched_count);
+  for (int i = 0; i < b->touched_count; i++) b->touched[i] = (int)(b->keys[i] & 0xFFFFFFFFu);
+}
+
 static void place_touched(carom_broadphase *b) {
   // The cells suit the proxies that were there when they were chosen; by now most may be others.
   if (b->options.uniform_grid && (b->grid_stale || b->grid_changes > b->grid_patience)) {
@@ -347,6 +369,7 @@ static carom_status tell_misuse(carom_broadphase *b, carom_error *error) {
 }
 
 static bool refresh_pairs(carom_broadphase *b) {
+  sort_touched(b);
   place_touched(b);
   b->pairs.fresh_count = 0;
   for (int i = 0; i < b->touched_count; i++)
@@ -394,6 +417,7 @@ static const char *validate_proxy(const carom_broadphase *b, int proxy) {
 
 const char *carom_broadphase_validate(const carom_broadphase *broadphase) {
   const carom_broadphase *b = broadphase;
+  if (b->options.uniform_grid && b->grid_stale) return NULL;
   const char *fault = b->options.uniform_grid ? carom_grid_validate(&b->grid) : carom_tree_validate(&b->tree);
   for (int i = 0; i < b->used && !fault; i++) fault = validate_proxy(b, i);
   for (int i = 1; i < b->pairs.count && !fault; i++) {

@@ -27,11 +27,12 @@ enum carom_proxy_flag {
 struct carom_broadphase {
   carom_allocator allocator;
   carom_broadphase_options options;
-  carom_proxy *proxies;  // (capacity)
-  uint8_t *flags;        // (capacity) carom_proxy_flag; apart from the rest as dropping pairs reads nothing else
-  int *touched;          // (capacity) added, moved out of their fat boxes or removed since the last update
-  int *hits;             // (capacity) of one query
-  int *apart;            // (capacity) too large for the tree or grid: infinite, or a floor among pebbles
+  carom_proxy *proxies;      // (capacity)
+  uint8_t *flags;            // (capacity) carom_proxy_flag; apart from the rest as dropping pairs reads nothing else
+  int *touched;              // (capacity) added, moved out of their fat boxes or removed since the last update
+  uint64_t *keys, *scratch;  // (capacity) to sort the touched ones
+  int *hits;                 // (capacity) of one query
+  int *apart;                // (capacity) too large for the tree or grid: infinite, or a floor among pebbles
   int capacity, used, free_number, touched_count, apart_count;
   bool refilter;  // an exclusion was made since the last update
   carom_tree tree;

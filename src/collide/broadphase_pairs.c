@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "collide/broadphase_memory.h"
+#include "collide/broadphase_sort.h"
 
 static uint64_t key_of(int a, int b) {
   return a < b ? (uint64_t)(uint32_t)a << 32 | (uint32_t)b : (uint64_t)(uint32_t)b << 32 | (uint32_t)a;
@@ -34,45 +35,8 @@ bool carom_pairs_add(carom_pairs *pairs, const carom_allocator *allocator, int a
   return true;
 }
 
-static void sort_few(uint64_t *keys, int count) {
-  for (int i = 1; i < count; i++) {
-    uint64_t key = keys[i];
-    int k = i;
-    for (; k > 0 && keys[k - 1] > key; k--) keys[k] = keys[k - 1];
-    keys[k] = key;
-  }
-}
-
-// One pass of a radix sort by the byte at `shift`; false when all keys agree there and nothing was done.
-static bool sort_by_byte(const uint64_t *keys, uint64_t *sorted, int count, int shift) {
-  int start[256] = {0};
-  for (int i = 0; i < count; i++) start[keys[i] >> shift & 255]++;
-  if (start[keys[0] >> shift & 255] == count) return false;
-  for (int d = 0, sum = 0; d < 256; d++) {
-    int n = start[d];
-    start[d] = sum;
-    sum += n;
-  }
-  for (int i = 0; i < count; i++) sorted[start[keys[i] >> shift & 255]++] = keys[i];
-  return true;
-}
-
-// Not qsort, which may allocate.
-static void sort_fresh(carom_pairs *pairs) {
-  if (pairs->fresh_count <= 64) {
-    sort_few(pairs->fresh, pairs->fresh_count);
-    return;
-  }
-  for (int shift = 0; shift < 64; shift += 8) {
-    if (!sort_by_byte(pairs->fresh, pairs->scratch, pairs->fresh_count, shift)) continue;
-    uint64_t *swap = pairs->fresh;
-    pairs->fresh = pairs->scratch;
-    pairs->scratch = swap;
-  }
-}
-
 void carom_pairs_merge(carom_pairs *pairs) {
-  sort_fresh(pairs);
+  carom_sort_keys(&pairs->fresh, &pairs->scratch, pairs->fresh_count);
   // From the back, so that nothing is overwritten before it was moved.
   int old = pairs->count - 1, at = pairs->count + pairs->fresh_count - 1;
   for (int i = pairs->fresh_count - 1; i >= 0; at--) {

@@ -13,48 +13,44 @@
 // pivots, so t falls at each and no basis comes twice.
 #include <float.h>
 
-#include "collide/support.h"
+#include "collide/ssh.h"
 
-// A column of the program: a difference of two points, and its projection.
-typedef struct column {
-  int a, b;           // vertices, or -1
-  carom_vec3 xa, xb;  // points relative to the bodies' positions
-  carom_vec3 d;
-  double u, v;
-} column;
+typedef carom_ssh_column column;
+typedef carom_ssh_program program;
+typedef carom_ssh_phase phase;
 
-typedef struct program {
-  carom_supporter a, b;
-  carom_vec3 delta;         // position of A minus position of B: differences are small even when coordinates are not
-  carom_vec3 beta, e1, e2;  // right-handed frame (e1, e2, beta)
-  double size;              // of the bodies, for tolerances
-  column basis[3];          // projections counter-clockwise
-  carom_vec3 alpha;
-  double t, lower;  // upper and lower bound of the gap
-  int pivots, max_pivots;
-} program;
+// ---- columns ------------------------------------------------------------------------------------------------------
 
-typedef enum phase { FOUND, MISSED, LIMIT } phase;
-
-// ---- columns
-// ---------------------------------------------------------------------------------------------------------
-
-static void project(const program *s, column *c) {
+void carom_ssh_project(const program *s, column *c) {
   c->d = cm_add(cm_sub(c->xa, c->xb), s->delta);
   c->u = cm_dot(c->d, s->e1);
   c->v = cm_dot(c->d, s->e2);
 }
 
-static column lowest(program *s, carom_vec3 direction) {
+column carom_ssh_lowest(program *s, carom_vec3 direction) {
   column c;
   c.xa = carom_support_lowest(&s->a, direction, &c.a);
   c.xb = carom_support_lowest(&s->b, cm_neg(direction), &c.b);
-  project(s, &c);
+  carom_ssh_project(s, &c);
   s->pivots++;
   return c;
 }
 
-static bool same(const column *p, const column *q) { return p->a >= 0 && p->b >= 0 && p->a == q->a && p->b == q->b; }
+bool carom_ssh_recall(program *s, const carom_ssh_cache *cache, int count) {
+  if (!cache || cache->count != 3) return false;
+  if (s->a.shape->kind != CAROM_SHAPE_POLYTOPE || s->b.shape->kind != CAROM_SHAPE_POLYTOPE) return false;
+  int most_a = s->a.shape->polytope.vertex_count, most_b = s->b.shape->polytope.vertex_count;
+  for (int i = 0; i < count; i++) {
+    column *c = &s->basis[i];
+    c->a = cache->a[i], c->b = cache->b[i];
+    if (c->a < 0 || c->b < 0 || c->a >= most_a || c->b >= most_b) return false;
+    c->xa = carom_supporter_vertex(&s->a, c->a);
+    c->xb = carom_supporter_vertex(&s->b, c->b);
+    carom_ssh_project(s, c);
+  }
+  s->a.last = cache->a[0], s->b.last = cache->b[0];
+  return true;
+}
 
 // Sign of the triangle (origin, p, q), with the origin moved by (eps, eps^2): never zero for distinct p and q.
 static double orientation(const column *p, const column *q) {
@@ -66,8 +62,7 @@ static double orientation(const column *p, const column *q) {
 
 static bool is_left(const column *p, const column *q) { return orientation(p, q) > 0; }
 
-// ---- phase one: a triangle around the origin
-// ---------------------------------------------------------------------------
+// ---- phase one: a triangle around the origin ----------------------------------------------------------------------
 
 // Direction in the projection that points from the line p q to the side of the origin; `below` tilts it towards smaller
 // t.
@@ -85,53 +80,40 @@ static phase close_triangle(program *s, column p, column q) {
       p = q;
       q = swap;
     }
-    column r = lowest(s, cm_neg(towards_origin(s, &p, &q)));
+    column r = carom_ssh_lowest(s, cm_neg(towards_origin(s, &p, &q)));
     bool beyond_q = is_left(&q, &r), beyond_p = is_left(&r, &p);
     if (beyond_q && beyond_p) {
       s->basis[0] = p, s->basis[1] = q, s->basis[2] = r;
-      return FOUND;
+      return CAROM_SSH_FOUND;
     }
-    if (same(&r, &p) || same(&r, &q) || (!beyond_q && !beyond_p)) return MISSED;
+    if (carom_ssh_same(&r, &p) || carom_ssh_same(&r, &q) || (!beyond_q && !beyond_p)) return CAROM_SSH_MISSED;
     if (beyond_q)
       q = r;  // the origin lies outside r -> p
     else
       p = r;
   }
-  return LIMIT;
+  return CAROM_SSH_STUCK;
 }
 
 static phase first_triangle(program *s) {
   carom_supporter_spread(&s->a);
   carom_supporter_spread(&s->b);
-  column p = lowest(s, s->beta);
+  column p = carom_ssh_lowest(s, s->beta);
   carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
   if (cm_norm(out) < 1e-14 * s->size) out = s->e1;
-  column q = lowest(s, out);
-  if (same(&p, &q)) q = lowest(s, cm_neg(s->e2));
-  if (same(&p, &q)) return MISSED;
+  column q = carom_ssh_lowest(s, out);
+  if (carom_ssh_same(&p, &q)) q = carom_ssh_lowest(s, cm_neg(s->e2));
+  if (carom_ssh_same(&p, &q)) return CAROM_SSH_MISSED;
   return close_triangle(s, p, q);
 }
 
 // The triangle of the last query, if it still surrounds the origin.
 static bool warm_triangle(program *s, const carom_ssh_cache *cache) {
-  if (!cache || cache->count != 3) return false;
-  if (s->a.shape->kind != CAROM_SHAPE_POLYTOPE || s->b.shape->kind != CAROM_SHAPE_POLYTOPE) return false;
-  for (int i = 0; i < 3; i++) {
-    column *c = &s->basis[i];
-    c->a = cache->a[i], c->b = cache->b[i];
-    if (c->a < 0 || c->b < 0 || c->a >= s->a.shape->polytope.vertex_count || c->b >= s->b.shape->polytope.vertex_count)
-      return false;
-    c->xa = carom_supporter_vertex(&s->a, c->a);
-    c->xb = carom_supporter_vertex(&s->b, c->b);
-    project(s, c);
-  }
-  s->a.last = cache->a[0], s->b.last = cache->b[0];
-  return is_left(&s->basis[0], &s->basis[1]) && is_left(&s->basis[1], &s->basis[2]) &&
+  return carom_ssh_recall(s, cache, 3) && is_left(&s->basis[0], &s->basis[1]) && is_left(&s->basis[1], &s->basis[2]) &&
          is_left(&s->basis[2], &s->basis[0]);
 }
 
-// ---- phase two: pivots
-// -------------------------------------------------------------------------------------------------
+// ---- phase two: pivots --------------------------------------------------------------------------------------------
 
 // Prices of the basis; false when the triangle stands on edge, seen along beta.
 static bool price(program *s) {
@@ -158,19 +140,19 @@ static bool pivot(program *s, const column *r) {
 static phase descend(program *s) {
   s->lower = -DBL_MAX;
   while (s->pivots < s->max_pivots) {
-    if (!price(s)) return FOUND;
-    column r = lowest(s, s->alpha);
+    if (!price(s)) return CAROM_SSH_FOUND;
+    column r = carom_ssh_lowest(s, s->alpha);
     s->lower = fmax(s->lower, cm_dot(s->alpha, r.d));
     double slack = s->t - cm_dot(s->alpha, r.d);
-    bool known = same(&r, &s->basis[0]) || same(&r, &s->basis[1]) || same(&r, &s->basis[2]);
-    if (known || slack <= 4 * DBL_EPSILON * s->size * cm_norm(s->alpha)) return FOUND;
-    if (!pivot(s, &r)) return FOUND;
+    bool known =
+        carom_ssh_same(&r, &s->basis[0]) || carom_ssh_same(&r, &s->basis[1]) || carom_ssh_same(&r, &s->basis[2]);
+    if (known || slack <= 4 * DBL_EPSILON * s->size * cm_norm(s->alpha)) return CAROM_SSH_FOUND;
+    if (!pivot(s, &r)) return CAROM_SSH_FOUND;
   }
-  return LIMIT;
+  return CAROM_SSH_STUCK;
 }
 
-// ---- the answer
-// --------------------------------------------------------------------------------------------------------
+// ---- the answer ---------------------------------------------------------------------------------------------------
 
 static void weigh(const program *s, double w[3]) {
   const column *c = s->basis;
@@ -215,10 +197,13 @@ static void fill_columns(const program *s, carom_ssh_result *r) {
   r->dual_degenerate = r->column_count < 3;
 }
 
-static void fill_result(const program *s, carom_ssh_outcome outcome, carom_ssh_result *r) {
+static void fill_result(const program *s, carom_ssh_outcome outcome, bool planar, carom_ssh_result *r) {
   *r = (carom_ssh_result){.outcome = outcome, .gap = s->t, .alpha = s->alpha, .beta = s->beta, .pivots = s->pivots};
   r->normal = cm_unit(s->alpha);
-  fill_columns(s, r);
+  if (planar)
+    carom_ssh_planar_fill(s, r);
+  else
+    fill_columns(s, r);
   r->a1 = cm_dot(s->alpha, r->point_a);
   r->a2 = cm_dot(s->alpha, r->point_b);
   r->duality_gap = fmax(0, s->t - s->lower) / (s->size * cm_norm(s->alpha));
@@ -230,8 +215,7 @@ static void keep_basis(const program *s, carom_ssh_cache *cache) {
   for (int i = 0; i < 3; i++) cache->a[i] = s->basis[i].a, cache->b[i] = s->basis[i].b;
 }
 
-// ---- half-spaces
-// -------------------------------------------------------------------------------------------------------
+// ---- half-spaces --------------------------------------------------------------------------------------------------
 
 // A half-space leaves only one direction for alpha, that of its own normal, so that one support query is all there is.
 static void solve_halfspace(program *s, bool a_is_halfspace, carom_ssh_result *r) {
@@ -258,8 +242,7 @@ static void solve_halfspace(program *s, bool a_is_halfspace, carom_ssh_result *r
   r->a1 = cm_dot(r->alpha, r->point_a), r->a2 = cm_dot(r->alpha, r->point_b);
 }
 
-// ---- the query
-// ---------------------------------------------------------------------------------------------------------
+// ---- the query ----------------------------------------------------------------------------------------------------
 
 carom_ssh_options carom_ssh_default_options(void) { return (carom_ssh_options){.max_pivots = 500}; }
 
@@ -273,15 +256,19 @@ static carom_vec3 center_line(const program *s) {
   return cm_norm(line) > 1e-14 * s->size ? cm_unit(line) : cm_vec3(0, 0, 1);
 }
 
-static void set_beta(program *s, carom_vec3 beta) {
+static void set_beta(program *s, carom_vec3 beta, bool planar) {
   s->beta = beta;
-  cm_frame(beta, &s->e1, &s->e2);
+  if (planar)
+    carom_ssh_planar_frame(s);
+  else
+    cm_frame(beta, &s->e1, &s->e2);
 }
 
 // Both phases from where the basis stands; a line that misses D means an unbounded program.
-static phase solve(program *s, const carom_ssh_cache *cache) {
-  phase first = warm_triangle(s, cache) ? FOUND : first_triangle(s);
-  return first == FOUND ? descend(s) : first;
+static phase solve(program *s, const carom_ssh_cache *cache, bool planar) {
+  if (planar) return carom_ssh_planar_solve(s, cache);
+  phase first = warm_triangle(s, cache) ? CAROM_SSH_FOUND : first_triangle(s);
+  return first == CAROM_SSH_FOUND ? descend(s) : first;
 }
 
 static carom_status prepare(const carom_placed *a, const carom_placed *b, const carom_ssh_options *o, program *s) {
@@ -294,7 +281,7 @@ static carom_status prepare(const carom_placed *a, const carom_placed *b, const 
   s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
-  set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s));
+  set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s), o->planar);
   return CAROM_OK;
 }
 
@@ -310,13 +297,14 @@ carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom
     solve_halfspace(&s, plane_a, result);
     return CAROM_OK;
   }
-  phase end = solve(&s, cache);
-  bool reset = end == MISSED;
+  phase end = solve(&s, cache, o.planar);
+  bool reset = end == CAROM_SSH_MISSED;
   if (reset) {
-    set_beta(&s, center_line(&s));
-    end = solve(&s, NULL);
+    set_beta(&s, center_line(&s), o.planar);
+    end = solve(&s, NULL, o.planar);
   }
-  fill_result(&s, end == LIMIT ? CAROM_SSH_LIMIT : reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED, result);
+  carom_ssh_outcome solved = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED;
+  fill_result(&s, end == CAROM_SSH_STUCK ? CAROM_SSH_LIMIT : solved, o.planar, result);
   keep_basis(&s, cache);
   return CAROM_OK;
 }

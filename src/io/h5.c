@@ -89,8 +89,7 @@ hid_t carom_h5_access(void) {
   return access;
 }
 
-// ---- files in memory
-// -------------------------------------------------------------------------------------------------
+// ---- files in memory ----------------------------------------------------------------------------------------------
 
 // HDF5's image callbacks: what it would free when the file is closed, with everything flushed and checksummed, is kept.
 // The memory is malloc's, as all of HDF5's: it cannot even close a file cleanly once an allocation has failed.

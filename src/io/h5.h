@@ -43,8 +43,7 @@ void carom_h5_fail_format(carom_h5_file *file, const char *what, const char *pro
 // File access for result files: newest format (needed for readers beside a writer), locks only where they work.
 hid_t carom_h5_access(void);
 
-// ---- files in memory
-// -------------------------------------------------------------------------------------------------
+// ---- files in memory ----------------------------------------------------------------------------------------------
 
 typedef struct carom_h5_image {
   unsigned char *bytes;

@@ -1,0 +1,206 @@
+// carom gap: how far apart two bodies are, in which direction, and which points say so.
+#include "cli/gap.h"
+
+static const char *feature_name(carom_feature feature) {
+  static const char *const names[] = {"vertex", "edge", "face", "smooth"};
+  return names[feature];
+}
+
+static const char *outcome_name(carom_ssh_outcome outcome) {
+  static const char *const names[] = {"solved", "reset", "limit"};
+  return names[outcome];
+}
+
+// ---- text ----------------------------------------------------------------------------------------------------------
+
+static void print_vector(const char *name, carom_vec3 x) {
+  printf("  %-14s %.12g, %.12g, %.12g\n", name, x.x, x.y, x.z);
+}
+
+static void print_columns(const carom_ssh_result *r) {
+  for (int i = 0; i < r->column_count; i++) {
+    char a[16] = "-", b[16] = "-";
+    if (r->vertex_a[i] >= 0) snprintf(a, sizeof a, "%d", r->vertex_a[i]);
+    if (r->vertex_b[i] >= 0) snprintf(b, sizeof b, "%d", r->vertex_b[i]);
+    printf("  %-14s %.12g   vertex %s of A, vertex %s of B\n", "weight", r->weight[i], a, b);
+  }
+}
+
+static void print_text(const cli_gap_answer *answer) {
+  const carom_ssh_result *r = &answer->program;
+  const carom_distance_result *d = &answer->distance;
+  const char *relation = r->gap > 0 ? "apart" : r->gap < 0 ? "overlapping" : "touching";
+  printf("linear program: %s\n", relation);
+  printf("  %-14s %.15g m along beta\n", "gap", r->gap);
+  print_vector("beta", r->beta);
+  print_vector("alpha", r->alpha);
+  printf("  %-14s a1 = %.12g, a2 = %.12g\n", "planes", r->a1, r->a2);
+  print_vector("normal", r->normal);
+  print_vector("point of A", r->point_a);
+  print_vector("point of B", r->point_b);
+  print_columns(r);
+  printf("  %-14s %s of A, %s of B%s%s\n", "features", feature_name(r->feature_a), feature_name(r->feature_b),
+         r->primal_degenerate ? ", several weights" : "", r->dual_degenerate ? ", several planes" : "");
+  printf("  %-14s %s after %d pivots, duality gap %.1e of the size\n", "solver", outcome_name(r->outcome), r->pivots,
+         r->duality_gap);
+  printf("Euclidean distance:\n");
+  printf("  %-14s %.15g m\n", d->distance < 0 ? "depth" : "distance", d->distance < 0 ? -d->distance : d->distance);
+  print_vector("normal", d->normal);
+  print_vector("point of A", d->point_a);
+  print_vector("point of B", d->point_b);
+  printf("  %-14s %s of A, %s of B\n", "features", feature_name(d->feature_a), feature_name(d->feature_b));
+  printf("  %-14s %d iterations, certified to %.1e of the size\n", "solver", d->iterations, d->duality_gap);
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------------------------
+
+static void json_vector(cli_json *json, const char *name, carom_vec3 x) {
+  cli_json_open(json, name, '[');
+  cli_json_number(json, NULL, x.x);
+  cli_json_number(json, NULL, x.y);
+  cli_json_number(json, NULL, x.z);
+  cli_json_close(json, ']');
+}
+
+static void json_columns(cli_json *json, int count, const int *a, const int *b, const double *weight) {
+  cli_json_open(json, "columns", '[');
+  for (int i = 0; i < count; i++) {
+    cli_json_open(json, NULL, '{');
+    cli_json_integer(json, "vertex_a", a[i]);
+    cli_json_integer(json, "vertex_b", b[i]);
+    cli_json_number(json, "weight", weight[i]);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
+static void json_program(cli_json *json, const carom_ssh_result *r) {
+  cli_json_open(json, "program", '{');
+  cli_json_text(json, "outcome", outcome_name(r->outcome));
+  cli_json_number(json, "gap", r->gap);
+  json_vector(json, "beta", r->beta);
+  json_vector(json, "alpha", r->alpha);
+  cli_json_number(json, "a1", r->a1);
+  cli_json_number(json, "a2", r->a2);
+  json_vector(json, "normal", r->normal);
+  json_vector(json, "point_a", r->point_a);
+  json_vector(json, "point_b", r->point_b);
+  json_columns(json, r->column_count, r->vertex_a, r->vertex_b, r->weight);
+  cli_json_text(json, "feature_a", feature_name(r->feature_a));
+  cli_json_text(json, "feature_b", feature_name(r->feature_b));
+  cli_json_bool(json, "primal_degenerate", r->primal_degenerate);
+  cli_json_bool(json, "dual_degenerate", r->dual_degenerate);
+  cli_json_integer(json, "pivots", r->pivots);
+  cli_json_number(json, "duality_gap", r->duality_gap);
+  cli_json_close(json, '}');
+}
+
+static void json_distance(cli_json *json, const carom_distance_result *d) {
+  cli_json_open(json, "euclidean", '{');
+  cli_json_number(json, "distance", d->distance);
+  json_vector(json, "normal", d->normal);
+  json_vector(json, "point_a", d->point_a);
+  json_vector(json, "point_b", d->point_b);
+  json_columns(json, d->column_count, d->vertex_a, d->vertex_b, d->weight);
+  cli_json_text(json, "feature_a", feature_name(d->feature_a));
+  cli_json_text(json, "feature_b", feature_name(d->feature_b));
+  cli_json_integer(json, "iterations", d->iterations);
+  cli_json_number(json, "duality_gap", d->duality_gap);
+  cli_json_close(json, '}');
+}
+
+static void print_json(const cli_gap_answer *answer) {
+  cli_json json = cli_json_begin(stdout);
+  json_program(&json, &answer->program);
+  json_distance(&json, &answer->distance);
+  cli_json_end(&json);
+}
+
+// ---- the verb ------------------------------------------------------------------------------------------------------
+
+typedef struct request {
+  const char *shapes[2], *pose_a, *pose_b, *beta, *page, *pairs;
+  bool json;
+} request;
+
+static bool read_beta(const char *text, carom_ssh_options *options) {
+  double v[3];
+  const char *end;
+  if (!text) return true;
+  options->given_beta = cli_gap_numbers(text, 3, v, &end) && !*end;
+  if (options->given_beta) options->beta = cm_vec3(v[0], v[1], v[2]);
+  if (options->given_beta && cm_norm(options->beta) > 0) return true;
+  cli_error("gap: --beta: expected three numbers x,y,z, not all zero, got '%s'", text);
+  return false;
+}
+
+static carom_status ask(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
+                        cli_gap_answer *answer) {
+  carom_status status = carom_ssh(a, b, options, NULL, &answer->program);
+  return status == CAROM_OK ? carom_distance(a, b, NULL, &answer->distance) : status;
+}
+
+static int answer_request(const request *q, const carom_placed *a, const carom_placed *b,
+                          const carom_ssh_options *options) {
+  cli_gap_answer answer;
+  carom_status status = ask(a, b, options, &answer);
+  if (status == CAROM_ERR_GEOMETRY) {
+    cli_error("gap: both shapes are half-spaces; at least one must be bounded");
+    return EXIT_MISTAKE;
+  }
+  if (status != CAROM_OK) {
+    cli_error("gap: %s", carom_status_text(status));
+    return status == CAROM_ERR_NUMBER ? EXIT_MISTAKE : EXIT_FAILED;
+  }
+  if (q->page) {
+    int code = cli_gap_page(q->page, a, b, &answer);
+    if (code != EXIT_GOOD) return code;
+  }
+  if (q->json)
+    print_json(&answer);
+  else
+    print_text(&answer);
+  if (q->page && !q->json) printf("page: %s\n", q->page);
+  return EXIT_GOOD;
+}
+
+static int run_request(const request *q) {
+  carom_ssh_options options = carom_ssh_default_options();
+  if (!read_beta(q->beta, &options)) return EXIT_MISTAKE;
+  carom_placed a, b = {0};
+  int code = cli_gap_body("A", q->shapes[0], q->pose_a, &a);
+  if (code == EXIT_GOOD) code = cli_gap_body("B", q->shapes[1], q->pose_b, &b);
+  if (code == EXIT_GOOD) code = answer_request(q, &a, &b, &options);
+  carom_shape_release(a.shape);
+  carom_shape_release(b.shape);
+  return code;
+}
+
+int cli_gap(int argc, char **argv) {
+  request q = {0};
+  const cli_option options[] = {
+      {CLI_TEXT, 'a', "pose-a", "POSE", "x,y,z or x,y,z,qw,qx,qy,qz or x,y,z/ax,ay,az,DEGREES", &q.pose_a},
+      {CLI_TEXT, 'b', "pose-b", "POSE", "the same for B", &q.pose_b},
+      {CLI_TEXT, 0, "beta", "X,Y,Z", "measure along this direction (default: from centre to centre)", &q.beta},
+      {CLI_TEXT, 0, "html", "FILE", "draw bodies, planes and witness points on a page", &q.page},
+      {CLI_TEXT, 0, "pairs", "FILE", "times and errors over a file of pairs with known distances", &q.pairs},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {
+      "gap",
+      "A B [OPTIONS] | --pairs FILE",
+      "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
+      "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
+      "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".",
+      options,
+      q.shapes,
+      0,
+      2};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  if (q.pairs && !q.shapes[0]) return cli_gap_pairs(q.pairs, q.json);
+  if (!q.pairs && q.shapes[1]) return run_request(&q);
+  cli_error("gap: give two shapes, or --pairs FILE; see 'carom gap --help'");
+  return EXIT_MISTAKE;
+}

@@ -1,0 +1,159 @@
+// The Euclidean signed distance (Johnson 2012, eq. 2.28): with D = A - B and unit vectors n,
+//
+//     distance = max over n of  min over d in D of  n . d.
+//
+// Apart, that is the length of D's point of least norm (gjk.c); overlapping, minus the depth of the origin below the
+// nearest facet of D (epa.c). Radii of spheres and capsules lower the minimum by the same amount for every n, so that
+// they are subtracted from the distance of the cores, whatever its sign.
+#include <float.h>
+
+#include "collide/epa.h"
+
+static double radius_of(const carom_shape *shape) { return shape->kind == CAROM_SHAPE_POLYTOPE ? 0 : shape->radius; }
+
+// Number of different vertices with a weight: 1 vertex, 2 edge, 3 face.
+static carom_feature feature_of(const carom_shape *shape, const int *vertex, int count) {
+  if (shape->kind != CAROM_SHAPE_POLYTOPE) return CAROM_FEATURE_SMOOTH;
+  int distinct = 1;
+  for (int i = 1; i < count; i++) {
+    bool seen = false;
+    for (int j = 0; j < i; j++) seen = seen || vertex[j] == vertex[i];
+    distinct += seen ? 0 : 1;
+  }
+  return distinct == 1 ? CAROM_FEATURE_VERTEX : distinct == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
+}
+
+// ---- half-spaces ---------------------------------------------------------------------------------------------------
+
+// A half-space leaves one direction: that of its normal.
+static void halfspace_distance(const carom_placed *a, const carom_placed *b, carom_distance_result *r) {
+  bool plane_is_a = a->shape->kind == CAROM_SHAPE_HALFSPACE;
+  const carom_placed *plane = plane_is_a ? a : b;
+  carom_supporter body;
+  carom_supporter_place(&body, plane_is_a ? b : a);
+  carom_vec3 up = cm_rotate(plane->pose.q, cm_vec3(0, 0, 1));
+  int vertex;
+  carom_vec3 x = carom_support_lowest(&body, up, &vertex), from_plane = cm_add(cm_sub(body.p, plane->pose.p), x);
+  double height = cm_dot(up, from_plane);
+  carom_vec3 point = cm_add(body.p, x), foot = cm_axpy(point, -height, up);
+  *r = (carom_distance_result){.distance = height, .normal = plane_is_a ? cm_neg(up) : up, .iterations = 1};
+  r->point_a = plane_is_a ? foot : point, r->point_b = plane_is_a ? point : foot;
+  r->column_count = 1;
+  r->vertex_a[0] = plane_is_a ? -1 : vertex, r->vertex_b[0] = plane_is_a ? vertex : -1;
+  r->weight[0] = 1;
+  r->feature_a = feature_of(a->shape, r->vertex_a, 1), r->feature_b = feature_of(b->shape, r->vertex_b, 1);
+}
+
+// ---- the answer ----------------------------------------------------------------------------------------------------
+
+// Points, features and weights from columns; `core` is the signed distance of the cores.
+static void fill(const carom_difference *D, double core, carom_vec3 normal, const carom_column *c, const double *w,
+                 int count, carom_distance_result *r) {
+  const carom_shape *a = D->a.shape, *b = D->b.shape;
+  double radius_a = radius_of(a), radius_b = radius_of(b);
+  *r = (carom_distance_result){.distance = core - radius_a - radius_b, .normal = normal, .iterations = D->queries};
+  carom_vec3 xa = cm_scale(-radius_a, normal), xb = cm_scale(radius_b, normal);
+  for (int i = 0; i < count; i++) {
+    xa = cm_axpy(xa, w[i], carom_core_vertex(&D->a, c[i].a));
+    xb = cm_axpy(xb, w[i], carom_core_vertex(&D->b, c[i].b));
+    if (w[i] <= 16 * DBL_EPSILON) continue;
+    int k = r->column_count++;
+    r->vertex_a[k] = c[i].a, r->vertex_b[k] = c[i].b;
+    r->weight[k] = w[i];
+  }
+  r->point_a = cm_add(D->a.p, xa), r->point_b = cm_add(D->b.p, xb);
+  r->feature_a = feature_of(a, r->vertex_a, r->column_count);
+  r->feature_b = feature_of(b, r->vertex_b, r->column_count);
+  for (int k = 0; k < r->column_count; k++) {
+    if (a->kind != CAROM_SHAPE_POLYTOPE) r->vertex_a[k] = -1;
+    if (b->kind != CAROM_SHAPE_POLYTOPE) r->vertex_b[k] = -1;
+  }
+}
+
+static void fill_apart(const carom_difference *D, const carom_simplex *s, carom_distance_result *r) {
+  double norm = sqrt(s->norm2);
+  fill(D, norm, cm_scale(1 / norm, s->p), s->c, s->w, s->count, r);
+  r->duality_gap = fmax(0, norm - s->lowest / norm) / D->size;
+}
+
+static void fill_facet(const carom_difference *D, const carom_facet *f, carom_distance_result *r) {
+  fill(D, -f->depth, cm_neg(f->normal), f->c, f->w, 3, r);
+  r->duality_gap = fmax(0, f->upper - f->depth) / D->size;
+}
+
+static carom_vec3 axis_of(const carom_supporter *s) {
+  return s->shape->kind == CAROM_SHAPE_CAPSULE && s->shape->half_length > 0
+             ? cm_vec3(s->R.m[0][2], s->R.m[1][2], s->R.m[2][2])
+             : cm_zero3();
+}
+
+// Two points or segments that meet: D is flat, and the way out is normal to it.
+static void fill_flat(const carom_difference *D, const carom_simplex *s, carom_distance_result *r) {
+  carom_vec3 a = axis_of(&D->a), b = axis_of(&D->b), n = cm_cross(a, b), u, v;
+  if (cm_norm(n) < 1e-8) {
+    carom_vec3 axis = cm_norm2(a) > 0 ? a : cm_norm2(b) > 0 ? b : cm_vec3(1, 0, 0);
+    cm_frame(cm_unit(axis), &u, &v);
+    n = v;
+  }
+  int count = s->count > 3 ? 3 : s->count;
+  fill(D, 0, cm_unit(n), s->c, s->w, count, r);
+}
+
+// ---- the query -----------------------------------------------------------------------------------------------------
+
+static bool is_finite(const carom_placed *x) { return cm_finite(x->pose.p) && isfinite(cm_qdot(x->pose.q, x->pose.q)); }
+
+// The columns of the last query, or the one that looks from A's centre to B's.
+static void first_simplex(carom_difference *D, const carom_ssh_cache *cache, carom_simplex *s) {
+  s->count = 0;
+  int na = carom_core_count(D->a.shape), nb = carom_core_count(D->b.shape);
+  for (int i = 0; cache && i < cache->count && i < 3; i++) {
+    int a = cache->a[i], b = cache->b[i];
+    if (a < 0 || b < 0 || a >= na || b >= nb) continue;
+    s->c[s->count++] = carom_difference_column(D, a, b);
+    D->a.last = a, D->b.last = b;
+  }
+  if (s->count > 0) return;
+  carom_difference_spread(D);
+  s->c[s->count++] = carom_difference_lowest(D, carom_difference_center(D));
+}
+
+static void keep_columns(const carom_column *c, int count, carom_ssh_cache *cache) {
+  if (!cache) return;
+  cache->count = count;
+  for (int i = 0; i < count; i++) cache->a[i] = c[i].a, cache->b[i] = c[i].b;
+}
+
+static void bounded_distance(carom_difference *D, carom_ssh_cache *cache, carom_distance_result *result) {
+  carom_simplex s;
+  first_simplex(D, cache, &s);
+  bool is_solid = D->a.shape->kind == CAROM_SHAPE_POLYTOPE || D->b.shape->kind == CAROM_SHAPE_POLYTOPE;
+  carom_gjk_outcome outcome = carom_gjk(D, &s);
+  if (outcome == CAROM_GJK_APART) {
+    fill_apart(D, &s, result);
+    keep_columns(s.c, s.count, cache);
+  } else if (!is_solid) {
+    fill_flat(D, &s, result);
+    keep_columns(s.c, s.count > 3 ? 3 : s.count, cache);
+  } else {
+    carom_facet facet;
+    carom_epa(D, &s, &facet);
+    fill_facet(D, &facet, result);
+    keep_columns(facet.c, 3, cache);
+  }
+}
+
+carom_status carom_distance(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
+                            carom_distance_result *result) {
+  if (!is_finite(a) || !is_finite(b)) return CAROM_ERR_NUMBER;
+  bool plane_a = a->shape->kind == CAROM_SHAPE_HALFSPACE, plane_b = b->shape->kind == CAROM_SHAPE_HALFSPACE;
+  if (plane_a && plane_b) return CAROM_ERR_GEOMETRY;
+  if (plane_a || plane_b) {
+    halfspace_distance(a, b, result);
+    return CAROM_OK;
+  }
+  carom_difference D;
+  carom_difference_place(&D, a, b);
+  bounded_distance(&D, cache, result);
+  return CAROM_OK;
+}

@@ -1,0 +1,272 @@
+// The expanding polytope algorithm (van den Bergen 2001, "Proximity queries and penetration depth computation on 3D
+// game objects"). A polytope inside D grows: its face nearest to the origin is either a part of D's boundary, and then
+// the answer, since every other face lies further out; or D reaches beyond it, and its furthest column becomes a
+// corner.
+//
+// Distances are signed, so that the first tetrahedron need not hold the origin: faces that look away from it come
+// first.
+//
+// Columns often lie in one plane or on one line (boxes, equal bodies). A column in the plane of a face leaves the face
+// alone; a new face that has no area then takes over the plane of the face across its edge, which it continues, and is
+// never looked at as a face of its own.
+#include "collide/epa.h"
+
+#include <float.h>
+
+enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 4
+
+typedef struct face {
+  int v[3];         // corners, counter-clockwise from outside
+  int neighbor[3];  // across the edge v[k] v[k + 1]
+  bool alive, closed;
+  carom_vec3 n;
+  double distance;
+} face;
+
+typedef struct horizon_edge {
+  int face, edge;  // a face that stays, and the edge of it that the growing corner sees
+} horizon_edge;
+
+typedef struct polytope {
+  carom_difference *D;
+  double tolerance;
+  int point_count, face_count, free_count, horizon_count;
+  carom_column points[MAX_POINTS];
+  face faces[MAX_FACES];
+  double key[MAX_FACES];  // distance, or infinite for dead faces and those without area
+  int free[MAX_FACES];
+  horizon_edge horizon[MAX_FACES];
+} polytope;
+
+static int next(int k) { return k == 2 ? 0 : k + 1; }
+
+// ---- the first tetrahedron -----------------------------------------------------------------------------------------
+
+typedef struct flat {
+  int count;
+  carom_column c[4];
+  carom_vec3 e[3];  // orthonormal, the first count - 1 span the columns
+} flat;
+
+static carom_vec3 off(const flat *f, carom_vec3 d) {
+  carom_vec3 r = cm_sub(d, f->c[0].d);
+  for (int i = 0; i + 1 < f->count; i++) r = cm_axpy(r, -cm_dot(r, f->e[i]), f->e[i]);
+  return r;
+}
+
+static void extend(flat *f, carom_column c) {
+  if (f->count > 0) f->e[f->count - 1] = cm_unit(off(f, c.d));
+  f->c[f->count++] = c;
+}
+
+// A direction normal to the columns, and one more to try where there is a choice.
+static carom_vec3 normal_to(const flat *f, int choice) {
+  if (f->count == 1) return choice == 0 ? cm_vec3(1, 0, 0) : choice == 1 ? cm_vec3(0, 1, 0) : cm_vec3(0, 0, 1);
+  if (f->count == 3) return cm_cross(f->e[0], f->e[1]);
+  carom_vec3 u, v;
+  cm_frame(f->e[0], &u, &v);
+  return choice == 0 ? u : v;
+}
+
+// The column of D furthest from the flat, looked for in all directions normal to it.
+static carom_column furthest(carom_difference *D, const flat *f) {
+  carom_column best = f->c[0];
+  double most = -1;
+  for (int choice = 0; choice + f->count < 4; choice++) {
+    carom_vec3 n = normal_to(f, choice);
+    for (int side = 0; side < 2; side++) {
+      carom_column c = carom_difference_lowest(D, side ? cm_neg(n) : n);
+      double r = cm_norm2(off(f, c.d));
+      if (r > most) most = r, best = c;
+    }
+  }
+  return best;
+}
+
+// Columns of the simplex as far as they are independent, and others to make up four.
+static flat first_columns(carom_difference *D, const carom_simplex *s) {
+  flat f = {0};
+  double least = 1e-6 * D->size;
+  extend(&f, s->c[0]);
+  for (int i = 1; i < s->count && f.count < 4; i++)
+    if (cm_norm2(off(&f, s->c[i].d)) > least * least) extend(&f, s->c[i]);
+  while (f.count < 4) extend(&f, furthest(D, &f));
+  return f;
+}
+
+// ---- faces ---------------------------------------------------------------------------------------------------------
+
+// The plane of a face; false when its corners lie on one line, within round-off.
+static bool span(polytope *P, int i) {
+  face *f = &P->faces[i];
+  carom_vec3 a = P->points[f->v[0]].d, ab = cm_sub(P->points[f->v[1]].d, a), ac = cm_sub(P->points[f->v[2]].d, a);
+  carom_vec3 n = cm_cross(ab, ac);
+  double nn = cm_norm2(n), line = 64 * P->tolerance * P->tolerance * fmax(cm_norm2(ab), cm_norm2(ac));
+  if (!(nn > line)) return false;
+  f->n = cm_scale(1 / sqrt(nn), n);
+  f->distance = cm_dot(f->n, a);
+  P->key[i] = f->distance;
+  return true;
+}
+
+static void begin(polytope *P, flat first) {
+  carom_vec3 a = first.c[0].d, n = cm_cross(cm_sub(first.c[1].d, a), cm_sub(first.c[2].d, a));
+  bool swap = cm_dot(n, cm_sub(first.c[3].d, a)) > 0;  // the fourth corner lies behind the first face
+  static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+  static const int neighbors[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+  P->points[0] = first.c[0], P->points[1] = first.c[swap ? 2 : 1];
+  P->points[2] = first.c[swap ? 1 : 2], P->points[3] = first.c[3];
+  P->point_count = P->face_count = 4;
+  for (int i = 0; i < 4; i++) {
+    face *f = &P->faces[i];
+    for (int k = 0; k < 3; k++) f->v[k] = corners[i][k], f->neighbor[k] = neighbors[i][k];
+    f->alive = true, f->closed = false;
+    if (!span(P, i)) P->key[i] = DBL_MAX, f->n = cm_zero3(), f->distance = 0;
+  }
+}
+
+// ---- growth --------------------------------------------------------------------------------------------------------
+
+static bool sees(const polytope *P, const face *f, carom_vec3 d) {
+  return cm_dot(f->n, d) - f->distance > P->tolerance;
+}
+
+static void bury(polytope *P, int i) {
+  P->faces[i].alive = false;
+  P->key[i] = DBL_MAX;
+  P->free[P->free_count++] = i;
+}
+
+// Buries the faces that the corner sees, beginning across one edge, and notes the edges where sight ends, in order.
+static void flood(polytope *P, int i, int from, carom_vec3 corner) {
+  face *f = &P->faces[i];
+  if (!f->alive) return;
+  int k = f->neighbor[0] == from ? 0 : f->neighbor[1] == from ? 1 : 2;
+  if (!sees(P, f, corner)) {
+    P->horizon[P->horizon_count++] = (horizon_edge){i, k};
+    return;
+  }
+  bury(P, i);
+  flood(P, f->neighbor[next(k)], i, corner);
+  flood(P, f->neighbor[next(next(k))], i, corner);
+}
+
+// The horizon must be one closed loop; round-off may tear it.
+static bool is_loop(const polytope *P) {
+  if (P->horizon_count < 3) return false;
+  for (int i = 0; i < P->horizon_count; i++) {
+    horizon_edge e = P->horizon[i], g = P->horizon[i + 1 < P->horizon_count ? i + 1 : 0];
+    if (P->faces[e.face].v[e.edge] != P->faces[g.face].v[next(g.edge)]) return false;
+  }
+  return true;
+}
+
+static bool has_room(const polytope *P) {
+  return P->point_count < MAX_POINTS && P->horizon_count <= P->free_count + MAX_FACES - P->face_count;
+}
+
+static int new_face(polytope *P) { return P->free_count > 0 ? P->free[--P->free_count] : P->face_count++; }
+
+// A fan of faces from the newest corner to the horizon.
+static void close_fan(polytope *P) {
+  int corner = P->point_count - 1, first = -1, last = -1;
+  for (int i = 0; i < P->horizon_count; i++) {
+    horizon_edge e = P->horizon[i];
+    face *across = &P->faces[e.face];
+    int made = new_face(P);
+    face *f = &P->faces[made];
+    f->v[0] = across->v[next(e.edge)], f->v[1] = across->v[e.edge], f->v[2] = corner;
+    f->neighbor[0] = e.face, f->neighbor[2] = last;
+    f->alive = true, f->closed = false;
+    across->neighbor[e.edge] = made;
+    if (last >= 0) P->faces[last].neighbor[1] = made;
+    if (first < 0) first = made;
+    last = made;
+    if (!span(P, made)) f->n = across->n, f->distance = across->distance, P->key[made] = DBL_MAX;
+  }
+  P->faces[last].neighbor[1] = first;
+  P->faces[first].neighbor[2] = last;
+}
+
+static bool grow(polytope *P, int i, const carom_column *c) {
+  P->horizon_count = 0;
+  bury(P, i);
+  for (int k = 0; k < 3; k++) flood(P, P->faces[i].neighbor[k], i, c->d);
+  if (!is_loop(P) || !has_room(P)) return false;
+  P->points[P->point_count++] = *c;
+  close_fan(P);
+  return true;
+}
+
+// ---- the nearest face ----------------------------------------------------------------------------------------------
+
+static int nearest_face(const polytope *P) {
+  int best = 0;
+  for (int i = 1; i < P->face_count; i++)
+    if (P->key[i] < P->key[best]) best = i;
+  return best;
+}
+
+static bool is_corner(const polytope *P, const carom_column *c) {
+  for (int i = 0; i < P->point_count; i++)
+    if (carom_column_same(&P->points[i], c)) return true;
+  return false;
+}
+
+static void weigh(const polytope *P, const face *f, carom_vec3 foot, double w[3]) {
+  carom_vec3 r[3];
+  for (int k = 0; k < 3; k++) r[k] = cm_sub(P->points[f->v[k]].d, foot);
+  for (int k = 0; k < 3; k++) w[k] = cm_dot(f->n, cm_cross(r[next(k)], r[next(next(k))]));
+  double sum = w[0] + w[1] + w[2];
+  for (int k = 0; k < 3; k++) w[k] /= sum;
+}
+
+// Of the faces in the plane of face i, the one around the foot of the perpendicular.
+static void around_foot(const polytope *P, int i, carom_facet *facet) {
+  carom_vec3 n = P->faces[i].n, foot = cm_scale(P->faces[i].distance, n);
+  double best = -DBL_MAX;
+  for (int j = 0; j < P->face_count; j++) {
+    const face *f = &P->faces[j];
+    bool in_plane = P->key[j] < DBL_MAX && fabs(f->distance - P->faces[i].distance) <= 64 * P->tolerance &&
+                    cm_dot(f->n, n) > 1 - 1e-12;
+    if (j != i && !in_plane) continue;
+    double w[3];
+    weigh(P, f, foot, w);
+    double least = fmin(w[0], fmin(w[1], w[2]));
+    if (!(least > best)) continue;
+    best = least;
+    for (int k = 0; k < 3; k++) facet->c[k] = P->points[f->v[k]], facet->w[k] = fmax(0, w[k]);
+  }
+  double sum = facet->w[0] + facet->w[1] + facet->w[2];
+  for (int k = 0; k < 3; k++) facet->w[k] /= sum;
+}
+
+void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet) {
+  polytope P;
+  P.D = D;
+  P.tolerance = 4 * D->round_off;
+  P.free_count = 0;
+  begin(&P, first_columns(D, s));
+  facet->upper = DBL_MAX;
+  int i = nearest_face(&P);
+  while (!P.faces[i].closed) {
+    face f = P.faces[i];
+    carom_column c = carom_difference_lowest(D, cm_neg(f.n));
+    double reach = cm_dot(f.n, c.d);
+    facet->upper = fmin(facet->upper, reach);
+    if (reach - f.distance <= P.tolerance) break;
+    if (is_corner(&P, &c)) {  // the face is too thin for its plane to be trusted
+      P.faces[i].closed = true;
+      P.key[i] = reach;
+    } else {
+      if (!grow(&P, i, &c)) {
+        P.faces[i] = f;
+        break;
+      }
+    }
+    i = nearest_face(&P);
+  }
+  facet->normal = P.faces[i].n;
+  facet->depth = P.faces[i].distance;
+  around_foot(&P, i, facet);
+}

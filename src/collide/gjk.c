@@ -1,0 +1,145 @@
+// p is the point of least norm of a few columns; the column lowest along p either proves that nothing of D lies nearer
+// (p . d >= |p|^2 for all d in D) or joins them. Which of them carry the new p is found by feet of perpendiculars and
+// signed areas, as in Montanari, Petrinic and Barbieri (2017), "Improving the GJK algorithm for faster and more
+// reliable distance queries between convex objects": no normal equations, whose condition is the square of the
+// simplex's.
+//
+// |p| falls with every column; a column that does not bring it down ends the search at round-off.
+#include "collide/gjk.h"
+
+#include <float.h>
+
+enum { MAX_QUERIES = 500 };
+
+// The best point found so far among the faces of a simplex.
+typedef struct nearest {
+  int count, index[3];
+  double w[3];
+  carom_vec3 p;
+  double norm2;
+} nearest;
+
+static void try_corner(const carom_simplex *s, int i, nearest *best) {
+  carom_vec3 p = s->c[i].d;
+  double norm2 = cm_norm2(p);
+  if (!(norm2 < best->norm2)) return;
+  *best = (nearest){1, {i}, {1}, p, norm2};
+}
+
+static void try_edge(const carom_simplex *s, int i, int j, nearest *best) {
+  carom_vec3 a = s->c[i].d, b = s->c[j].d, e = cm_sub(b, a);
+  double wi = cm_dot(b, e), wj = -cm_dot(a, e);
+  if (!(wi > 0)) {
+    try_corner(s, j, best);
+  } else if (!(wj > 0)) {
+    try_corner(s, i, best);
+  } else {
+    double sum = wi + wj;
+    wi /= sum, wj /= sum;
+    carom_vec3 p = wi > wj ? cm_axpy(a, wj, e) : cm_axpy(b, -wi, e);
+    p = cm_axpy(p, -cm_dot(p, e) / sum, e);  // once more: a short p keeps its right angle with a long edge
+    double norm2 = cm_norm2(p);
+    if (norm2 < best->norm2) *best = (nearest){2, {i, j}, {wi, wj}, p, norm2};
+  }
+}
+
+// The foot of the perpendicular is (n.a / n.n) n. Its weights are the signed areas that it cuts off; where one is
+// negative the nearest point lies on the edge across, or beyond it.
+static void try_face(const carom_simplex *s, int i, int j, int k, nearest *best) {
+  carom_vec3 a = s->c[i].d, b = s->c[j].d, c = s->c[k].d, ab = cm_sub(b, a), ac = cm_sub(c, a);
+  carom_vec3 n = cm_cross(ab, ac);
+  double nn = cm_norm2(n), flat = 256 * DBL_EPSILON * DBL_EPSILON * cm_norm2(ab) * cm_norm2(ac);
+  if (!(nn > flat)) {
+    try_edge(s, i, j, best), try_edge(s, j, k, best), try_edge(s, k, i, best);
+    return;
+  }
+  double h = cm_dot(n, a) / nn;
+  carom_vec3 p = cm_scale(h, n);
+  if (!(h * h * nn < best->norm2)) return;  // its edges lie no nearer than its plane
+  carom_vec3 pa = cm_sub(a, p), pb = cm_sub(b, p), pc = cm_sub(c, p);
+  double wi = cm_dot(n, cm_cross(pb, pc)), wj = cm_dot(n, cm_cross(pc, pa)), wk = cm_dot(n, cm_cross(pa, pb));
+  if (wi > 0 && wj > 0 && wk > 0) {
+    double sum = wi + wj + wk;
+    *best = (nearest){3, {i, j, k}, {wi / sum, wj / sum, wk / sum}, p, h * h * nn};
+    return;
+  }
+  if (!(wi > 0)) try_edge(s, j, k, best);
+  if (!(wj > 0)) try_edge(s, k, i, best);
+  if (!(wk > 0)) try_edge(s, i, j, best);
+}
+
+// Faces at the newest corner that part the origin from the corner across: only these can carry a nearer point. In a
+// tetrahedron without volume sides mean nothing and all faces are tried. False when the origin is inside.
+static bool try_tetrahedron(const carom_simplex *s, nearest *best) {
+  carom_vec3 o = s->c[3].d, e[3];
+  for (int i = 0; i < 3; i++) e[i] = cm_sub(s->c[i].d, o);
+  double volume = cm_dot(e[0], cm_cross(e[1], e[2]));
+  double flat = 16 * DBL_EPSILON * sqrt(cm_norm2(e[0]) * cm_norm2(e[1]) * cm_norm2(e[2]));
+  bool inside = true;
+  for (int i = 0; i < 3; i++) {
+    int j = i == 2 ? 0 : i + 1;
+    double side = -cm_dot(o, cm_cross(e[i], e[j]));  // volume that the origin spans with the face
+    bool parted = fabs(volume) <= flat || (volume > 0 ? side < 0 : side > 0);
+    if (!parted) continue;
+    inside = false;
+    try_face(s, i, j, 3, best);
+  }
+  return !inside;
+}
+
+static void keep(carom_simplex *s, const nearest *best) {
+  carom_simplex old = *s;
+  s->count = best->count;
+  for (int i = 0; i < best->count; i++) s->c[i] = old.c[best->index[i]], s->w[i] = best->w[i];
+  s->p = best->p;
+  s->norm2 = best->norm2;
+}
+
+// The nearest point of the columns becomes p. False, and p stays, when it is no nearer than `norm2`.
+static bool reduce(carom_simplex *s, double norm2, bool *inside) {
+  nearest best = {.norm2 = norm2};
+  *inside = false;
+  switch (s->count) {
+    case 1:
+      try_corner(s, 0, &best);
+      break;
+    case 2:
+      try_edge(s, 0, 1, &best);
+      break;
+    case 3:
+      try_face(s, 0, 1, 2, &best);
+      break;
+    default:
+      *inside = !try_tetrahedron(s, &best);
+  }
+  if (best.count == 0) return *inside;
+  keep(s, &best);
+  return true;
+}
+
+static bool holds(const carom_simplex *s, const carom_column *c) {
+  for (int i = 0; i < s->count; i++)
+    if (carom_column_same(&s->c[i], c)) return true;
+  return false;
+}
+
+carom_gjk_outcome carom_gjk(carom_difference *D, carom_simplex *s) {
+  double touch2 = 16 * D->round_off * D->round_off;
+  bool inside;
+  reduce(s, DBL_MAX, &inside);
+  while (s->norm2 > touch2) {
+    carom_column c = carom_difference_lowest(D, s->p);
+    s->lowest = cm_dot(s->p, c.d);
+    double slack = s->norm2 - s->lowest;  // |p| times the duality gap
+    if (slack <= 0 || slack * slack <= D->round_off * D->round_off * s->norm2) return CAROM_GJK_APART;
+    if (holds(s, &c) || D->queries >= MAX_QUERIES) return CAROM_GJK_APART;
+    s->c[s->count++] = c;
+    carom_difference_spread(D);
+    if (!reduce(s, s->norm2, &inside)) {
+      s->count--;
+      return CAROM_GJK_APART;
+    }
+    if (inside) return CAROM_GJK_INSIDE;
+  }
+  return CAROM_GJK_TOUCHING;
+}
