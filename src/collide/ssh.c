@@ -11,6 +11,7 @@
 //
 // Ties are broken as if the origin were moved by (eps, eps^2) in the projection: a perturbed program has no degenerate
 // pivots, so t falls at each and no basis comes twice.
+#include <assert.h>
 #include <float.h>
 
 #include "collide/ssh.h"
@@ -242,6 +243,31 @@ static void solve_halfspace(program *s, bool a_is_halfspace, carom_ssh_result *r
   r->a1 = cm_dot(r->alpha, r->point_a), r->a2 = cm_dot(r->alpha, r->point_b);
 }
 
+// ---- spheres ------------------------------------------------------------------------------------------------------
+
+// The difference of two spheres is a ball of radius R around c, and the line t beta enters it at
+// t = beta.c - sqrt(R^2 - |c - (beta.c) beta|^2). A line that passes it by is reset to the one between the centres.
+static void solve_spheres(program *s, carom_ssh_result *r) {
+  double R = s->a.shape->radius + s->b.shape->radius;
+  carom_vec3 c = s->delta;
+  double along = cm_dot(s->beta, c), across2 = cm_norm2(cm_axpy(c, -along, s->beta));
+  bool reset = !(across2 < R * R);
+  if (reset) s->beta = cm_unit(c), along = cm_norm(c), across2 = 0;
+  double half_chord = sqrt(R * R - across2);
+  *r = (carom_ssh_result){.outcome = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED, .gap = along - half_chord};
+  r->beta = s->beta;
+  r->normal = cm_scale(1 / R, cm_axpy(c, -r->gap, s->beta));
+  r->alpha = cm_scale(R / half_chord, r->normal);
+  r->point_a = cm_axpy(s->a.p, -s->a.shape->radius, r->normal);
+  r->point_b = cm_axpy(s->b.p, s->b.shape->radius, r->normal);
+  r->a1 = cm_dot(r->alpha, r->point_a), r->a2 = cm_dot(r->alpha, r->point_b);
+  r->column_count = 1;
+  r->weight[0] = 1;
+  r->vertex_a[0] = r->vertex_b[0] = -1;
+  r->column_a[0] = r->point_a, r->column_b[0] = r->point_b;
+  r->feature_a = r->feature_b = CAROM_FEATURE_SMOOTH;
+}
+
 // ---- the query ----------------------------------------------------------------------------------------------------
 
 carom_ssh_options carom_ssh_default_options(void) { return (carom_ssh_options){.max_pivots = 500}; }
@@ -297,6 +323,10 @@ carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom
     solve_halfspace(&s, plane_a, result);
     return CAROM_OK;
   }
+  if (a->shape->kind == CAROM_SHAPE_SPHERE && b->shape->kind == CAROM_SHAPE_SPHERE && !o.planar) {
+    solve_spheres(&s, result);
+    return CAROM_OK;
+  }
   phase end = solve(&s, cache, o.planar);
   bool reset = end == CAROM_SSH_MISSED;
   if (reset) {
@@ -306,5 +336,6 @@ carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom
   carom_ssh_outcome solved = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED;
   fill_result(&s, end == CAROM_SSH_STUCK ? CAROM_SSH_LIMIT : solved, o.planar, result);
   keep_basis(&s, cache);
+  assert(result->outcome == CAROM_SSH_LIMIT || result->duality_gap <= 1e-12);
   return CAROM_OK;
 }
