@@ -72,6 +72,15 @@ static carom_vec3 towards_origin(const program *s, const column *p, const column
   return cm_add(cm_scale(nu, s->e1), cm_scale(nv, s->e2));
 }
 
+// A difference on the far side of the origin, seen along `out`, and low along beta if possible: the bottom of D is
+// where the optimal triangle will be, so a slanted look saves pivots. If that does not reach over, the furthest one
+// does.
+static column reach_over(program *s, carom_vec3 out) {
+  carom_vec3 slanted = cm_axpy(s->beta, s->slant / cm_norm(out), out);
+  column c = carom_ssh_lowest(s, slanted);
+  return cm_dot(out, c.d) < 0 ? c : carom_ssh_lowest(s, out);
+}
+
 // Beginning with an edge, keeps adding the furthest difference on the origin's side until the triangle closes around
 // it.
 static phase close_triangle(program *s, column p, column q) {
@@ -81,7 +90,7 @@ static phase close_triangle(program *s, column p, column q) {
       p = q;
       q = swap;
     }
-    column r = carom_ssh_lowest(s, cm_neg(towards_origin(s, &p, &q)));
+    column r = reach_over(s, cm_neg(towards_origin(s, &p, &q)));
     bool beyond_q = is_left(&q, &r), beyond_p = is_left(&r, &p);
     if (beyond_q && beyond_p) {
       s->basis[0] = p, s->basis[1] = q, s->basis[2] = r;
@@ -102,7 +111,7 @@ static phase first_triangle(program *s) {
   column p = carom_ssh_lowest(s, s->beta);
   carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
   if (cm_norm(out) < 1e-14 * s->size) out = s->e1;
-  column q = carom_ssh_lowest(s, out);
+  column q = reach_over(s, out);
   if (carom_ssh_same(&p, &q)) q = carom_ssh_lowest(s, cm_neg(s->e2));
   if (carom_ssh_same(&p, &q)) return CAROM_SSH_MISSED;
   return close_triangle(s, p, q);
@@ -272,6 +281,14 @@ static void solve_spheres(program *s, carom_ssh_result *r) {
 
 carom_ssh_options carom_ssh_default_options(void) { return (carom_ssh_options){.max_pivots = 500}; }
 
+// How far a first look is slanted from beta: about the angle between neighbouring faces, which falls as 1/sqrt(V). The
+// factor is the best of those tried on random bodies with 8 to 512 vertices.
+static double slant_of(const carom_shape *a, const carom_shape *b) {
+  int va = a->kind == CAROM_SHAPE_POLYTOPE ? a->polytope.vertex_count : 1000;
+  int vb = b->kind == CAROM_SHAPE_POLYTOPE ? b->polytope.vertex_count : 1000;
+  return 2.6 / sqrt(va > vb ? va : vb);
+}
+
 static double size_of(const carom_shape *shape) {
   return shape->kind == CAROM_SHAPE_HALFSPACE ? 0 : shape->bounding_radius;
 }
@@ -307,6 +324,7 @@ static carom_status prepare(const carom_placed *a, const carom_placed *b, const 
   s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
+  s->slant = slant_of(a->shape, b->shape);
   set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s), o->planar);
   return CAROM_OK;
 }
