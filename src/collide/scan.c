@@ -40,6 +40,7 @@ __attribute__((target("avx2"))) static int scan_avx2(const double *x, const doub
   m = _mm256_min_pd(m, _mm256_permute_pd(m, 5));
   unsigned ties = (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(low0, m, _CMP_EQ_OQ)) |
                   (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(low1, m, _CMP_EQ_OQ)) << 4;
+  if (count == 8) return ties ? __builtin_ctz(ties) : 0;  // the lane is the vertex
   double at[8];
   _mm256_storeu_pd(at, at0);
   _mm256_storeu_pd(at + 4, at1);

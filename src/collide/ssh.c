@@ -53,20 +53,21 @@ bool carom_ssh_recall(program *s, const carom_ssh_cache *cache, int count) {
   return true;
 }
 
-// Sign of the triangle (origin, p, q), with the origin moved by (eps, eps^2): never zero for distinct p and q.
-static double orientation(const column *p, const column *q) {
+// Sign of the triangle (origin, p, q), with the origin moved by (eps, eps^2): never zero for distinct projections.
+// Lines that pass the origin within `tie` are taken to meet it, since round-off could not tell on which side they pass;
+// that keeps slivers, whose prices are noise, out of the basis.
+static double orientation(const program *s, const column *p, const column *q) {
+  double du = q->u - p->u, dv = q->v - p->v;
   double area = p->u * q->v - p->v * q->u;
-  if (area != 0) return area;
-  if (q->v != p->v) return p->v - q->v;
-  return q->u - p->u;
+  if (fabs(area) > s->tie * (fabs(du) + fabs(dv))) return area;
+  return fabs(dv) > s->tie ? -dv : fabs(du) > s->tie ? du : 0;
 }
 
-static bool is_left(const column *p, const column *q) { return orientation(p, q) > 0; }
+static bool is_left(const program *s, const column *p, const column *q) { return orientation(s, p, q) > 0; }
 
 // ---- phase one: a triangle around the origin ----------------------------------------------------------------------
 
-// Direction in the projection that points from the line p q to the side of the origin; `below` tilts it towards smaller
-// t.
+// Direction in the projection that points from the line p q to the side of the origin.
 static carom_vec3 towards_origin(const program *s, const column *p, const column *q) {
   double nu = -(q->v - p->v), nv = q->u - p->u;  // left normal of p -> q
   return cm_add(cm_scale(nu, s->e1), cm_scale(nv, s->e2));
@@ -78,20 +79,20 @@ static carom_vec3 towards_origin(const program *s, const column *p, const column
 static column reach_over(program *s, carom_vec3 out) {
   carom_vec3 slanted = cm_axpy(s->beta, s->slant / cm_norm(out), out);
   column c = carom_ssh_lowest(s, slanted);
-  return cm_dot(out, c.d) < 0 ? c : carom_ssh_lowest(s, out);
+  return cm_dot(out, c.d) < -1e-6 * s->size * cm_norm(out) ? c : carom_ssh_lowest(s, out);
 }
 
 // Beginning with an edge, keeps adding the furthest difference on the origin's side until the triangle closes around
 // it.
 static phase close_triangle(program *s, column p, column q) {
   while (s->pivots < s->max_pivots) {
-    if (!is_left(&p, &q)) {  // let the origin lie to the left of p -> q
+    if (!is_left(s, &p, &q)) {  // let the origin lie to the left of p -> q
       column swap = p;
       p = q;
       q = swap;
     }
     column r = reach_over(s, cm_neg(towards_origin(s, &p, &q)));
-    bool beyond_q = is_left(&q, &r), beyond_p = is_left(&r, &p);
+    bool beyond_q = is_left(s, &q, &r), beyond_p = is_left(s, &r, &p);
     if (beyond_q && beyond_p) {
       s->basis[0] = p, s->basis[1] = q, s->basis[2] = r;
       return CAROM_SSH_FOUND;
@@ -110,7 +111,7 @@ static phase first_triangle(program *s) {
   carom_supporter_spread(&s->b);
   column p = carom_ssh_lowest(s, s->beta);
   carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
-  if (cm_norm(out) < 1e-14 * s->size) out = s->e1;
+  if (cm_norm(out) < 1e-6 * s->size) out = s->e1;
   column q = reach_over(s, out);
   if (carom_ssh_same(&p, &q)) q = carom_ssh_lowest(s, cm_neg(s->e2));
   if (carom_ssh_same(&p, &q)) return CAROM_SSH_MISSED;
@@ -119,8 +120,8 @@ static phase first_triangle(program *s) {
 
 // The triangle of the last query, if it still surrounds the origin.
 static bool warm_triangle(program *s, const carom_ssh_cache *cache) {
-  return carom_ssh_recall(s, cache, 3) && is_left(&s->basis[0], &s->basis[1]) && is_left(&s->basis[1], &s->basis[2]) &&
-         is_left(&s->basis[2], &s->basis[0]);
+  return carom_ssh_recall(s, cache, 3) && is_left(s, &s->basis[0], &s->basis[1]) &&
+         is_left(s, &s->basis[1], &s->basis[2]) && is_left(s, &s->basis[2], &s->basis[0]);
 }
 
 // ---- phase two: pivots --------------------------------------------------------------------------------------------
@@ -140,24 +141,29 @@ static bool price(program *s) {
 static bool pivot(program *s, const column *r) {
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3;
-    if (!is_left(&s->basis[j], r) || is_left(&s->basis[i], r)) continue;
+    if (!is_left(s, &s->basis[j], r) || is_left(s, &s->basis[i], r)) continue;
     s->basis[(i + 2) % 3] = *r;
     return true;
   }
   return false;
 }
 
+static bool in_basis(const program *s, const column *r) {
+  return carom_ssh_same(r, &s->basis[0]) || carom_ssh_same(r, &s->basis[1]) || carom_ssh_same(r, &s->basis[2]);
+}
+
+// Good enough for a bound on round-off, and it takes no root.
+static double sum_norm(carom_vec3 a) { return fabs(a.x) + fabs(a.y) + fabs(a.z); }
+
 static phase descend(program *s) {
   s->lower = -DBL_MAX;
   while (s->pivots < s->max_pivots) {
-    if (!price(s)) return CAROM_SSH_FOUND;
+    if (!price(s)) return CAROM_SSH_STUCK;
     column r = carom_ssh_lowest(s, s->alpha);
-    s->lower = fmax(s->lower, cm_dot(s->alpha, r.d));
-    double slack = s->t - cm_dot(s->alpha, r.d);
-    bool known =
-        carom_ssh_same(&r, &s->basis[0]) || carom_ssh_same(&r, &s->basis[1]) || carom_ssh_same(&r, &s->basis[2]);
-    if (known || slack <= 4 * DBL_EPSILON * s->size * cm_norm(s->alpha)) return CAROM_SSH_FOUND;
-    if (!pivot(s, &r)) return CAROM_SSH_FOUND;
+    double reached = cm_dot(s->alpha, r.d);
+    s->lower = reached > s->lower ? reached : s->lower;
+    if (in_basis(s, &r) || s->t - reached <= 4 * DBL_EPSILON * s->size * sum_norm(s->alpha)) return CAROM_SSH_FOUND;
+    if (!pivot(s, &r)) return CAROM_SSH_STUCK;
   }
   return CAROM_SSH_STUCK;
 }
@@ -293,10 +299,19 @@ static double size_of(const carom_shape *shape) {
   return shape->kind == CAROM_SHAPE_HALFSPACE ? 0 : shape->bounding_radius;
 }
 
+static carom_vec3 center_difference(const program *s) {
+  return cm_add(cm_sub(cm_mulv(s->a.R, s->a.shape->center), cm_mulv(s->b.R, s->b.shape->center)), s->delta);
+}
+
 static carom_vec3 center_line(const program *s) {
-  carom_vec3 c = cm_sub(cm_mulv(s->a.R, s->a.shape->center), cm_mulv(s->b.R, s->b.shape->center));
-  carom_vec3 line = cm_add(c, s->delta);
+  carom_vec3 line = center_difference(s);
   return cm_norm(line) > 1e-14 * s->size ? cm_unit(line) : cm_vec3(0, 0, 1);
+}
+
+// Without overflow or underflow of the squares.
+static carom_vec3 direction_of(carom_vec3 v) {
+  double largest = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
+  return largest > 0 ? cm_unit(cm_vec3(v.x / largest, v.y / largest, v.z / largest)) : v;
 }
 
 static void set_beta(program *s, carom_vec3 beta, bool planar) {
@@ -307,25 +322,53 @@ static void set_beta(program *s, carom_vec3 beta, bool planar) {
     cm_frame(beta, &s->e1, &s->e2);
 }
 
-// Both phases from where the basis stands; a line that misses D means an unbounded program.
-static phase solve(program *s, const carom_ssh_cache *cache, bool planar) {
+// Both phases, warm if possible; a line that misses D means an unbounded program.
+static phase solve_once(program *s, const carom_ssh_cache *cache, bool planar) {
   if (planar) return carom_ssh_planar_solve(s, cache);
   phase first = warm_triangle(s, cache) ? CAROM_SSH_FOUND : first_triangle(s);
   return first == CAROM_SSH_FOUND ? descend(s) : first;
 }
 
+static void turn_frame(program *s, double angle) {
+  carom_vec3 e1 = cm_add(cm_scale(cos(angle), s->e1), cm_scale(sin(angle), s->e2));
+  s->e1 = e1;
+  s->e2 = cm_cross(s->beta, e1);
+}
+
+// Ties are broken along e1 and e2. Should round-off lead a solve astray among ties, it is begun again with others.
+static phase solve(program *s, const carom_ssh_cache *cache, bool planar) {
+  phase end = solve_once(s, cache, planar);
+  for (int attempt = 1; attempt <= 4 && end == CAROM_SSH_STUCK && !planar && s->pivots < s->max_pivots; attempt++) {
+    turn_frame(s, 1);
+    end = solve_once(s, NULL, planar);
+  }
+  return end;
+}
+
+// What is known without any solve: beta itself is a plane, and the centres are on the line. Bodies with ties beyond
+// round-off end here, if any do.
+static void fall_back(program *s) {
+  column c = carom_ssh_lowest(s, s->beta);
+  for (int i = 0; i < 3; i++) s->basis[i] = c;
+  s->alpha = s->beta;
+  s->lower = cm_dot(s->beta, c.d);
+  s->t = cm_dot(s->beta, center_difference(s));
+}
+
 static carom_status prepare(const carom_placed *a, const carom_placed *b, const carom_ssh_options *o, program *s) {
   bool finite = cm_finite(a->pose.p) && cm_finite(b->pose.p) && isfinite(cm_qdot(a->pose.q, a->pose.q)) &&
                 isfinite(cm_qdot(b->pose.q, b->pose.q));
-  if (!finite || (o->given_beta && !(cm_norm(o->beta) > 0 && cm_finite(o->beta)))) return CAROM_ERR_NUMBER;
+  if (!finite || (o->given_beta && !(cm_finite(o->beta) && cm_norm(direction_of(o->beta)) > 0)))
+    return CAROM_ERR_NUMBER;
   carom_supporter_place(&s->a, a);
   carom_supporter_place(&s->b, b);
   s->pivots = 0;
   s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
+  s->tie = 1e-13 * s->size;
   s->slant = slant_of(a->shape, b->shape);
-  set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s), o->planar);
+  set_beta(s, o->given_beta ? direction_of(o->beta) : center_line(s), o->planar);
   return CAROM_OK;
 }
 
@@ -350,6 +393,10 @@ carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom
   if (reset) {
     set_beta(&s, center_line(&s), o.planar);
     end = solve(&s, NULL, o.planar);
+  }
+  if (end == CAROM_SSH_MISSED) {
+    fall_back(&s);
+    end = CAROM_SSH_STUCK;
   }
   carom_ssh_outcome solved = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED;
   fill_result(&s, end == CAROM_SSH_STUCK ? CAROM_SSH_LIMIT : solved, o.planar, result);

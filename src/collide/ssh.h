@@ -17,6 +17,7 @@ typedef struct carom_ssh_program {
   carom_vec3 delta;           // position of A minus position of B: differences are small even when coordinates are not
   carom_vec3 beta, e1, e2;    // right-handed frame (e1, e2, beta)
   double size;                // of the bodies, for tolerances
+  double tie;                 // projections closer than this are taken for equal
   double slant;               // of the first looks
   carom_ssh_column basis[3];  // projections counter-clockwise
   carom_vec3 alpha;
