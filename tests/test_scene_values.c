@@ -273,6 +273,56 @@ TEST(all_shapes) {
   carom_scene_destroy(s);
 }
 
+TEST(smooth_shapes) {
+  carom_scene *s = parse(
+      "carom: 1\nshapes: {brick: {box: [2, 4, 6]}}\ndefaults: {body: {density: 1}}\nbodies:\n"
+      "  - {position: [0, 0, 0], shape: {ellipsoid: [1, 2, 300 cm]}}\n"
+      "  - {position: [19, 0, 0], shape: {ellipsoid: {half_axes: [1, 1, 1]}}}\n"
+      "  - {position: [28, 0, 0], shape: {cylinder: {radius: 1, height: 3, exact: true}}}\n"
+      "  - {position: [37, 0, 0], shape: {cone: {radius: 1, height: 3, exact: true}}}\n"
+      "  - {position: [46, 0, 0], shape: {rounded: {shape: brick, radius: 0.5}}}\n"
+      "  - {position: [65, 0, 0], shape: {rounded: {shape: {tetrahedron: 2}, radius: 10 cm}}}\n"
+      "  - {position: [74, 0, 0], shape: {cylinder: {radius: 1, height: 3, exact: false, segments: 4}}}\n"
+      "  - {position: [83, 0, 0], shape: {rounded: {radius: 0.3, shape: {rounded: {shape: brick, radius: 0.2}}}}}\n");
+  REQUIRE(s);
+  // Steiner: V + S r + (sum of edge lengths x exterior angles)/2 r^2 + 4/3 pi r^3.
+  const double pi = 3.14159265358979323846, brick = 48 + 88 * 0.5 + 12 * pi * 0.25 + 4 * pi / 3 * 0.125;
+  const double tetrahedron =
+      8 / (6 * sqrt(2)) + 4 * sqrt(3) * 0.1 + 6 * (pi - acos(1.0 / 3)) * 0.01 + 4 * pi / 3 * 0.001;
+  const double volumes[] = {8 * pi, 4 * pi / 3, 3 * pi, pi, brick, tetrahedron, 6, brick};
+  const carom_shape_kind kinds[] = {CAROM_SHAPE_ELLIPSOID, CAROM_SHAPE_ELLIPSOID, CAROM_SHAPE_CYLINDER,
+                                    CAROM_SHAPE_CONE,      CAROM_SHAPE_POLYTOPE,  CAROM_SHAPE_POLYTOPE,
+                                    CAROM_SHAPE_POLYTOPE,  CAROM_SHAPE_POLYTOPE};
+  for (int i = 0; i < 8; i++) {
+    CHECK_NEAR(s->model->bodies[i].mass / volumes[i], 1, 1e-14);
+    CHECK(carom_shape_get_kind(s->model->parts[i].shape) == kinds[i]);
+  }
+  carom_scene_destroy(s);
+}
+
+static void check_refused(const char *shape, const char *message) {
+  char text[300];
+  snprintf(text, sizeof text, "carom: 1\nbodies:\n  - {shape: {%s}}\n", shape);
+  carom_scene *scene;
+  carom_diagnostics d;
+  carom_scene_parse("text.yaml", text, strlen(text), NULL, NULL, &scene, &d);
+  CHECK(!scene && d.count == 1);
+  if (d.count > 0) CHECK_CONTAINS(d.items[0].message, message);
+  carom_diagnostics_release(&d);
+}
+
+TEST(smooth_shapes_refused) {
+  check_refused("ellipsoid: [1, 2, 0]", "half axis z of the ellipsoid is 0");
+  check_refused("ellipsoid: 3", "ellipsoid");
+  check_refused("cylinder: {radius: 1, height: 2, exact: true, segments: 8}", "an exact cylinder has no segments");
+  check_refused("cone: {radius: 1, height: 2, exact: maybe}", "exact");
+  check_refused("rounded: {shape: {sphere: 1}, radius: 1}", "only a shape with flat faces can be rounded");
+  check_refused("rounded: {shape: {box: [1, 1, 1]}}", "radius");
+  check_refused("rounded: {radius: 1}", "shape");
+  check_refused("rounded: {shape: nobody, radius: 1}", "there is no shape 'nobody'");
+  check_refused("rounded: {shape: {box: [1, 1, 1]}, radius: -1}", "radius");
+}
+
 // ---- clouds --------------------------------------------------------------------------------------------
 
 static const char cloud_text[] =

@@ -68,10 +68,10 @@ typedef struct carom_ssh_result {
   carom_vec3 column_a[3], column_b[3];  ///< their points, world
   double weight[3];                     ///< dual weights: >= 0, sum 1, and they give the witness points
   carom_feature feature_a, feature_b;
-  bool primal_degenerate;  ///< several weights give the same gap (faces or edges that are parallel)
-  bool dual_degenerate;    ///< several planes give the same gap (a corner meets a corner or an edge)
-  int pivots;              ///< how hard it was
-  double duality_gap;      ///< (gap - certified lower bound) / size of the bodies, >= 0
+  bool dual_degenerate;  ///< several planes give the same gap (a corner meets a corner or an edge); carom_ssh_resolve
+                         ///< tells more
+  int pivots;            ///< how hard it was
+  double duality_gap;    ///< (gap - certified lower bound) / size of the bodies, >= 0
 } carom_ssh_result;
 
 CAROM_API carom_ssh_options carom_ssh_default_options(void);
@@ -103,8 +103,10 @@ CAROM_API carom_status carom_distance(const carom_placed *a, const carom_placed 
 
 enum { CAROM_MANIFOLD_MAX = 8, CAROM_OPTIMAL_MAX = 64 };
 
-/// The whole optimal set of the program: all vertices that lie in the two supporting planes, and the answer of least
-/// norm, which reflects the symmetry of the contact (Johnson 2012, 2.7.5, eqs. 2.70-2.71).
+/// The whole optimal set of the program: all vertices that lie in the supporting planes whichever optimal plane is
+/// taken and so may carry weight, and the answer of least norm, which reflects the symmetry of the contact (Johnson
+/// 2012, 2.7.5, eqs. 2.70-2.71). Curved surfaces and half-spaces have points without a number, -1; of a cylinder's or
+/// cone's flat end there are points of the rim. For queries in space, not for planar ones.
 typedef struct carom_ssh_optimum {
   int count_a, count_b;  ///< active vertices, at most CAROM_OPTIMAL_MAX each
   int vertex_a[CAROM_OPTIMAL_MAX], vertex_b[CAROM_OPTIMAL_MAX];
@@ -133,7 +135,8 @@ typedef struct carom_manifold {
 } carom_manifold;
 
 /// The contact polygon of two bodies whose separating plane is known: features within `slop` (m) of the planes are
-/// clipped against each other.
+/// clipped against each other. Always at least one point: the nearest ones where the features pass by each other.
+/// CAROM_ERR_GEOMETRY when both are half-spaces, or the normal lies along the half-space.
 CAROM_API carom_status carom_contact_manifold(const carom_placed *a, const carom_placed *b, carom_vec3 normal,
                                               double slop, carom_manifold *manifold);
 
@@ -158,13 +161,15 @@ CAROM_API carom_status carom_ssh_gradient(const carom_placed *a, const carom_pla
 
 /// One-sided derivative of the gap when the bodies begin to move with the given twists (linear, angular; world axes,
 /// about the positions of their poses): exact at ties too, as the value of a small linear program over the optimal set.
+/// (A flat round end counts as a polygon of 48 corners.)
 CAROM_API carom_status carom_ssh_directional(const carom_placed *a, const carom_placed *b,
                                              const carom_ssh_result *result, bool beta_moves,
                                              const carom_vec3 twist_a[2], const carom_vec3 twist_b[2],
                                              double *derivative);
 
 /// Second derivative in the two twists (a linear, a angular, b linear, b angular), the basis held fixed: 12 x 12,
-/// symmetric part of the left-trivialised Hessian, row-major.
+/// symmetric part of the left-trivialised Hessian, row-major. CAROM_ERR_SINGULAR where the gap has a kink (a corner
+/// meets a corner or an edge), CAROM_ERR_GEOMETRY for ellipsoids, cylinders and cones.
 CAROM_API carom_status carom_ssh_hessian(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
                                          bool beta_moves, double hessian[144]);
 
@@ -188,13 +193,16 @@ typedef struct carom_impact_time {
   double time;        ///< in [0, 1]; the bodies are still apart, by at most the tolerance
   carom_vec3 normal;  ///< from B to A
   carom_vec3 point_a, point_b;
-  double gap;  ///< at that time, along the normal
-  int queries;
+  double gap;   ///< at that time, along the normal
+  int queries;  ///< of the separation oracle
 } carom_impact_time;
 
 CAROM_API carom_pose carom_motion_at(const carom_motion *motion, double time);
 /// First time at which the bodies come within `tolerance` (m; 0 means 1e-12 of their size) of each other, by
-/// conservative advancement on the separating plane: never past it.
+/// conservative advancement on separating planes: never past it, since up to that time a plane is proven to part the
+/// bodies. The tolerance is raised to what positions and times can be told apart by. CAROM_NOT_CONVERGED after 500
+/// queries, with *impact at the last time that is safe; CAROM_ERR_NUMBER when a number is not finite,
+/// CAROM_ERR_GEOMETRY when both bodies are half-spaces. `cache` may be null.
 CAROM_API carom_status carom_time_of_impact(const carom_motion *a, const carom_motion *b, double tolerance,
                                             carom_ssh_cache *cache, carom_impact_time *impact);
 
@@ -215,7 +223,7 @@ typedef struct carom_pair {
 } carom_pair;
 
 typedef struct carom_broadphase_options {
-  double margin;      ///< boxes are fattened by this much, m; default 0: 5 percent of each box's extent
+  double margin;      ///< boxes are fattened by this much, m; default 0: 5 percent of each box's longest finite side
   bool uniform_grid;  ///< a grid instead of a tree: for many bodies of about one size; default false
 } carom_broadphase_options;
 
@@ -243,7 +251,8 @@ CAROM_API void carom_broadphase_remove(carom_broadphase *broadphase, int proxy);
 /// Bodies joined to each other, for instance by a joint, are not paired.
 CAROM_API carom_status carom_broadphase_exclude(carom_broadphase *broadphase, int body_a, int body_b,
                                                 carom_error *error);
-/// Moves a proxy; its fattened box changes only when the new box leaves it.
+/// Moves a proxy; its fattened box changes only when the new box leaves it. A box with a NaN or turned inside out is
+/// not taken, and the next update says so (once); likewise for a number that is not in use, here and in remove.
 CAROM_API void carom_broadphase_move(carom_broadphase *broadphase, int proxy, carom_aabb box);
 /// Finds all pairs after the moves, sorted by (a, b). The array belongs to the broad phase and holds until the next
 /// call. Allocates only when the number of pairs grows beyond what it ever was.

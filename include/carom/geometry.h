@@ -13,10 +13,13 @@ extern "C" {
 #endif
 
 typedef enum carom_shape_kind {
-  CAROM_SHAPE_POLYTOPE,   ///< convex hull of vertices
+  CAROM_SHAPE_POLYTOPE,   ///< convex hull of vertices, fattened by carom_shape_radius if that is not 0
   CAROM_SHAPE_SPHERE,     ///< centred at the origin
   CAROM_SHAPE_CAPSULE,    ///< a segment on the z axis, |z| <= half_length, fattened by radius
   CAROM_SHAPE_HALFSPACE,  ///< the points z <= 0; unbounded, so for fixed bodies only
+  CAROM_SHAPE_ELLIPSOID,  ///< centred at the origin, its axes along x, y, z
+  CAROM_SHAPE_CYLINDER,   ///< truly round; centred at the origin, its axis along z
+  CAROM_SHAPE_CONE,       ///< truly round; base at z = -height/4, apex at z = 3/4 height
 } carom_shape_kind;
 
 /// One edge: its two vertices and the two faces that meet there. Seen from outside, f[0] lies to
@@ -77,6 +80,23 @@ CAROM_API carom_status carom_shape_create_capsule(double radius, double length, 
 CAROM_API carom_status carom_shape_create_halfspace(const carom_allocator *allocator, const carom_shape **shape,
                                                     carom_error *error);
 
+/// Half axes along x, y and z.
+CAROM_API carom_status carom_shape_create_ellipsoid(carom_vec3 half_axes, const carom_allocator *allocator,
+                                                    const carom_shape **shape, carom_error *error);
+/// A round cylinder with the axis z, centred at the origin.
+CAROM_API carom_status carom_shape_create_cylinder(double radius, double height, const carom_allocator *allocator,
+                                                   const carom_shape **shape, carom_error *error);
+/// A round cone with the axis z; the base lies at z = -height/4 and the apex at z = 3/4 height, so that the centre of
+/// mass is at the origin.
+CAROM_API carom_status carom_shape_create_cone(double radius, double height, const carom_allocator *allocator,
+                                               const carom_shape **shape, carom_error *error);
+/// A polytope fattened by a ball: all points within `radius` of it. Still of kind CAROM_SHAPE_POLYTOPE, with the
+/// lattice of `polytope` (which is copied, vertex by vertex in its order) and the sum of both radii if that was round
+/// already.
+CAROM_API carom_status carom_shape_create_rounded(const carom_shape *polytope, double radius,
+                                                  const carom_allocator *allocator, const carom_shape **shape,
+                                                  carom_error *error);
+
 // A faceted cylinder is a prism and a faceted cone a pyramid with many sides.
 
 CAROM_API const carom_shape *carom_shape_retain(const carom_shape *shape);  ///< one more reference; returns `shape`
@@ -85,9 +105,14 @@ CAROM_API void carom_shape_release(const carom_shape *shape);               ///<
 // ---- asking shapes ----------------------------------------------------------------------------
 
 CAROM_API carom_shape_kind carom_shape_get_kind(const carom_shape *shape);
-CAROM_API double carom_shape_radius(const carom_shape *shape);                   ///< sphere, capsule; else 0
-CAROM_API double carom_shape_half_length(const carom_shape *shape);              ///< capsule; else 0
-CAROM_API const carom_polytope *carom_shape_polytope(const carom_shape *shape);  ///< null unless a polytope
+/// Radius of the ball that fattens the core: a point (sphere), a segment (capsule) or a polytope (rounded). Otherwise
+/// 0.
+CAROM_API double carom_shape_radius(const carom_shape *shape);
+CAROM_API double carom_shape_half_length(const carom_shape *shape);  ///< capsule; else 0
+/// Ellipsoid: its half axes. Cylinder and cone: (radius, radius, height/2). Otherwise 0.
+CAROM_API carom_vec3 carom_shape_half_axes(const carom_shape *shape);
+/// The polytope, without its rounding; null for other kinds.
+CAROM_API const carom_polytope *carom_shape_polytope(const carom_shape *shape);
 /// Largest distance from the shape's origin to any of its points (infinite for a half-space).
 CAROM_API double carom_shape_bounding_radius(const carom_shape *shape);
 

@@ -39,8 +39,8 @@ static void print_text(const cli_gap_answer *answer) {
   print_vector("point of A", r->point_a);
   print_vector("point of B", r->point_b);
   print_columns(r);
-  printf("  %-14s %s of A, %s of B%s%s\n", "features", feature_name(r->feature_a), feature_name(r->feature_b),
-         r->primal_degenerate ? ", several weights" : "", r->dual_degenerate ? ", several planes" : "");
+  printf("  %-14s %s of A, %s of B%s\n", "features", feature_name(r->feature_a), feature_name(r->feature_b),
+         r->dual_degenerate ? ", several planes" : "");
   printf("  %-14s %s after %d pivots, duality gap %.1e of the size\n", "solver", outcome_name(r->outcome), r->pivots,
          r->duality_gap);
   printf("Euclidean distance:\n");
@@ -88,7 +88,6 @@ static void json_program(cli_json *json, const carom_ssh_result *r) {
   json_columns(json, r->column_count, r->vertex_a, r->vertex_b, r->weight);
   cli_json_text(json, "feature_a", feature_name(r->feature_a));
   cli_json_text(json, "feature_b", feature_name(r->feature_b));
-  cli_json_bool(json, "primal_degenerate", r->primal_degenerate);
   cli_json_bool(json, "dual_degenerate", r->dual_degenerate);
   cli_json_integer(json, "pivots", r->pivots);
   cli_json_number(json, "duality_gap", r->duality_gap);

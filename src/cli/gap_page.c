@@ -106,15 +106,16 @@ static void draw_body(picture *p, const char *style, const carom_placed *b, caro
 
 // ---- the page ------------------------------------------------------------------------------------------------------
 
-// From above, out of the one of eight directions that looks along the planes best.
+// From above, out of that of eight directions that looks almost along the planes.
 static void choose_view(picture *p, carom_vec3 normal) {
   carom_vec3 best = cm_zero3();
   double least = INFINITY;
   for (int i = 0; i < 8; i++) {
     double s = (i + 0.4) * 3.14159265358979323846 / 4;
     carom_vec3 view = cm_unit(cm_vec3(cos(s), sin(s), 0.45));
-    if (fabs(cm_dot(view, normal)) >= least) continue;
-    least = fabs(cm_dot(view, normal));
+    double slant = fabs(fabs(cm_dot(view, normal)) - 0.25);
+    if (slant >= least) continue;
+    least = slant;
     best = view;
   }
   p->right = cm_unit(cm_cross(cm_vec3(0, 0, 1), best));

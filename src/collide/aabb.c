@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "carom/collide.h"
+#include "collide/broadphase_box.h"
 #include "geometry/polytope.h"
 
 // Up to this many vertices looking at each is quicker than six climbs.
@@ -44,12 +45,42 @@ static carom_aabb polytope_box(const carom_polytope *polytope, const carom_mat3 
   return box;
 }
 
-// A segment along the third column of R, fattened.
-static carom_aabb capsule_box(double radius, double half_length, const carom_mat3 *R) {
-  carom_vec3 h = cm_vec3(radius + half_length * fabs(R->m[0][2]), radius + half_length * fabs(R->m[1][2]),
-                         radius + half_length * fabs(R->m[2][2]));
-  carom_aabb box = {cm_neg(h), h};
+static carom_aabb symmetric_box(carom_vec3 half) {
+  carom_aabb box = {cm_neg(half), half};
   return box;
+}
+
+static carom_aabb widen(carom_aabb box, double radius) {
+  carom_vec3 by = cm_vec3(radius, radius, radius);
+  carom_aabb wide = {cm_sub(box.low, by), cm_add(box.high, by)};
+  return wide;
+}
+
+// A segment along the third column of R.
+static carom_aabb segment_box(double half_length, const carom_mat3 *R) {
+  return symmetric_box(cm_scale(half_length, cm_vec3(fabs(R->m[0][2]), fabs(R->m[1][2]), fabs(R->m[2][2]))));
+}
+
+// The support of an ellipsoid with half axes a along e is |diag(a) R' e|.
+static carom_aabb ellipsoid_box(carom_vec3 half_axes, const carom_mat3 *R) {
+  return symmetric_box(cm_vec3(cm_norm(cm_mul_diag(half_axes, row(R, 0))), cm_norm(cm_mul_diag(half_axes, row(R, 1))),
+                               cm_norm(cm_mul_diag(half_axes, row(R, 2)))));
+}
+
+// A disc about the third column of R is an ellipsoid without a third axis; a cylinder is that disc along a segment.
+static carom_aabb cylinder_box(carom_vec3 half_axes, const carom_mat3 *R) {
+  carom_aabb disc = ellipsoid_box(cm_vec3(half_axes.x, half_axes.y, 0), R), axis = segment_box(half_axes.z, R);
+  carom_aabb box = {cm_add(disc.low, axis.low), cm_add(disc.high, axis.high)};
+  return box;
+}
+
+// The hull of the apex and the base.
+static carom_aabb cone_box(carom_vec3 half_axes, const carom_mat3 *R) {
+  carom_aabb disc = ellipsoid_box(cm_vec3(half_axes.x, half_axes.y, 0), R);
+  carom_vec3 axis = cm_vec3(R->m[0][2], R->m[1][2], R->m[2][2]);
+  carom_vec3 apex = cm_scale(1.5 * half_axes.z, axis), base = cm_scale(-0.5 * half_axes.z, axis);
+  carom_aabb point = {apex, apex}, foot = {cm_add(base, disc.low), cm_add(base, disc.high)};
+  return carom_box_union(&point, &foot);
 }
 
 // Below n.r = 0 with n the third column of R. The box is bounded only when n is a coordinate axis, up to what a
@@ -64,17 +95,23 @@ static carom_aabb halfspace_box(const carom_mat3 *R) {
   return box;
 }
 
-static carom_aabb local_box(const carom_shape *shape, const carom_mat3 *R) {
-  double radius = carom_shape_radius(shape);
+// Of the core, without the ball that fattens it.
+static carom_aabb core_box(const carom_shape *shape, const carom_mat3 *R) {
   switch (carom_shape_get_kind(shape)) {
     case CAROM_SHAPE_POLYTOPE:
       return polytope_box(carom_shape_polytope(shape), R);
     case CAROM_SHAPE_SPHERE:
-      return uniform_box(-radius, radius);
+      return uniform_box(0, 0);
     case CAROM_SHAPE_CAPSULE:
-      return capsule_box(radius, carom_shape_half_length(shape), R);
+      return segment_box(carom_shape_half_length(shape), R);
     case CAROM_SHAPE_HALFSPACE:
       return halfspace_box(R);
+    case CAROM_SHAPE_ELLIPSOID:
+      return ellipsoid_box(carom_shape_half_axes(shape), R);
+    case CAROM_SHAPE_CYLINDER:
+      return cylinder_box(carom_shape_half_axes(shape), R);
+    case CAROM_SHAPE_CONE:
+      return cone_box(carom_shape_half_axes(shape), R);
   }
   return uniform_box(NAN, NAN);
 }
@@ -85,7 +122,7 @@ carom_aabb carom_aabb_of(const carom_placed *placed) {
   // fmin, fmax and comparisons would hide a NaN here and there; the broad phase must see it.
   if (!cm_finite(p) || !isfinite(cm_qdot(q, q))) return uniform_box(NAN, NAN);
   carom_mat3 R = cm_rotation(q);
-  carom_aabb box = local_box(placed->shape, &R);
+  carom_aabb box = widen(core_box(placed->shape, &R), carom_shape_radius(placed->shape));
   box.low = cm_add(box.low, p);
   box.high = cm_add(box.high, p);
   return box;

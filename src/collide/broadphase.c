@@ -55,6 +55,8 @@ void carom_broadphase_destroy(carom_broadphase *broadphase) {
   carom_pairs_release(&broadphase->pairs, &a);
   carom_exclusions_release(&broadphase->excluded, &a);
   carom_release(&a, broadphase->proxies);
+  carom_release(&a, broadphase->fat);
+  carom_release(&a, broadphase->seen);
   carom_release(&a, broadphase->flags);
   carom_release(&a, broadphase->touched);
   carom_release(&a, broadphase->keys);
@@ -72,8 +74,9 @@ static bool reserve(carom_broadphase *b) {
   bool indexed = b->options.uniform_grid ? carom_grid_reserve(&b->grid, a, larger, &b->grid_stale)
                                          : carom_tree_reserve(&b->tree, a, larger);
   if (!indexed || !CAROM_RESIZE(a, b->proxies, larger) || !CAROM_RESIZE(a, b->flags, larger) ||
-      !CAROM_RESIZE(a, b->touched, larger) || !CAROM_RESIZE(a, b->hits, larger) || !CAROM_RESIZE(a, b->apart, larger) ||
-      !CAROM_RESIZE(a, b->keys, larger) || !CAROM_RESIZE(a, b->scratch, larger))
+      !CAROM_RESIZE(a, b->fat, larger) || !CAROM_RESIZE(a, b->seen, larger) || !CAROM_RESIZE(a, b->touched, larger) ||
+      !CAROM_RESIZE(a, b->hits, larger) || !CAROM_RESIZE(a, b->apart, larger) || !CAROM_RESIZE(a, b->keys, larger) ||
+      !CAROM_RESIZE(a, b->scratch, larger))
     return false;
   b->capacity = larger;
   return true;
@@ -150,8 +153,8 @@ carom_status carom_broadphase_add(carom_broadphase *broadphase, const carom_prox
   if (!reserve(b)) return carom_fail(error, CAROM_ERR_MEMORY, "broad phase: no memory for another proxy");
   int number = take_number(b);
   carom_proxy made = {.body = def->body, .group = def->group, .mask = def->mask, .apart = -1, .next_free = -1};
-  made.fat = made.seen = fatten(b, &def->box);
   b->proxies[number] = made;
+  b->fat[number] = fatten(b, &def->box);
   touch(b, number);
   b->flags[number] = CAROM_PROXY_ALIVE | CAROM_PROXY_FRESH | CAROM_PROXY_TOUCHED;
   if (def->fixed) b->flags[number] |= CAROM_PROXY_FIXED;
@@ -166,8 +169,8 @@ void carom_broadphase_move(carom_broadphase *broadphase, int proxy, carom_aabb b
     note_misuse(b, CAROM_ERR_ARGUMENT, proxy);
   } else if (!box_is_sound(&box)) {
     note_misuse(b, CAROM_ERR_NUMBER, proxy);
-  } else if (!carom_box_contains(&b->proxies[proxy].fat, &box)) {
-    b->proxies[proxy].fat = fatten(b, &box);
+  } else if (!carom_box_contains(&b->fat[proxy], &box)) {
+    b->fat[proxy] = fatten(b, &box);
     touch(b, proxy);
   }
 }
@@ -199,7 +202,7 @@ static void leave_place(carom_broadphase *b, int proxy) {
 }
 
 static void take_place(carom_broadphase *b, int proxy) {
-  const carom_aabb *box = &b->proxies[proxy].fat;
+  const carom_aabb *box = &b->fat[proxy];
   if (box_is_vast(box) || (b->options.uniform_grid && !carom_grid_fits(&b->grid, box))) {
     b->flags[proxy] |= CAROM_PROXY_APART;
     b->proxies[proxy].apart = b->apart_count;
@@ -217,8 +220,8 @@ static void fill_grid(carom_broadphase *b) {
   carom_sides sides;
   memset(&sides, 0, sizeof sides);
   for (int i = 0; i < b->used; i++)
-    if (b->flags[i] & CAROM_PROXY_ALIVE && !box_is_vast(&b->proxies[i].fat))
-      carom_sides_add(&sides, carom_box_largest_side(&b->proxies[i].fat));
+    if (b->flags[i] & CAROM_PROXY_ALIVE && !box_is_vast(&b->fat[i]))
+      carom_sides_add(&sides, carom_box_largest_side(&b->fat[i]));
   carom_grid_clear(&b->grid, &sides);
   b->apart_count = 0;
   for (int i = 0; i < b->used; i++) {
@@ -236,12 +239,12 @@ static void fill_grid(carom_broadphase *b) {
 static void sort_touched(carom_broadphase *b) {
   carom_aabb world = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
   for (int i = 0; i < b->touched_count; i++) {
-    const carom_aabb *box = &b->proxies[b->touched[i]].fat;
+    const carom_aabb *box = &b->fat[b->touched[i]];
     if (!box_is_vast(box)) world = carom_box_union(&world, box);
   }
   for (int i = 0; i < b->touched_count; i++) {
     int proxy = b->touched[i];
-    const carom_aabb *box = &b->proxies[proxy].fat;
+    const carom_aabb *box = &b->fat[proxy];
     uint64_t place = box_is_vast(box) ? 0 : carom_curve_place(&world, box->low);
     b->keys[i] = place << 32 | (uint32_t)proxy;
   }
@@ -290,22 +293,21 @@ static bool may_meet(const carom_broadphase *b, int i, int j) {
 
 // All that overlap the fat box of a proxy, itself among them.
 static int find_hits(carom_broadphase *b, int proxy) {
-  const carom_aabb *box = &b->proxies[proxy].fat;
+  const carom_aabb *box = &b->fat[proxy];
   int count = 0;
   if (b->flags[proxy] & CAROM_PROXY_APART) {
     for (int i = 0; i < b->used; i++)
-      if (b->flags[i] & CAROM_PROXY_ALIVE && carom_box_overlap(&b->proxies[i].fat, box)) b->hits[count++] = i;
+      if (b->flags[i] & CAROM_PROXY_ALIVE && carom_box_overlap(&b->fat[i], box)) b->hits[count++] = i;
     return count;
   }
   count = b->options.uniform_grid ? carom_grid_query(&b->grid, box, b->hits) : carom_tree_query(&b->tree, box, b->hits);
   for (int i = 0; i < b->apart_count; i++)
-    if (carom_box_overlap(&b->proxies[b->apart[i]].fat, box)) b->hits[count++] = b->apart[i];
+    if (carom_box_overlap(&b->fat[b->apart[i]], box)) b->hits[count++] = b->apart[i];
   return count;
 }
 
 static bool is_pair_already(const carom_broadphase *b, int i, int j) {
-  return !((b->flags[i] | b->flags[j]) & CAROM_PROXY_FRESH) &&
-         carom_box_overlap(&b->proxies[i].seen, &b->proxies[j].seen);
+  return !((b->flags[i] | b->flags[j]) & CAROM_PROXY_FRESH) && carom_box_overlap(&b->seen[i], &b->seen[j]);
 }
 
 static bool find_new_pairs(carom_broadphase *b, int proxy) {
@@ -323,8 +325,7 @@ static bool find_new_pairs(carom_broadphase *b, int proxy) {
 static bool pair_holds(const carom_broadphase *b, const carom_pair *pair) {
   uint8_t fa = b->flags[pair->a], fb = b->flags[pair->b];
   if (!(fa & fb & CAROM_PROXY_ALIVE) || (fa | fb) & CAROM_PROXY_FRESH) return false;
-  if ((fa | fb) & CAROM_PROXY_TOUCHED && !carom_box_overlap(&b->proxies[pair->a].fat, &b->proxies[pair->b].fat))
-    return false;
+  if ((fa | fb) & CAROM_PROXY_TOUCHED && !carom_box_overlap(&b->fat[pair->a], &b->fat[pair->b])) return false;
   return !b->refilter || may_meet(b, pair->a, pair->b);
 }
 
@@ -347,7 +348,7 @@ static void drop_pairs(carom_broadphase *b) {
 static void settle(carom_broadphase *b) {
   for (int i = 0; i < b->touched_count; i++) {
     int proxy = b->touched[i];
-    b->proxies[proxy].seen = b->proxies[proxy].fat;
+    b->seen[proxy] = b->fat[proxy];
     b->flags[proxy] &= (uint8_t) ~(CAROM_PROXY_FRESH | CAROM_PROXY_TOUCHED);
   }
   b->touched_count = 0;
@@ -411,7 +412,7 @@ static const char *validate_proxy(const carom_broadphase *b, int proxy) {
   if (!(flags & CAROM_PROXY_ALIVE)) return flags ? "a dead proxy has flags" : NULL;
   if (((flags & CAROM_PROXY_INDEXED) != 0) == ((flags & CAROM_PROXY_APART) != 0)) return "a proxy is in two places";
   if (flags & CAROM_PROXY_APART && b->apart[b->proxies[proxy].apart] != proxy) return "an exception is lost";
-  if (box && !carom_box_equal(box, &b->proxies[proxy].fat)) return "a box is out of date";
+  if (box && !carom_box_equal(box, &b->fat[proxy])) return "a box is out of date";
   return NULL;
 }
 

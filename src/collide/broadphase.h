@@ -7,8 +7,6 @@
 #include "collide/broadphase_tree.h"
 
 typedef struct carom_proxy {
-  carom_aabb fat;   // box and margin
-  carom_aabb seen;  // the fat box at the last update: whether a pair is new is told by it, without a look-up
   int body;
   uint32_t group, mask;
   int apart;      // place in the list of exceptions
@@ -28,6 +26,8 @@ struct carom_broadphase {
   carom_allocator allocator;
   carom_broadphase_options options;
   carom_proxy *proxies;      // (capacity)
+  carom_aabb *fat;           // (capacity) box and margin
+  carom_aabb *seen;          // (capacity) fat box at the last update: tells whether a pair is new, without a look-up
   uint8_t *flags;            // (capacity) carom_proxy_flag; apart from the rest as dropping pairs reads nothing else
   int *touched;              // (capacity) added, moved out of their fat boxes or removed since the last update
   uint64_t *keys, *scratch;  // (capacity) to sort the touched ones

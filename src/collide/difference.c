@@ -22,8 +22,10 @@ int carom_core_count(const carom_shape *shape) {
       return shape->polytope.vertex_count;
     case CAROM_SHAPE_CAPSULE:
       return 2;
-    default:
+    case CAROM_SHAPE_SPHERE:
       return 1;
+    default:
+      return 0;
   }
 }
 
@@ -34,25 +36,42 @@ carom_vec3 carom_core_vertex(const carom_supporter *s, int vertex) {
   return cm_vec3(z * s->R.m[0][2], z * s->R.m[1][2], z * s->R.m[2][2]);
 }
 
-static carom_vec3 core_lowest(carom_supporter *s, carom_vec3 direction, int *vertex) {
-  if (s->shape->kind == CAROM_SHAPE_POLYTOPE) return carom_support_lowest(s, direction, vertex);
+static carom_vec3 capsule_lowest(const carom_supporter *s, carom_vec3 direction, int *vertex) {
   double along = direction.x * s->R.m[0][2] + direction.y * s->R.m[1][2] + direction.z * s->R.m[2][2];
-  *vertex = s->shape->kind == CAROM_SHAPE_CAPSULE && along > 0 ? 1 : 0;
+  *vertex = along > 0 ? 1 : 0;
   return carom_core_vertex(s, *vertex);
+}
+
+static carom_vec3 core_lowest(carom_supporter *s, carom_vec3 direction, int *vertex) {
+  if (s->shape->kind == CAROM_SHAPE_CAPSULE) return capsule_lowest(s, direction, vertex);
+  if (s->shape->kind == CAROM_SHAPE_SPHERE) return *vertex = 0, cm_zero3();
+  carom_vec3 x = carom_support_lowest(s, direction, vertex);
+  bool is_rounded = s->shape->kind == CAROM_SHAPE_POLYTOPE && s->shape->radius > 0;
+  return is_rounded ? carom_core_vertex(s, *vertex) : x;
 }
 
 carom_column carom_difference_lowest(carom_difference *D, carom_vec3 direction) {
   carom_column c;
-  carom_vec3 xa = core_lowest(&D->a, direction, &c.a);
+  c.xa = core_lowest(&D->a, direction, &c.a);
   carom_vec3 xb = core_lowest(&D->b, cm_neg(direction), &c.b);
-  c.d = cm_add(cm_sub(xa, xb), D->delta);
+  c.d = cm_add(cm_sub(c.xa, xb), D->delta);
   D->queries++;
   return c;
 }
 
 carom_column carom_difference_column(const carom_difference *D, int a, int b) {
-  carom_vec3 x = cm_sub(carom_core_vertex(&D->a, a), carom_core_vertex(&D->b, b));
-  return (carom_column){a, b, cm_add(x, D->delta)};
+  carom_vec3 xa = carom_core_vertex(&D->a, a), x = cm_sub(xa, carom_core_vertex(&D->b, b));
+  return (carom_column){a, b, xa, cm_add(x, D->delta)};
+}
+
+carom_vec3 carom_column_a(const carom_difference *D, const carom_column *c) {
+  return c->a >= 0 ? carom_core_vertex(&D->a, c->a) : c->xa;
+}
+
+// Where B has no vertex its point is what A's point and the difference leave.
+carom_vec3 carom_column_b(const carom_difference *D, const carom_column *c) {
+  if (c->b >= 0) return carom_core_vertex(&D->b, c->b);
+  return cm_sub(carom_column_a(D, c), cm_sub(c->d, D->delta));
 }
 
 carom_vec3 carom_difference_center(const carom_difference *D) {

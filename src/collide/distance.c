@@ -3,13 +3,17 @@
 //     distance = max over n of  min over d in D of  n . d.
 //
 // Apart, that is the length of D's point of least norm (gjk.c); overlapping, minus the depth of the origin below the
-// nearest facet of D (epa.c). Radii of spheres and capsules lower the minimum by the same amount for every n, so that
-// they are subtracted from the distance of the cores, whatever its sign.
+// nearest facet of D (epa.c). Radii of spheres, capsules and rounded polytopes lower the minimum by the same amount for
+// every n, so that they are subtracted from the distance of the cores, whatever its sign.
 #include <float.h>
 
 #include "collide/epa.h"
 
-static double radius_of(const carom_shape *shape) { return shape->kind == CAROM_SHAPE_POLYTOPE ? 0 : shape->radius; }
+static double radius_of(const carom_shape *shape) { return carom_core_count(shape) > 0 ? shape->radius : 0; }
+
+static bool is_thin(const carom_shape *shape) {
+  return shape->kind == CAROM_SHAPE_SPHERE || shape->kind == CAROM_SHAPE_CAPSULE;
+}
 
 // Number of different vertices with a weight: 1 vertex, 2 edge, 3 face.
 static carom_feature feature_of(const carom_shape *shape, const int *vertex, int count) {
@@ -54,8 +58,8 @@ static void fill(const carom_difference *D, double core, carom_vec3 normal, cons
   *r = (carom_distance_result){.distance = core - radius_a - radius_b, .normal = normal, .iterations = D->queries};
   carom_vec3 xa = cm_scale(-radius_a, normal), xb = cm_scale(radius_b, normal);
   for (int i = 0; i < count; i++) {
-    xa = cm_axpy(xa, w[i], carom_core_vertex(&D->a, c[i].a));
-    xb = cm_axpy(xb, w[i], carom_core_vertex(&D->b, c[i].b));
+    xa = cm_axpy(xa, w[i], carom_column_a(D, &c[i]));
+    xb = cm_axpy(xb, w[i], carom_column_b(D, &c[i]));
     if (w[i] <= 16 * DBL_EPSILON) continue;
     int k = r->column_count++;
     r->vertex_a[k] = c[i].a, r->vertex_b[k] = c[i].b;
@@ -77,7 +81,7 @@ static void fill_apart(const carom_difference *D, const carom_simplex *s, carom_
 }
 
 static void fill_facet(const carom_difference *D, const carom_facet *f, carom_distance_result *r) {
-  fill(D, -f->depth, cm_neg(f->normal), f->c, f->w, 3, r);
+  fill(D, -f->depth, cm_neg(f->normal), f->c, f->w, f->count, r);
   r->duality_gap = fmax(0, f->upper - f->depth) / D->size;
 }
 
@@ -127,19 +131,19 @@ static void keep_columns(const carom_column *c, int count, carom_ssh_cache *cach
 static void bounded_distance(carom_difference *D, carom_ssh_cache *cache, carom_distance_result *result) {
   carom_simplex s;
   first_simplex(D, cache, &s);
-  bool is_solid = D->a.shape->kind == CAROM_SHAPE_POLYTOPE || D->b.shape->kind == CAROM_SHAPE_POLYTOPE;
   carom_gjk_outcome outcome = carom_gjk(D, &s);
   if (outcome == CAROM_GJK_APART) {
+    carom_simplex_polish(&s);
     fill_apart(D, &s, result);
     keep_columns(s.c, s.count, cache);
-  } else if (!is_solid) {
+  } else if (is_thin(D->a.shape) && is_thin(D->b.shape)) {
     fill_flat(D, &s, result);
     keep_columns(s.c, s.count > 3 ? 3 : s.count, cache);
   } else {
     carom_facet facet;
     carom_epa(D, &s, &facet);
     fill_facet(D, &facet, result);
-    keep_columns(facet.c, 3, cache);
+    keep_columns(facet.c, facet.count, cache);
   }
 }
 

@@ -15,6 +15,11 @@
 
 enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 4
 
+// A curved difference has no facets to arrive at. Faces of width s lie about s^2 below it, and their normals are known
+// to round-off / s.
+#define CURVED_TOLERANCE 1e-11
+#define CURVED_NEAR 1e-7
+
 typedef struct face {
   int v[3];         // corners, counter-clockwise from outside
   int neighbor[3];  // across the edge v[k] v[k + 1]
@@ -28,14 +33,15 @@ typedef struct horizon_edge {
 } horizon_edge;
 
 typedef struct polytope {
-  carom_difference *D;
-  double tolerance;
+  double tolerance;  // round-off of a height
+  double enough;     // growth below this is not worth another corner
+  double near2;      // squared distance below which two columns of a curved surface are one
   int point_count, face_count, free_count, horizon_count;
   carom_column points[MAX_POINTS];
   face faces[MAX_FACES];
   double key[MAX_FACES];  // distance, or infinite for dead faces and those without area
   int free[MAX_FACES];
-  horizon_edge horizon[MAX_FACES];
+  horizon_edge horizon[3 * MAX_FACES / 2];  // as many as there are edges
 } polytope;
 
 static int next(int k) { return k == 2 ? 0 : k + 1; }
@@ -207,44 +213,55 @@ static int nearest_face(const polytope *P) {
   return best;
 }
 
+// Whether the polytope has the column already; on a curved surface, one too near to make a face with.
 static bool is_corner(const polytope *P, const carom_column *c) {
-  for (int i = 0; i < P->point_count; i++)
-    if (carom_column_same(&P->points[i], c)) return true;
+  for (int i = 0; i < P->point_count; i++) {
+    const carom_column *q = &P->points[i];
+    if (carom_column_same(q, c) || cm_norm2(cm_sub(q->d, c->d)) <= P->near2) return true;
+  }
   return false;
 }
 
-static void weigh(const polytope *P, const face *f, carom_vec3 foot, double w[3]) {
-  carom_vec3 r[3];
-  for (int k = 0; k < 3; k++) r[k] = cm_sub(P->points[f->v[k]].d, foot);
-  for (int k = 0; k < 3; k++) w[k] = cm_dot(f->n, cm_cross(r[next(k)], r[next(next(k))]));
-  double sum = w[0] + w[1] + w[2];
-  for (int k = 0; k < 3; k++) w[k] /= sum;
+// The point of a face that lies nearest to `foot`.
+static carom_simplex nearest_to(const polytope *P, const face *f, carom_vec3 foot) {
+  carom_simplex s = {.count = 3};
+  for (int k = 0; k < 3; k++) {
+    s.c[k] = P->points[f->v[k]];
+    s.c[k].d = cm_sub(s.c[k].d, foot);
+  }
+  carom_simplex_nearest(&s);
+  return s;
 }
 
 // Of the faces in the plane of face i, the one around the foot of the perpendicular.
 static void around_foot(const polytope *P, int i, carom_facet *facet) {
   carom_vec3 n = P->faces[i].n, foot = cm_scale(P->faces[i].distance, n);
-  double best = -DBL_MAX;
-  for (int j = 0; j < P->face_count; j++) {
+  double away = fmax(64 * P->tolerance, P->enough);
+  carom_simplex best = nearest_to(P, &P->faces[i], foot);
+  for (int j = 0; j < P->face_count && best.norm2 > P->tolerance * P->tolerance; j++) {
     const face *f = &P->faces[j];
-    bool in_plane = P->key[j] < DBL_MAX && fabs(f->distance - P->faces[i].distance) <= 64 * P->tolerance &&
-                    cm_dot(f->n, n) > 1 - 1e-12;
-    if (j != i && !in_plane) continue;
-    double w[3];
-    weigh(P, f, foot, w);
-    double least = fmin(w[0], fmin(w[1], w[2]));
-    if (!(least > best)) continue;
-    best = least;
-    for (int k = 0; k < 3; k++) facet->c[k] = P->points[f->v[k]], facet->w[k] = fmax(0, w[k]);
+    bool in_plane = P->key[j] < DBL_MAX && fabs(f->distance - P->faces[i].distance) <= away && cm_dot(f->n, n) > 0.99;
+    if (!in_plane) continue;
+    carom_simplex s = nearest_to(P, f, foot);
+    if (s.norm2 < best.norm2) best = s;
   }
-  double sum = facet->w[0] + facet->w[1] + facet->w[2];
-  for (int k = 0; k < 3; k++) facet->w[k] /= sum;
+  carom_simplex_polish(&best);
+  facet->count = best.count;
+  for (int k = 0; k < best.count; k++) {
+    facet->c[k] = best.c[k], facet->w[k] = best.w[k];
+    facet->c[k].d = cm_add(best.c[k].d, foot);
+  }
+}
+
+static bool is_curved(const carom_difference *D) {
+  return carom_core_count(D->a.shape) == 0 || carom_core_count(D->b.shape) == 0;
 }
 
 void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet) {
   polytope P;
-  P.D = D;
   P.tolerance = 4 * D->round_off;
+  P.enough = is_curved(D) ? CURVED_TOLERANCE * D->size : P.tolerance;
+  P.near2 = is_curved(D) ? CURVED_NEAR * CURVED_NEAR * D->size * D->size : -1;
   P.free_count = 0;
   begin(&P, first_columns(D, s));
   facet->upper = DBL_MAX;
@@ -254,7 +271,7 @@ void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet) 
     carom_column c = carom_difference_lowest(D, cm_neg(f.n));
     double reach = cm_dot(f.n, c.d);
     facet->upper = fmin(facet->upper, reach);
-    if (reach - f.distance <= P.tolerance) break;
+    if (reach - f.distance <= P.enough) break;
     if (is_corner(&P, &c)) {  // the face is too thin for its plane to be trusted
       P.faces[i].closed = true;
       P.key[i] = reach;

@@ -8,11 +8,13 @@ typedef struct carom_facet {
   carom_vec3 normal;  // unit, out of D
   double depth;       // normal . d on the facet: distance of the origin from its plane
   double upper;       // certified: no part of D lies further out, so that the depth is at most this
-  carom_column c[3];  // three columns around the foot of the perpendicular, depth x normal
+  int count;
+  carom_column c[3];  // columns around the foot of the perpendicular, depth x normal
   double w[3];        // their weights there, >= 0, sum 1
 } carom_facet;
 
-// Begins from the columns of the simplex, 1 to 4 of them. D must have a volume: one of the bodies is a polytope.
+// Begins from the columns of the simplex, 1 to 4 of them. D must have a volume: not both bodies may be spheres or
+// capsules.
 void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <float.h>
 
-enum { MAX_QUERIES = 500 };
+enum { MAX_QUERIES = 500, MAX_DETOURS = 8 };
 
 // The best point found so far among the faces of a simplex.
 typedef struct nearest {
@@ -117,29 +117,76 @@ static bool reduce(carom_simplex *s, double norm2, bool *inside) {
   return true;
 }
 
+void carom_simplex_nearest(carom_simplex *s) {
+  bool inside;
+  reduce(s, DBL_MAX, &inside);
+}
+
+// The residual p - sum w d is taken out along the longest edge; across it, errors of w hardly count.
+void carom_simplex_polish(carom_simplex *s) {
+  if (s->count < 3) return;
+  int from = 0, to = 1;
+  double longest = 0;
+  carom_vec3 e = cm_zero3(), r = s->p;
+  for (int i = 0; i < 3; i++) {
+    int j = i == 2 ? 0 : i + 1;
+    carom_vec3 edge = cm_sub(s->c[j].d, s->c[i].d);
+    double length2 = cm_norm2(edge);
+    r = cm_axpy(r, -s->w[i], s->c[i].d);
+    if (length2 > longest) longest = length2, e = edge, from = i, to = j;
+  }
+  double shift = cm_dot(r, e) / longest;
+  if (!(s->w[to] + shift > 0 && s->w[from] - shift > 0)) return;
+  s->w[to] += shift, s->w[from] -= shift;
+}
+
 static bool holds(const carom_simplex *s, const carom_column *c) {
   for (int i = 0; i < s->count; i++)
     if (carom_column_same(&s->c[i], c)) return true;
   return false;
 }
 
+// A column that promises more than round-off and yet brings p no nearer: the columns are so thin that |p| no longer
+// tells good normals from bad ones. Steps aside to columns as near as these, as long as there are tries left.
+typedef struct detour {
+  int tries;
+  double slack;  // of the best columns so far
+  carom_simplex best;
+} detour;
+
+static bool step_aside(detour *t, double slack, carom_simplex *s, const carom_column *c) {
+  bool inside;
+  if (t->tries == 0 || slack < t->slack) t->best = *s, t->slack = slack;
+  if (t->tries++ == MAX_DETOURS) return false;
+  s->c[s->count++] = *c;
+  return reduce(s, s->norm2 * (1 + 8 * DBL_EPSILON), &inside) && !inside;
+}
+
 carom_gjk_outcome carom_gjk(carom_difference *D, carom_simplex *s) {
   double touch2 = 16 * D->round_off * D->round_off;
   bool inside;
-  reduce(s, DBL_MAX, &inside);
+  detour aside;
+  aside.tries = 0, aside.slack = DBL_MAX;
+  carom_simplex_nearest(s);
   while (s->norm2 > touch2) {
     carom_column c = carom_difference_lowest(D, s->p);
     s->lowest = cm_dot(s->p, c.d);
     double slack = s->norm2 - s->lowest;  // |p| times the duality gap
     if (slack <= 0 || slack * slack <= D->round_off * D->round_off * s->norm2) return CAROM_GJK_APART;
-    if (holds(s, &c) || D->queries >= MAX_QUERIES) return CAROM_GJK_APART;
-    s->c[s->count++] = c;
-    carom_difference_spread(D);
-    if (!reduce(s, s->norm2, &inside)) {
-      s->count--;
+    if (holds(s, &c) || D->queries >= MAX_QUERIES) {
+      if (aside.slack < slack) *s = aside.best;
       return CAROM_GJK_APART;
     }
-    if (inside) return CAROM_GJK_INSIDE;
+    carom_difference_spread(D);
+    s->c[s->count++] = c;
+    if (reduce(s, s->norm2, &inside)) {
+      if (inside) return CAROM_GJK_INSIDE;
+    } else {
+      s->count--;
+      if (step_aside(&aside, slack, s, &c)) continue;
+      *s = aside.best;
+      return CAROM_GJK_APART;
+    }
   }
   return CAROM_GJK_TOUCHING;
 }

@@ -20,6 +20,12 @@ typedef enum carom_gjk_outcome {
   CAROM_GJK_TOUCHING,  // the origin lies within round-off of the columns
 } carom_gjk_outcome;
 
+// Point of least norm of the columns, at most three: sets p, norm2, the weights, and drops columns without one.
+void carom_simplex_nearest(carom_simplex *s);
+
+// Weights of a needle are areas lost in round-off; this makes up for it along the needle, so that they give p again.
+void carom_simplex_polish(carom_simplex *s);
+
 // Begins from the columns that the simplex holds, at least one and at most three.
 carom_gjk_outcome carom_gjk(carom_difference *D, carom_simplex *s);
 

@@ -71,18 +71,26 @@ carom_pose carom_motion_at(const carom_motion *motion, double time) {
   return pose_at(&m, time);
 }
 
-// Radii of the turning core: the vertices, the segment of a capsule, the mere centre of a sphere.
+// Radii of the turning core: the vertices, the segment of a capsule, the mere centre of a sphere; else the whole body.
 static void measure(mover *m) {
   const carom_shape *shape = m->shape;
   carom_vec3 axis = cm_unit(cm_unrotate(m->from.q, m->w));
-  if (shape->kind == CAROM_SHAPE_CAPSULE) {
-    m->core = shape->half_length;
-    m->swing = shape->half_length * sqrt(axis.x * axis.x + axis.y * axis.y);
+  switch (shape->kind) {
+    case CAROM_SHAPE_SPHERE:
+    case CAROM_SHAPE_HALFSPACE:
+      return;
+    case CAROM_SHAPE_CAPSULE:
+      m->core = shape->half_length;
+      m->swing = shape->half_length * sqrt(axis.x * axis.x + axis.y * axis.y);
+      return;
+    case CAROM_SHAPE_POLYTOPE:
+      m->core = shape->bounding_radius;
+      for (int i = 0; i < shape->polytope.vertex_count; i++)
+        m->swing = fmax(m->swing, cm_norm(cm_cross(axis, shape->polytope.vertices[i])));
+      return;
+    default:
+      m->core = m->swing = shape->bounding_radius;
   }
-  if (shape->kind != CAROM_SHAPE_POLYTOPE) return;
-  m->core = shape->bounding_radius;
-  for (int i = 0; i < shape->polytope.vertex_count; i++)
-    m->swing = fmax(m->swing, cm_norm(cm_cross(axis, shape->polytope.vertices[i])));
 }
 
 static bool is_halfspace(const mover *m) { return m->shape->kind == CAROM_SHAPE_HALFSPACE; }
@@ -168,9 +176,10 @@ static guide guide_hosted(const duel *d, turning way, carom_vec3 n, double t) {
 
 static bool is_vertex(const carom_polytope *p, int i) { return i >= 0 && i < p->vertex_count; }
 
-// An edge that lies in the supporting plane: of two vertices of the basis, or the axis of a capsule.
+// An edge that lies in the supporting plane: of two vertices of the basis, or the axis of a capsule or a cylinder.
 static bool edge_of(const mover *body, const int basis[3], carom_vec3 *edge) {
   *edge = cm_vec3(0, 0, 1);
+  if (body->shape->kind == CAROM_SHAPE_CYLINDER) return true;
   if (body->shape->kind == CAROM_SHAPE_CAPSULE) return body->shape->half_length > 0;
   if (body->shape->kind != CAROM_SHAPE_POLYTOPE) return false;
   const carom_polytope *p = &body->shape->polytope;
@@ -229,9 +238,10 @@ typedef struct view {
   double separation;
 } view;
 
-static bool is_round(const mover *m) {
-  return m->shape->kind == CAROM_SHAPE_SPHERE || m->shape->kind == CAROM_SHAPE_CAPSULE;
-}
+// A core with a coat: the distance of the cores says all. Of other curved bodies the normal of the program is good to
+// half the digits.
+static bool is_coated(const mover *m) { return ball_of(m) > 0; }
+static bool is_smooth(const mover *m) { return m->shape->kind > CAROM_SHAPE_HALFSPACE; }
 
 static carom_status look_distance(const duel *d, const carom_placed *a, const carom_placed *b, double t,
                                   carom_ssh_cache *cache, view *v) {
@@ -245,34 +255,49 @@ static carom_status look_distance(const duel *d, const carom_placed *a, const ca
 }
 
 // Facets, which the linear program finds, are the planes to follow. Where corner meets corner the true distance is
-// larger and decides; on curved surfaces it is the better one throughout.
+// larger and decides; on curved surfaces it is the better one.
 static carom_status look(const duel *d, double t, carom_ssh_cache *cache, view *v) {
   carom_placed a = {d->a.shape, pose_at(&d->a, t)}, b = {d->b.shape, pose_at(&d->b, t)};
-  bool plane = is_halfspace(&d->a) || is_halfspace(&d->b);
+  bool plane = is_halfspace(&d->a) || is_halfspace(&d->b), smooth = is_smooth(&d->a) || is_smooth(&d->b);
   *v = (view){.separation = -DBL_MAX};
-  if (!plane && (is_round(&d->a) || is_round(&d->b))) return look_distance(d, &a, &b, t, cache, v);
+  if (!plane && !smooth && (is_coated(&d->a) || is_coated(&d->b))) return look_distance(d, &a, &b, t, cache, v);
   carom_ssh_result r;
   carom_status status = carom_ssh(&a, &b, NULL, cache, &r);
   if (status != CAROM_OK) return status;
   *v = (view){r.normal, r.point_a, r.point_b, separation(d, r.normal, t)};
-  if (plane || v->separation > d->within || !(r.gap > d->within)) return CAROM_OK;
+  if (plane || v->separation > d->within || !(smooth || r.gap > d->within)) return CAROM_OK;
   return look_distance(d, &a, &b, t, cache, v);
 }
 
-static double advance_halfspace(const duel *d, const view *v, double t) {
-  guide g = guide_hosted(d, is_halfspace(&d->a) ? WITH_A : WITH_B, v->n, t);
-  return follow(d, &g, t);
+// How far the best plane so far has led.
+typedef struct lead {
+  double time;
+  guide plane;
+} lead;
+
+static void try_guide(const duel *d, const guide *g, double t, lead *best) {
+  double time = follow(d, g, t);
+  if (time > best->time) *best = (lead){time, *g};
 }
 
-static double advance(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
-  if (is_halfspace(&d->a) || is_halfspace(&d->b)) return advance_halfspace(d, v, t);
-  guide g = guide_still(d, v->n);
-  double best = follow(d, &g, t);
-  if (best < 1 && d->a.rate > 0) g = guide_hosted(d, WITH_A, v->n, t), best = fmax(best, follow(d, &g, t));
-  if (best < 1 && d->b.rate > 0) g = guide_hosted(d, WITH_B, v->n, t), best = fmax(best, follow(d, &g, t));
+static lead advance(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
+  bool plane_a = is_halfspace(&d->a), plane_b = is_halfspace(&d->b);
+  guide g = plane_a || plane_b ? guide_hosted(d, plane_a ? WITH_A : WITH_B, v->n, t) : guide_still(d, v->n);
+  lead best = {t, g};
+  try_guide(d, &g, t, &best);
   bool turning_bodies = d->a.rate > 0 || d->b.rate > 0;
-  if (best < 1 && turning_bodies && guide_edges(d, basis, v->n, t, &g)) best = fmax(best, follow(d, &g, t));
+  if (plane_a || plane_b || !turning_bodies) return best;
+  if (best.time < 1 && d->a.rate > 0) g = guide_hosted(d, WITH_A, v->n, t), try_guide(d, &g, t, &best);
+  if (best.time < 1 && d->b.rate > 0) g = guide_hosted(d, WITH_B, v->n, t), try_guide(d, &g, t, &best);
+  if (best.time < 1 && guide_edges(d, basis, v->n, t, &g)) try_guide(d, &g, t, &best);
   return best;
+}
+
+// The plane that led here proves that the bodies are apart, whatever the oracle made of it.
+static void recall(const duel *d, const lead *from, view *v) {
+  carom_vec3 n = cm_unit(direction_at(d, &from->plane, from->time));
+  double s = separation(d, n, from->time);
+  if (s > v->separation) v->n = n, v->separation = s;
 }
 
 static carom_status report(carom_impact_outcome outcome, const view *v, double t, int rounds, carom_impact_time *out) {
@@ -281,18 +306,19 @@ static carom_status report(carom_impact_outcome outcome, const view *v, double t
 }
 
 static carom_status run(const duel *d, carom_ssh_cache *cache, carom_impact_time *impact) {
-  double t = 0;
+  lead at = {.time = 0};
   view v;
   for (int round = 1; round <= MAX_ROUNDS; round++) {
-    carom_status status = look(d, t, cache, &v);
+    carom_status status = look(d, at.time, cache, &v);
     if (status != CAROM_OK) return status;
+    if (at.time > 0) recall(d, &at, &v);
     if (v.separation <= d->within)
-      return report(t > 0 ? CAROM_IMPACT_FOUND : CAROM_IMPACT_AT_START, &v, t, round, impact);
-    if (t >= 1) return report(CAROM_IMPACT_NONE, &v, 1, round, impact);
-    report(CAROM_IMPACT_FOUND, &v, t, round, impact);
-    double next = advance(d, &v, cache, t);
-    if (next <= t) return CAROM_NOT_CONVERGED;
-    t = next;
+      return report(at.time > 0 ? CAROM_IMPACT_FOUND : CAROM_IMPACT_AT_START, &v, at.time, round, impact);
+    if (at.time >= 1) return report(CAROM_IMPACT_NONE, &v, 1, round, impact);
+    report(CAROM_IMPACT_FOUND, &v, at.time, round, impact);
+    lead next = advance(d, &v, cache, at.time);
+    if (next.time <= at.time) return CAROM_NOT_CONVERGED;
+    at = next;
   }
   return CAROM_NOT_CONVERGED;
 }

@@ -5,12 +5,14 @@
 
 #include "collide/optimal_set.h"
 #include "collide/outline.h"
+#include "collide/round_points.h"
 
 typedef struct side {
   carom_stand body;
   carom_vec3 shift;       // its position minus that of A
   carom_vec3 outward;     // the normal, as the body sees it: away from its inside
-  double reach;           // how far the body extends along outward, from the position of A
+  double reach;           // how far the body, or the core of a rounded one, extends along outward, from A's position
+  carom_vec3 from, to;    // curved shapes: first and last point of the outline
   carom_outline outline;  // empty for a half-space, which has none
 } side;
 
@@ -57,25 +59,29 @@ static void outline_polytope(const view *w, side *s) {
   carom_outline_hull(&s->outline, w->eps);
 }
 
-static carom_vec3 capsule_end(const side *s, double which) {
-  carom_vec3 axis = cm_vec3(s->body.R.m[0][2], s->body.R.m[1][2], s->body.R.m[2][2]);
-  return cm_axpy(s->shift, which * s->body.shape->half_length, axis);
-}
+static carom_vec3 axis_of(const side *s) { return cm_vec3(s->body.R.m[0][2], s->body.R.m[1][2], s->body.R.m[2][2]); }
 
 static void outline_curved(const view *w, side *s) {
-  const carom_shape *shape = s->body.shape;
-  double h0 = cm_dot(s->outward, capsule_end(s, -1)), h1 = cm_dot(s->outward, capsule_end(s, 1));
-  s->reach = fmax(h0, h1) + shape->radius;
+  carom_vec3 points[CAROM_ROUND_MAX], local = cm_neg(cm_tmulv(s->body.R, s->outward));
+  int count = carom_round_points(s->body.shape, local, w->slop, CAROM_RIM_MAX, points);
   s->outline.count = 0;
-  if (h0 >= h1 - w->slop) s->outline.at[s->outline.count++] = flat_of(w, capsule_end(s, -1));
-  if (h1 >= h0 - w->slop) s->outline.at[s->outline.count++] = flat_of(w, capsule_end(s, 1));
+  s->reach = -DBL_MAX;
+  for (int i = 0; i < count && i < CAROM_OUTLINE_MAX; i++) {
+    carom_vec3 x = cm_add(s->shift, cm_mulv(s->body.R, points[i]));
+    s->reach = fmax(s->reach, cm_dot(s->outward, x));
+    s->outline.at[s->outline.count++] = flat_of(w, x);
+    if (i == 0) s->from = x;
+    s->to = x;
+  }
   carom_outline_hull(&s->outline, w->eps);
 }
 
 static void outline(const view *w, side *s) {
   s->outline.count = 0;
-  if (s->body.shape->kind == CAROM_SHAPE_POLYTOPE) outline_polytope(w, s);
-  if (s->body.shape->kind == CAROM_SHAPE_SPHERE || s->body.shape->kind == CAROM_SHAPE_CAPSULE) outline_curved(w, s);
+  if (s->body.shape->kind == CAROM_SHAPE_POLYTOPE)
+    outline_polytope(w, s);
+  else if (s->body.shape->kind != CAROM_SHAPE_HALFSPACE)
+    outline_curved(w, s);
 }
 
 // ---- heights -------------------------------------------------------------------------------------------------------
@@ -89,21 +95,21 @@ static double height_polytope(const view *w, const side *s, carom_vec3 x) {
     double slope = cm_dot(p->face_normals[f], out);
     if (slope > 1e-6) height = fmin(height, (p->face_offsets[f] - cm_dot(p->face_normals[f], local)) / slope);
   }
-  return fmin(fmax(height, s->reach - w->slop), s->reach);
+  return fmin(fmax(height, s->reach - w->slop), s->reach) + s->body.shape->radius;
 }
 
-static double height_curved(const view *w, const side *s, carom_flat at) {
-  carom_vec3 p = capsule_end(s, -1), q = capsule_end(s, 1);
-  carom_flat from = flat_of(w, p), to = flat_of(w, q);
+// On a cap, its plane; on a line, between its ends; else the lowest point.
+static double height_curved(const view *w, const side *s, carom_vec3 x, carom_flat at) {
+  if (s->outline.count >= 3) return cm_dot(axis_of(s), cm_sub(s->from, x)) / cm_dot(axis_of(s), s->outward);
+  carom_flat from = flat_of(w, s->from), to = flat_of(w, s->to);
   double u = to.u - from.u, v = to.v - from.v, squared = u * u + v * v;
-  double t = squared > w->eps * w->eps ? ((at.u - from.u) * u + (at.v - from.v) * v) / squared : 0.5;
-  double h0 = cm_dot(s->outward, p), h1 = cm_dot(s->outward, q);
-  double h = squared > w->eps * w->eps ? h0 + fmin(fmax(t, 0), 1) * (h1 - h0) : fmax(h0, h1);
-  return h + s->body.shape->radius;
+  if (!(squared > w->eps * w->eps)) return s->reach;
+  double t = fmin(fmax(((at.u - from.u) * u + (at.v - from.v) * v) / squared, 0), 1);
+  return cm_dot(s->outward, cm_lerp(s->from, s->to, t));
 }
 
 static double height_halfspace(const side *s, carom_vec3 x) {
-  carom_vec3 n = cm_vec3(s->body.R.m[0][2], s->body.R.m[1][2], s->body.R.m[2][2]);
+  carom_vec3 n = axis_of(s);
   return cm_dot(n, cm_sub(s->shift, x)) / cm_dot(n, s->outward);
 }
 
@@ -112,7 +118,7 @@ static carom_vec3 surface(const view *w, const side *s, carom_flat at) {
   carom_vec3 x = cm_add(cm_scale(at.u, w->e1), cm_scale(at.v, w->e2));
   double h = s->body.shape->kind == CAROM_SHAPE_POLYTOPE    ? height_polytope(w, s, x)
              : s->body.shape->kind == CAROM_SHAPE_HALFSPACE ? height_halfspace(s, x)
-                                                            : height_curved(w, s, at);
+                                                            : height_curved(w, s, x, at);
   return cm_axpy(x, h, s->outward);
 }
 

@@ -3,6 +3,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "collide/round_points.h"
+
 static const double DEFAULT_TOLERANCE = 1e-10;
 // On curved surfaces the program stops when the gap is right to round-off; the plane is then right to its square root.
 static const double CURVED_TOLERANCE = 3e-8;
@@ -11,11 +13,13 @@ carom_stand carom_stand_of(const carom_placed *placed) {
   return (carom_stand){placed->shape, cm_rotation(placed->pose.q), placed->pose.p};
 }
 
-static bool is_polytope(const carom_stand *s) { return s->shape->kind == CAROM_SHAPE_POLYTOPE; }
+// With vertices, sharp or rounded; with sharp ones.
+static bool has_vertices(const carom_stand *s) { return s->shape->kind == CAROM_SHAPE_POLYTOPE; }
+static bool is_polytope(const carom_stand *s) { return has_vertices(s) && s->shape->radius == 0; }
 static bool is_halfspace(const carom_stand *s) { return s->shape->kind == CAROM_SHAPE_HALFSPACE; }
 
 carom_vec3 carom_column_point(const carom_stand *body, int vertex, carom_vec3 column) {
-  return vertex >= 0 ? carom_stand_vertex(body, vertex) : cm_sub(column, body->p);
+  return vertex >= 0 && body->shape->radius == 0 ? carom_stand_vertex(body, vertex) : cm_sub(column, body->p);
 }
 
 // ---- points in the plane of the query ------------------------------------------------------------------------------
@@ -44,31 +48,29 @@ static void collect_vertices(carom_optimal_side *side, carom_vec3 direction, dou
   const carom_polytope *p = &side->body.shape->polytope;
   carom_vec3 local = cm_tmulv(side->body.R, direction);
   double limit = lowest_vertex(p, local) + reach;
+  carom_vec3 round = cm_scale(-side->body.shape->radius, cm_unit(direction));
   int active = 0, room = CAROM_OPTIMAL_MAX - column_count, seen = 0;
   for (int i = 0; i < p->vertex_count; i++) active += cm_dot(local, p->vertices[i]) <= limit ? 1 : 0;
   for (int i = 0; i < p->vertex_count; i++) {
     bool carries = has_vertex(columns, column_count, i), in_plane = cm_dot(local, p->vertices[i]) <= limit;
     if (in_plane) seen++;
     bool spaced = active <= room || (int64_t)seen * room / active > (int64_t)(seen - 1) * room / active;
-    if (carries || (in_plane && spaced)) add_point(side, i, carom_stand_vertex(&side->body, i));
+    if (carries || (in_plane && spaced)) add_point(side, i, cm_add(round, carom_stand_vertex(&side->body, i)));
   }
 }
 
-// The one point of a sphere, or the ends of a capsule that lie in the plane.
+// Points of a curved shape; RIM of them stand for the disc on which a cylinder or a cone may stand.
 static void collect_curved(carom_optimal_side *side, carom_vec3 direction, double reach) {
-  const carom_shape *shape = side->body.shape;
-  carom_vec3 round = cm_scale(-shape->radius, cm_unit(direction));
-  carom_vec3 end =
-      cm_scale(shape->half_length, cm_vec3(side->body.R.m[0][2], side->body.R.m[1][2], side->body.R.m[2][2]));
-  double rise = cm_dot(direction, end);
-  bool both = shape->half_length > 0 && fabs(2 * rise) <= reach;
-  if (both || rise >= 0) add_point(side, -1, cm_sub(round, end));
-  if (both || rise < 0) add_point(side, -1, cm_add(round, end));
+  enum { RIM = 48 };
+  carom_vec3 points[CAROM_ROUND_MAX];
+  carom_vec3 local = cm_unit(cm_tmulv(side->body.R, direction));
+  int count = carom_round_points(side->body.shape, local, reach / cm_norm(direction), RIM, points);
+  for (int i = 0; i < count && i < CAROM_OPTIMAL_MAX; i++) add_point(side, -1, cm_mulv(side->body.R, points[i]));
 }
 
 static void collect(carom_optimal_side *side, carom_vec3 direction, double reach, const int *columns,
                     int column_count) {
-  if (is_polytope(&side->body))
+  if (has_vertices(&side->body))
     collect_vertices(side, direction, reach, columns, column_count);
   else if (is_halfspace(&side->body))
     add_point(side, -1, side->witness);
@@ -98,17 +100,15 @@ void carom_weight_rows_fill(const carom_optimal_set *set, carom_weight_rows *row
       longest = fmax(longest, hypot(at[0], at[1]));
     }
   }
-  double scale = longest > 0 ? 1 / longest : 1;
+  double scale = longest > set->tolerance ? 1 / longest : 0;  // a lone point each: nothing but round-off
   for (int j = 0; j < rows->count; j++) rows->E[2][j] *= scale, rows->E[3][j] *= scale;
 }
 
-// The weights of the query, summed by vertex; evenly where there are no vertices.
+// The weights of the query, summed by vertex.
 static void first_weights(const carom_optimal_side *side, const int *columns, const carom_ssh_result *r, double *y) {
-  for (int i = 0; i < side->count; i++) {
-    y[i] = is_polytope(&side->body) ? 0 : 1.0 / side->count;
+  for (int i = 0; i < side->count; i++)
     for (int k = 0; k < r->column_count; k++)
-      if (side->vertex[i] >= 0 && columns[k] == side->vertex[i]) y[i] += r->weight[k];
-  }
+      if (columns[k] == side->vertex[i]) y[i] += r->weight[k];
 }
 
 static void keep_weights(carom_optimal_side *side, const double *y) {
@@ -123,8 +123,13 @@ static void weigh(carom_optimal_set *set, const carom_ssh_result *r) {
   if (!plane_a && !plane_b) {
     carom_weight_rows rows;
     carom_weight_rows_fill(set, &rows);
-    first_weights(&set->a, r->vertex_a, r, y);
-    first_weights(&set->b, r->vertex_b, r, y + set->a.count);
+    if (has_vertices(&set->a.body) && has_vertices(&set->b.body)) {
+      first_weights(&set->a, r->vertex_a, r, y);
+      first_weights(&set->b, r->vertex_b, r, y + set->a.count);
+    } else {
+      const double nothing[CAROM_OPTIMAL_COLUMNS] = {0};
+      carom_weights_minimize(&rows, nothing, y);
+    }
     carom_weights_least_norm(&rows, y);
   } else {  // any weights will do: a half-space has a foot for each point
     for (int i = 0; i < set->a.count + set->b.count; i++) y[i] = 1;

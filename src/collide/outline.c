@@ -13,12 +13,6 @@ static double flat_length(carom_flat a) { return hypot(a.u, a.v); }
 // Twice the area of the triangle: positive when c lies to the left of a -> b.
 static double turn(carom_flat a, carom_flat b, carom_flat c) { return flat_cross(flat_sub(b, a), flat_sub(c, a)); }
 
-double carom_outline_area(const carom_outline *o) {
-  double twice = 0;
-  for (int i = 2; i < o->count; i++) twice += turn(o->at[0], o->at[i - 1], o->at[i]);
-  return twice / 2;
-}
-
 // ---- hull ----------------------------------------------------------------------------------------------------------
 
 static bool before(carom_flat a, carom_flat b) { return a.u < b.u || (a.u == b.u && a.v < b.v); }
@@ -100,15 +94,18 @@ void carom_outline_reduce(carom_outline *o, int limit, double eps) {
 
 // ---- clipping ------------------------------------------------------------------------------------------------------
 
+static void push(carom_outline *o, carom_flat x) {
+  if (o->count < 2 * CAROM_OUTLINE_MAX) o->at[o->count++] = x;
+}
+
 static void clip_by_line(const carom_outline *in, carom_flat p, carom_flat q, double eps, carom_outline *out) {
   double length = flat_length(flat_sub(q, p));
   out->count = 0;
   for (int i = 0; i < in->count; i++) {
     carom_flat x = in->at[i], y = in->at[(i + 1) % in->count];
     double hx = turn(p, q, x) / length, hy = turn(p, q, y) / length;
-    if (hx >= -eps) out->at[out->count++] = x;
-    if ((hx > eps && hy < -eps) || (hx < -eps && hy > eps))
-      out->at[out->count++] = flat_axpy(x, hx / (hx - hy), flat_sub(y, x));
+    if (hx >= -eps) push(out, x);
+    if ((hx > eps && hy < -eps) || (hx < -eps && hy > eps)) push(out, flat_axpy(x, hx / (hx - hy), flat_sub(y, x)));
   }
 }
 

@@ -32,6 +32,4 @@ void carom_outline_closest(const carom_outline *a, const carom_outline *b, carom
 int carom_segments_meet(const carom_outline *a, const carom_outline *b, double eps, carom_flat on_a[2],
                         carom_flat on_b[2]);
 
-double carom_outline_area(const carom_outline *o);
-
 #endif

@@ -28,30 +28,30 @@ static carom_vec3 rate_of(const motion *m, const double *y) {
   return rate;
 }
 
-// The rate whose weights are worst for the given plane.
-static bool worst_rate(const motion *m, carom_vec3 alpha, carom_vec3 *rate) {
+// The rate whose weights are worst for the given plane. Weights on a curved surface satisfy their rows to the root of
+// round-off only; if that is too little for the linear program, those of least norm stand for all.
+static carom_vec3 worst_rate(const motion *m, carom_vec3 alpha) {
   const carom_optimal_side *a = &m->set->a, *b = &m->set->b;
   double c[CAROM_OPTIMAL_COLUMNS], y[CAROM_OPTIMAL_COLUMNS];
   for (int i = 0; i < a->count; i++) c[i] = cm_dot(alpha, velocity(m->a, a->point[i]));
   for (int j = 0; j < b->count; j++) c[a->count + j] = -cm_dot(alpha, velocity(m->b, b->point[j]));
-  if (!carom_weights_minimize(&m->rows, c, y)) return false;
-  *rate = rate_of(m, y);
-  return true;
+  if (!carom_weights_minimize(&m->rows, c, y)) {
+    for (int i = 0; i < a->count; i++) y[i] = a->weight[i];
+    for (int j = 0; j < b->count; j++) y[a->count + j] = b->weight[j];
+  }
+  return rate_of(m, y);
 }
 
 // max over s of min(r0 . alpha(s), r1 . alpha(s)), where r0 is the worst at the lower end and r1 at the upper.
-static bool saddle_on_segment(const motion *m, double *derivative) {
+static double saddle_on_segment(const motion *m) {
   const carom_optimal_set *set = m->set;
   carom_vec3 first = cm_axpy(set->alpha, set->low, set->tilt), last = cm_axpy(set->alpha, set->high, set->tilt);
-  carom_vec3 r0, r1;
-  if (!worst_rate(m, first, &r0) || !worst_rate(m, last, &r1)) return false;
+  carom_vec3 r0 = worst_rate(m, first), r1 = worst_rate(m, last);
   double rise = cm_dot(r0, set->tilt), fall = cm_dot(r1, set->tilt);
-  *derivative = fmax(cm_dot(r0, first), cm_dot(r1, last));
-  if (rise <= 0 || fall >= 0) return true;  // highest at an end
+  if (rise <= 0 || fall >= 0) return fmax(cm_dot(r0, first), cm_dot(r1, last));  // highest at an end
   double s = cm_dot(cm_sub(r1, r0), set->alpha) / (rise - fall);
   s = fmin(fmax(s, set->low), set->high);
-  *derivative = cm_dot(r0, cm_axpy(set->alpha, s, set->tilt));
-  return true;
+  return cm_dot(r0, cm_axpy(set->alpha, s, set->tilt));
 }
 
 // Half-space: each active point has its own foot, alpha is the normal; the worst point counts.
@@ -91,14 +91,11 @@ carom_status carom_ssh_directional(const carom_placed *a, const carom_placed *b,
     return CAROM_OK;
   }
   carom_weight_rows_fill(&set, &m.rows);
-  bool found = true;
-  carom_vec3 rate;
   if (set.plane_freedom == 1) {
-    found = saddle_on_segment(&m, derivative);
+    *derivative = saddle_on_segment(&m);
   } else {
-    found = worst_rate(&m, set.alpha, &rate);
-    carom_vec3 alpha = found && set.plane_freedom == 2 ? carom_optimal_corner(&set, &rate) : set.alpha;
-    if (found) *derivative = cm_dot(alpha, rate);
+    carom_vec3 rate = worst_rate(&m, set.alpha);
+    *derivative = cm_dot(set.plane_freedom == 2 ? carom_optimal_corner(&set, &rate) : set.alpha, rate);
   }
-  return found && isfinite(*derivative) ? CAROM_OK : CAROM_NOT_CONVERGED;
+  return isfinite(*derivative) ? CAROM_OK : CAROM_ERR_NUMBER;
 }

@@ -113,6 +113,12 @@ static carom_vec3 core_of(const carom_stand *s, int vertex, carom_vec3 column) {
   return cm_scale(along < 0 ? -s->shape->half_length : s->shape->half_length, axis);
 }
 
+// Ellipsoids, cylinders and cones are no fattened points, lines or polytopes.
+static bool has_core(const carom_shape *shape) {
+  return shape->kind == CAROM_SHAPE_POLYTOPE || shape->kind == CAROM_SHAPE_SPHERE ||
+         shape->kind == CAROM_SHAPE_CAPSULE || shape->kind == CAROM_SHAPE_HALFSPACE;
+}
+
 static void add_difference(form *f, carom_vec3 ra, carom_vec3 rb) {
   carom_vec3 d = cm_sub(ra, rb);
   for (int k = 0; k < f->count; k++)
@@ -132,6 +138,7 @@ static form make_form(const carom_placed *a, const carom_placed *b, const carom_
 carom_status carom_ssh_hessian(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
                                bool beta_moves, double hessian[144]) {
   if (!isfinite(result->gap) || result->column_count < 1 || result->column_count > 3) return CAROM_ERR_NUMBER;
+  if (!has_core(a->shape) || !has_core(b->shape)) return CAROM_ERR_GEOMETRY;
   form f = make_form(a, b, result, beta_moves);
   bool half = a->shape->kind == CAROM_SHAPE_HALFSPACE || b->shape->kind == CAROM_SHAPE_HALFSPACE;
   if (!half && f.rho == 0 && f.count < 3) return CAROM_ERR_SINGULAR;  // a kink: corner on corner, or on an edge

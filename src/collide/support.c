@@ -36,10 +36,21 @@ static carom_vec3 polytope_lowest(carom_supporter *s, carom_vec3 direction, int 
 
 carom_vec3 carom_support_lowest(carom_supporter *s, carom_vec3 direction, int *vertex) {
   const carom_shape *shape = s->shape;
-  if (shape->kind == CAROM_SHAPE_POLYTOPE) return polytope_lowest(s, direction, vertex);
+  if (shape->kind == CAROM_SHAPE_POLYTOPE && shape->radius == 0) return polytope_lowest(s, direction, vertex);
   *vertex = -1;
   carom_vec3 round = cm_scale(-shape->radius, cm_unit(direction));
-  if (shape->kind != CAROM_SHAPE_CAPSULE) return round;
-  carom_vec3 axis = cm_vec3(s->R.m[0][2], s->R.m[1][2], s->R.m[2][2]);
-  return cm_axpy(round, cm_dot(axis, direction) > 0 ? -shape->half_length : shape->half_length, axis);
+  switch (shape->kind) {
+    case CAROM_SHAPE_POLYTOPE:
+      return cm_add(round, polytope_lowest(s, direction, vertex));
+    case CAROM_SHAPE_CAPSULE: {
+      carom_vec3 axis = cm_vec3(s->R.m[0][2], s->R.m[1][2], s->R.m[2][2]);
+      return cm_axpy(round, cm_dot(axis, direction) > 0 ? -shape->half_length : shape->half_length, axis);
+    }
+    case CAROM_SHAPE_ELLIPSOID:
+    case CAROM_SHAPE_CYLINDER:
+    case CAROM_SHAPE_CONE:
+      return cm_mulv(s->R, carom_smooth_lowest(shape, cm_tmulv(s->R, direction)));
+    default:
+      return round;
+  }
 }

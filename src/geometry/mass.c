@@ -7,15 +7,15 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "geometry/integrals.h"
 #include "geometry/mesh.h"
 #include "geometry/shape.h"
 #include "geometry/weld.h"
 
-typedef long double real;
+typedef carom_real real;
+typedef carom_integrals integrals;
 
-typedef struct integrals {
-  real volume, first[3], second[3][3];
-} integrals;
+static const real pi = 3.14159265358979323846264338327950288L;
 
 static void load(real *to, carom_vec3 v, carom_vec3 o) {
   to[0] = (real)v.x - (real)o.x;
@@ -62,7 +62,7 @@ static carom_vec3 mean_point(const carom_vec3 *vertices, int count) {
   return cm_axpy(vertices[0], 1.0 / count, sum);
 }
 
-static carom_mass polytope_mass(const carom_polytope *p, double density) {
+static carom_mass polytope_mass(const carom_polytope *p, double radius, double density) {
   integrals s = {0};
   carom_vec3 o = mean_point(p->vertices, p->vertex_count);
   for (int f = 0; f < p->face_count; f++) {
@@ -70,6 +70,7 @@ static carom_mass polytope_mass(const carom_polytope *p, double density) {
     for (int i = 1; i + 1 < p->face_start[f + 1] - p->face_start[f]; i++)
       add_tetrahedron(&s, o, p->vertices[c[0]], p->vertices[c[i]], p->vertices[c[i + 1]]);
   }
+  if (radius > 0) carom_integrate_coat(&s, p, o, radius);
   return from_integrals(&s, o, density);
 }
 
@@ -77,12 +78,40 @@ static carom_mass polytope_mass(const carom_polytope *p, double density) {
 //   I_z = m_c r^2/2 + m_b 2/5 r^2,   I_x = m_c (r^2/4 + h^2/3) + m_b (2/5 r^2 + h^2 + 3/4 h r)
 // with m_b the mass of both halves together. h = 0 is the sphere.
 static carom_mass capsule_mass(double radius, double half_length, double density) {
-  real r = radius, h = half_length, pi = 3.14159265358979323846264338327950288L;
+  real r = radius, h = half_length;
   real ball = density * pi * r * r * r * 4 / 3, cylinder = density * pi * r * r * 2 * h;
   real across = cylinder * (r * r / 4 + h * h / 3) + ball * (r * r * 2 / 5 + h * h + h * r * 3 / 4);
   real along = cylinder * r * r / 2 + ball * r * r * 2 / 5;
   carom_mass mass = {(double)(ball + cylinder), cm_zero3(), cm_diag3((double)across, (double)across, (double)along)};
   return mass;
+}
+
+// With the half axes a, b, c (of cylinder and cone: a = b the radius, 2c the height) about the centre of mass:
+//   ellipsoid  m = 4/3 pi abc    I_z = m (a^2 + b^2)/5,   I_x = m (b^2 + c^2)/5
+//   cylinder   m = 2 pi a^2 c    I_z = m a^2/2,           I_x = m (a^2/4 + c^2/3)
+//   cone       m = 2/3 pi a^2 c  I_z = 3/10 m a^2,        I_x = 3/20 m (a^2 + c^2)
+// as second moments S_x, S_y, S_z per mass, of which I_x = m (S_y + S_z).
+static carom_mass smooth_mass(const carom_shape *shape, double density) {
+  real a = shape->half_axes.x, b = shape->half_axes.y, c = shape->half_axes.z;
+  real volume = 4 * pi / 3, across = 1 / 5.0L, along = 1 / 5.0L;
+  if (shape->kind == CAROM_SHAPE_CYLINDER) volume = 2 * pi, across = 1 / 4.0L, along = 1 / 3.0L;
+  if (shape->kind == CAROM_SHAPE_CONE) volume = 2 * pi / 3, across = 3 / 20.0L, along = 3 / 20.0L;
+  real m = density * volume * a * b * c, x = m * across * a * a, y = m * across * b * b, z = m * along * c * c;
+  carom_mass mass = {(double)m, cm_zero3(), cm_diag3((double)(y + z), (double)(z + x), (double)(x + y))};
+  return mass;
+}
+
+static carom_mass solid_mass(const carom_shape *shape, double density) {
+  switch (shape->kind) {
+    case CAROM_SHAPE_POLYTOPE:
+      return polytope_mass(&shape->polytope, shape->radius, density);
+    case CAROM_SHAPE_ELLIPSOID:
+    case CAROM_SHAPE_CYLINDER:
+    case CAROM_SHAPE_CONE:
+      return smooth_mass(shape, density);
+    default:
+      return capsule_mass(shape->radius, shape->half_length, density);
+  }
 }
 
 static carom_status check_density(double density, carom_error *error) {
@@ -107,8 +136,7 @@ carom_status carom_shape_mass(const carom_shape *shape, double density, carom_ma
   if (status) return status;
   if (shape->kind == CAROM_SHAPE_HALFSPACE)
     return carom_fail(error, CAROM_ERR_GEOMETRY, "a half-space has no finite mass; use it for a fixed body");
-  carom_mass m = shape->kind == CAROM_SHAPE_POLYTOPE ? polytope_mass(&shape->polytope, density)
-                                                     : capsule_mass(shape->radius, shape->half_length, density);
+  carom_mass m = solid_mass(shape, density);
   status = check_range(&m, error);
   if (!status) *mass = m;
   return status;

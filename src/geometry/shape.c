@@ -75,6 +75,7 @@ carom_status carom_shape_create_halfspace(const carom_allocator *allocator, cons
 carom_shape_kind carom_shape_get_kind(const carom_shape *shape) { return shape->kind; }
 double carom_shape_radius(const carom_shape *shape) { return shape->radius; }
 double carom_shape_half_length(const carom_shape *shape) { return shape->half_length; }
+carom_vec3 carom_shape_half_axes(const carom_shape *shape) { return shape->half_axes; }
 double carom_shape_bounding_radius(const carom_shape *shape) { return shape->bounding_radius; }
 
 const carom_polytope *carom_shape_polytope(const carom_shape *shape) {

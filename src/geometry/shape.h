@@ -15,7 +15,10 @@ enum { CAROM_SHAPE_LANES = 8 };  // vertices that a support query looks at side 
 struct carom_shape {
   atomic_int references;
   carom_shape_kind kind;
-  double radius, half_length, bounding_radius;
+  double radius;       // of the ball that fattens the core: a point, a segment or the polytope
+  double half_length;  // of a capsule's segment
+  double bounding_radius;
+  carom_vec3 half_axes;     // ellipsoid; (radius, radius, height/2) of cylinder and cone
   carom_vec3 center;        // an inner point: the mean of the vertices, or the origin
   carom_polytope polytope;  // its arrays follow the struct in the same block
   int lane_count;           // vertex_count rounded up to a multiple of CAROM_SHAPE_LANES
@@ -28,5 +31,9 @@ carom_shape *carom_shape_allocate(carom_shape_kind kind, size_t extra, const car
 
 // Refuses a length that is not finite, not positive or out of range; `what` names it in the message.
 carom_status carom_check_length(const char *what, double length, carom_error *error);
+
+// The point of an ellipsoid, cylinder or cone that lies lowest along `direction`, both in the shape's frame. Where a
+// whole disc lies equally low, its centre; for a zero direction, some point of the shape.
+carom_vec3 carom_smooth_lowest(const carom_shape *shape, carom_vec3 direction);
 
 #endif

@@ -28,44 +28,96 @@ static void add_pose(carom_text_buffer *text, const carom_pose *pose) {
   carom_text_buffer_json_numbers(text, &pose->q.w, 4);
 }
 
-static void add_mesh(carom_text_buffer *text, const carom_polytope *mesh) {
+static void add_mesh(carom_text_buffer *text, const carom_vec3 *vertices, int vertex_count, const int *face_start,
+                     const int *face_vertices, int face_count) {
   carom_text_buffer_add(text, "{\"kind\":\"mesh\",\"vertices\":");
-  carom_text_buffer_json_numbers(text, &mesh->vertices->x, 3 * mesh->vertex_count);
+  carom_text_buffer_json_numbers(text, &vertices->x, 3 * vertex_count);
   carom_text_buffer_add(text, ",\"faces\":[");
-  for (int f = 0; f < mesh->face_count; f++) {
-    for (int k = mesh->face_start[f]; k < mesh->face_start[f + 1]; k++)
-      carom_text_buffer_print(text, "%s%d", k > mesh->face_start[f] ? "," : f > 0 ? ",[" : "[", mesh->face_vertices[k]);
+  for (int f = 0; f < face_count; f++) {
+    for (int k = face_start[f]; k < face_start[f + 1]; k++)
+      carom_text_buffer_print(text, "%s%d", k > face_start[f] ? "," : f > 0 ? ",[" : "[", face_vertices[k]);
     carom_text_buffer_add(text, "]");
   }
   carom_text_buffer_add(text, "]}");
 }
 
-static void add_shape(carom_text_buffer *text, const carom_shape *shape) {
-  switch (carom_shape_get_kind(shape)) {
-    case CAROM_SHAPE_POLYTOPE:
-      add_mesh(text, carom_shape_polytope(shape));
-      return;
-    case CAROM_SHAPE_HALFSPACE:
-      carom_text_buffer_add(text, "{\"kind\":\"halfspace\"}");
-      return;
-    case CAROM_SHAPE_SPHERE:
-      carom_text_buffer_add(text, "{\"kind\":\"sphere\",\"radius\":");
-      break;
-    case CAROM_SHAPE_CAPSULE:
-      carom_text_buffer_add(text, "{\"kind\":\"capsule\",\"half_length\":");
-      carom_text_buffer_json_number(text, carom_shape_half_length(shape));
-      carom_text_buffer_add(text, ",\"radius\":");
-      break;
+static void add_polytope(carom_text_buffer *text, const carom_polytope *p) {
+  add_mesh(text, p->vertices, p->vertex_count, p->face_start, p->face_vertices, p->face_count);
+}
+
+static void add_surface(carom_text_buffer *text, const carom_shape *shape, int detail,
+                        const carom_allocator *allocator) {
+  carom_surface s;
+  carom_surface_options options = {1, detail};
+  if (!carom_surface_create(&s, shape, &options, allocator)) {
+    text->failed = true;
+    return;
+  }
+  add_mesh(text, s.vertices, s.vertex_count, s.face_start, s.face_vertices, s.face_count);
+  carom_surface_release(&s, allocator);
+}
+
+// Cylinder and cone by their facets: the page finds sharp edges by the vertices that faces share, and the surface that
+// other exports use has those of the rims twice.
+static void add_faceted(carom_text_buffer *text, const carom_shape *shape, int detail,
+                        const carom_allocator *allocator) {
+  carom_vec3 axes = carom_shape_half_axes(shape);
+  const carom_shape *facets = NULL;
+  carom_status status = carom_shape_get_kind(shape) == CAROM_SHAPE_CONE
+                            ? carom_shape_create_pyramid(4 * detail, axes.x, 2 * axes.z, allocator, &facets, NULL)
+                            : carom_shape_create_prism(4 * detail, axes.x, 2 * axes.z, allocator, &facets, NULL);
+  if (status != CAROM_OK) {
+    text->failed = true;
+    return;
+  }
+  add_polytope(text, carom_shape_polytope(facets));
+  carom_shape_release(facets);
+}
+
+static void add_round(carom_text_buffer *text, const carom_shape *shape) {
+  if (carom_shape_get_kind(shape) == CAROM_SHAPE_CAPSULE) {
+    carom_text_buffer_add(text, "{\"kind\":\"capsule\",\"half_length\":");
+    carom_text_buffer_json_number(text, carom_shape_half_length(shape));
+    carom_text_buffer_add(text, ",\"radius\":");
+  } else {
+    carom_text_buffer_add(text, "{\"kind\":\"sphere\",\"radius\":");
   }
   carom_text_buffer_json_number(text, carom_shape_radius(shape));
   carom_text_buffer_add(text, "}");
 }
 
+static void add_shape(carom_text_buffer *text, const carom_shape *shape, int detail, const carom_allocator *allocator) {
+  switch (carom_shape_get_kind(shape)) {
+    case CAROM_SHAPE_POLYTOPE:
+      if (carom_shape_radius(shape) > 0)
+        add_surface(text, shape, detail, allocator);
+      else
+        add_polytope(text, carom_shape_polytope(shape));
+      break;
+    case CAROM_SHAPE_HALFSPACE:
+      carom_text_buffer_add(text, "{\"kind\":\"halfspace\"}");
+      break;
+    case CAROM_SHAPE_SPHERE:
+    case CAROM_SHAPE_CAPSULE:
+      add_round(text, shape);
+      break;
+    case CAROM_SHAPE_ELLIPSOID:
+      add_surface(text, shape, detail, allocator);
+      break;
+    case CAROM_SHAPE_CYLINDER:
+    case CAROM_SHAPE_CONE:
+      add_faceted(text, shape, detail, allocator);
+      break;
+  }
+}
+
+// Curved shapes other than spheres and capsules become meshes, coarser where there are many.
 static void add_shapes(carom_text_buffer *text, const carom_result *result) {
+  int detail = result->shape_count > 2000 ? 3 : result->shape_count > 100 ? 6 : 8;
   carom_text_buffer_add(text, ",\"shapes\":[");
   for (int s = 0; s < result->shape_count; s++) {
     if (s > 0) carom_text_buffer_add(text, ",\n");
-    add_shape(text, result->shapes[s]);
+    add_shape(text, result->shapes[s], detail, &result->allocator);
   }
   carom_text_buffer_add(text, "]");
 }

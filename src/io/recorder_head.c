@@ -214,6 +214,7 @@ static void write_shapes(carom_h5_file *file, const carom_shape_set *shapes) {
   write_shape_kinds(file, &tables);
   write_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, tables.shape_count, 0, 0, tables.radius);
   write_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, tables.shape_count, 0, 0, tables.half_length);
+  write_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, tables.shape_count, 3, 0, &tables.half_axes->x);
   write_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, tables.shape_count + 1, tables.vertex_start);
   write_ints(file, CAROM_FIELD_SHAPE_FACE_START, tables.shape_count + 1, tables.face_start);
   write_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, tables.vertex_count, 3, 0, &tables.vertices->x);

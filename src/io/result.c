@@ -201,6 +201,7 @@ typedef struct shape_columns {
   size_t stride;
   char *kinds;
   double *radius, *half_length;
+  double *half_axes;  // null in files from before there were shapes that need it
   int *vertex_start;
   double *vertices;
 } shape_columns;
@@ -211,13 +212,15 @@ static shape_columns read_shape_columns(carom_h5_file *file) {
   hsize_t ends = c.count + 1;
   c.radius = read_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, &c.count, 0, 0);
   c.half_length = read_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, &c.count, 0, 0);
+  if (file->status == CAROM_OK && H5Lexists(file->id, path_of(CAROM_FIELD_SHAPE_HALF_AXES), H5P_DEFAULT) > 0)
+    c.half_axes = read_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, &c.count, 3, 0);
   c.vertex_start = read_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, &ends);
   c.vertices = read_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, &c.vertex_count, 3, 0);
   return c;
 }
 
 static void release_shape_columns(const carom_allocator *allocator, shape_columns *c) {
-  void *blocks[] = {c->kinds, c->radius, c->half_length, c->vertex_start, c->vertices};
+  void *blocks[] = {c->kinds, c->radius, c->half_length, c->half_axes, c->vertex_start, c->vertices};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
 }
 
@@ -228,15 +231,44 @@ static int kind_of(const char *name) {
 }
 
 // Only the corners are taken from the file; faces and the rest of the lattice follow from them.
+static carom_status make_polytope(const shape_columns *c, int s, const carom_allocator *allocator,
+                                  const carom_shape **shape, carom_error *error) {
+  int from = c->vertex_start[s], to = c->vertex_start[s + 1];
+  if (from < 0 || to < from || (hsize_t)to > c->vertex_count)
+    return carom_fail(error, CAROM_ERR_FORMAT, "its vertices are out of range");
+  const carom_shape *core = NULL;
+  carom_status status = carom_shape_create_hull((const carom_vec3 *)(const void *)(c->vertices + 3 * (size_t)from),
+                                                to - from, allocator, &core, error);
+  if (status != CAROM_OK) return status;
+  if (c->radius[s] == 0) {
+    *shape = core;
+    return CAROM_OK;
+  }
+  status = carom_shape_create_rounded(core, c->radius[s], allocator, shape, error);
+  carom_shape_release(core);
+  return status;
+}
+
+static carom_status make_smooth(const shape_columns *c, int s, int kind, const carom_allocator *allocator,
+                                const carom_shape **shape, carom_error *error) {
+  if (!c->half_axes) return carom_fail(error, CAROM_ERR_FORMAT, "its half axes are missing");
+  const double *a = c->half_axes + 3 * (size_t)s;
+  if (kind == CAROM_SHAPE_ELLIPSOID)
+    return carom_shape_create_ellipsoid(cm_vec3(a[0], a[1], a[2]), allocator, shape, error);
+  if (kind == CAROM_SHAPE_CYLINDER) return carom_shape_create_cylinder(a[0], 2 * a[2], allocator, shape, error);
+  return carom_shape_create_cone(a[0], 2 * a[2], allocator, shape, error);
+}
+
 static carom_status make_shape(const shape_columns *c, int s, const carom_allocator *allocator,
                                const carom_shape **shape, carom_error *error) {
-  int from = c->vertex_start[s], to = c->vertex_start[s + 1];
-  switch (kind_of(c->kinds + c->stride * (size_t)s)) {
+  int kind = kind_of(c->kinds + c->stride * (size_t)s);
+  switch (kind) {
     case CAROM_SHAPE_POLYTOPE:
-      if (from < 0 || to < from || (hsize_t)to > c->vertex_count)
-        return carom_fail(error, CAROM_ERR_FORMAT, "its vertices are out of range");
-      return carom_shape_create_hull((const carom_vec3 *)(const void *)(c->vertices + 3 * (size_t)from), to - from,
-                                     allocator, shape, error);
+      return make_polytope(c, s, allocator, shape, error);
+    case CAROM_SHAPE_ELLIPSOID:
+    case CAROM_SHAPE_CYLINDER:
+    case CAROM_SHAPE_CONE:
+      return make_smooth(c, s, kind, allocator, shape, error);
     case CAROM_SHAPE_SPHERE:
       return carom_shape_create_sphere(c->radius[s], allocator, shape, error);
     case CAROM_SHAPE_CAPSULE:

@@ -8,7 +8,8 @@
 const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD)};
 #undef FIELD
 
-const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT] = {"polytope", "sphere", "capsule", "halfspace"};
+const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT] = {"polytope",  "sphere",   "capsule", "halfspace",
+                                                                    "ellipsoid", "cylinder", "cone"};
 
 static const carom_audit_column columns[CAROM_AUDIT_COLUMNS] = {
     {"kinetic", "Kinetic energy", "J", "Energy"},

@@ -26,9 +26,10 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(PART_SHAPE, "/parts/shape", "1", "shape of each part, an index into /shapes")                                    \
   X(PART_POSITION, "/parts/position", "m", "origin of the shape's frame in the body frame")                          \
   X(PART_ORIENTATION, "/parts/orientation", "1", "unit quaternion (w, x, y, z): shape axes to body axes")            \
-  X(SHAPE_KIND, "/shapes/kind", "1", "polytope, sphere, capsule or halfspace")                                       \
-  X(SHAPE_RADIUS, "/shapes/radius", "m", "radius of a sphere or capsule, else 0")                                    \
+  X(SHAPE_KIND, "/shapes/kind", "1", "polytope, sphere, capsule, halfspace, ellipsoid, cylinder or cone")            \
+  X(SHAPE_RADIUS, "/shapes/radius", "m", "radius of a sphere or capsule, or that rounds a polytope, else 0")         \
   X(SHAPE_HALF_LENGTH, "/shapes/half_length", "m", "half the inner segment of a capsule (on its z axis), else 0")    \
+  X(SHAPE_HALF_AXES, "/shapes/half_axes", "m", "of an ellipsoid; radius, radius, height/2 of cylinder and cone")     \
   X(SHAPE_VERTEX_START, "/shapes/vertex_start", "1", "shape s has the vertices from [s] up to [s+1]")                \
   X(SHAPE_FACE_START, "/shapes/face_start", "1", "shape s has the faces from [s] up to [s+1]")                       \
   X(SHAPE_VERTICES, "/shapes/vertices", "m", "corners of the polytopes, each in its shape's frame")                  \
@@ -64,7 +65,7 @@ typedef struct carom_result_field {
 extern const carom_result_field carom_result_fields[CAROM_FIELD_COUNT];
 
 // The file's names of the shape kinds, by carom_shape_kind.
-enum { CAROM_SHAPE_KIND_COUNT = 4, CAROM_SHAPE_KIND_NAME_SIZE = 12 };
+enum { CAROM_SHAPE_KIND_COUNT = 7, CAROM_SHAPE_KIND_NAME_SIZE = 12 };
 extern const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT];
 
 // ---- the series: datasets with a row per frame, in the order in which a burst writes them --------------------------

@@ -39,6 +39,8 @@
   X(SHAPE, CONE, cone) \
   X(SHAPE, SPHERE, sphere) \
   X(SHAPE, CAPSULE, capsule) \
+  X(SHAPE, ELLIPSOID, ellipsoid) \
+  X(SHAPE, ROUNDED, rounded) \
   X(SHAPE, HALFSPACE, halfspace) \
   X(SHAPE, HULL, hull) \
   X(SHAPE, MESH, mesh)
@@ -52,7 +54,8 @@
 #define CAROM_KEYS_CYLINDER(X) \
   X(CYLINDER, RADIUS, radius) \
   X(CYLINDER, HEIGHT, height) \
-  X(CYLINDER, SEGMENTS, segments)
+  X(CYLINDER, SEGMENTS, segments) \
+  X(CYLINDER, EXACT, exact)
 #define CAROM_KEYS_TETRAHEDRON(X) \
   X(TETRAHEDRON, EDGE, edge)
 #define CAROM_KEYS_SPHERE(X) \
@@ -60,6 +63,11 @@
 #define CAROM_KEYS_CAPSULE(X) \
   X(CAPSULE, RADIUS, radius) \
   X(CAPSULE, LENGTH, length)
+#define CAROM_KEYS_ELLIPSOID(X) \
+  X(ELLIPSOID, HALF_AXES, half_axes)
+#define CAROM_KEYS_ROUNDED(X) \
+  X(ROUNDED, SHAPE, shape) \
+  X(ROUNDED, RADIUS, radius)
 #define CAROM_KEYS_MESH(X) \
   X(MESH, FILE, file) \
   X(MESH, SCALE, scale) \
@@ -186,6 +194,8 @@
   S(TETRAHEDRON, "tetrahedron") \
   S(SPHERE, "sphere") \
   S(CAPSULE, "capsule") \
+  S(ELLIPSOID, "ellipsoid") \
+  S(ROUNDED, "rounded") \
   S(MESH, "mesh") \
   S(BODY, "body") \
   S(PART, "part") \

@@ -39,16 +39,28 @@ static bool length(request *q, int key, double *value) {
 
 // ---- kinds -------------------------------------------------------------------------------------------
 
-static bool make_box(request *q) {
+// A kind with one vector, which may stand alone: "box: [1, 2, 3]" for "box: {size: [1, 2, 3]}".
+static bool read_triple(request *q, carom_section section, carom_vec3 *value) {
   const carom_node *node = q->node;
   if (node->kind == CAROM_NODE_MAP) {
-    if (!fields(q, CAROM_SECTION_BOX) || !need(q, KEY_BOX_SIZE, CAROM_SECTION_BOX)) return false;
-    node = q->f[KEY_BOX_SIZE];
+    if (!fields(q, section) || !need(q, 0, section)) return false;
+    node = q->f[0];
   }
+  return carom_read_vector(q->r, node, CAROM_LENGTH, value);
+}
+
+static bool make_box(request *q) {
   carom_vec3 size = {0, 0, 0};
-  if (!carom_read_vector(q->r, node, CAROM_LENGTH, &size)) return false;
   carom_error error;
-  return accept(q, carom_shape_create_box(size, &q->r->allocator, &q->shape, &error), &error);
+  return read_triple(q, CAROM_SECTION_BOX, &size) &&
+         accept(q, carom_shape_create_box(size, &q->r->allocator, &q->shape, &error), &error);
+}
+
+static bool make_ellipsoid(request *q) {
+  carom_vec3 half_axes = {0, 0, 0};
+  carom_error error;
+  return read_triple(q, CAROM_SECTION_ELLIPSOID, &half_axes) &&
+         accept(q, carom_shape_create_ellipsoid(half_axes, &q->r->allocator, &q->shape, &error), &error);
 }
 
 // Circumradius, from the radius or from the length of a side: side = 2 radius sin(pi / sides).
@@ -84,30 +96,53 @@ static bool make_pyramid(request *q) {
          accept(q, carom_shape_create_pyramid(sides, radius, height, &q->r->allocator, &q->shape, &error), &error);
 }
 
-static bool read_round(request *q, int *segments, double *radius, double *height) {
+// What a cylinder or cone is to be: `segments` is 0 when exact.
+typedef struct round_request {
+  int segments;
+  double radius, height;
+} round_request;
+
+static bool read_segments(request *q, int *segments) {
+  bool exact = false, good = carom_read_bool(q->r, q->f[KEY_CYLINDER_EXACT], &exact);
   *segments = 32;
+  good = carom_read_int(q->r, q->f[KEY_CYLINDER_SEGMENTS], 3, MOST_SIDES, segments) && good;
+  if (!exact) return good;
+  *segments = 0;
+  const carom_node *given = q->f[KEY_CYLINDER_SEGMENTS];
+  if (given)
+    carom_report(&q->r->reporter, given->key_at, "leave out 'segments' or 'exact'", "an exact %s has no segments",
+                 q->node->key);
+  return good && !given;
+}
+
+static bool read_round(request *q, round_request *round) {
   if (!fields(q, CAROM_SECTION_CYLINDER)) return false;
   bool good = need(q, KEY_CYLINDER_RADIUS, CAROM_SECTION_CYLINDER);
   good = need(q, KEY_CYLINDER_HEIGHT, CAROM_SECTION_CYLINDER) && good;
-  good = carom_read_int(q->r, q->f[KEY_CYLINDER_SEGMENTS], 3, MOST_SIDES, segments) && good;
-  good = length(q, KEY_CYLINDER_RADIUS, radius) && good;
-  return length(q, KEY_CYLINDER_HEIGHT, height) && good;
+  good = read_segments(q, &round->segments) && good;
+  good = length(q, KEY_CYLINDER_RADIUS, &round->radius) && good;
+  return length(q, KEY_CYLINDER_HEIGHT, &round->height) && good;
 }
 
 static bool make_cylinder(request *q) {
-  int segments;
-  double radius = 0, height = 0;
+  round_request c = {0};
+  if (!read_round(q, &c)) return false;
+  const carom_allocator *a = &q->r->allocator;
   carom_error error;
-  return read_round(q, &segments, &radius, &height) &&
-         accept(q, carom_shape_create_prism(segments, radius, height, &q->r->allocator, &q->shape, &error), &error);
+  carom_status status = c.segments > 0 ? carom_shape_create_prism(c.segments, c.radius, c.height, a, &q->shape, &error)
+                                       : carom_shape_create_cylinder(c.radius, c.height, a, &q->shape, &error);
+  return accept(q, status, &error);
 }
 
 static bool make_cone(request *q) {
-  int segments;
-  double radius = 0, height = 0;
+  round_request c = {0};
+  if (!read_round(q, &c)) return false;
+  const carom_allocator *a = &q->r->allocator;
   carom_error error;
-  return read_round(q, &segments, &radius, &height) &&
-         accept(q, carom_shape_create_pyramid(segments, radius, height, &q->r->allocator, &q->shape, &error), &error);
+  carom_status status = c.segments > 0
+                            ? carom_shape_create_pyramid(c.segments, c.radius, c.height, a, &q->shape, &error)
+                            : carom_shape_create_cone(c.radius, c.height, a, &q->shape, &error);
+  return accept(q, status, &error);
 }
 
 // A kind with one length, which may stand alone: "sphere: 0.1" for "sphere: {radius: 0.1}".
@@ -146,6 +181,20 @@ static bool make_capsule(request *q) {
   good = carom_read_number(q->r, q->f[KEY_CAPSULE_LENGTH], CAROM_LENGTH, CAROM_NOT_NEGATIVE, &span) && good;
   carom_error error;
   return good && accept(q, carom_shape_create_capsule(radius, span, &q->r->allocator, &q->shape, &error), &error);
+}
+
+static bool make_rounded(request *q) {
+  if (!fields(q, CAROM_SECTION_ROUNDED)) return false;
+  double radius = 0;
+  bool good = need(q, KEY_ROUNDED_SHAPE, CAROM_SECTION_ROUNDED);
+  good = need(q, KEY_ROUNDED_RADIUS, CAROM_SECTION_ROUNDED) && good;
+  good = length(q, KEY_ROUNDED_RADIUS, &radius) && good;
+  const carom_shape *core = good ? carom_read_shape(q->r, q->f[KEY_ROUNDED_SHAPE]) : NULL;
+  if (!core) return false;
+  carom_error error;
+  good = accept(q, carom_shape_create_rounded(core, radius, &q->r->allocator, &q->shape, &error), &error);
+  carom_shape_release(core);
+  return good;
 }
 
 static bool make_halfspace(request *q) {
@@ -227,6 +276,8 @@ static bool make_kind(request *q, int kind) {
       [KEY_SHAPE_CONE] = make_cone,
       [KEY_SHAPE_SPHERE] = make_sphere,
       [KEY_SHAPE_CAPSULE] = make_capsule,
+      [KEY_SHAPE_ELLIPSOID] = make_ellipsoid,
+      [KEY_SHAPE_ROUNDED] = make_rounded,
       [KEY_SHAPE_HALFSPACE] = make_halfspace,
       [KEY_SHAPE_HULL] = make_hull,
       [KEY_SHAPE_MESH] = make_mesh,

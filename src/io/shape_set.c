@@ -62,13 +62,14 @@ static bool allocate_all(carom_shape_tables *tables, const carom_allocator *allo
   tables->kinds = carom_allocate(allocator, shapes, sizeof *tables->kinds);
   tables->radius = CAROM_NEW(allocator, double, shapes);
   tables->half_length = CAROM_NEW(allocator, double, shapes);
+  tables->half_axes = CAROM_NEW(allocator, carom_vec3, shapes);
   tables->vertex_start = CAROM_NEW(allocator, int, shapes + 1);
   tables->face_start = CAROM_NEW(allocator, int, shapes + 1);
   tables->vertices = CAROM_NEW(allocator, carom_vec3, tables->vertex_count);
   tables->face_vertex_start = CAROM_NEW(allocator, int, tables->face_count + 1);
   tables->face_vertices = CAROM_NEW(allocator, int, tables->corner_count);
-  return tables->kinds && tables->radius && tables->half_length && tables->vertex_start && tables->face_start &&
-         tables->vertices && tables->face_vertex_start && tables->face_vertices;
+  return tables->kinds && tables->radius && tables->half_length && tables->half_axes && tables->vertex_start &&
+         tables->face_start && tables->vertices && tables->face_vertex_start && tables->face_vertices;
 }
 
 static void append_polytope(carom_shape_tables *tables, const carom_polytope *polytope, int *vertex, int *face) {
@@ -95,6 +96,7 @@ bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set
     snprintf(tables->kinds[s], sizeof tables->kinds[s], "%s", carom_shape_kind_names[carom_shape_get_kind(shape)]);
     tables->radius[s] = carom_shape_radius(shape);
     tables->half_length[s] = carom_shape_half_length(shape);
+    tables->half_axes[s] = carom_shape_half_axes(shape);
     if (carom_shape_polytope(shape)) append_polytope(tables, carom_shape_polytope(shape), &vertex, &face);
     tables->vertex_start[s + 1] = vertex;
     tables->face_start[s + 1] = face;
@@ -103,8 +105,9 @@ bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set
 }
 
 void carom_shape_tables_release(carom_shape_tables *tables, const carom_allocator *allocator) {
-  void *blocks[] = {tables->kinds,      tables->radius,   tables->half_length,       tables->vertex_start,
-                    tables->face_start, tables->vertices, tables->face_vertex_start, tables->face_vertices};
+  void *blocks[] = {tables->kinds,        tables->radius,     tables->half_length, tables->half_axes,
+                    tables->vertex_start, tables->face_start, tables->vertices,    tables->face_vertex_start,
+                    tables->face_vertices};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
   *tables = (carom_shape_tables){0};
 }

@@ -20,6 +20,7 @@ typedef struct carom_shape_tables {
   size_t shape_count, vertex_count, face_count, corner_count;
   char (*kinds)[CAROM_SHAPE_KIND_NAME_SIZE];  // (shape_count)
   double *radius, *half_length;               // (shape_count)
+  carom_vec3 *half_axes;                      // (shape_count)
   int *vertex_start, *face_start;             // (shape_count + 1)
   carom_vec3 *vertices;                       // (vertex_count)
   int *face_vertex_start;                     // (face_count + 1)

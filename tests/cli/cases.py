@@ -3,6 +3,7 @@ import json
 import os
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "view", "export", "demo"):
+    for verb in ("run", "check", "info", "view", "export", "gap", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -207,6 +208,125 @@ def case_view_makes_a_page():
     assert page.count("<!--CAROM-REPLAY-->") == 0 and 'id="carom-data"' in page
     carom("view", "v.h5", "-o", "other.html")
     assert open("other.html").read() == page
+
+
+def near(value, expected, tolerance=1e-12):
+    assert abs(value - expected) <= tolerance, (value, expected)
+
+
+def case_gap_of_cubes_and_balls():
+    cube = "box: [1, 1, 1]"
+    found = report("gap", cube, cube, "--pose-a", "3,0.2,0")
+    near(found["euclidean"]["distance"], 2)
+    near(found["program"]["normal"][0], 1)
+    assert found["program"]["feature_a"] in ("edge", "face", "vertex") and found["program"]["pivots"] < 50, found
+    near(sum(c["weight"] for c in found["program"]["columns"]), 1)
+    a, b, t = (found["program"][k] for k in ("point_a", "point_b", "gap"))
+    for i in range(3):
+        near(a[i] - b[i], t * found["program"]["beta"][i])
+    near(found["program"]["a1"] - found["program"]["a2"], t)
+    touching = report("gap", cube, cube, "--pose-a", "1,0,0")
+    near(touching["program"]["gap"], 0)
+    near(touching["euclidean"]["distance"], 0)
+    near(report("gap", cube, cube, "-a", "0.75,0,0")["euclidean"]["distance"], -0.25)
+    turned = report("gap", cube, cube, "-a", "3,0,0/0,0,1,45")
+    near(turned["euclidean"]["distance"], 2.5 - 0.5 ** 0.5)
+    same = report("gap", cube, cube, "-a", "3,0,0,0.9238795325112867,0,0,0.3826834323650898")
+    near(same["euclidean"]["distance"], 2.5 - 0.5 ** 0.5)
+    for x, y, z in ((3, 0, 0), (1, 2, -2), (0.2, 0.1, 0.2)):
+        d = (x * x + y * y + z * z) ** 0.5
+        balls = report("gap", "sphere: 0.5", "sphere: {radius: 25 cm}", "-a", f"{x},{y},{z}")
+        near(balls["program"]["gap"], d - 0.75, 1e-10)
+        near(balls["euclidean"]["distance"], d - 0.75)
+    ground = report("gap", "prism: {sides: 6, radius: 1, height: 2}", "halfspace: ", "-a", "5,6,3")
+    near(ground["program"]["gap"], 2 * 70 ** 0.5 / 3)  # along the line between the centres
+    near(ground["euclidean"]["distance"], 2)
+    beta = report("gap", cube, "halfspace: ", "-a", "0,0,2", "--beta", "0,3,4")
+    near(beta["program"]["gap"], 1.5 / 0.8)
+    near(beta["euclidean"]["distance"], 1.5)
+
+
+def case_gap_in_words_and_as_a_page():
+    with open("tetra.obj", "w") as f:
+        f.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    text = carom("gap", "tetra.obj", "capsule: {radius: 0.1, length: 1}", "--pose-b=-1,0.2,0.3", "--html", "page.html").stdout
+    assert "linear program: apart" in text and "Euclidean distance" in text and "vertex" in text, text
+    page = open("page.html").read()
+    assert page.count("<path") > 20 and "</html>" in page and "nan" not in page and "inf" not in page
+    assert "overlapping" in carom("gap", "tetra.obj", "tetra.obj").stdout
+    carom("gap", "box: [1, 1, 1]", "halfspace: ", "--html", "ground.html", "--json")
+    assert "<svg" in open("ground.html").read()
+    assert "cannot write" in carom("gap", "tetra.obj", "tetra.obj", "--html", "no/such/x.html", code=1).stderr
+
+
+def case_gap_answers_mistakes():
+    cube = "box: [1, 1, 1]"
+    assert "did you mean 'box'" in carom("gap", "bx: [1, 1, 1]", cube, code=2).stderr
+    assert "shape B" in carom("gap", cube, "box: [1, 1]", code=2).stderr
+    assert "shape A" in carom("gap", "box: [1, -1, 1]", cube, code=2).stderr
+    assert "shape B" in carom("gap", cube, "box: [1, 1", code=2).stderr
+    assert "shape A" in carom("gap", "", cube, code=2).stderr
+    assert "shape A" in carom("gap", "}}, {name: x, shape: {sphere: 1}}]\nx: [{{", cube, code=2).stderr
+    assert "half-spaces" in carom("gap", "halfspace: ", "halfspace: ", code=2).stderr
+    for pose in ("1,2", "1,2,3,4", "1,2,3/0,0,0,90", "1,2,3,0,0,0,0", "1,2,nan", "1,2,inf", "1,2,3 ", "a"):
+        assert "pose of A" in carom("gap", cube, cube, "--pose-a", pose, code=2).stderr, pose
+    for beta in ("0,0,0", "1,2", "1,2,x", "1,2,nan"):
+        assert "--beta" in carom("gap", cube, cube, "--beta", beta, code=2).stderr
+    assert "two shapes" in carom("gap", cube, code=2).stderr
+    assert "two shapes" in carom("gap", cube, "--pairs", "x", code=2).stderr
+    assert "missing.stl" in carom("gap", "missing.stl", cube, code=1).stderr
+    with open("flat.obj", "w") as f:
+        f.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    assert carom("gap", "flat.obj", cube, code=2).stderr.startswith("carom: ")
+
+
+def cube_pairs(sequence=0):
+    """A pair file of unit cubes on the x axis: apart by 1, by 0.001, and 0.05 deep; four pairs a regime."""
+    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    data = struct.pack("<8s6i", b"SSHPAIR1", 8, 2, 4, 3, sequence, 0)
+    for _ in range(2):
+        data += struct.pack("<2i", 1, 0) + b"".join(struct.pack("<3d", *c) for c in corners)
+        data += struct.pack("<4i", 0, 1, 2, 0)  # an odd number of triangles is filled up
+    for distance in (1, 1e-3, -0.05):
+        for i in range(4):
+            pose = struct.pack("<14d", 1, 0, 0, 0, 1 + distance + 7, 0.01 * i, 0, 1, 0, 0, 0, 7, 0, 0)
+            data += struct.pack("<2i", 0, 1) + pose + struct.pack("<4d", distance, 1, 0, 0)
+    return data
+
+
+def case_gap_over_a_pair_file():
+    with open("cubes.bin", "wb") as f:
+        f.write(cube_pairs())
+    found = report("gap", "--pairs", "cubes.bin")
+    assert [r["name"] for r in found["regimes"]] == ["separated", "near", "overlap"], found
+    for r in found["regimes"]:
+        assert r["pairs"] == 4 and r["program_cached"] is None and 0 < r["program_cold"] < 1, r
+        assert max(r["distance_error"], r["bound_error"]) < 1e-14 and r["limits"] == 0, r
+    with open("sequence.bin", "wb") as f:
+        f.write(cube_pairs(sequence=2))
+    assert all(r["distance_cached"] > 0 for r in report("gap", "--pairs", "sequence.bin")["regimes"])
+    text = carom("gap", "--pairs", "sequence.bin").stdout
+    assert "sequences of 2" in text and "separated" in text and "overlap" in text, text
+
+
+def case_gap_refuses_broken_pair_files():
+    whole = cube_pairs()
+    broken = {"cut%d" % n: whole[:n] for n in (0, 5, 8, 20, 32, 60, 300, 464, len(whole) // 2, len(whole) - 1)}
+    broken["magic"] = b"X" + whole[1:]
+    broken["many"] = whole[:16] + struct.pack("<i", 2000000000) + whole[20:]
+    broken["none"] = whole[:12] + struct.pack("<i", 0) + whole[16:]
+    broken["few"] = whole[:8] + struct.pack("<i", -8) + whole[12:]
+    broken["triangles"] = whole[:32] + struct.pack("<i", 2000000000) + whole[36:]
+    first = len(whole) - 12 * 152
+    broken["index"] = whole[:first] + struct.pack("<i", 9) + whole[first + 4:]
+    broken["nan"] = whole[:first + 8] + struct.pack("<d", float("nan")) + whole[first + 16:]
+    broken["flat"] = whole[:40] + bytes(8 * 24) + whole[40 + 8 * 24:]
+    for name, data in broken.items():
+        with open(name + ".bin", "wb") as f:
+            f.write(data)
+        done = carom("gap", "--pairs", name + ".bin", code=1)
+        assert name + ".bin: " in done.stderr and done.stdout == "", (name, done.stderr)
+    assert "missing.bin" in carom("gap", "--pairs", "missing.bin", code=1).stderr
 
 
 def main():

@@ -28,6 +28,7 @@ def layout(frames, verdicts):
         "bodies/part_count": ((B,), "i", "1"),
         "parts/shape": ((P,), "i", "1"), "parts/position": ((P, 3), "f", "m"), "parts/orientation": ((P, 4), "f", "1"),
         "shapes/kind": ((S,), "S", "1"), "shapes/radius": ((S,), "f", "m"), "shapes/half_length": ((S,), "f", "m"),
+        "shapes/half_axes": ((S, 3), "f", "m"),
         "shapes/vertex_start": ((S + 1,), "i", "1"), "shapes/face_start": ((S + 1,), "i", "1"),
         "shapes/vertices": ((8, 3), "f", "m"), "shapes/face_vertex_start": ((7,), "i", "1"),
         "shapes/face_vertices": ((24,), "i", "1"),

@@ -1,0 +1,61 @@
+// Bullet: btGjkPairDetector with EPA for depths, on convex hulls without margin. It keeps nothing between queries.
+#include <BulletCollision/CollisionShapes/btConvexHullShape.h>
+#include <BulletCollision/NarrowPhaseCollision/btGjkEpaPenetrationDepthSolver.h>
+#include <BulletCollision/NarrowPhaseCollision/btGjkPairDetector.h>
+#include <BulletCollision/NarrowPhaseCollision/btPointCollector.h>
+#include <BulletCollision/NarrowPhaseCollision/btVoronoiSimplexSolver.h>
+
+#include "separation.h"
+
+namespace {
+
+struct World {
+  btAlignedObjectArray<btConvexHullShape *> bodies;
+  btVoronoiSimplexSolver simplex;
+  btGjkEpaPenetrationDepthSolver epa;
+
+  ~World() {
+    for (int i = 0; i < bodies.size(); i++) delete bodies[i];
+  }
+};
+
+btVector3 vector(const carom_vec3 &v) { return btVector3(btScalar(v.x), btScalar(v.y), btScalar(v.z)); }
+
+btTransform transform(const carom_pose &X) {
+  return btTransform(btQuaternion(btScalar(X.q.x), btScalar(X.q.y), btScalar(X.q.z), btScalar(X.q.w)), vector(X.p));
+}
+
+void *create(const pair_set *set) {
+  World *w = new World;
+  for (int i = 0; i < set->body_count; i++) {
+    const carom_polytope *p = carom_shape_polytope(set->bodies[i]);
+    btConvexHullShape *body = new btConvexHullShape;
+    for (int k = 0; k < p->vertex_count; k++) body->addPoint(vector(p->vertices[k]), false);
+    body->recalcLocalAabb();
+    body->setMargin(0);
+    w->bodies.push_back(body);
+  }
+  return w;
+}
+
+void destroy(void *world) { delete static_cast<World *>(world); }
+
+double query(void *world, const pair_case *pair, bool) {
+  World *w = static_cast<World *>(world);
+  btGjkPairDetector detector(w->bodies[pair->a], w->bodies[pair->b], &w->simplex, &w->epa);
+  btGjkPairDetector::ClosestPointInput input;
+  input.m_transformA = transform(pair->pose_a);
+  input.m_transformB = transform(pair->pose_b);
+  btPointCollector result;
+  detector.getClosestPoints(input, result, nullptr);
+  return result.m_hasResult ? double(result.m_distance) : double(NAN);
+}
+
+const char *const PRECISION = sizeof(btScalar) == 8 ? "double" : "single";
+
+}  // namespace
+
+extern "C" {
+const separation_engine separation_bullet = {
+    "Bullet GJK+EPA", BENCH_BULLET, PRECISION, false, {true, true, true}, false, create, query, destroy};
+}

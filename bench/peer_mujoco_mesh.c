@@ -1,0 +1,90 @@
+// MuJoCo: its collision function for two meshes (libccd's MPR inside), called directly, so that neither kinematics nor
+// broad phase are timed. Gaps are told within a margin only, here 1 cm. Vertices are kept in single precision.
+#include <mujoco/mujoco.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "separation.h"
+
+typedef struct mujoco_world {
+  mjModel *model;
+  mjData *data;
+} mujoco_world;
+
+static const double MARGIN = 0.01;
+
+static size_t write_xml(char *text, size_t size, const pair_set *set) {
+  size_t n = (size_t)snprintf(text, size, "<mujoco><size nconmax='100'/><asset>");
+  for (int i = 0; i < set->body_count; i++) {
+    const carom_polytope *p = carom_shape_polytope(set->bodies[i]);
+    n += (size_t)snprintf(text + n, size - n, "<mesh name='m%d' vertex='", i);
+    for (int k = 0; k < p->vertex_count; k++)
+      n +=
+          (size_t)snprintf(text + n, size - n, "%.9g %.9g %.9g ", p->vertices[k].x, p->vertices[k].y, p->vertices[k].z);
+    n += (size_t)snprintf(text + n, size - n, "'/>");
+  }
+  n += (size_t)snprintf(text + n, size - n, "</asset><worldbody>");
+  for (int i = 0; i < 2 * set->body_count; i++)  // twice each: a pair may hold one body in two places
+    n += (size_t)snprintf(text + n, size - n, "<geom type='mesh' mesh='m%d' contype='0' conaffinity='0'/>", i / 2);
+  return n + (size_t)snprintf(text + n, size - n, "</worldbody></mujoco>");
+}
+
+static mjModel *load(const char *text, size_t length) {
+  mjVFS *vfs = malloc(sizeof *vfs);
+  if (!vfs) return NULL;
+  char message[200] = "no virtual file";
+  mj_defaultVFS(vfs);
+  mjModel *model = NULL;
+  if (mj_makeEmptyFileVFS(vfs, "meshes.xml", (int)length) == 0) {
+    memcpy(vfs->filedata[0], text, length);
+    model = mj_loadXML("meshes.xml", vfs, message, sizeof message);
+  }
+  if (!model) fprintf(stderr, "MuJoCo: %s\n", message);
+  mj_deleteVFS(vfs);
+  free(vfs);
+  return model;
+}
+
+static void destroy(void *world) {
+  mujoco_world *w = world;
+  if (w->data) mj_deleteData(w->data);
+  if (w->model) mj_deleteModel(w->model);
+  free(w);
+}
+
+static void *create(const pair_set *set) {
+  size_t room = 1000 + (size_t)set->body_count * (200 + 60 * (size_t)set->vertex_count);
+  mujoco_world *w = calloc(1, sizeof *w);
+  char *text = malloc(room);
+  if (w && text) w->model = load(text, write_xml(text, room, set));
+  if (w && w->model) w->data = mj_makeData(w->model);
+  free(text);
+  if (w && w->data) return w;
+  if (w) destroy(w);
+  return NULL;
+}
+
+// MuJoCo moves meshes to their centre and turns them to their principal axes; the geom's own pose undoes that.
+static void place(mujoco_world *w, int geom, const carom_pose *X) {
+  const mjtNum p[3] = {X->p.x, X->p.y, X->p.z}, q[4] = {X->q.w, X->q.x, X->q.y, X->q.z};
+  mjtNum turned[4], *at = w->data->geom_xpos + 3 * geom;
+  mju_rotVecQuat(at, w->model->geom_pos + 3 * geom, q);
+  mju_addTo3(at, p);
+  mju_mulQuat(turned, q, w->model->geom_quat + 4 * geom);
+  mju_quat2Mat(w->data->geom_xmat + 9 * geom, turned);
+}
+
+static double query(void *world, const pair_case *pair, bool fresh) {
+  (void)fresh;
+  mujoco_world *w = world;
+  mjContact contacts[mjMAXCONPAIR];
+  int a = 2 * pair->a, b = 2 * pair->b + 1;
+  place(w, a, &pair->pose_a);
+  place(w, b, &pair->pose_b);
+  int count = mjCOLLISIONFUNC[mjGEOM_MESH][mjGEOM_MESH](w->model, w->data, contacts, a, b, MARGIN);
+  return count > 0 ? contacts[0].dist : INFINITY;
+}
+
+const separation_engine separation_mujoco = {
+    "MuJoCo mesh (MPR)", BENCH_MUJOCO, "single", false, {false, true, true}, false, create, query, destroy};
