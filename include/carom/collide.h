@@ -94,8 +94,8 @@ typedef struct carom_distance_result {
   double duality_gap;  ///< certified error of the distance over the size of the bodies
 } carom_distance_result;
 
-/// The quadratically constrained program (Johnson 2012, eq. 2.28): the true signed distance, begun from the linear
-/// program's solution. The cache is the one of carom_ssh and may be shared with it.
+/// The quadratically constrained program (Johnson 2012, eq. 2.28): the true signed distance, begun from the
+/// cache or else from the line between the centres. The cache is the one of carom_ssh and may be shared with it.
 CAROM_API carom_status carom_distance(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
                                       carom_distance_result *result);
 

@@ -32,6 +32,8 @@ column carom_ssh_lowest(program *s, carom_vec3 direction) {
   column c;
   c.xa = carom_support_lowest(&s->a, direction, &c.a);
   c.xb = carom_support_lowest(&s->b, cm_neg(direction), &c.b);
+  if (s->a.shape->radius > 0) c.a = -1;  // on a rounded body a vertex is not yet a point
+  if (s->b.shape->radius > 0) c.b = -1;
   carom_ssh_project(s, &c);
   s->pivots++;
   return c;
@@ -366,7 +368,7 @@ static carom_status prepare(const carom_placed *a, const carom_placed *b, const 
   s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
-  s->tie = 1e-13 * s->size;
+  s->tie = 3e-14 * s->size;
   s->slant = slant_of(a->shape, b->shape);
   set_beta(s, o->given_beta ? direction_of(o->beta) : center_line(s), o->planar);
   return CAROM_OK;
