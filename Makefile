@@ -9,7 +9,7 @@ all: build
 help:
 	@echo "make demo      install what is missing, build, run the main example, make its replay page"
 	@echo "make test      the same, then every test"
-	@echo "make bench     compare with Bullet, ODE and MuJoCo"
+	@echo "make bench     compare with other engines on the same input"
 	@echo "make docs      the reference of the C interface, as HTML"
 	@echo "make install   into PREFIX (default /usr/local);  make deb  a Debian package"
 	@echo "make format    clang-format everything;  make lint  clang-format, clang-tidy, compiler warnings of gcc and clang"
@@ -31,7 +31,7 @@ valgrind: build
 bench:
 	@scripts/setup build bench
 	@scripts/build bench
-	@build/bench/bench/carom_bench_free --json build/bench.jsonl
+	@for job in free separation broadphase; do build/bench/bench/carom_bench_$$job --json build/bench.jsonl; done
 
 docs:
 	@scripts/setup docs
