@@ -434,7 +434,7 @@ TEST(hessian_of_curved_shapes) {
   for (int i = 0; i < 200; i++) {
     pair p = {.moves = i % 2};
     p.a = (carom_placed){list[i % 2], random_pose(&random, 0.3)};
-    p.b = (carom_placed){list[i / 2 % 4], random_pose(&random, 0.3)};
+    p.b = (carom_placed){list[i / 2 % 5], random_pose(&random, 0.3)};
     if (p.b.shape == plane) p.b.pose.q = cm_axis_angle(random_vec(&random), 0.3);
     p.a.pose.p.z += 1.8;
     p.o = along(0.1, 0.05, 1);

@@ -8,7 +8,7 @@
 #include "collide/broadphase_box.h"
 #include "collide/broadphase_memory.h"
 
-// Cell over limit. Small cells hold few strangers but are many; between 0.67 and 1.5 it hardly matters.
+// Cell over limit. Small cells hold few strangers but are many; 1 is a default that has not been tuned.
 #define CELL_SIZE 1.0
 // Coordinates of cells are clamped to this, which is monotonic, hence still right; only very far things are slow.
 #define FURTHEST 1e9

@@ -32,8 +32,7 @@ column carom_ssh_lowest(program *s, carom_vec3 direction) {
   column c;
   c.xa = carom_support_lowest(&s->a, direction, &c.a);
   c.xb = carom_support_lowest(&s->b, cm_neg(direction), &c.b);
-  if (s->a.shape->radius > 0) c.a = -1;  // on a rounded body a vertex is not yet a point
-  if (s->b.shape->radius > 0) c.b = -1;
+  c.exact = c.a >= 0 && c.b >= 0 && s->a.shape->radius == 0 && s->b.shape->radius == 0;
   carom_ssh_project(s, &c);
   s->pivots++;
   return c;
@@ -42,10 +41,11 @@ column carom_ssh_lowest(program *s, carom_vec3 direction) {
 bool carom_ssh_recall(program *s, const carom_ssh_cache *cache, int count) {
   if (!cache || cache->count != 3) return false;
   if (s->a.shape->kind != CAROM_SHAPE_POLYTOPE || s->b.shape->kind != CAROM_SHAPE_POLYTOPE) return false;
+  if (s->a.shape->radius > 0 || s->b.shape->radius > 0) return false;
   int most_a = s->a.shape->polytope.vertex_count, most_b = s->b.shape->polytope.vertex_count;
   for (int i = 0; i < count; i++) {
     column *c = &s->basis[i];
-    c->a = cache->a[i], c->b = cache->b[i];
+    c->a = cache->a[i], c->b = cache->b[i], c->exact = true;
     if (c->a < 0 || c->b < 0 || c->a >= most_a || c->b >= most_b) return false;
     c->xa = carom_supporter_vertex(&s->a, c->a);
     c->xb = carom_supporter_vertex(&s->b, c->b);

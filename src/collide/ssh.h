@@ -7,6 +7,7 @@
 // A column of the program: a difference of two points, and its projection along beta.
 typedef struct carom_ssh_column {
   int a, b;           // vertices, or -1
+  bool exact;         // the vertices say which points these are: not so on rounded bodies
   carom_vec3 xa, xb;  // points relative to the bodies' positions
   carom_vec3 d;
   double u, v;
@@ -33,7 +34,7 @@ carom_ssh_column carom_ssh_lowest(carom_ssh_program *s, carom_vec3 direction);
 // The first `count` columns of a cached basis at today's poses; false when there is none that fits.
 bool carom_ssh_recall(carom_ssh_program *s, const carom_ssh_cache *cache, int count);
 static inline bool carom_ssh_same(const carom_ssh_column *p, const carom_ssh_column *q) {
-  return p->a >= 0 && p->b >= 0 && p->a == q->a && p->b == q->b;
+  return p->exact && q->exact && p->a == q->a && p->b == q->b;
 }
 
 // The planar program: alpha and beta in the plane z = 0, two columns.
