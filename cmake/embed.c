@@ -1,5 +1,5 @@
-// Build tool: turns files into one C source with a table  const carom_embedded NAME[] = {{file, bytes, size}, ..., {0}}.
-// usage: embed OUTPUT NAME [LABEL=FILE ...]
+// Build tool: turns files into one C source with a table  const carom_embedded NAME[] = {{file, bytes, size}, ...,
+// {0}}. usage: embed OUTPUT NAME [LABEL=FILE ...]
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,8 @@
 #ifndef CAROM_SRC_IO_SCENE_KEYS_H
 #define CAROM_SRC_IO_SCENE_KEYS_H
 
-// clang-format off: one entry a line
+// One entry a line.
+// clang-format off
 #define CAROM_KEYS_SCENE(X) \
   X(SCENE, CAROM, carom) \
   X(SCENE, TITLE, title) \
