@@ -15,18 +15,6 @@ static bool is_thin(const carom_shape *shape) {
   return shape->kind == CAROM_SHAPE_SPHERE || shape->kind == CAROM_SHAPE_CAPSULE;
 }
 
-// Number of different vertices with a weight: 1 vertex, 2 edge, 3 face.
-static carom_feature feature_of(const carom_shape *shape, const int *vertex, int count) {
-  if (shape->kind != CAROM_SHAPE_POLYTOPE) return CAROM_FEATURE_SMOOTH;
-  int distinct = 1;
-  for (int i = 1; i < count; i++) {
-    bool seen = false;
-    for (int j = 0; j < i; j++) seen = seen || vertex[j] == vertex[i];
-    distinct += seen ? 0 : 1;
-  }
-  return distinct == 1 ? CAROM_FEATURE_VERTEX : distinct == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
-}
-
 // ---- half-spaces ---------------------------------------------------------------------------------------------------
 
 // A half-space leaves one direction: that of its normal.
@@ -45,7 +33,7 @@ static void halfspace_distance(const carom_placed *a, const carom_placed *b, car
   r->column_count = 1;
   r->vertex_a[0] = plane_is_a ? -1 : vertex, r->vertex_b[0] = plane_is_a ? vertex : -1;
   r->weight[0] = 1;
-  r->feature_a = feature_of(a->shape, r->vertex_a, 1), r->feature_b = feature_of(b->shape, r->vertex_b, 1);
+  r->feature_a = carom_feature_of(a->shape, r->vertex_a, 1), r->feature_b = carom_feature_of(b->shape, r->vertex_b, 1);
 }
 
 // ---- the answer ----------------------------------------------------------------------------------------------------
@@ -66,8 +54,8 @@ static void fill(const carom_difference *D, double core, carom_vec3 normal, cons
     r->weight[k] = w[i];
   }
   r->point_a = cm_add(D->a.p, xa), r->point_b = cm_add(D->b.p, xb);
-  r->feature_a = feature_of(a, r->vertex_a, r->column_count);
-  r->feature_b = feature_of(b, r->vertex_b, r->column_count);
+  r->feature_a = carom_feature_of(a, r->vertex_a, r->column_count);
+  r->feature_b = carom_feature_of(b, r->vertex_b, r->column_count);
   for (int k = 0; k < r->column_count; k++) {
     if (a->kind != CAROM_SHAPE_POLYTOPE) r->vertex_a[k] = -1;
     if (b->kind != CAROM_SHAPE_POLYTOPE) r->vertex_b[k] = -1;

@@ -183,18 +183,6 @@ static void weigh(const program *s, double w[3]) {
   for (int i = 0; i < 3; i++) w[i] = sum > 0 ? w[i] / sum : 1.0 / 3;
 }
 
-// Number of different vertices with a weight: 1 vertex, 2 edge, 3 face.
-static carom_feature feature_of(const int *vertex, int count) {
-  if (vertex[0] < 0) return CAROM_FEATURE_SMOOTH;
-  int distinct = 1;
-  for (int i = 1; i < count; i++) {
-    bool seen = false;
-    for (int j = 0; j < i; j++) seen = seen || vertex[j] == vertex[i];
-    distinct += seen ? 0 : 1;
-  }
-  return distinct == 1 ? CAROM_FEATURE_VERTEX : distinct == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
-}
-
 static void fill_columns(const program *s, carom_ssh_result *r) {
   double w[3];
   weigh(s, w);
@@ -210,8 +198,8 @@ static void fill_columns(const program *s, carom_ssh_result *r) {
     r->weight[k] = w[i];
   }
   r->point_a = cm_add(s->a.p, xa), r->point_b = cm_add(s->b.p, xb);
-  r->feature_a = feature_of(r->vertex_a, r->column_count);
-  r->feature_b = feature_of(r->vertex_b, r->column_count);
+  r->feature_a = carom_feature_of(s->a.shape, r->vertex_a, r->column_count);
+  r->feature_b = carom_feature_of(s->b.shape, r->vertex_b, r->column_count);
   r->dual_degenerate = r->column_count < 3;
 }
 
@@ -256,7 +244,8 @@ static void solve_halfspace(program *s, bool a_is_halfspace, carom_ssh_result *r
   r->point_a = a_is_halfspace ? foot : x, r->point_b = a_is_halfspace ? x : foot;
   r->column_a[0] = r->point_a, r->column_b[0] = r->point_b;
   r->vertex_a[0] = a_is_halfspace ? -1 : vertex, r->vertex_b[0] = a_is_halfspace ? vertex : -1;
-  r->feature_a = feature_of(r->vertex_a, 1), r->feature_b = feature_of(r->vertex_b, 1);
+  r->feature_a = carom_feature_of(s->a.shape, r->vertex_a, 1);
+  r->feature_b = carom_feature_of(s->b.shape, r->vertex_b, 1);
   r->a1 = cm_dot(r->alpha, r->point_a), r->a2 = cm_dot(r->alpha, r->point_b);
 }
 

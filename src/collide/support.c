@@ -54,3 +54,14 @@ carom_vec3 carom_support_lowest(carom_supporter *s, carom_vec3 direction, int *v
       return round;
   }
 }
+
+carom_feature carom_feature_of(const carom_shape *shape, const int *vertex, int count) {
+  if (shape->kind != CAROM_SHAPE_POLYTOPE) return CAROM_FEATURE_SMOOTH;
+  int distinct = 1;
+  for (int i = 1; i < count; i++) {
+    bool seen = false;
+    for (int j = 0; j < i; j++) seen = seen || vertex[j] == vertex[i];
+    distinct += seen ? 0 : 1;
+  }
+  return distinct == 1 ? CAROM_FEATURE_VERTEX : distinct == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
+}

@@ -27,6 +27,9 @@ void carom_supporter_spread(carom_supporter *s);
 // Lowest point along `direction` (world axes), relative to the shape's position p; *vertex is its number, or -1.
 carom_vec3 carom_support_lowest(carom_supporter *s, carom_vec3 direction, int *vertex);
 
+// What the weighted vertices of a body make up, by the number of different ones: 1 vertex, 2 edge, 3 face.
+carom_feature carom_feature_of(const carom_shape *shape, const int *vertex, int count);
+
 // A vertex by number, relative to p, in world axes.
 static inline carom_vec3 carom_supporter_vertex(const carom_supporter *s, int vertex) {
   return cm_mulv(s->R, s->shape->polytope.vertices[vertex]);
