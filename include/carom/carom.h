@@ -9,6 +9,7 @@
 #include "carom/io.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
+#include "carom/qp.h"
 #include "carom/step.h"
 #include "carom/vec.h"
 

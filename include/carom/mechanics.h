@@ -18,9 +18,28 @@ CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const caro
 
 // ---- the audit ------------------------------------------------------------------------------------
 
+/// What happened between two bodies.
+typedef enum carom_event_kind {
+  CAROM_EVENT_IMPACT,   ///< a collision at a moment of its own
+  CAROM_EVENT_CONTACT,  ///< a contact that carried an impulse over a step: resting, sliding, rolling
+  CAROM_EVENT_STICK,    ///< an impact that joined the bodies
+  CAROM_EVENT_ZENO,     ///< impacts came faster than they can be told apart; from here on the bodies rest on each other
+} carom_event_kind;
+
+/// One contact event, for the record and the replay.
+typedef struct carom_contact_event {
+  carom_event_kind kind;
+  double time;         ///< s
+  int body_a, body_b;  ///< b may be fixed
+  carom_vec3 point;    ///< world, m
+  carom_vec3 normal;   ///< unit, from B to A
+  carom_vec3 impulse;  ///< on A, N s
+} carom_contact_event;
+
 /// What one step did, for the audit. Impulses and work are those that the outside did to the moving
-/// bodies: scheduled forces, the world, fixed bodies; gravity in the impulses but not in the work
-/// (it has a potential). Work also holds the (negative) work of dampers.
+/// bodies: scheduled forces, the world, fixed and driven bodies (through contacts and joints, too);
+/// gravity in the impulses but not in the work (it has a potential). Work also holds the (negative)
+/// work of dampers and that of motors and driven bodies, but not the losses, which stand apart.
 typedef struct carom_step_report {
   double step;                 ///< s
   int iterations;              ///< largest number that an implicit solve took
@@ -29,6 +48,17 @@ typedef struct carom_step_report {
   carom_vec3 impulse;          ///< kg m/s
   carom_vec3 angular_impulse;  ///< about the world origin, kg m2/s
   double work;                 ///< J
+  // contacts
+  int collisions;                          ///< impacts resolved
+  double restitution_loss, friction_loss;  ///< J, by impacts and contacts; >= 0 but for round-off
+  double projection_energy;                ///< J, gained where overlapping bodies were moved apart (`dcr`)
+  carom_vec3 projection_momentum;          ///< kg m/s, likewise
+  carom_vec3 projection_angular_momentum;  ///< kg m2/s about the world origin, likewise
+  double penetration;                      ///< deepest overlap at the end of the step or at an impact, m; >= 0
+  double complementarity;                  ///< worst natural residual of a contact solve, relative
+  double constraint;                       ///< worst drift of a joint at the end of the step, m (or rad times size)
+  const carom_contact_event *events;       ///< belongs to the stepper, holds until the next step
+  int event_count;
 } carom_step_report;
 
 /// One line of the audit's series. Errors are relative to the scales that the audit keeps: the
@@ -42,6 +72,15 @@ typedef struct carom_audit_sample {
   double momentum_error;              ///< |momentum - start - impulses| / scale
   carom_vec3 angular_momentum;        ///< kg m2/s about the world origin
   double angular_momentum_error;      ///< |angular momentum - start - angular impulses| / scale
+  // since the start:
+  double restitution_loss, friction_loss;  ///< J, accounted for in energy_error
+  double projection_energy;                ///< J, accounted for in energy_error
+  double projection_angular_momentum;      ///< |.|, kg m2/s, accounted for in angular_momentum_error
+  int64_t collisions;
+  // of the last step:
+  double penetration;      ///< m
+  double complementarity;  ///< relative
+  double constraint;       ///< m
 } carom_audit_sample;
 
 /// What counts as a pass. Begin with carom_audit_default_bounds().
@@ -50,6 +89,10 @@ typedef struct carom_audit_bounds {
   double energy_drift;      ///< |trend of energy_error over the run|; default 1e-3
   double momentum;          ///< default 1e-9
   double angular_momentum;  ///< default 1e-9
+  double penetration;       ///< deepest overlap, relative to the smallest moving body's radius; default 1e-3
+  double complementarity;   ///< worst residual of the contact solves; default 1e-6
+  double constraint;        ///< worst joint drift relative to the largest body's radius; default 1e-8
+  double passivity;         ///< most that losses may be negative, relative to the energy exchanged; default 1e-9
 } carom_audit_bounds;
 
 /// One row of the verdict table.

@@ -106,6 +106,14 @@ CAROM_API int carom_builder_add_charge_set(carom_builder *builder, double consta
 CAROM_API int carom_builder_add_charge(carom_builder *builder, int set, int body, carom_vec3 point, double charge);
 CAROM_API int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def);
 CAROM_API int carom_builder_add_force(carom_builder *builder, const carom_force_def *def);
+/// A planar scene: bodies move and turn in the plane z = 0 alone. Their parts should be prisms or cylinders along z of
+/// one height, or spheres, centred on that plane. The start velocities must lie in it. Default false.
+CAROM_API void carom_builder_set_planar(carom_builder *builder, bool planar);
+/// These two bodies never touch (neighbours at a joint, say).
+CAROM_API void carom_builder_set_apart(carom_builder *builder, int body_a, int body_b);
+/// Restitution and friction between two materials, instead of the geometric means of theirs.
+CAROM_API void carom_builder_set_surface(carom_builder *builder, int material_a, int material_b, double restitution,
+                                         double friction);
 /// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
 CAROM_API carom_status carom_builder_status(const carom_builder *builder, carom_error *error);
 /// Makes the model and its start state; both are the caller's. The builder may be destroyed then.
@@ -159,9 +167,26 @@ typedef struct carom_force {
   int knot_start, knot_count;  ///< into carom_model.knots
 } carom_force;
 
+/// Two bodies that never touch.
+typedef struct carom_apart {
+  int body[2];
+} carom_apart;
+
+/// How two materials meet.
+typedef struct carom_contact_surface {
+  double restitution, friction;
+} carom_contact_surface;
+
+typedef struct carom_surface_pair {
+  int material[2];
+  carom_contact_surface surface;
+} carom_surface_pair;
+
 struct carom_model {
   int body_count, part_count, material_count, charge_set_count, charge_count, spring_count, force_count, knot_count;
-  int moving_count;                 ///< bodies that are not fixed
+  int moving_count;  ///< bodies that are not fixed
+  int apart_count, surface_count;
+  bool planar;                      ///< see carom_builder_set_planar
   carom_vec3 gravity;               ///< m/s2
   const carom_body *bodies;         ///< (body_count)
   const carom_part *parts;          ///< (part_count) poses in principal frames
@@ -171,12 +196,16 @@ struct carom_model {
   const carom_spring *springs;
   const carom_force *forces;
   const carom_knot *knots;
+  const carom_apart *aparts;
+  const carom_surface_pair *surfaces;
   carom_allocator allocator;
 };
 
 CAROM_API void carom_model_destroy(carom_model *model);  ///< null is fine
 /// The index of a body by name, or -1.
 CAROM_API int carom_model_find_body(const carom_model *model, const char *name);
+/// Restitution and friction between two bodies: what was set for their materials, else sqrt(e1 e2) and sqrt(mu1 mu2).
+CAROM_API carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b);
 
 // ---- the state ------------------------------------------------------------------------------------
 

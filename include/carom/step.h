@@ -17,6 +17,22 @@ typedef enum carom_quadrature {
   CAROM_QUADRATURE_MIDPOINT,  ///< at (q_k + q_k+1)/2: implicit, as published (Johnson 2012, 3.2)
 } carom_quadrature;
 
+/// How colliding bodies part (DESIGN of the laws: docs/impacts.md).
+typedef enum carom_impact_law {
+  CAROM_IMPACT_GENERALIZED,    ///< default: generalised reflections; keeps energy, momentum and symmetry when e = 1
+  CAROM_IMPACT_SUM,            ///< as published: one reflection along the sum of the gradients (Johnson 2012, 3.5.4)
+  CAROM_IMPACT_DECOMPOSITION,  ///< as published: normal, slide and fix parts of the momentum, contact by contact
+  CAROM_IMPACT_NEWTON,         ///< complementarity with Newton's restitution
+  CAROM_IMPACT_POISSON,        ///< compression and decompression
+  CAROM_IMPACT_PLASTIC,        ///< the normal (and, with friction, tangential) velocity is lost whatever e
+} carom_impact_law;
+
+/// Which energy is kept through an impact by the integrator `exact`.
+typedef enum carom_energy_condition {
+  CAROM_ENERGY_HAMILTONIAN,  ///< default: the projected Hamiltonian at the contact (Johnson 2012, eq. 3.74)
+  CAROM_ENERGY_DISCRETE,     ///< the discrete energy of the intervals before and after (eq. 3.70)
+} carom_energy_condition;
+
 typedef struct carom_step_options {
   const char *integrator;       ///< default "variational"; see carom_integrator_name
   double step;                  ///< h, s; default 1e-3
@@ -25,6 +41,19 @@ typedef struct carom_step_options {
   double tolerance;             ///< of implicit solves, relative to the momenta; default 1e-14
   int max_iterations;           ///< of implicit solves; default 50
   int max_halvings;             ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
+  // contacts; each integrator reads what concerns it
+  carom_impact_law law;                     ///< exact, dcr
+  carom_energy_condition energy_condition;  ///< exact
+  int max_impacts;                          ///< exact: impacts in one step before the Zeno guard acts; default 1000
+  double stiffness;         ///< potential, newmark: C of the contact potential, N/m; default 0: from `penetration`
+  double penetration;       ///< potential, newmark: overlap aimed at, m; default 0: 1e-3 of the smallest body
+  double alpha;             ///< moreau: in (0, 1]; default 1
+  bool poisson;             ///< moreau: Poisson's restitution instead of Newton's; default false
+  int friction_directions;  ///< moreau: of the polyhedral cone; 0: the exact cone; default 4.
+                            ///< cone: generators; 0 (exact cone) is what to take there
+  const char *solver;       ///< moreau, cone: name of the contact solver; null: the integrator's choice
+  double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
+  int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
 } carom_step_options;
 
 CAROM_API carom_step_options carom_step_default_options(void);

@@ -3,24 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "model/body.h"
-#include "model/model.h"
+#include "model/builder.h"
 
-struct carom_builder {
-  carom_model_full *model;
-  carom_names material_names;
-  carom_pose *poses;  // of principal frames, beside model->bodies
-  carom_vec3 *velocities, *angular_velocities;
-  int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
-  int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity;
-  carom_mass_cache mass_cache;
-  carom_error error;  // the first mistake
-  carom_allocator allocator;
-};
-
-#define GROW(builder, array, count, capacity) \
-  carom_grow(&(builder)->allocator, (void **)&(array), (count), &(capacity), sizeof *(array))
+#define GROW CAROM_BUILDER_GROW
 
 carom_status carom_builder_create(const carom_allocator *allocator, carom_builder **builder, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
@@ -59,7 +44,8 @@ void carom_model_destroy(carom_model *model) {
   for (int i = 0; i < model->body_count; i++) carom_release(&a, (void *)m->bodies[i].name);
   for (int i = 0; i < model->material_count; i++) carom_release(&a, (void *)m->materials[i].name);
   carom_names_destroy(&m->body_names);
-  void *arrays[] = {m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots, m};
+  void *arrays[] = {m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs,
+                    m->forces, m->knots, m->aparts,    m->surfaces,    m};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&a, arrays[i]);
 }
 
@@ -69,15 +55,15 @@ int carom_model_find_body(const carom_model *model, const char *name) {
 
 // ---- mistakes -----------------------------------------------------------------------------------------
 
-static bool sound(const carom_builder *builder) { return builder->error.status == CAROM_OK && builder->model; }
+bool carom_builder_sound(const carom_builder *builder) { return builder->error.status == CAROM_OK && builder->model; }
 
-static int out_of_memory(carom_builder *builder) {
+int carom_builder_out_of_memory(carom_builder *builder) {
   carom_fail(&builder->error, CAROM_ERR_MEMORY, "out of memory while building a model of %d bodies",
              builder->model->view.body_count);
   return -1;
 }
 
-static bool check_body_index(carom_builder *builder, int body, bool world_allowed, const char *what) {
+bool carom_builder_knows_body(carom_builder *builder, int body, bool world_allowed, const char *what) {
   if (world_allowed && body == CAROM_WORLD) return true;
   if (body >= 0 && body < builder->model->view.body_count) return true;
   carom_fail(&builder->error, CAROM_ERR_ARGUMENT, "%s: body index %d, but there are %d bodies so far", what, body,
@@ -107,7 +93,7 @@ static carom_status check_material(const carom_material_def *def, carom_error *e
 }
 
 int carom_builder_add_material(carom_builder *builder, const carom_material_def *def) {
-  if (!sound(builder)) return -1;
+  if (!carom_builder_sound(builder)) return -1;
   carom_model *m = &builder->model->view;
   if (check_material(def, &builder->error) != CAROM_OK) return -1;
   if (def->name && carom_names_find(&builder->material_names, def->name) >= 0) {
@@ -115,16 +101,16 @@ int carom_builder_add_material(carom_builder *builder, const carom_material_def 
     return -1;
   }
   if (!GROW(builder, builder->model->materials, m->material_count, builder->material_capacity))
-    return out_of_memory(builder);
+    return carom_builder_out_of_memory(builder);
   char fallback[32];
   snprintf(fallback, sizeof fallback, "material%d", m->material_count);
   char *name = carom_copy_text(&builder->allocator, def->name ? def->name : fallback);
-  if (!name) return out_of_memory(builder);
+  if (!name) return carom_builder_out_of_memory(builder);
   builder->model->materials[m->material_count] =
       (carom_material){name, def->density, def->restitution, def->friction, def->color};
   if (!carom_names_add(&builder->material_names, name, m->material_count)) {
     carom_release(&builder->allocator, name);
-    return out_of_memory(builder);
+    return carom_builder_out_of_memory(builder);
   }
   return m->material_count++;
 }
@@ -199,7 +185,7 @@ static carom_status check_new_body(carom_builder *builder, const carom_body_def 
 }
 
 int carom_builder_add_body(carom_builder *builder, const carom_body_def *def) {
-  if (!sound(builder) || !ensure_material(builder)) return -1;
+  if (!carom_builder_sound(builder) || !ensure_material(builder)) return -1;
   carom_model *m = &builder->model->view;
   char fallback[32];
   snprintf(fallback, sizeof fallback, "body%d", m->body_count);
@@ -215,7 +201,7 @@ int carom_builder_add_body(carom_builder *builder, const carom_body_def *def) {
   if (!copy || !reserve_body(builder, def->part_count) ||
       !carom_names_add(&builder->model->body_names, copy, m->body_count)) {
     carom_release(&builder->allocator, copy);
-    return out_of_memory(builder);
+    return carom_builder_out_of_memory(builder);
   }
   body.name = copy;
   append_body(builder, def, body, principal);
@@ -225,12 +211,12 @@ int carom_builder_add_body(carom_builder *builder, const carom_body_def *def) {
 // ---- force fields -------------------------------------------------------------------------------------
 
 // From the user's body frame to the principal one.
-static carom_vec3 principal_point(const carom_builder *builder, int body, carom_vec3 point) {
+carom_vec3 carom_builder_point(const carom_builder *builder, int body, carom_vec3 point) {
   return body == CAROM_WORLD ? point : cm_transform(builder->model->bodies[body].frame, point);
 }
 
 void carom_builder_set_gravity(carom_builder *builder, carom_vec3 acceleration) {
-  if (!sound(builder)) return;
+  if (!carom_builder_sound(builder)) return;
   if (!cm_finite(acceleration)) {
     carom_fail(&builder->error, CAROM_ERR_NUMBER, "gravity is not finite");
     return;
@@ -239,7 +225,7 @@ void carom_builder_set_gravity(carom_builder *builder, carom_vec3 acceleration) 
 }
 
 int carom_builder_add_charge_set(carom_builder *builder, double constant, double softening) {
-  if (!sound(builder)) return -1;
+  if (!carom_builder_sound(builder)) return -1;
   carom_model *m = &builder->model->view;
   if (!isfinite(constant) || !(softening >= 0) || isinf(softening)) {
     carom_fail(&builder->error, CAROM_ERR_NUMBER,
@@ -247,21 +233,23 @@ int carom_builder_add_charge_set(carom_builder *builder, double constant, double
     return -1;
   }
   if (!GROW(builder, builder->model->charge_sets, m->charge_set_count, builder->set_capacity))
-    return out_of_memory(builder);
+    return carom_builder_out_of_memory(builder);
   builder->model->charge_sets[m->charge_set_count] = (carom_charge_set){.constant = constant, .softening = softening};
   return m->charge_set_count++;
 }
 
 int carom_builder_add_charge(carom_builder *builder, int set, int body, carom_vec3 point, double charge) {
-  if (!sound(builder) || !check_body_index(builder, body, true, "charge")) return -1;
+  if (!carom_builder_sound(builder) || !carom_builder_knows_body(builder, body, true, "charge")) return -1;
   carom_model *m = &builder->model->view;
   if (set < 0 || set >= m->charge_set_count || !cm_finite(point) || !isfinite(charge)) {
     carom_fail(&builder->error, CAROM_ERR_ARGUMENT, "charge %d: set %d of %d, position and charge must be finite",
                m->charge_count, set, m->charge_set_count);
     return -1;
   }
-  if (!GROW(builder, builder->model->charges, m->charge_count, builder->charge_capacity)) return out_of_memory(builder);
-  builder->model->charges[m->charge_count] = (carom_charge){set, body, principal_point(builder, body, point), charge};
+  if (!GROW(builder, builder->model->charges, m->charge_count, builder->charge_capacity))
+    return carom_builder_out_of_memory(builder);
+  builder->model->charges[m->charge_count] =
+      (carom_charge){set, body, carom_builder_point(builder, body, point), charge};
   return m->charge_count++;
 }
 
@@ -277,17 +265,18 @@ static carom_status check_spring(const carom_spring_def *def, int index, carom_e
 }
 
 int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def) {
-  if (!sound(builder)) return -1;
+  if (!carom_builder_sound(builder)) return -1;
   carom_model *m = &builder->model->view;
-  if (!check_body_index(builder, def->body[0], true, "spring") ||
-      !check_body_index(builder, def->body[1], true, "spring"))
+  if (!carom_builder_knows_body(builder, def->body[0], true, "spring") ||
+      !carom_builder_knows_body(builder, def->body[1], true, "spring"))
     return -1;
   if (check_spring(def, m->spring_count, &builder->error) != CAROM_OK) return -1;
-  if (!GROW(builder, builder->model->springs, m->spring_count, builder->spring_capacity)) return out_of_memory(builder);
+  if (!GROW(builder, builder->model->springs, m->spring_count, builder->spring_capacity))
+    return carom_builder_out_of_memory(builder);
   carom_spring spring = {.stiffness = def->stiffness, .damping = def->damping, .rest_length = def->rest_length};
   for (int end = 0; end < 2; end++) {
     spring.body[end] = def->body[end];
-    spring.point[end] = principal_point(builder, def->body[end], def->point[end]);
+    spring.point[end] = carom_builder_point(builder, def->body[end], def->point[end]);
   }
   builder->model->springs[m->spring_count] = spring;
   return m->spring_count++;
@@ -308,27 +297,28 @@ static carom_status check_force(const carom_force_def *def, int index, carom_err
   return CAROM_OK;
 }
 
-static bool append_knots(carom_builder *builder, const carom_force_def *def) {
-  for (int i = 0; i < def->knot_count; i++) {
+bool carom_builder_append_knots(carom_builder *builder, const carom_knot *knots, int count) {
+  for (int i = 0; i < count; i++) {
     carom_model *m = &builder->model->view;
     if (!GROW(builder, builder->model->knots, m->knot_count, builder->knot_capacity)) return false;
-    builder->model->knots[m->knot_count++] = def->knots[i];
+    builder->model->knots[m->knot_count++] = knots[i];
   }
   return true;
 }
 
 int carom_builder_add_force(carom_builder *builder, const carom_force_def *def) {
-  if (!sound(builder) || !check_body_index(builder, def->body, false, "force")) return -1;
+  if (!carom_builder_sound(builder) || !carom_builder_knows_body(builder, def->body, false, "force")) return -1;
   carom_model *m = &builder->model->view;
   if (check_force(def, m->force_count, &builder->error) != CAROM_OK) return -1;
   const carom_body *body = &builder->model->bodies[def->body];
   carom_force force = {.body = def->body, .body_axes = def->body_axes, .knot_start = m->knot_count};
   force.knot_count = def->knot_count;
-  force.point = principal_point(builder, def->body, def->point);
+  force.point = carom_builder_point(builder, def->body, def->point);
   force.force = def->body_axes ? cm_rotate(body->frame.q, def->force) : def->force;
   force.torque = def->body_axes ? cm_rotate(body->frame.q, def->torque) : def->torque;
-  if (!GROW(builder, builder->model->forces, m->force_count, builder->force_capacity) || !append_knots(builder, def))
-    return out_of_memory(builder);
+  if (!GROW(builder, builder->model->forces, m->force_count, builder->force_capacity) ||
+      !carom_builder_append_knots(builder, def->knots, def->knot_count))
+    return carom_builder_out_of_memory(builder);
   builder->model->forces[m->force_count] = force;
   return m->force_count++;
 }
@@ -384,6 +374,8 @@ static void publish(carom_model_full *model) {
   m->springs = model->springs;
   m->forces = model->forces;
   m->knots = model->knots;
+  m->aparts = model->aparts;
+  m->surfaces = model->surfaces;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,

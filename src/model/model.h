@@ -16,6 +16,8 @@ typedef struct carom_model_full {
   carom_spring *springs;
   carom_force *forces;
   carom_knot *knots;
+  carom_apart *aparts;
+  carom_surface_pair *surfaces;
 } carom_model_full;
 
 // Position of a point that is fixed to a body (principal frame) or to the world.

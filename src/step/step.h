@@ -16,9 +16,15 @@ typedef struct carom_integrator {
   // for a smaller step; whatever the failure, the stepper puts the state back.
   carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                           carom_error *error);
+  void (*release)(carom_stepper *stepper);  // frees what prepare made outside the arena; may be null
 } carom_integrator;
 
 extern const carom_integrator carom_integrator_variational;
+
+// An integrator with contacts takes its smooth motion from the variational one: its scratch adds
+// carom_integrator_variational.scratch(model), its prepare calls carom_integrator_variational.prepare first (which
+// fills stepper->flow and stepper->saved), and its advance calls carom_integrator_variational.advance for a time of any
+// length.
 
 struct carom_stepper {
   const carom_integrator *integrator;
@@ -28,7 +34,8 @@ struct carom_stepper {
   carom_allocator allocator;
   carom_arena arena;
   carom_state *saved;  // the state before the step, while it may fail
-  void *work;          // the integrator's own, from the arena
+  void *flow;          // of the smooth motion between impacts: variational.c's own, from the arena
+  void *work;          // the integrator's own, from the arena; null until prepare made it
   double base_time;    // the clock is base_time + (step - base_step) h, so that it does not gather round-off
   int64_t base_step;
   double last_time;

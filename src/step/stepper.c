@@ -8,7 +8,10 @@
 #include <omp.h>
 #endif
 
-static const carom_integrator *const integrators[] = {&carom_integrator_variational};
+// One line each; an integrator's file is where it is.
+static const carom_integrator *const integrators[] = {
+    &carom_integrator_variational,
+};
 enum { INTEGRATOR_COUNT = sizeof integrators / sizeof *integrators };
 
 const char *carom_integrator_name(int index) {
@@ -26,7 +29,10 @@ carom_step_options carom_step_default_options(void) {
                               .threads = 1,
                               .tolerance = 1e-14,
                               .max_iterations = 50,
-                              .max_halvings = 6};
+                              .max_halvings = 6,
+                              .max_impacts = 1000,
+                              .alpha = 1,
+                              .friction_directions = 4};
 }
 
 static const carom_integrator *find_integrator(const char *name) {
@@ -97,6 +103,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
 void carom_stepper_destroy(carom_stepper *stepper) {
   if (!stepper) return;
   carom_allocator a = stepper->allocator;
+  if (stepper->integrator && stepper->integrator->release) stepper->integrator->release(stepper);
   carom_state_destroy(stepper->saved);
   if (stepper->arena.memory) carom_arena_destroy(&stepper->arena);
   carom_release(&a, stepper);

@@ -82,12 +82,12 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(model->body_count));
   carom_dmv_bodies_fill(&w->bodies, model, memory);
   if (w->fields) push_fields(w, &stepper->arena, model);
-  stepper->work = w;
+  stepper->flow = w;
   return carom_state_create(model->body_count, &stepper->allocator, &stepper->saved, error);
 }
 
 static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   return w->fields || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
 }
 
@@ -99,7 +99,7 @@ static carom_vec3 torque_of(const carom_loads *loads, const carom_mat3 *d, int i
 
 // p += dt m g.
 static void kick_weight(const carom_stepper *stepper, carom_state *state, double dt) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   carom_vec3 g = stepper->model->gravity;
   if (cm_norm2(g) == 0) return;
 #pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
@@ -134,7 +134,7 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
 
 static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
                           carom_error *error) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   int iterations = 0, failed = -1;
   double residual = 0;
 #pragma omp parallel for num_threads(stepper->threads) schedule(static) \
@@ -160,7 +160,7 @@ static void directors_of(const carom_state *state, carom_mat3 *d) {
 
 // The configuration of a state: rotations as directors, velocities from momenta when something asks for them.
 static carom_configuration configuration_of(const carom_stepper *stepper, const carom_state *state, double time) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   for (int i = 0; i < state->body_count && w->velocities; i++) {
     w->v[i] = carom_state_velocity(stepper->model, state, i);
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
@@ -172,7 +172,7 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
 // The mean of two configurations h apart, and the rate between them.
 static carom_configuration mean_configuration(const carom_stepper *stepper, const carom_vec3 *x_start,
                                               const carom_state *state, double time, double h) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   for (int i = 0; i < state->body_count; i++) {
     w->x_mean[i] = cm_scale(0.5, cm_add(x_start[i], state->x[i]));
     w->d_mean[i] = cm_mscale(0.5, cm_madd(w->d_start[i], w->d[i]));
@@ -185,7 +185,7 @@ static carom_configuration mean_configuration(const carom_stepper *stepper, cons
 // What the outside does in dt: the fields' resultant, and the weight, whose moment is that of the centre of mass.
 static void book(const carom_stepper *stepper, const carom_vec3 *x, const carom_resultant *r, double dt,
                  carom_step_report *report) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   carom_vec3 g = stepper->model->gravity, force = cm_zero3(), moment = cm_zero3();
   if (cm_norm2(g) > 0) {
     double mass = 0;
@@ -269,7 +269,7 @@ static void remember(variational *w, const carom_state *state, double time) {
 // kick, so that the step stays symmetric and of second order.
 static carom_status kick_damped(const carom_stepper *stepper, carom_state *state, double h, double time,
                                 carom_step_report *report, carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   size_t bytes = (size_t)state->body_count * sizeof(carom_vec3);
   memcpy(w->p_half, state->p, bytes);
   memcpy(w->l_half, state->l, bytes);
@@ -292,7 +292,7 @@ static carom_status kick_damped(const carom_stepper *stepper, carom_state *state
 
 static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state, double h, double time,
                                 carom_step_report *report, carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   directors_of(state, w->d);
   if (w->damped) return kick_damped(stepper, state, h, time, report, error);
   carom_configuration c = configuration_of(stepper, state, time);
@@ -303,7 +303,7 @@ static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state
 
 static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
                           carom_step_report *report) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   carom_configuration c = configuration_of(stepper, state, time);
   carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
   book(stepper, state->x, &r, dt, report);
@@ -323,7 +323,7 @@ static carom_status advance_weighted(carom_stepper *stepper, carom_state *state,
 
 static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, double end,
                                      carom_step_report *report, carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   directors_of(state, w->d);
   if (!loads_known(w, state)) {
     carom_configuration c = configuration_of(stepper, state, state->time);
@@ -344,7 +344,7 @@ static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state,
 // From the start of the step to its end with the loads that are known so far.
 static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
                               carom_step_report *report, carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   carom_state_copy(state, begin);
   kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
   carom_status status = drift(stepper, state, h, report, error);
@@ -356,7 +356,7 @@ static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, 
 // more pass with them costs no forces and keeps angular momentum to round-off.
 static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
                                     carom_step_report *report, carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   carom_status status = try_loads(stepper, begin, state, h, report, error);
   if (status != CAROM_OK) return status;
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
@@ -368,7 +368,7 @@ static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *b
 
 static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
                                      carom_error *error) {
-  variational *w = stepper->work;
+  variational *w = stepper->flow;
   carom_state *begin = &w->known;
   carom_state_copy(begin, state);
   directors_of(begin, w->d_start);
@@ -392,7 +392,7 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                             carom_error *error) {
-  const variational *w = stepper->work;
+  const variational *w = stepper->flow;
   if (!w->fields) return advance_weighted(stepper, state, h, report, error);  // both quadratures agree on it
   if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
     return advance_midpoint(stepper, state, h, report, error);

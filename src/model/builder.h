@@ -1,0 +1,35 @@
+// The builder while it collects, for the files that add to it: builder.c (materials, bodies, force fields),
+// builder_contacts.c (who may touch whom, and how), builder_joints.c, builder_drives.c.
+#ifndef CAROM_SRC_MODEL_BUILDER_H
+#define CAROM_SRC_MODEL_BUILDER_H
+
+#include "base/memory.h"
+#include "model/body.h"
+#include "model/model.h"
+
+struct carom_builder {
+  carom_model_full *model;
+  carom_names material_names;
+  carom_pose *poses;  // of principal frames, beside model->bodies
+  carom_vec3 *velocities, *angular_velocities;
+  int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
+  int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
+  carom_mass_cache mass_cache;
+  carom_error error;  // the first mistake
+  carom_allocator allocator;
+};
+
+#define CAROM_BUILDER_GROW(builder, array, count, capacity) \
+  carom_grow(&(builder)->allocator, (void **)&(array), (count), &(capacity), sizeof *(array))
+
+// No mistake so far, and not finished.
+bool carom_builder_sound(const carom_builder *builder);
+// Notes the failure; returns -1, as adders do.
+int carom_builder_out_of_memory(carom_builder *builder);
+// `what` begins the message.
+bool carom_builder_knows_body(carom_builder *builder, int body, bool world_allowed, const char *what);
+// A point or pose of the user's body frame (or of the world) as seen from the principal frame.
+carom_vec3 carom_builder_point(const carom_builder *builder, int body, carom_vec3 point);
+bool carom_builder_append_knots(carom_builder *builder, const carom_knot *knots, int count);
+
+#endif

@@ -1,0 +1,59 @@
+// Who may touch whom, and how.
+#include <math.h>
+
+#include "model/builder.h"
+
+void carom_builder_set_planar(carom_builder *builder, bool planar) {
+  if (carom_builder_sound(builder)) builder->model->view.planar = planar;
+}
+
+void carom_builder_set_apart(carom_builder *builder, int body_a, int body_b) {
+  if (!carom_builder_sound(builder)) return;
+  carom_model *m = &builder->model->view;
+  if (!carom_builder_knows_body(builder, body_a, false, "apart") ||
+      !carom_builder_knows_body(builder, body_b, false, "apart"))
+    return;
+  if (!CAROM_BUILDER_GROW(builder, builder->model->aparts, m->apart_count, builder->apart_capacity)) {
+    carom_builder_out_of_memory(builder);
+    return;
+  }
+  builder->model->aparts[m->apart_count++] = (carom_apart){{body_a, body_b}};
+}
+
+static carom_status check_surface(const carom_builder *builder, int a, int b, double e, double mu, carom_error *error) {
+  int count = builder->model->view.material_count;
+  if (a < 0 || b < 0 || a >= count || b >= count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "surface: material indices %d and %d, but there are %d materials", a,
+                      b, count);
+  const char *name_a = builder->model->materials[a].name, *name_b = builder->model->materials[b].name;
+  if (!(e >= 0 && e <= 1))
+    return carom_fail(error, CAROM_ERR_NUMBER, "surface of '%s' and '%s': the restitution is %g, expected 0 to 1",
+                      name_a, name_b, e);
+  if (!(mu >= 0) || isinf(mu))
+    return carom_fail(error, CAROM_ERR_NUMBER, "surface of '%s' and '%s': the friction is %g, expected 0 or more",
+                      name_a, name_b, mu);
+  return CAROM_OK;
+}
+
+void carom_builder_set_surface(carom_builder *builder, int material_a, int material_b, double restitution,
+                               double friction) {
+  if (!carom_builder_sound(builder)) return;
+  carom_model *m = &builder->model->view;
+  if (check_surface(builder, material_a, material_b, restitution, friction, &builder->error) != CAROM_OK) return;
+  if (!CAROM_BUILDER_GROW(builder, builder->model->surfaces, m->surface_count, builder->surface_capacity)) {
+    carom_builder_out_of_memory(builder);
+    return;
+  }
+  builder->model->surfaces[m->surface_count++] =
+      (carom_surface_pair){{material_a, material_b}, {restitution, friction}};
+}
+
+carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b) {
+  int a = model->bodies[body_a].material, b = model->bodies[body_b].material;
+  for (int i = model->surface_count - 1; i >= 0; i--) {  // what was said last holds
+    const int *m = model->surfaces[i].material;
+    if ((m[0] == a && m[1] == b) || (m[0] == b && m[1] == a)) return model->surfaces[i].surface;
+  }
+  const carom_material *p = &model->materials[a], *q = &model->materials[b];
+  return (carom_contact_surface){sqrt(p->restitution * q->restitution), sqrt(p->friction * q->friction)};
+}
