@@ -113,7 +113,11 @@ static inline carom_vec3 fixture_spin(int frame, int body) {
   return cm_vec3(0.1 * frame, -1.5 * body, cos((double)frame + body));
 }
 
-static inline double fixture_audit(int frame, int column) { return sin(frame + 0.25 * column) * (column + 1); }
+enum { FIXTURE_COLLISIONS = 17 };  // the column that holds whole numbers
+
+static inline double fixture_audit(int frame, int column) {
+  return column == FIXTURE_COLLISIONS ? 3 * frame : sin(frame + 0.25 * column) * (column + 1);
+}
 
 static inline carom_audit_sample fixture_sample(int frame) {
   double v[CAROM_AUDIT_COLUMNS];
@@ -125,6 +129,14 @@ static inline carom_audit_sample fixture_sample(int frame) {
   sample.momentum_error = v[8];
   sample.angular_momentum = cm_vec3(v[9], v[10], v[11]);
   sample.angular_momentum_error = v[12];
+  sample.restitution_loss = v[13];
+  sample.friction_loss = v[14];
+  sample.projection_energy = v[15];
+  sample.projection_angular_momentum = v[16];
+  sample.collisions = (int64_t)v[FIXTURE_COLLISIONS];
+  sample.penetration = v[18];
+  sample.complementarity = v[19];
+  sample.constraint = v[20];
   return sample;
 }
 
@@ -137,10 +149,31 @@ static inline void fixture_move(fixture *f, int frame) {
   }
 }
 
+// Events come in twos, one of them on the ground, just before each frame.
+static inline carom_contact_event fixture_event(int index) {
+  double t = fixture_time(index / 2) - 1e-4 * (1 - index % 2);
+  carom_contact_event event = {.kind = (carom_event_kind)(index % 4), .time = t, .body_a = 1 + index % 4};
+  event.body_b = index % 2 == 0 ? 0 : 1 + (index + 1) % 4;
+  event.point = cm_vec3(0.1 * index, -1, 0.5);
+  event.normal = cm_unit(cm_vec3(1, index % 3, 2));
+  event.impulse = cm_vec3(index, 0.25, -0.125 * index);
+  return event;
+}
+
 static inline carom_status fixture_record(fixture *f, carom_recorder *recorder, int frame, carom_error *error) {
   carom_audit_sample sample = fixture_sample(frame);
+  carom_contact_event events[2] = {fixture_event(2 * frame), fixture_event(2 * frame + 1)};
   fixture_move(f, frame);
-  return carom_recorder_frame(recorder, f->state, &sample, error);
+  carom_status status = carom_recorder_events(recorder, events, 2, error);
+  return status == CAROM_OK ? carom_recorder_frame(recorder, f->state, &sample, error) : status;
+}
+
+static inline bool fixture_event_is_right(const carom_result *result, int index) {
+  carom_contact_event expected = fixture_event(index), found = result->events[index];
+  return found.kind == expected.kind && found.time == expected.time && found.body_a == expected.body_a &&
+         found.body_b == expected.body_b && memcmp(&found.point, &expected.point, sizeof found.point) == 0 &&
+         memcmp(&found.normal, &expected.normal, sizeof found.normal) == 0 &&
+         memcmp(&found.impulse, &expected.impulse, sizeof found.impulse) == 0;
 }
 
 static inline carom_verdict fixture_verdict(void) {

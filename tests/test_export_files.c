@@ -111,6 +111,37 @@ TEST(csv_comes_back) {
   free(text);
   unlink(path);
   unlink(audit);
+  unlink(fixture_path("motion.events.csv"));
+  carom_result_close(result);
+}
+
+TEST(csv_events_come_back) {
+  static const char *const kinds[] = {"impact", "contact", "stick", "zeno"};
+  carom_result *result = make_result(FRAMES);
+  REQUIRE(result);
+  const char *path = fixture_path("hits.csv"), *events = fixture_path("hits.events.csv");
+  REQUIRE(carom_export_csv(result, path, NULL, NULL) == CAROM_OK);
+  size_t size;
+  int count;
+  char *text = read_file(events, &size), *fields[32];
+  REQUIRE(text);
+  char *at = split_record(text, fields, &count);
+  CHECK(count == 13);
+  for (int i = 0; i < 2 * FRAMES; i++) {
+    carom_contact_event e = fixture_event(i);
+    at = split_record(at, fields, &count);
+    REQUIRE(count == 13);
+    CHECK(strtod(fields[0], NULL) == e.time && strtod(fields[4], NULL) == e.point.x);
+    CHECK(strtod(fields[9], NULL) == e.normal.z && strtod(fields[12], NULL) == e.impulse.z);
+    CHECK_TEXT(fields[1], kinds[e.kind]);
+    CHECK_TEXT(fields[2], result->bodies[e.body_a].name);
+    CHECK_TEXT(fields[3], result->bodies[e.body_b].name);
+  }
+  CHECK(*at == 0);
+  free(text);
+  unlink(path);
+  unlink(events);
+  unlink(fixture_path("hits.audit.csv"));
   carom_result_close(result);
 }
 

@@ -28,6 +28,17 @@ TEST(frames_come_back) {
   carom_result_close(result);
 }
 
+TEST(events_come_back) {
+  enum { FRAMES = 3000 };  // more events than the recorder gathers at once
+  const char *path = fixture_path("events.h5");
+  fixture_write(path, FRAMES);
+  carom_result *result = fixture_open(path);
+  REQUIRE(result && result->event_count == 2 * FRAMES);
+  for (int i = 0; i < result->event_count; i++) CHECK(fixture_event_is_right(result, i));
+  carom_result_close(result);
+  unlink(path);
+}
+
 TEST(head_comes_back) {
   const char *path = fixture_path("head.h5");
   fixture_write(path, 3);

@@ -50,6 +50,8 @@ static void check_result(const char *path, int safe, int *most) {
   carom_frame frame;
   REQUIRE(carom_frame_create(result, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < result->frame_count; i++) CHECK(fixture_frame_is_right(result, i, &frame));
+  CHECK(result->event_count >= 2 * safe && result->event_count % 2 == 0);
+  for (int i = 0; i < result->event_count; i++) CHECK(fixture_event_is_right(result, i));
   if (result->frame_count > *most) *most = result->frame_count;
   carom_frame_release(result, &frame);
   carom_result_close(result);

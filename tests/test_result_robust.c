@@ -134,6 +134,8 @@ TEST(exports_without_memory) {
   CHECK(unlink(file) == 0);
   snprintf(file, sizeof file, "%s.audit.csv", path);
   CHECK(unlink(file) == 0);
+  snprintf(file, sizeof file, "%s.events.csv", path);
+  CHECK(unlink(file) == 0);
   snprintf(file, sizeof file, "%s.glb", path);
   fail_at_every_call(try_glb, file);
   CHECK(unlink(file) == 0);

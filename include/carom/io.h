@@ -98,6 +98,9 @@ CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, c
 /// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
+/// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
+CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
+                                             carom_error *error);
 CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
 /// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
 CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
@@ -122,7 +125,7 @@ typedef struct carom_result_part {
   carom_pose pose;
 } carom_result_part;
 
-#define CAROM_AUDIT_COLUMNS 13
+#define CAROM_AUDIT_COLUMNS 21
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
   const char *key, *label, *unit, *group;
@@ -136,12 +139,14 @@ typedef struct carom_result {
   uint64_t seed;
   double step, duration;
   int frame_count, body_count, part_count, shape_count;
-  double *times;               ///< (frame_count)
-  double *audit;               ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
-  carom_result_body *bodies;   ///< (body_count)
-  carom_result_part *parts;    ///< (part_count)
-  const carom_shape **shapes;  ///< (shape_count)
-  carom_verdict verdict;       ///< count 0 when the run did not finish
+  double *times;                ///< (frame_count)
+  double *audit;                ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
+  carom_result_body *bodies;    ///< (body_count)
+  carom_result_part *parts;     ///< (part_count)
+  const carom_shape **shapes;   ///< (shape_count)
+  carom_contact_event *events;  ///< (event_count) in order of time
+  int event_count;
+  carom_verdict verdict;  ///< count 0 when the run did not finish
   carom_camera camera;
   bool complete;  ///< false: killed or interrupted; what is here is sound
   struct carom_result_file *file;

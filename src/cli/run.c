@@ -18,6 +18,7 @@ typedef struct run {
   int64_t steps, steps_per_frame;
   int frames;
   int worst_iterations, worst_halvings;
+  int64_t collisions;
   double wall;
   carom_verdict verdict;
 } run;
@@ -44,6 +45,16 @@ static carom_status set_up(run *r, carom_error *error) {
   return status;
 }
 
+// Impacts are told whenever they come; contacts that last, only with the frames.
+static carom_status record_events(run *r, const carom_step_report *report, bool frame_due, carom_error *error) {
+  carom_status status = CAROM_OK;
+  if (!r->recorder) return status;
+  for (int i = 0; i < report->event_count && status == CAROM_OK; i++)
+    if (frame_due || report->events[i].kind != CAROM_EVENT_CONTACT)
+      status = carom_recorder_events(r->recorder, &report->events[i], 1, error);
+  return status;
+}
+
 static carom_status one_step(run *r, carom_error *error) {
   carom_step_report report;
   carom_status status = carom_stepper_step(r->stepper, r->state, &report, error);
@@ -52,7 +63,9 @@ static carom_status one_step(run *r, carom_error *error) {
   if (report.iterations > r->worst_iterations) r->worst_iterations = report.iterations;
   if (report.halvings > r->worst_halvings) r->worst_halvings = report.halvings;
   bool frame_due = r->state->step % r->steps_per_frame == 0 || r->state->step == r->steps;
-  return frame_due ? record(r, error) : CAROM_OK;
+  r->collisions += report.collisions;
+  status = record_events(r, &report, frame_due, error);
+  return status == CAROM_OK && frame_due ? record(r, error) : status;
 }
 
 static carom_status march(run *r, carom_error *error) {
@@ -114,6 +127,7 @@ static void print_report(const run *r, carom_status status) {
          scene->step.step, scene->step.integrator, quadrature_name(scene->step.quadrature), scene->model->body_count,
          simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
   cli_print_verdict(&r->verdict, stdout);
+  if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);
   if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
   if (status == CAROM_INTERRUPTED)
     printf("  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
@@ -138,6 +152,7 @@ static void print_json(const run *r, carom_status status) {
   cli_json_integer(&json, "frames", r->frames);
   cli_json_integer(&json, "iterations", r->worst_iterations);
   cli_json_integer(&json, "halvings", r->worst_halvings);
+  cli_json_integer(&json, "collisions", r->collisions);
   cli_json_text(&json, "state_hash", hash);
   if (r->settings->output) cli_json_text(&json, "result", r->settings->output);
   cli_json_verdict(&json, &r->verdict);

@@ -99,12 +99,42 @@ static carom_status write_audit(csv *out, carom_error *error) {
   return status == CAROM_OK ? flush(out, 0, error) : status;
 }
 
-// "name.csv" has its audit in "name.audit.csv"; null when out of memory.
-static char *audit_path(const char *path, const carom_allocator *allocator) {
-  size_t length = strlen(path), size = length + sizeof ".audit.csv";
+// ---- contact events -------------------------------------------------------------------------------------------------
+
+static const char *event_name(carom_event_kind kind) {
+  static const char *const names[] = {"impact", "contact", "stick", "zeno"};
+  return names[kind];
+}
+
+static carom_status write_events(csv *out, carom_error *error) {
+  const carom_result *result = out->result;
+  carom_status status = CAROM_OK;
+  carom_text_buffer_add(&out->text,
+                        "time (s),kind,body a,body b,x (m),y (m),z (m),nx,ny,nz,jx (N s),jy (N s),jz (N s)\r\n");
+  for (int i = 0; status == CAROM_OK && i < result->event_count; i++) {
+    const carom_contact_event *e = &result->events[i];
+    carom_text_buffer_number(&out->text, e->time, DIGITS);
+    carom_text_buffer_print(&out->text, ",%s,", event_name(e->kind));
+    add_field(&out->text, result->bodies[e->body_a].name);
+    carom_text_buffer_add(&out->text, ",");
+    add_field(&out->text, result->bodies[e->body_b].name);
+    add_numbers(&out->text, &e->point.x, 3);
+    add_numbers(&out->text, &e->normal.x, 3);
+    add_numbers(&out->text, &e->impulse.x, 3);
+    carom_text_buffer_add(&out->text, "\r\n");
+    status = flush(out, FLUSH_SIZE, error);
+  }
+  return status == CAROM_OK ? flush(out, 0, error) : status;
+}
+
+// ---- files ----------------------------------------------------------------------------------------------------------
+
+// "name.csv" has its audit in "name.audit.csv" and its contact events in "name.events.csv"; null when out of memory.
+static char *companion_path(const char *path, const char *suffix, const carom_allocator *allocator) {
+  size_t length = strlen(path), size = length + strlen(suffix) + 1;
   if (length >= 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
   char *name = CAROM_NEW(allocator, char, size);
-  if (name) snprintf(name, size, "%.*s.audit.csv", (int)length, path);
+  if (name) snprintf(name, size, "%.*s%s", (int)length, path, suffix);
   return name;
 }
 
@@ -118,12 +148,13 @@ static void release_csv(csv *out) {
   carom_text_buffer_release(&out->text);
 }
 
-static carom_status export_audit(carom_result *result, const char *path, carom_error *error) {
-  char *name = audit_path(path, &result->allocator);
+static carom_status export_companion(carom_result *result, const char *path, const char *suffix,
+                                     carom_status (*write)(csv *, carom_error *), carom_error *error) {
+  char *name = companion_path(path, suffix, &result->allocator);
   if (!name) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for '%.700s'", path);
   csv out;
   carom_status status = open_csv(&out, result, name, error);
-  if (status == CAROM_OK) status = write_audit(&out, error);
+  if (status == CAROM_OK) status = write(&out, error);
   if (status == CAROM_OK) status = carom_atomic_file_commit(&out.file, error);
   release_csv(&out);
   carom_release(&result->allocator, name);
@@ -136,7 +167,9 @@ carom_status carom_export_csv(carom_result *result, const char *path, const caro
   carom_status status = open_csv(&out, result, path, error);
   if (status == CAROM_OK) status = write_trajectory(&out, progress, error);
   bool has_name = out.file.temporary;  // not a pipe or device
-  if (status == CAROM_OK && has_name) status = export_audit(result, path, error);
+  if (status == CAROM_OK && has_name) status = export_companion(result, path, ".audit.csv", write_audit, error);
+  if (status == CAROM_OK && has_name && result->event_count > 0)
+    status = export_companion(result, path, ".events.csv", write_events, error);
   if (status == CAROM_OK) status = carom_atomic_file_commit(&out.file, error);
   release_csv(&out);
   return status;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "io/atomic_file.h"
 #include "io/export.h"
+#include "io/export_replay_events.h"
 
 static const double max_poses = 20e6;  // more would be too much for a browser
 
@@ -226,6 +227,7 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   add_audit_columns(text);
   add_verdict(text, &result->verdict);
   add_camera(text, &result->camera);
+  carom_replay_events(text, result);
   carom_text_buffer_add(text, "}");
 }
 

@@ -17,6 +17,7 @@
 #include "carom/io.h"
 #include "io/atomic_file.h"
 #include "io/h5.h"
+#include "io/recorder_events.h"
 #include "io/recorder_head.h"
 #include "io/result_layout.h"
 
@@ -42,6 +43,7 @@ struct carom_recorder {
   hid_t ending;
   hid_t verdict[6];
   series series[SERIES];
+  carom_event_log events;
   double *buffer;
   int capacity;     // frames that the buffer holds
   int pending;      // frames in the buffer
@@ -148,6 +150,7 @@ static carom_h5_image make_image(const carom_recorder *recorder, const carom_pro
   if (file->id < 0) carom_h5_fail_memory(file, "the head");
   carom_result_write_head(file, recorder->scene, provenance);
   create_series(recorder, file);
+  carom_event_log_create(file);
   create_ending(file);
   if (file->id >= 0 && !carom_h5_close_in_memory(file->id, &image)) carom_h5_fail_memory(file, "the head");
   return image;
@@ -159,6 +162,7 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
     const carom_series_info *info = &recorder->series[i].info;
     recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->components > 0 ? 3 : 1, size);
   }
+  carom_event_log_open(&recorder->events, file);
   for (int i = 0; i < 6; i++) {
     const char *path = carom_result_fields[CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i].path;
     hsize_t size = CAROM_H5_ANY;
@@ -227,6 +231,7 @@ carom_status carom_recorder_create(const char *path, bool overwrite, const carom
   created->file = created->ending = -1;
   for (int i = 0; i < SERIES; i++) created->series[i].dataset = -1;
   for (int i = 0; i < 6; i++) created->verdict[i] = -1;
+  carom_event_log_clear(&created->events);
   created->started = created->last_burst = carom_clock();
   carom_error failure = {CAROM_OK, ""};
   carom_status status = start(created, path, overwrite, provenance, &failure);
@@ -273,10 +278,11 @@ static void write_series(carom_recorder *recorder, carom_h5_file *file, int coun
 
 static carom_status burst(carom_recorder *recorder, carom_error *error) {
   recorder->last_burst = carom_clock();
-  if (recorder->pending == 0) return CAROM_OK;
+  if (recorder->pending == 0 && recorder->events.pending == 0) return CAROM_OK;
   carom_h5_guard guard;
   carom_h5_enter(&guard);
   carom_h5_file file = open_handle(recorder, &recorder->failure);
+  carom_event_log_write(&recorder->events, &file);
   write_series(recorder, &file, recorder->pending);
   carom_status status = file.status;
   if (status == CAROM_OK) {
@@ -331,7 +337,15 @@ static void gather_audit(const carom_recorder *recorder, const carom_audit_sampl
                                                    a->angular_momentum.x,
                                                    a->angular_momentum.y,
                                                    a->angular_momentum.z,
-                                                   a->angular_momentum_error};
+                                                   a->angular_momentum_error,
+                                                   a->restitution_loss,
+                                                   a->friction_loss,
+                                                   a->projection_energy,
+                                                   a->projection_angular_momentum,
+                                                   (double)a->collisions,
+                                                   a->penetration,
+                                                   a->complementarity,
+                                                   a->constraint};
     memcpy(values, of_sample, sizeof values);
   }
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) *row_of(recorder, CAROM_SERIES_AUDIT + i) = values[i];
@@ -360,6 +374,16 @@ carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *s
   *row_of(recorder, TIME_SERIES) = state->time;
   recorder->pending++;
   return burst_is_due(recorder) ? burst(recorder, error) : CAROM_OK;
+}
+
+carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
+                                   carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    if (carom_event_log_full(&recorder->events)) status = burst(recorder, error);
+    if (status == CAROM_OK) carom_event_log_add(&recorder->events, &events[i]);
+  }
+  return status;
 }
 
 carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error) {
@@ -424,6 +448,7 @@ static void close_datasets(carom_recorder *recorder) {
     if (recorder->verdict[i] >= 0) H5Dclose(recorder->verdict[i]);
     recorder->verdict[i] = -1;
   }
+  carom_event_log_close(&recorder->events);
   if (recorder->ending >= 0) H5Dclose(recorder->ending);
   recorder->ending = -1;
 }

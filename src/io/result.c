@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "io/atomic_file.h"
-#include "io/result_file.h"
+#include "io/result_events.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
@@ -303,12 +303,19 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
 
 // ---- series --------------------------------------------------------------------------------------------------------
 
+// Columns of the audit that files from before there were contacts do not have; they read as NaN.
+static bool is_newer_column(int series) {
+  enum { OLDER_COLUMNS = 13 };
+  return series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
+}
+
 // The length of the shortest series: a burst that was cut off left some of them longer.
 static void open_series(carom_h5_file *file, carom_result *result, hid_t *datasets) {
   hsize_t shortest = INT_MAX;
   for (int i = 0; i < carom_series_count(); i++) {
     carom_series_info info = carom_series_describe(i);
     hsize_t size[3] = {CAROM_H5_ANY, (hsize_t)result->body_count, (hsize_t)info.components};
+    if (is_newer_column(i) && file->status == CAROM_OK && H5Lexists(file->id, info.path, H5P_DEFAULT) <= 0) continue;
     datasets[i] = carom_h5_open_dataset(file, info.path, info.components > 0 ? 3 : 1, size);
     if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
   }
@@ -338,7 +345,9 @@ static void read_columns(carom_h5_file *file, carom_result *result, const hid_t 
   }
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) {
     int series = CAROM_SERIES_AUDIT + i;
-    read_column(file, datasets[series], series, result->frame_count, result->audit + frames * (size_t)i);
+    double *column = result->audit + frames * (size_t)i;
+    for (size_t f = 0; f < frames; f++) column[f] = NAN;
+    if (datasets[series] >= 0) read_column(file, datasets[series], series, result->frame_count, column);
   }
 }
 
@@ -416,6 +425,7 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   read_shapes(file, result);
   check_indices(file, result);
   read_series(file, result);
+  carom_result_read_events(file, result);
   read_ending(file, result);
 }
 
@@ -478,7 +488,8 @@ void carom_result_close(carom_result *result) {
   void *blocks[] = {result->title,          result->description, result->version,    result->command,
                     result->host,           result->created,     result->integrator, result->ending,
                     result->times,          result->audit,       result->bodies,     result->scene_source,
-                    result->scene_resolved, result->parts,       result->file,       (void *)result->shapes};
+                    result->scene_resolved, result->parts,       result->file,       (void *)result->shapes,
+                    result->events};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
   carom_release(&allocator, result);
 }

@@ -25,6 +25,14 @@ static const carom_audit_column columns[CAROM_AUDIT_COLUMNS] = {
     {"angular_momentum_y", "Angular momentum y", "kg m2/s", "Angular momentum"},
     {"angular_momentum_z", "Angular momentum z", "kg m2/s", "Angular momentum"},
     {"angular_momentum_error", "Angular momentum error", "1", "Errors"},
+    {"restitution_loss", "Lost by restitution", "J", "Losses"},
+    {"friction_loss", "Lost by friction", "J", "Losses"},
+    {"projection_energy", "Gained by projection", "J", "Losses"},
+    {"projection_angular_momentum", "Angular momentum gained by projection", "kg m2/s", "Projection"},
+    {"collisions", "Collisions so far", "1", "Collisions"},
+    {"penetration", "Deepest overlap", "m", "Overlap"},
+    {"complementarity", "Contact residual", "1", "Contact residual"},
+    {"constraint", "Joint drift", "m", "Joint drift"},
 };
 
 const carom_audit_column *carom_audit_columns(void) { return columns; }

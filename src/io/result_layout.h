@@ -12,41 +12,47 @@ enum { CAROM_RESULT_ENDING_SIZE = 1024 };       // bytes: fixed, as nothing can 
 enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, label or note
 
 // X(name, path, unit, description). A unit of "1" means a pure number or a text.
-#define CAROM_RESULT_FIELDS(X)                                                                                       \
-  X(SCENE_SOURCE, "/scene/source", "1", "text of the scene file")                                                    \
-  X(SCENE_RESOLVED, "/scene/resolved", "1", "the whole scene as one YAML text, with includes and overrides put in")  \
-  X(BODY_NAME, "/bodies/name", "1", "name of each body")                                                             \
-  X(BODY_MASS, "/bodies/mass", "kg", "mass of each body; infinite when fixed")                                       \
-  X(BODY_FIXED, "/bodies/fixed", "1", "1 for a body that never moves, else 0")                                       \
-  X(BODY_COLOR, "/bodies/color", "1", "colour as 0xRRGGBB")                                                          \
-  X(BODY_CENTER, "/bodies/center", "m", "centre of mass in the body frame")                                          \
-  X(BODY_INERTIA, "/bodies/inertia", "kg m2", "inertia about the centre of mass along the axes of the body frame")   \
-  X(BODY_PART_START, "/bodies/part_start", "1", "first part of each body, an index into /parts")                     \
-  X(BODY_PART_COUNT, "/bodies/part_count", "1", "number of convex parts of each body")                               \
-  X(PART_SHAPE, "/parts/shape", "1", "shape of each part, an index into /shapes")                                    \
-  X(PART_POSITION, "/parts/position", "m", "origin of the shape's frame in the body frame")                          \
-  X(PART_ORIENTATION, "/parts/orientation", "1", "unit quaternion (w, x, y, z): shape axes to body axes")            \
-  X(SHAPE_KIND, "/shapes/kind", "1", "polytope, sphere, capsule, halfspace, ellipsoid, cylinder or cone")            \
-  X(SHAPE_RADIUS, "/shapes/radius", "m", "radius of a sphere or capsule, or that rounds a polytope, else 0")         \
-  X(SHAPE_HALF_LENGTH, "/shapes/half_length", "m", "half the inner segment of a capsule (on its z axis), else 0")    \
-  X(SHAPE_HALF_AXES, "/shapes/half_axes", "m", "of an ellipsoid; radius, radius, height/2 of cylinder and cone")     \
-  X(SHAPE_VERTEX_START, "/shapes/vertex_start", "1", "shape s has the vertices from [s] up to [s+1]")                \
-  X(SHAPE_FACE_START, "/shapes/face_start", "1", "shape s has the faces from [s] up to [s+1]")                       \
-  X(SHAPE_VERTICES, "/shapes/vertices", "m", "corners of the polytopes, each in its shape's frame")                  \
-  X(SHAPE_FACE_VERTEX_START, "/shapes/face_vertex_start", "1", "face f has the corners from [f] up to [f+1]")        \
-  X(SHAPE_FACE_VERTICES, "/shapes/face_vertices", "1",                                                               \
-    "corners of the faces, counter-clockwise seen from outside, numbered within their shape")                        \
-  X(TIME, "/trajectory/time", "s", "time of each frame")                                                             \
-  X(POSITION, "/trajectory/position", "m", "origin of each body frame in the world, per frame")                      \
-  X(ORIENTATION, "/trajectory/orientation", "1", "unit quaternion (w, x, y, z): body axes to world axes, per frame") \
-  X(VELOCITY, "/trajectory/velocity", "m/s", "velocity of each centre of mass in the world, per frame")              \
-  X(ANGULAR_VELOCITY, "/trajectory/angular_velocity", "rad/s", "angular velocity along world axes, per frame")       \
-  X(RUN_ENDING, "/run/ending", "1", "complete, interrupted, failed: ..., or unfinished when the run was killed")     \
-  X(VERDICT_KEY, "/run/verdict/key", "1", "identifier of each check")                                                \
-  X(VERDICT_LABEL, "/run/verdict/label", "1", "name of each check")                                                  \
-  X(VERDICT_NOTE, "/run/verdict/note", "1", "what the value is relative to")                                         \
-  X(VERDICT_VALUE, "/run/verdict/value", "1", "largest value seen")                                                  \
-  X(VERDICT_BOUND, "/run/verdict/bound", "1", "bound that the value was held against")                               \
+#define CAROM_RESULT_FIELDS(X)                                                                                        \
+  X(SCENE_SOURCE, "/scene/source", "1", "text of the scene file")                                                     \
+  X(SCENE_RESOLVED, "/scene/resolved", "1", "the whole scene as one YAML text, with includes and overrides put in")   \
+  X(BODY_NAME, "/bodies/name", "1", "name of each body")                                                              \
+  X(BODY_MASS, "/bodies/mass", "kg", "mass of each body; infinite when fixed")                                        \
+  X(BODY_FIXED, "/bodies/fixed", "1", "1 for a body that never moves, else 0")                                        \
+  X(BODY_COLOR, "/bodies/color", "1", "colour as 0xRRGGBB")                                                           \
+  X(BODY_CENTER, "/bodies/center", "m", "centre of mass in the body frame")                                           \
+  X(BODY_INERTIA, "/bodies/inertia", "kg m2", "inertia about the centre of mass along the axes of the body frame")    \
+  X(BODY_PART_START, "/bodies/part_start", "1", "first part of each body, an index into /parts")                      \
+  X(BODY_PART_COUNT, "/bodies/part_count", "1", "number of convex parts of each body")                                \
+  X(PART_SHAPE, "/parts/shape", "1", "shape of each part, an index into /shapes")                                     \
+  X(PART_POSITION, "/parts/position", "m", "origin of the shape's frame in the body frame")                           \
+  X(PART_ORIENTATION, "/parts/orientation", "1", "unit quaternion (w, x, y, z): shape axes to body axes")             \
+  X(SHAPE_KIND, "/shapes/kind", "1", "polytope, sphere, capsule, halfspace, ellipsoid, cylinder or cone")             \
+  X(SHAPE_RADIUS, "/shapes/radius", "m", "radius of a sphere or capsule, or that rounds a polytope, else 0")          \
+  X(SHAPE_HALF_LENGTH, "/shapes/half_length", "m", "half the inner segment of a capsule (on its z axis), else 0")     \
+  X(SHAPE_HALF_AXES, "/shapes/half_axes", "m", "of an ellipsoid; radius, radius, height/2 of cylinder and cone")      \
+  X(SHAPE_VERTEX_START, "/shapes/vertex_start", "1", "shape s has the vertices from [s] up to [s+1]")                 \
+  X(SHAPE_FACE_START, "/shapes/face_start", "1", "shape s has the faces from [s] up to [s+1]")                        \
+  X(SHAPE_VERTICES, "/shapes/vertices", "m", "corners of the polytopes, each in its shape's frame")                   \
+  X(SHAPE_FACE_VERTEX_START, "/shapes/face_vertex_start", "1", "face f has the corners from [f] up to [f+1]")         \
+  X(SHAPE_FACE_VERTICES, "/shapes/face_vertices", "1",                                                                \
+    "corners of the faces, counter-clockwise seen from outside, numbered within their shape")                         \
+  X(TIME, "/trajectory/time", "s", "time of each frame")                                                              \
+  X(POSITION, "/trajectory/position", "m", "origin of each body frame in the world, per frame")                       \
+  X(ORIENTATION, "/trajectory/orientation", "1", "unit quaternion (w, x, y, z): body axes to world axes, per frame")  \
+  X(VELOCITY, "/trajectory/velocity", "m/s", "velocity of each centre of mass in the world, per frame")               \
+  X(ANGULAR_VELOCITY, "/trajectory/angular_velocity", "rad/s", "angular velocity along world axes, per frame")        \
+  X(EVENT_TIME, "/events/time", "s", "time of each contact event, ascending")                                         \
+  X(EVENT_KIND, "/events/kind", "1", "0 impact, 1 lasting contact (told at frames only), 2 stick, 3 end of bouncing") \
+  X(EVENT_BODY, "/events/body", "1", "the two bodies A and B of each event, indices into /bodies")                    \
+  X(EVENT_POINT, "/events/point", "m", "contact point in the world")                                                  \
+  X(EVENT_NORMAL, "/events/normal", "1", "unit normal from B to A")                                                   \
+  X(EVENT_IMPULSE, "/events/impulse", "N s", "impulse on A")                                                          \
+  X(RUN_ENDING, "/run/ending", "1", "complete, interrupted, failed: ..., or unfinished when the run was killed")      \
+  X(VERDICT_KEY, "/run/verdict/key", "1", "identifier of each check")                                                 \
+  X(VERDICT_LABEL, "/run/verdict/label", "1", "name of each check")                                                   \
+  X(VERDICT_NOTE, "/run/verdict/note", "1", "what the value is relative to")                                          \
+  X(VERDICT_VALUE, "/run/verdict/value", "1", "largest value seen")                                                   \
+  X(VERDICT_BOUND, "/run/verdict/bound", "1", "bound that the value was held against")                                \
   X(VERDICT_PASS, "/run/verdict/pass", "1", "1 when the value is within the bound, else 0")
 
 #define CAROM_RESULT_AUDIT_GROUP "/audit"  // one dataset a column, named by its key: carom_audit_columns

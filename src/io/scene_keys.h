@@ -168,7 +168,18 @@
   X(INTEGRATOR, THREADS, threads) \
   X(INTEGRATOR, TOLERANCE, tolerance) \
   X(INTEGRATOR, MAX_ITERATIONS, max_iterations) \
-  X(INTEGRATOR, MAX_HALVINGS, max_halvings)
+  X(INTEGRATOR, MAX_HALVINGS, max_halvings) \
+  X(INTEGRATOR, LAW, law) \
+  X(INTEGRATOR, ENERGY_CONDITION, energy_condition) \
+  X(INTEGRATOR, MAX_IMPACTS, max_impacts) \
+  X(INTEGRATOR, STIFFNESS, stiffness) \
+  X(INTEGRATOR, PENETRATION, penetration) \
+  X(INTEGRATOR, ALPHA, alpha) \
+  X(INTEGRATOR, RESTITUTION, restitution) \
+  X(INTEGRATOR, FRICTION_DIRECTIONS, friction_directions) \
+  X(INTEGRATOR, SOLVER, solver) \
+  X(INTEGRATOR, SOLVER_TOLERANCE, solver_tolerance) \
+  X(INTEGRATOR, SOLVER_ITERATIONS, solver_iterations)
 #define CAROM_KEYS_OUTPUT(X) \
   X(OUTPUT, INTERVAL, interval) \
   X(OUTPUT, EVERY, every) \
@@ -180,7 +191,11 @@
   X(AUDIT, ENERGY, energy) \
   X(AUDIT, ENERGY_DRIFT, energy_drift) \
   X(AUDIT, MOMENTUM, momentum) \
-  X(AUDIT, ANGULAR_MOMENTUM, angular_momentum)
+  X(AUDIT, ANGULAR_MOMENTUM, angular_momentum) \
+  X(AUDIT, PENETRATION, penetration) \
+  X(AUDIT, COMPLEMENTARITY, complementarity) \
+  X(AUDIT, CONSTRAINT, constraint) \
+  X(AUDIT, PASSIVITY, passivity)
 
 // S(section, name in messages and in the reference)
 #define CAROM_SECTIONS(S) \

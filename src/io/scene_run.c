@@ -14,6 +14,30 @@ static void read_integrator_name(carom_reader *r, const carom_node *node) {
   if (carom_read_choice(r, node, names, &index) && index >= 0) r->scene->step.integrator = names[index];
 }
 
+static void read_law(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
+  static const char *const laws[] = {"generalized", "sum", "decomposition", "newton", "poisson", "plastic", NULL};
+  static const char *const conditions[] = {"hamiltonian", "discrete", NULL};
+  int law = (int)s->law, condition = (int)s->energy_condition;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_LAW], laws, &law)) s->law = (carom_impact_law)law;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_ENERGY_CONDITION], conditions, &condition))
+    s->energy_condition = (carom_energy_condition)condition;
+  carom_read_int(r, f[KEY_INTEGRATOR_MAX_IMPACTS], 1, 10000000, &s->max_impacts);
+}
+
+static void read_contact_solver(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
+  static const char *const solvers[] = {"lemke", "pgs", "newton", "apgd", "spg", "ipm", "tao-blmvm", "tao-tron", NULL};
+  static const char *const restitutions[] = {"newton", "poisson", NULL};
+  int solver = -1, restitution = s->poisson;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_SOLVER], solvers, &solver) && solver >= 0) s->solver = solvers[solver];
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_RESTITUTION], restitutions, &restitution)) s->poisson = restitution == 1;
+  carom_read_number(r, f[KEY_INTEGRATOR_SOLVER_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->solver_tolerance);
+  carom_read_int(r, f[KEY_INTEGRATOR_SOLVER_ITERATIONS], 1, 100000000, &s->solver_iterations);
+  carom_read_int(r, f[KEY_INTEGRATOR_FRICTION_DIRECTIONS], 0, 64, &s->friction_directions);
+  carom_read_number(r, f[KEY_INTEGRATOR_ALPHA], CAROM_NUMBER, CAROM_POSITIVE, &s->alpha);
+  carom_read_number(r, f[KEY_INTEGRATOR_STIFFNESS], CAROM_STIFFNESS, CAROM_POSITIVE, &s->stiffness);
+  carom_read_number(r, f[KEY_INTEGRATOR_PENETRATION], CAROM_LENGTH, CAROM_POSITIVE, &s->penetration);
+}
+
 static void read_integrator(carom_reader *r) {
   static const char *const quadratures[] = {"endpoint", "midpoint", NULL};
   const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
@@ -28,6 +52,8 @@ static void read_integrator(carom_reader *r) {
   carom_read_number(r, f[KEY_INTEGRATOR_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->tolerance);
   carom_read_int(r, f[KEY_INTEGRATOR_MAX_ITERATIONS], 1, 100000, &s->max_iterations);
   carom_read_int(r, f[KEY_INTEGRATOR_MAX_HALVINGS], 0, 30, &s->max_halvings);
+  read_law(r, f, s);
+  read_contact_solver(r, f, s);
 }
 
 static bool is_whole(double ratio) { return fabs(ratio - round(ratio)) <= 1e-9 * fmax(1, ratio); }
@@ -96,6 +122,10 @@ static void read_audit(carom_reader *r) {
   carom_read_number(r, f[KEY_AUDIT_ENERGY_DRIFT], CAROM_NUMBER, CAROM_POSITIVE, &b->energy_drift);
   carom_read_number(r, f[KEY_AUDIT_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->momentum);
   carom_read_number(r, f[KEY_AUDIT_ANGULAR_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->angular_momentum);
+  carom_read_number(r, f[KEY_AUDIT_PENETRATION], CAROM_NUMBER, CAROM_POSITIVE, &b->penetration);
+  carom_read_number(r, f[KEY_AUDIT_COMPLEMENTARITY], CAROM_NUMBER, CAROM_POSITIVE, &b->complementarity);
+  carom_read_number(r, f[KEY_AUDIT_CONSTRAINT], CAROM_NUMBER, CAROM_POSITIVE, &b->constraint);
+  carom_read_number(r, f[KEY_AUDIT_PASSIVITY], CAROM_NUMBER, CAROM_POSITIVE, &b->passivity);
 }
 
 void carom_read_run(carom_reader *r) {

@@ -26,8 +26,13 @@ struct carom_audit {
   carom_allocator allocator;
   carom_balance start;
   double start_time;
-  carom_sum work;
-  carom_sum3 impulse, angular_impulse;
+  carom_sum work, restitution_loss, friction_loss, projection_energy;
+  carom_sum3 impulse, angular_impulse;  // projections counted in
+  carom_sum3 projection_angular_momentum;
+  bool contacts, joints;                // any were reported
+  double least_radius, largest_radius;  // of the moving bodies
+  double penetration_worst, complementarity_worst, constraint_worst;
+  double gain_worst;                                            // most that a loss was negative, J
   double energy_scale, momentum_scale, angular_momentum_scale;  // largest seen so far
   double energy_worst, momentum_worst, angular_momentum_worst;  // absolute
   trend energy_trend;                                           // of the absolute energy error
@@ -35,7 +40,14 @@ struct carom_audit {
 };
 
 carom_audit_bounds carom_audit_default_bounds(void) {
-  return (carom_audit_bounds){.energy = 1e-2, .energy_drift = 1e-3, .momentum = 1e-9, .angular_momentum = 1e-9};
+  return (carom_audit_bounds){.energy = 1e-2,
+                              .energy_drift = 1e-3,
+                              .momentum = 1e-9,
+                              .angular_momentum = 1e-9,
+                              .penetration = 1e-3,
+                              .complementarity = 1e-6,
+                              .constraint = 1e-8,
+                              .passivity = 1e-9};
 }
 
 // 0/0 is a system at rest that stays at rest: no error.
@@ -43,6 +55,10 @@ static double relative(double error, double scale) { return error == 0 ? 0 : err
 
 static void raise_to(double *largest, double value) {
   if (value > *largest || isnan(value)) *largest = value;  // written so that a NaN comes in and sticks
+}
+
+static double losses(const carom_audit *audit) {
+  return carom_sum_value(&audit->restitution_loss) + carom_sum_value(&audit->friction_loss);
 }
 
 static void note_scales(carom_audit *audit, const carom_balance *now) {
@@ -55,7 +71,8 @@ static void note_scales(carom_audit *audit, const carom_balance *now) {
 static void take_sample(carom_audit *audit, double time, const carom_balance *now) {
   double work = carom_sum_value(&audit->work);
   double energy = now->kinetic + now->potential, start = audit->start.kinetic + audit->start.potential;
-  double energy_error = energy - start - work;
+  double projection = carom_sum_value(&audit->projection_energy);
+  double energy_error = energy - start - work + losses(audit) - projection;
   carom_vec3 dp = cm_sub(cm_sub(now->momentum, audit->start.momentum), carom_sum3_value(&audit->impulse));
   carom_vec3 dl =
       cm_sub(cm_sub(now->angular_momentum, audit->start.angular_momentum), carom_sum3_value(&audit->angular_impulse));
@@ -63,6 +80,7 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   raise_to(&audit->momentum_worst, cm_norm(dp));
   raise_to(&audit->angular_momentum_worst, cm_norm(dl));
   trend_add(&audit->energy_trend, time - audit->start_time, energy_error);
+  int64_t collisions = audit->latest.collisions;
   audit->latest = (carom_audit_sample){
       .time = time,
       .kinetic = now->kinetic,
@@ -74,7 +92,22 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
       .momentum_error = relative(cm_norm(dp), audit->momentum_scale),
       .angular_momentum = now->angular_momentum,
       .angular_momentum_error = relative(cm_norm(dl), audit->angular_momentum_scale),
+      .restitution_loss = carom_sum_value(&audit->restitution_loss),
+      .friction_loss = carom_sum_value(&audit->friction_loss),
+      .projection_energy = projection,
+      .projection_angular_momentum = cm_norm(carom_sum3_value(&audit->projection_angular_momentum)),
+      .collisions = collisions,
   };
+}
+
+static void measure_bodies(carom_audit *audit) {
+  audit->least_radius = INFINITY;
+  for (int i = 0; i < audit->model->body_count; i++) {
+    const carom_body *body = &audit->model->bodies[i];
+    if (body->fixed || !(body->bounding_radius > 0)) continue;
+    audit->least_radius = fmin(audit->least_radius, body->bounding_radius);
+    audit->largest_radius = fmax(audit->largest_radius, body->bounding_radius);
+  }
 }
 
 carom_status carom_audit_create(const carom_model *model, const carom_state *state, const carom_allocator *allocator,
@@ -86,6 +119,7 @@ carom_status carom_audit_create(const carom_model *model, const carom_state *sta
   books->allocator = a;
   books->start = carom_balance_of(model, state);
   books->start_time = state->time;
+  measure_bodies(books);
   note_scales(books, &books->start);
   take_sample(books, state->time, &books->start);
   *audit = books;
@@ -98,13 +132,39 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_release(&allocator, audit);
 }
 
+// Moving overlapping bodies apart changes what is conserved; the change is known, and booked as if it came from outside
+// (Johnson 2012, 3.5.3).
+static void book_projection(carom_audit *audit, const carom_step_report *report) {
+  carom_sum_add(&audit->projection_energy, report->projection_energy);
+  carom_sum3_add(&audit->impulse, report->projection_momentum);
+  carom_sum3_add(&audit->angular_impulse, report->projection_angular_momentum);
+  carom_sum3_add(&audit->projection_angular_momentum, report->projection_angular_momentum);
+}
+
+static void book_contacts(carom_audit *audit, const carom_step_report *report) {
+  carom_sum_add(&audit->restitution_loss, report->restitution_loss);
+  carom_sum_add(&audit->friction_loss, report->friction_loss);
+  raise_to(&audit->gain_worst, fmax(-report->restitution_loss, -report->friction_loss));
+  raise_to(&audit->penetration_worst, report->penetration);
+  raise_to(&audit->complementarity_worst, report->complementarity);
+  raise_to(&audit->constraint_worst, report->constraint);
+  audit->contacts = audit->contacts || report->collisions > 0 || report->event_count > 0 || report->penetration > 0;
+  audit->joints = audit->joints || report->constraint > 0;
+  audit->latest.collisions += report->collisions;
+}
+
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   carom_sum_add(&audit->work, report->work);
   carom_sum3_add(&audit->impulse, report->impulse);
   carom_sum3_add(&audit->angular_impulse, report->angular_impulse);
+  book_projection(audit, report);
+  book_contacts(audit, report);
   carom_balance now = carom_balance_of(audit->model, state);
   note_scales(audit, &now);
   take_sample(audit, state->time, &now);
+  audit->latest.penetration = report->penetration;
+  audit->latest.complementarity = report->complementarity;
+  audit->latest.constraint = report->constraint;
 }
 
 carom_audit_sample carom_audit_latest(const carom_audit *audit) { return audit->latest; }
@@ -114,6 +174,15 @@ static void add_row(carom_verdict *verdict, const char *key, const char *label, 
   bool pass = value <= bound;
   verdict->rows[verdict->count++] = (carom_verdict_row){key, label, note, value, bound, pass};
   verdict->pass = verdict->pass && pass;
+}
+
+static void judge_contacts(const carom_audit *audit, const carom_audit_bounds *b, carom_verdict *verdict) {
+  add_row(verdict, "penetration", "Deepest overlap", "relative to the radius of the smallest moving body",
+          relative(audit->penetration_worst, audit->least_radius), b->penetration);
+  add_row(verdict, "complementarity", "Contact residual", "worst of the contact solves, relative",
+          audit->complementarity_worst, b->complementarity);
+  add_row(verdict, "passivity", "Energy made by contacts", "in one step, relative to the energy exchanged",
+          relative(fmax(0, audit->gain_worst), audit->energy_scale), b->passivity);
 }
 
 carom_verdict carom_audit_judge(const carom_audit *audit, const carom_audit_bounds *bounds) {
@@ -129,5 +198,9 @@ carom_verdict carom_audit_judge(const carom_audit *audit, const carom_audit_boun
           relative(audit->momentum_worst, audit->momentum_scale), b.momentum);
   add_row(&verdict, "angular_momentum", "Angular momentum error", "largest, relative to the sum of |x x p| + |l|",
           relative(audit->angular_momentum_worst, audit->angular_momentum_scale), b.angular_momentum);
+  if (audit->contacts) judge_contacts(audit, &b, &verdict);
+  if (audit->joints)
+    add_row(&verdict, "constraint", "Joint drift", "largest, relative to the radius of the largest body",
+            relative(audit->constraint_worst, audit->largest_radius > 0 ? audit->largest_radius : 1), b.constraint);
   return verdict;
 }

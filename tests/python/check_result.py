@@ -14,8 +14,10 @@ except ImportError as missing:
 
 B, P, S, F = samples.BODIES, 6, 4, samples.FRAMES
 AUDIT = ["kinetic", "potential", "energy", "work", "energy_error", "momentum_x", "momentum_y", "momentum_z",
-         "momentum_error", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "angular_momentum_error"]
-AUDIT_UNITS = ["J"] * 4 + ["1"] + ["kg m/s"] * 3 + ["1"] + ["kg m2/s"] * 3 + ["1"]
+         "momentum_error", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "angular_momentum_error",
+         "restitution_loss", "friction_loss", "projection_energy", "projection_angular_momentum", "collisions",
+         "penetration", "complementarity", "constraint"]
+AUDIT_UNITS = ["J"] * 4 + ["1"] + ["kg m/s"] * 3 + ["1"] + ["kg m2/s"] * 3 + ["1"] + ["J"] * 3 + ["kg m2/s", "1", "m", "1", "m"]
 
 
 def layout(frames, verdicts):
@@ -35,6 +37,9 @@ def layout(frames, verdicts):
         "trajectory/time": ((frames,), "f", "s"), "trajectory/position": ((frames, B, 3), "f", "m"),
         "trajectory/orientation": ((frames, B, 4), "f", "1"), "trajectory/velocity": ((frames, B, 3), "f", "m/s"),
         "trajectory/angular_velocity": ((frames, B, 3), "f", "rad/s"),
+        "events/time": ((2 * frames,), "f", "s"), "events/kind": ((2 * frames,), "u", "1"),
+        "events/body": ((2 * frames, 2), "i", "1"), "events/point": ((2 * frames, 3), "f", "m"),
+        "events/normal": ((2 * frames, 3), "f", "1"), "events/impulse": ((2 * frames, 3), "f", "N s"),
         "run/ending": ((), "S", "1"),
         "run/verdict/key": ((verdicts,), "S", "1"), "run/verdict/label": ((verdicts,), "S", "1"),
         "run/verdict/note": ((verdicts,), "S", "1"), "run/verdict/value": ((verdicts,), "f", "1"),
@@ -73,6 +78,15 @@ def check_motion(file, frames):
             assert np.allclose(file["trajectory/angular_velocity"][f, b], samples.spin(f, b), atol=1e-9)
         for c, key in enumerate(AUDIT):
             assert abs(file["audit/" + key][f] - samples.audit(f, c)) < 1e-12
+
+
+def check_events(file, frames):
+    times, normals = file["events/time"][:], file["events/normal"][:]
+    assert (np.diff(times) > 0).all() and np.allclose(np.linalg.norm(normals, axis=1), 1, atol=1e-15)
+    for i in range(0, 2 * frames, 5):
+        assert file["events/kind"][i] == i % 4
+        assert np.allclose(file["events/point"][i], (0.1 * i, -1, 0.5), atol=1e-15)
+        assert np.array_equal(file["events/impulse"][i], (i, 0.25, -0.125 * i))
 
 
 def check_attributes(file):
@@ -126,6 +140,7 @@ def main():
             check_attributes(file)
             check_bodies(file)
             check_motion(file, F)
+            check_events(file, F)
             assert file["run/ending"][()] == b"complete"
             assert list(file["run/verdict/pass"]) == [1, 0]
         check_killed(os.path.join(folder, "killed.h5"))
