@@ -229,6 +229,34 @@ test("labels, trails, search and help", async () => {
   });
 });
 
+test("contacts are drawn when they happen, and ticked above the slider", async () => {
+  await withPage(scenes.bouncingBall(), { hash: "#t=0.4&paused" }, async (page) => {
+    const visible = async (time) => {
+      await page.evaluate((t) => window.carom.seek(t), time);
+      await settle(page);
+      return (await state(page)).contactsVisible;
+    };
+    assert.equal((await state(page)).plots, 5, "a plot of nothing but zeros is left out");
+    assert.equal(await visible(0.4), 0);
+    assert.equal(await visible(0.52), 1);
+    const lit = await checkCanvas(page);
+    await shot(page, "contact");
+    await page.keyboard.press("x");
+    await settle(page);
+    assert.equal((await state(page)).contactsVisible, 0);
+    assert.ok(difference(lit, await checkCanvas(page)) > 0.0005, "the arrow is visible");
+    await page.click("#contacts");
+    assert.equal(await visible(1.2), 0, "an impact fades");
+    assert.equal(await visible(3.5), 1, "a lasting contact is told at its frame");
+    const ticks = await page.evaluate(() => {
+      const canvas = document.getElementById("hits");
+      const row = canvas.getContext("2d").getImageData(0, 1, canvas.width, 1).data;
+      return row.filter((_, i) => i % 4 === 3 && row[i] > 0).length;
+    });
+    assert.equal(ticks, 3);
+  });
+});
+
 test("the theme follows the system and the button", async () => {
   await withPage(scenes.spinningBox(), { theme: "dark" }, async (page) => {
     assert.equal((await state(page)).theme, "dark");

@@ -111,6 +111,40 @@ export function spinningBox() {
   };
 }
 
+/** A ball that hits the floor every second and then lies on it. */
+export function bouncingBall() {
+  const frames = times(201, 4);
+  const audit = conservation(frames, 5);
+  const hits = [0.5, 1.5, 2.5];
+  const rests = frames.filter((t) => t > 3);
+  const all = [...hits, ...rests];
+  const three = (v) => all.flatMap(() => v);
+  return {
+    header: {
+      title: "Bouncing ball",
+      description: "",
+      integrator: "exact",
+      step: 0.001,
+      shapes: [{ kind: "sphere", radius: 0.2 }, { kind: "halfspace" }],
+      bodies: [
+        { name: "ball", color: "#4477aa", mass: 1, fixed: false, parts: whole(0) },
+        { name: "floor", fixed: true, parts: whole(1), pose: origin },
+      ],
+      audit: [...audit.columns, { key: "restitution_loss", label: "Lost", unit: "J", group: "Losses" }],
+      events: {
+        time: all, kind: all.map((t) => (t > 3 ? 1 : 0)), body: all.flatMap(() => [0, 1]), point: three([0, 0, 0]),
+        normal: three([0, 0, 1]), impulse: all.flatMap((t) => [0, 0, t > 3 ? 0.01 : 3 - t]), total: all.length,
+      },
+    },
+    times: frames,
+    audit: [...audit.values, frames.map(() => 0)],
+    motion: (_, t) => ({
+      position: [0, 0, 0.2 + (t > 3 ? 0 : Math.abs(Math.cos(Math.PI * t)) * (1 - t / 3))],
+      rotation: [1, 0, 0, 0], speed: 1, spin: 0,
+    }),
+  };
+}
+
 export function mixedShapes() {
   const frames = times(201, 10);
   const audit = conservation(frames, 3);

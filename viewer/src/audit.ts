@@ -13,6 +13,7 @@ interface Group {
   columns: Array<{ column: AuditColumn; values: Float64Array }>;
 }
 
+/** Groups in which nothing ever happened (losses of a run without contacts, say) are left out. */
 function grouped(playback: Playback): Group[] {
   const { header, audit } = playback.motion;
   const groups = new Map<string, Group>();
@@ -21,7 +22,7 @@ function grouped(playback: Playback): Group[] {
     group.columns.push({ column, values: audit[i]! });
     groups.set(column.group, group);
   });
-  return [...groups.values()];
+  return [...groups.values()].filter((g) => g.columns.some(({ values }) => values.some((v) => v !== 0 && !Number.isNaN(v))));
 }
 
 /** Written once for the plot if all its columns share it. */

@@ -128,3 +128,10 @@ export function groundHeight(header: Header, bounds: Bounds): number {
   const size = radius(bounds);
   return low > -0.1 * size && low < 0.5 * size ? 0 : low;
 }
+
+/** The median size of the moving bodies, for things drawn beside them. */
+export function typicalSize(header: Header): number {
+  const sizes = header.bodies.filter((b) => !b.fixed).map((b) => bodyRadius(b, header.shapes)).filter((r) => r > 0);
+  sizes.sort((a, b) => a - b);
+  return sizes[sizes.length >> 1] ?? 1;
+}

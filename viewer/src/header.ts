@@ -1,6 +1,6 @@
 // Checks the JSON part and fills in what may be absent, so that the rest of
 // the page never meets an undefined value.
-import type { AuditColumn, Body, Header, Part, Pose, Quat, Shape, Vec3, VerdictRow } from "./types";
+import type { AuditColumn, Body, Events, Header, Part, Pose, Quat, Shape, Vec3, VerdictRow } from "./types";
 
 type Json = Record<string, unknown>;
 
@@ -135,6 +135,24 @@ function readCamera(value: unknown): Header["camera"] {
   };
 }
 
+function readEvents(value: unknown): Events {
+  const none: Events = { time: [], kind: [], body: [], point: [], normal: [], impulse: [], total: 0 };
+  if (value === undefined || value === null) return none;
+  const json = object(value, "events");
+  const time = numbers(json.time, -1, "event times");
+  const n = time.length;
+  if (time.some((t, i) => i > 0 && t < time[i - 1]!)) fail("the events are not in the order of time");
+  return {
+    time,
+    kind: numbers(json.kind, n, "event kinds"),
+    body: numbers(json.body, 2 * n, "event bodies"),
+    point: numbers(json.point, 3 * n, "event points"),
+    normal: numbers(json.normal, 3 * n, "event normals"),
+    impulse: numbers(json.impulse, 3 * n, "event impulses"),
+    total: maybeNumber(json.total) ?? n,
+  };
+}
+
 function parse(source: string): Json {
   let value: unknown;
   try {
@@ -163,6 +181,7 @@ export function readHeader(source: string): Header {
     bodies: list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length)),
     audit: list(json.audit, "audit").map(readAudit),
     verdict: list(json.verdict, "verdict").map(readVerdict),
+    events: readEvents(json.events),
     camera: readCamera(json.camera),
   };
 }

@@ -7,6 +7,7 @@ export interface Options {
   pick: string | null;
   speed: number | null;
   labels: boolean;
+  contacts: boolean | null;
   trails: "off" | "picked" | "all" | null;
 }
 
@@ -27,6 +28,7 @@ export function readOptions(hash: string): Options {
     pick: params.get("pick"),
     speed: positive(params.get("speed")),
     labels: params.has("labels"),
+    contacts: params.has("contacts") ? params.get("contacts") !== "off" : null,
     trails: trails === "off" || trails === "picked" || trails === "all" ? trails : null,
   };
 }

@@ -1,6 +1,7 @@
 // The state of the page beyond the clock: picked body, toggles, and who hears of them.
 import { byId, press } from "./dom";
 import { makeFinder } from "./finder";
+import { showHits } from "./hits";
 import { fillHelp, listen, type Shortcut } from "./keyboard";
 import type { Options } from "./options";
 import { BodyPanel } from "./panel";
@@ -43,6 +44,7 @@ export class Page {
 
   open(options: Options): void {
     new Transport(this.playback);
+    showHits(this.playback, this.theme);
     this.apply(options);
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (!options.paused && !still) this.playback.play();
@@ -55,6 +57,7 @@ export class Page {
     if (options.time !== null) this.playback.seek(options.time);
     if (options.speed !== null) this.playback.setSpeed(options.speed);
     if (options.labels) this.setLabels(true);
+    if (options.contacts !== null) this.setContacts(options.contacts);
     if (options.trails) this.setTrails(options.trails);
     if (options.pick !== null) this.pick(this.find(options.pick));
     if (options.paused) this.playback.pause();
@@ -116,6 +119,11 @@ export class Page {
     this.showToggles();
   }
 
+  private setContacts(shown: boolean): void {
+    this.view?.setContacts(shown);
+    this.showToggles();
+  }
+
   private toggleFollow(): void {
     this.view?.setFollow(!this.view.follow);
     this.showToggles();
@@ -137,6 +145,7 @@ export class Page {
     on("frame-all", () => this.frameAll());
     on("trails", () => this.cycleTrails());
     on("label-all", () => this.setLabels(!this.view?.labels.all));
+    on("contacts", () => this.setContacts(!this.view?.contacts.shown));
     on("follow", () => this.toggleFollow());
     on("theme", () => this.theme.toggle());
     on("show-help", () => this.toggleHelp());
@@ -152,6 +161,8 @@ export class Page {
     press(byId("trails"), mode !== "off");
     press(byId("label-all"), view?.labels.all ?? false);
     byId<HTMLButtonElement>("label-all").disabled = !view?.labels.allAllowed;
+    byId("contacts").hidden = this.playback.motion.header.events.time.length === 0;
+    press(byId("contacts"), view?.contacts.shown ?? false);
     press(byId("follow"), view?.follow ?? false);
     byId<HTMLButtonElement>("follow").disabled = this.picked === null;
   }
@@ -179,6 +190,7 @@ export class Page {
       { keys: ["c"], shown: "C", help: "let the view follow the picked body", run: () => this.picked !== null && this.toggleFollow() },
       { keys: ["t"], shown: "T", help: "trails: off, picked, all", run: () => this.cycleTrails() },
       { keys: ["l"], shown: "L", help: "labels on or off", run: () => this.setLabels(!this.view?.labels.all) },
+      { keys: ["x"], shown: "X", help: "contacts on or off", run: () => this.setContacts(!this.view?.contacts.shown) },
       { keys: ["/"], shown: "/", help: "find a body by name", run: () => byId("find").focus() },
       { keys: ["d"], shown: "D", help: "light or dark", run: () => this.theme.toggle() },
       { keys: ["Escape"], shown: "Esc", help: "release the picked body", run: () => this.escape() },
@@ -209,6 +221,9 @@ export class Page {
       theme: this.theme.name,
       trails: view?.trails.mode ?? "off",
       labels: view?.labels.all ?? false,
+      contacts: view?.contacts.shown ?? false,
+      contactsVisible: view?.contacts.visible ?? 0,
+      events: header.events.time.length,
       follow: view?.follow ?? false,
       webgl: view !== null,
       plots: this.plots.length,

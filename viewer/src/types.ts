@@ -58,6 +58,20 @@ export interface VerdictRow {
   note: string;
 }
 
+/** Contact events in the order of time; vectors are three numbers an event, bodies two. */
+export interface Events {
+  time: number[];
+  /** 0 impact, 1 lasting contact, 2 stick, 3 end of bouncing. */
+  kind: number[];
+  body: number[];
+  point: number[];
+  normal: number[];
+  /** On the first body, N s. */
+  impulse: number[];
+  /** How many there were, if the page holds but a choice. */
+  total: number;
+}
+
 export interface Header {
   title: string;
   description: string;
@@ -69,5 +83,6 @@ export interface Header {
   bodies: Body[];
   audit: AuditColumn[];
   verdict: VerdictRow[];
+  events: Events;
   camera: { position: Vec3; target: Vec3 } | null;
 }

@@ -2,7 +2,8 @@
 // rest of the page works without it where WebGL is missing.
 import { Vector3 } from "three";
 import { Bodies } from "./bodies";
-import { sceneBounds } from "./bounds";
+import { sceneBounds, typicalSize } from "./bounds";
+import { Contacts } from "./contacts";
 import { byId } from "./dom";
 import { lengthLabel } from "./format";
 import { Labels } from "./labels";
@@ -18,6 +19,7 @@ export class View3d {
   readonly stage: Stage;
   readonly labels: Labels;
   readonly trails: Trails;
+  readonly contacts: Contacts;
   follow = false;
   private readonly bodies: Bodies;
   private readonly triad = new Triad(byId<SVGSVGElement>("triad"));
@@ -36,6 +38,7 @@ export class View3d {
     this.bodies = new Bodies(motion, this.stage.group);
     this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
     this.trails = new Trails(motion, this.stage.group);
+    this.contacts = new Contacts(motion.header.events, motion, typicalSize(motion.header), this.stage.group);
     byId("scale").textContent = `grid ${lengthLabel(this.stage.spacing)}`;
     enablePicking(this.stage, this.bodies, { pick: onPick, centre: (body) => this.centreOn(body) });
     playback.onChange(() => this.refresh());
@@ -79,6 +82,11 @@ export class View3d {
     this.refresh();
   }
 
+  setContacts(shown: boolean): void {
+    this.contacts.shown = shown;
+    this.refresh();
+  }
+
   setFollow(follow: boolean): void {
     this.follow = follow;
     this.rememberPlace();
@@ -115,6 +123,7 @@ export class View3d {
     const cursor = this.playback.cursor;
     this.bodies.update(cursor);
     this.trails.update(cursor);
+    this.contacts.update(this.playback.time, this.playback.motion.times[cursor.frame] ?? 0);
     this.followPicked();
   }
 
