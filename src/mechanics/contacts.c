@@ -221,7 +221,12 @@ static carom_contact contact_make(const carom_contacts *set, int pair, const car
                          .friction = p->friction};
 }
 
-static bool has_extent(carom_feature f) { return f == CAROM_FEATURE_EDGE || f == CAROM_FEATURE_FACE; }
+// Touches anything in one point only. (The features of a distance do not tell: one corner of a face that lies flat is
+// as near as the others, and may stand for them.)
+static bool is_ball(const carom_shape *shape) {
+  carom_shape_kind kind = carom_shape_get_kind(shape);
+  return kind == CAROM_SHAPE_SPHERE || kind == CAROM_SHAPE_ELLIPSOID;
+}
 
 // Where edges or faces lie on each other, the point of least norm keeps the symmetry (Johnson 2012, 2.7.5).
 static void center_ties(const carom_placed *a, const carom_placed *b, carom_contact *c) {
@@ -269,7 +274,8 @@ int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_vec3
                            const carom_distance_result *distance, carom_contact_detail detail, double slop,
                            carom_contact *contacts) {
   contacts[0] = contact_make(set, pair, distance);
-  if (!has_extent(distance->feature_a) && !has_extent(distance->feature_b)) return 1;
+  const carom_part *parts = set->model->parts;
+  if (is_ball(parts[contacts[0].part_a].shape) || is_ball(parts[contacts[0].part_b].shape)) return 1;
   carom_placed a = carom_contacts_place(set, contacts[0].part_a, x, q);
   carom_placed b = carom_contacts_place(set, contacts[0].part_b, x, q);
   carom_contact nearest = contacts[0];
