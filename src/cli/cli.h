@@ -29,6 +29,7 @@ int cli_view(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
+int cli_compare(int argc, char **argv);
 
 // ---- options ----------------------------------------------------------------------------------------------
 

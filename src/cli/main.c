@@ -10,6 +10,7 @@ static const cli_verb verbs[] = {
     {"view", "make the replay page of a result file", cli_view},
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
     {"gap", "how far apart two shapes are, and where", cli_gap},
+    {"compare", "run a scene by several integrators, side by side", cli_compare},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -1,0 +1,214 @@
+// carom compare: the same scene by several integrators, in a table and on a page (after Johnson 2012, Table 3.1 and
+// Figures 3.87-3.90).
+#include "cli/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- figures --------------------------------------------------------------------------------------------------------
+
+const double *cli_column(const carom_result *result, const char *key) {
+  const carom_audit_column *columns = carom_audit_columns();
+  for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++)
+    if (strcmp(columns[i].key, key) == 0) return result->audit + (size_t)i * (size_t)result->frame_count;
+  return NULL;
+}
+
+double cli_worst(const carom_result *result, const char *column) {
+  const double *values = cli_column(result, column);
+  double worst = NAN;
+  for (int i = 0; values && i < result->frame_count; i++) worst = fmax(worst, fabs(values[i]));
+  return worst;
+}
+
+static double largest_distance(const carom_result *result, const carom_frame *a, const carom_frame *b) {
+  double largest = 0;
+  for (int i = 0; i < result->body_count; i++) largest = fmax(largest, cm_norm(cm_sub(a->poses[i].p, b->poses[i].p)));
+  return largest;
+}
+
+// Frames are taken at the same times, since the step is the same for all.
+static carom_status deviate(cli_contestant *c, carom_result *first, carom_error *error) {
+  int count = c->result->frame_count < first->frame_count ? c->result->frame_count : first->frame_count;
+  carom_frame a = {0}, b = {0};
+  c->deviation = calloc((size_t)(c->result->frame_count > 0 ? c->result->frame_count : 1), sizeof *c->deviation);
+  carom_status status = c->deviation ? carom_frame_create(first, &a, error) : CAROM_ERR_MEMORY;
+  if (status == CAROM_OK) status = carom_frame_create(c->result, &b, error);
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    status = carom_result_read_frame(first, i, &a, error);
+    if (status == CAROM_OK) status = carom_result_read_frame(c->result, i, &b, error);
+    c->deviation[i] = largest_distance(first, &a, &b);
+  }
+  for (int i = count; c->deviation && i < c->result->frame_count; i++) c->deviation[i] = NAN;
+  carom_frame_release(first, &a);
+  carom_frame_release(c->result, &b);
+  return status;
+}
+
+bool cli_compare_motion(cli_comparison *comparison, carom_error *error) {
+  carom_result *first = NULL;
+  for (int i = 0; i < comparison->count; i++) {
+    cli_contestant *c = &comparison->contestants[i];
+    if (!c->result) continue;
+    if (!first)
+      first = c->result;
+    else if (deviate(c, first, error) != CAROM_OK)
+      return false;
+  }
+  return true;
+}
+
+// ---- the runs -------------------------------------------------------------------------------------------------------
+
+static bool split_names(const char *list, cli_comparison *comparison) {
+  for (const char *at = list; *at;) {
+    size_t length = strcspn(at, ",");
+    if (comparison->count == CLI_COMPARE_MAX || length == 0 || length >= sizeof comparison->contestants[0].name) {
+      cli_error("compare: --integrators takes one to %d names with commas between, not '%s'", CLI_COMPARE_MAX, list);
+      return false;
+    }
+    cli_contestant *c = &comparison->contestants[comparison->count++];
+    memcpy(c->name, at, length);
+    at += length + (at[length] == ',');
+  }
+  return comparison->count > 0;
+}
+
+static int run_contestant(cli_contestant *c, const char *scene_path, const cli_list *overrides, const char *page,
+                          const char *command, bool quiet) {
+  cli_list own = *overrides;
+  char name[128], extension[80];
+  snprintf(name, sizeof name, "integrator.name=%s", c->name);
+  if (own.count < CLI_MAX_LIST) own.items[own.count++] = name;
+  snprintf(extension, sizeof extension, ".%s.h5", c->name);
+  cli_replace_extension(page, true, extension, c->path, sizeof c->path);
+  carom_scene *scene = cli_read_scene(scene_path, &own, false);
+  if (!scene) return EXIT_MISTAKE;
+  cli_run_settings settings = {.output = c->path, .overwrite = true, .quiet = true, .command = command};
+  if (!quiet) fprintf(stderr, "%s ...\n", c->name);
+  double start = carom_clock();
+  int code = cli_run_scene(scene, &settings);
+  c->wall = carom_clock() - start;
+  carom_scene_destroy(scene);
+  return code;
+}
+
+// An integrator that cannot do the scene is part of the comparison, too; a mistake or Ctrl-C ends it.
+static int run_all(cli_comparison *comparison, const char *scene_path, const cli_list *overrides, const char *page,
+                   const char *command, bool quiet) {
+  for (int i = 0; i < comparison->count; i++) {
+    cli_contestant *c = &comparison->contestants[i];
+    c->code = run_contestant(c, scene_path, overrides, page, command, quiet);
+    if (c->code == EXIT_MISTAKE || c->code == EXIT_INTERRUPTED) return c->code;
+    if (c->code == EXIT_GOOD || c->code == EXIT_FAILED) c->result = cli_open_result(c->path);
+  }
+  return EXIT_GOOD;
+}
+
+// ---- the table ------------------------------------------------------------------------------------------------------
+
+static double last_deviation(const cli_contestant *c) {
+  return c->deviation && c->result->frame_count > 0 ? c->deviation[c->result->frame_count - 1] : 0;
+}
+
+static void print_table(const cli_comparison *comparison) {
+  printf("%-12s %9s %10s %12s %12s %12s %12s %12s\n", "integrator", "time (s)", "collisions", "energy err.", "momentum",
+         "ang. mom.", "overlap (m)", "deviation (m)");
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    if (!c->result) {
+      printf("%-12s failed\n", c->name);
+      continue;
+    }
+    printf("%-12s %9.3g %10.0f %12.2e %12.2e %12.2e %12.2e %12.2e%s\n", c->name, c->wall,
+           cli_worst(c->result, "collisions"), cli_worst(c->result, "energy_error"),
+           cli_worst(c->result, "momentum_error"), cli_worst(c->result, "angular_momentum_error"),
+           cli_worst(c->result, "penetration"), last_deviation(c), c->code == EXIT_GOOD ? "" : "  (stopped early)");
+  }
+}
+
+static void print_json(const cli_comparison *comparison, const char *page) {
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    cli_json json = cli_json_begin(stdout);
+    cli_json_text(&json, "integrator", c->name);
+    cli_json_bool(&json, "complete", c->code == EXIT_GOOD);
+    cli_json_number(&json, "wall", c->wall);
+    if (c->result) {
+      cli_json_number(&json, "collisions", cli_worst(c->result, "collisions"));
+      cli_json_number(&json, "energy_error", cli_worst(c->result, "energy_error"));
+      cli_json_number(&json, "momentum_error", cli_worst(c->result, "momentum_error"));
+      cli_json_number(&json, "angular_momentum_error", cli_worst(c->result, "angular_momentum_error"));
+      cli_json_number(&json, "penetration", cli_worst(c->result, "penetration"));
+      cli_json_number(&json, "deviation", last_deviation(c));
+      cli_json_text(&json, "result", c->path);
+    }
+    cli_json_text(&json, "page", page);
+    cli_json_end(&json);
+  }
+}
+
+// ---- the verb -------------------------------------------------------------------------------------------------------
+
+static void release(cli_comparison *comparison) {
+  for (int i = 0; i < comparison->count; i++) {
+    free(comparison->contestants[i].deviation);
+    carom_result_close(comparison->contestants[i].result);
+  }
+}
+
+static int compare(cli_comparison *comparison, const char *scene_path, const cli_list *overrides, const char *page,
+                   const char *command, bool json, bool quiet) {
+  carom_error error = {0};
+  int code = run_all(comparison, scene_path, overrides, page, command, quiet || json);
+  if (code != EXIT_GOOD) return code;
+  if (!cli_compare_motion(comparison, &error)) return cli_fail(&error);
+  for (int i = 0; i < comparison->count && !comparison->title; i++)
+    if (comparison->contestants[i].result) comparison->title = comparison->contestants[i].result->title;
+  code = cli_write_comparison(comparison, page);
+  if (code != EXIT_GOOD) return code;
+  if (json)
+    print_json(comparison, page);
+  else if (!quiet) {
+    print_table(comparison);
+    printf("\n  page    %s (open it in a browser)\n", page);
+  }
+  return EXIT_GOOD;
+}
+
+int cli_compare(int argc, char **argv) {
+  const char *scene_path = NULL, *names = "exact,dcr,potential", *output = NULL;
+  cli_list overrides = {0};
+  bool json = false, quiet = false;
+  const cli_option options[] = {
+      {CLI_TEXT, 'i', "integrators", "A,B,C", "which ones (default: exact,dcr,potential)", &names},
+      {CLI_TEXT, 'o', "output", "FILE", "the page (default: the scene's name with .compare.html, here)", &output},
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
+      {CLI_FLAG, 0, "json", NULL, "one line of JSON an integrator", &json},
+      {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {"compare",
+                             "SCENE.yaml [OPTIONS]",
+                             "Runs a scene by several integrators and sets them side by side: positions, energy, "
+                             "momenta, overlap and time, as "
+                             "a table and as a page. Their result files are kept beside the page.",
+                             options,
+                             &scene_path,
+                             1,
+                             1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_comparison comparison = {0};
+  char command[2048], page[1024];
+  if (!split_names(names, &comparison)) return EXIT_MISTAKE;
+  cli_command_line(argc, argv, command, sizeof command);
+  if (output)
+    snprintf(page, sizeof page, "%s", output);
+  else
+    cli_replace_extension(scene_path, false, ".compare.html", page, sizeof page);
+  code = compare(&comparison, scene_path, &overrides, page, command, json, quiet);
+  release(&comparison);
+  return code;
+}

@@ -1,0 +1,164 @@
+// The page of `carom compare`: one file without scripts.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/compare.h"
+#include "cli/plot.h"
+
+static const char head[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<style>\n"
+    ":root{color-scheme:light dark;--ink:#1a2230;--muted:#5b6675;--line:#dfe4ea;--paper:#fff;"
+    "--c0:#2a6ab5;--c1:#cc4b37;--c2:#228833;--c3:#b8860b;--c4:#8a3b8f;--c5:#008b9a}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--muted:#9aa5b3;--line:#323a45;--paper:#161b22;"
+    "--c0:#6aa5ea;--c1:#f08a78;--c2:#6cc47a;--c3:#e0b94f;--c4:#c98ccd;--c5:#4fc3cf}}\n"
+    "body{margin:0 auto;max-width:860px;padding:24px;background:var(--paper);color:var(--ink);"
+    "font:15px/1.5 system-ui,sans-serif}\n"
+    "h1{font-size:22px}h2{font-size:17px;margin-top:28px}p{color:var(--muted)}\n"
+    ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "td,th{padding:4px 12px;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}\n"
+    "th:first-child,td:first-child{text-align:left}\n"
+    "svg{display:block;width:100%;margin:12px 0;font-size:12px}svg text{fill:var(--ink)}\n"
+    ".title{font-weight:600;font-size:13px}.unit{fill:var(--muted);font-weight:400}\n"
+    ".tick{text-anchor:end;fill:var(--muted)}.time{text-anchor:middle;fill:var(--muted)}\n"
+    ".grid{stroke:var(--line);fill:none}.line{fill:none;stroke-width:1.5}\n"
+    ".c0{stroke:var(--c0)}.c1{stroke:var(--c1)}.c2{stroke:var(--c2)}.c3{stroke:var(--c3)}"
+    ".c4{stroke:var(--c4)}.c5{stroke:var(--c5)}\n"
+    "</style>\n";
+
+// ---- the table ------------------------------------------------------------------------------------------------------
+
+static void write_row(FILE *out, const cli_contestant *c) {
+  fputs("<tr><td>", out);
+  cli_html_text(out, c->name);
+  if (!c->result) {
+    fputs("</td><td colspan=\"7\">could not run this scene</td></tr>\n", out);
+    return;
+  }
+  fprintf(out, "</td><td>%.3g</td><td>%.0f</td>", c->wall, cli_worst(c->result, "collisions"));
+  const char *const columns[] = {"energy_error", "momentum_error", "angular_momentum_error", "penetration"};
+  for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    fprintf(out, "<td>%.2e</td>", cli_worst(c->result, columns[i]));
+  fprintf(out, "<td>%s</td></tr>\n", c->code == EXIT_GOOD ? "complete" : "stopped early");
+}
+
+static void write_table(FILE *out, const cli_comparison *comparison) {
+  fputs(
+      "<div class=\"wide\"><table><tr><th>integrator</th><th>time (s)</th><th>collisions</th><th>energy error</th>"
+      "<th>momentum</th><th>angular momentum</th><th>overlap (m)</th><th>run</th></tr>\n",
+      out);
+  for (int i = 0; i < comparison->count; i++) write_row(out, &comparison->contestants[i]);
+  fputs(
+      "</table></div>\n<p>Errors are the largest of the run, relative, after losses, work and projections have been "
+      "accounted for.</p>\n",
+      out);
+}
+
+// ---- the plots ------------------------------------------------------------------------------------------------------
+
+static void plot_column(FILE *out, const cli_comparison *comparison, const char *key, const char *title,
+                        const char *unit, bool logarithmic) {
+  cli_plot plot = {.title = title, .unit = unit, .logarithmic = logarithmic};
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    if (c->result)
+      cli_plot_add(&plot, c->name, i, c->result->times, cli_column(c->result, key), c->result->frame_count);
+  }
+  cli_plot_write(out, &plot);
+}
+
+static void plot_deviation(FILE *out, const cli_comparison *comparison) {
+  cli_plot plot = {.title = "Distance from the first integrator's motion", .unit = "m", .logarithmic = true};
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    if (c->deviation) cli_plot_add(&plot, c->name, i, c->result->times, c->deviation, c->result->frame_count);
+  }
+  if (plot.count > 0) cli_plot_write(out, &plot);
+}
+
+enum { TRACED = 8 };  // bodies whose paths are drawn
+
+// Coordinates of the first few moving bodies: [axis][body][frame].
+typedef struct traces {
+  int bodies[TRACED], count, frames;
+  double *values;
+} traces;
+
+static double *trace(const traces *t, int axis, int body) {
+  return t->values + ((size_t)axis * TRACED + (size_t)body) * (size_t)t->frames;
+}
+
+static bool read_traces(carom_result *result, traces *t) {
+  *t = (traces){.frames = result->frame_count};
+  for (int b = 0; b < result->body_count && t->count < TRACED; b++)
+    if (!result->bodies[b].fixed) t->bodies[t->count++] = b;
+  carom_frame frame;
+  t->values = calloc((size_t)3 * TRACED * (size_t)(t->frames + 1), sizeof *t->values);
+  if (!t->values || carom_frame_create(result, &frame, NULL) != CAROM_OK) return false;
+  bool good = true;
+  for (int i = 0; i < t->frames && good; i++) {
+    good = carom_result_read_frame(result, i, &frame, NULL) == CAROM_OK;
+    for (int k = 0; k < t->count; k++) {
+      const carom_vec3 *p = &frame.poses[t->bodies[k]].p;
+      trace(t, 0, k)[i] = p->x;
+      trace(t, 1, k)[i] = p->y;
+      trace(t, 2, k)[i] = p->z;
+    }
+  }
+  carom_frame_release(result, &frame);
+  return good;
+}
+
+static void plot_positions(FILE *out, const cli_comparison *comparison, const traces *all) {
+  static const char *const titles[] = {"Position, x", "Position, y", "Position, z"};
+  for (int axis = 0; axis < 3; axis++) {
+    cli_plot plot = {.title = titles[axis], .unit = "m"};
+    for (int i = 0; i < comparison->count; i++) {
+      const cli_contestant *c = &comparison->contestants[i];
+      for (int k = 0; c->result && k < all[i].count; k++)
+        cli_plot_add(&plot, k == 0 ? c->name : NULL, i, c->result->times, trace(&all[i], axis, k), all[i].frames);
+    }
+    cli_plot_write(out, &plot);
+  }
+}
+
+static void write_positions(FILE *out, const cli_comparison *comparison) {
+  traces all[CLI_COMPARE_MAX] = {{{0}, 0, 0, NULL}};
+  bool good = true;
+  for (int i = 0; i < comparison->count; i++)
+    if (comparison->contestants[i].result) good = read_traces(comparison->contestants[i].result, &all[i]) && good;
+  if (good) plot_positions(out, comparison, all);
+  for (int i = 0; i < comparison->count; i++) free(all[i].values);
+}
+
+int cli_write_comparison(const cli_comparison *comparison, const char *path) {
+  FILE *out = fopen(path, "w");
+  if (!out) {
+    cli_error("cannot write '%s': %s", path, strerror(errno));
+    return EXIT_FAILED;
+  }
+  const char *title = comparison->title ? comparison->title : "Comparison";
+  fputs(head, out);
+  fputs("<title>", out);
+  cli_html_text(out, title);
+  fputs("</title></head><body>\n<h1>", out);
+  cli_html_text(out, title);
+  fputs("</h1>\n", out);
+  write_table(out, comparison);
+  fputs("<h2>Motion</h2>\n", out);
+  write_positions(out, comparison);
+  plot_deviation(out, comparison);
+  fputs("<h2>What is conserved</h2>\n", out);
+  plot_column(out, comparison, "energy", "Total energy", "J", false);
+  plot_column(out, comparison, "energy_error", "Energy error", "relative", true);
+  plot_column(out, comparison, "angular_momentum_error", "Angular momentum error", "relative", true);
+  plot_column(out, comparison, "penetration", "Deepest overlap", "m", true);
+  fputs("</body></html>\n", out);
+  bool good = !ferror(out);
+  if (fclose(out) == 0 && good) return EXIT_GOOD;
+  cli_error("cannot write '%s': %s", path, strerror(errno));
+  return EXIT_FAILED;
+}
