@@ -31,7 +31,7 @@ valgrind: build
 bench:
 	@scripts/setup build bench
 	@scripts/build bench
-	@for job in free separation broadphase; do build/bench/bench/carom_bench_$$job --json build/bench.jsonl; done
+	@for job in free separation broadphase lcp; do build/bench/bench/carom_bench_$$job --json build/bench.jsonl; done
 
 docs:
 	@scripts/setup docs

@@ -21,11 +21,11 @@ extern "C" {
 /// A square matrix of blocks, stored by block rows. Diagonal blocks are square; blocks may differ in
 /// size. Blocks that are not stored are zero.
 typedef struct carom_lcp_blocks {
-  int block_count;         ///< block rows, and as many block columns
-  const int *start;        ///< (block_count + 1) first unknown of each block; the last entry is n
-  const int *row_start;    ///< (block_count + 1) where each block row begins in `column`
-  const int *column;       ///< (row_start[block_count]) block column, ascending within a row
-  const double *value;     ///< the blocks one after the other, each column-major
+  int block_count;       ///< block rows, and as many block columns
+  const int *start;      ///< (block_count + 1) first unknown of each block; the last entry is n
+  const int *row_start;  ///< (block_count + 1) where each block row begins in `column`
+  const int *column;     ///< (row_start[block_count]) block column, ascending within a row
+  const double *value;   ///< the blocks one after the other, each column-major
 } carom_lcp_blocks;
 
 /// A borrowed view: the caller owns the arrays and may edit them between solves.
@@ -60,12 +60,12 @@ typedef enum carom_lcp_start {
 typedef struct carom_lcp_options {
   carom_lcp_method method;  ///< default CAROM_LCP_AUTO
   carom_lcp_start start;    ///< default CAROM_LCP_START_COLD
-  int max_iterations;       ///< pivots, sweeps or Newton steps; 0 (default) chooses: 50 n pivots, 10000 sweeps, 200 steps
-  double time_limit;        ///< seconds; 0 (default) for none
-  double tolerance;         ///< on the natural residual over max(1, |q|_inf); default 1e-10
-  const double *covering;   ///< Lemke's covering vector (n, positive); null (default) chooses
-  double relaxation;        ///< SOR factor in (0, 2); default 1
-  int block_size;           ///< PGS on a dense matrix: unknowns per block; default 1
+  int max_iterations;  ///< pivots, sweeps or Newton steps; 0 (default) chooses: 50 n pivots, 10000 sweeps, 200 steps
+  double time_limit;   ///< seconds; 0 (default) for none
+  double tolerance;    ///< on the natural residual over max(1, |q|_inf); default 1e-10
+  const double *covering;  ///< Lemke's covering vector (n, positive); null (default) chooses
+  double relaxation;       ///< SOR factor in (0, 2); default 1
+  int block_size;          ///< PGS on a dense matrix: unknowns per block; default 1
 } carom_lcp_options;
 
 CAROM_API carom_lcp_options carom_lcp_default_options(void);
@@ -119,6 +119,161 @@ CAROM_API double carom_lcp_residual(const carom_lcp_problem *problem, const doub
 
 /// w (n) = M z + q.
 CAROM_API void carom_lcp_evaluate(const carom_lcp_problem *problem, const double *z, double *w);
+
+// ---- mixed problems -----------------------------------------------------------------------------
+
+/// Bounds instead of signs:  w = M z + q,  lower <= z <= upper,  and for each i
+///
+///     w_i >= 0 where z_i = lower_i,   w_i <= 0 where z_i = upper_i,   w_i = 0 between.
+///
+/// An unknown without bounds is free and its row an equation: with the free ones first this is the mixed
+/// problem  0 = a + A u + C v,  0 <= v  complementary to  b + D u + B v >= 0.  Infinite bounds are allowed.
+typedef struct carom_mlcp_problem {
+  int n;
+  const double *M;      ///< n x n, column-major
+  const double *q;      ///< n
+  const double *lower;  ///< n, or null for all 0
+  const double *upper;  ///< n, or null for all infinite
+} carom_mlcp_problem;
+
+/// Which of the three holds: the counterpart of the basis.
+typedef enum carom_mlcp_state {
+  CAROM_MLCP_LOWER,    ///< at its lower bound
+  CAROM_MLCP_BETWEEN,  ///< w_i = 0
+  CAROM_MLCP_UPPER     ///< at its upper bound
+} carom_mlcp_state;
+
+typedef struct carom_mlcp_work carom_mlcp_work;  ///< scratch for problems up to a size; opaque
+
+CAROM_API carom_status carom_mlcp_work_create(carom_mlcp_work **work, int n_max, const carom_allocator *allocator,
+                                              carom_error *error);
+CAROM_API void carom_mlcp_work_destroy(carom_mlcp_work *work);  ///< null is fine
+
+/// Eliminates the free unknowns (those of them whose block is singular are kept, as differences of two
+/// nonnegative ones), turns boxes into pairs, and solves the linear problem that is left; `options` and `info`
+/// are that one's, but for the residual. Never allocates. `state` (n of carom_mlcp_state, may be null) tells
+/// where each unknown ended, and on entry where to begin (CAROM_LCP_START_BASIS).
+CAROM_API carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *problem,
+                                        const carom_lcp_options *options, double *z, double *w, unsigned char *state,
+                                        carom_lcp_info *info, carom_error *error);
+
+/// |z - mid(lower, z - w, upper)|_inf with w = M z + q: zero at solutions alone.
+CAROM_API double carom_mlcp_residual(const carom_mlcp_problem *problem, const double *z);
+
+// ---- nonlinear problems -------------------------------------------------------------------------
+
+/// z >= 0, F(z) >= 0, z'F(z) = 0.
+typedef struct carom_ncp_problem {
+  int n;
+  void *context;
+  /// Fills F (n) and, unless null, its Jacobian J (n x n, column-major). Not CAROM_OK ends the solve with that status.
+  carom_status (*evaluate)(void *context, const double *z, double *F, double *J);
+} carom_ncp_problem;
+
+typedef struct carom_ncp_work carom_ncp_work;
+
+CAROM_API carom_status carom_ncp_work_create(carom_ncp_work **work, int n_max, const carom_allocator *allocator,
+                                             carom_error *error);
+CAROM_API void carom_ncp_work_destroy(carom_ncp_work *work);  ///< null is fine
+
+/// Successive linearisation (Josephy 1979): each step solves the linear problem of F at z, from the basis of the
+/// one before, with a line search on the natural residual. Begins at the z that comes in. In `options`,
+/// max_iterations (0: 50), time_limit and tolerance are of the whole, the rest of each step; `info` counts linear
+/// problems.
+CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem,
+                                       const carom_lcp_options *options, double *z, double *w, carom_lcp_info *info,
+                                       carom_error *error);
+
+// ---- tools --------------------------------------------------------------------------------------
+
+enum { CAROM_LCP_CHECK_MAX = 20 };  ///< largest matrix that the two checks below take; they cost 2^n
+
+/// Is x'Mx >= 0 for all x >= 0? If not, `witness` (n, may be null) gets an x >= 0 with entries summing to 1 and
+/// x'Mx < 0. Values above -tolerance times the largest entry count as zero.
+CAROM_API carom_status carom_lcp_is_copositive(int n, const double *M, double tolerance, bool *yes, double *witness,
+                                               carom_error *error);
+/// Are all principal minors positive, so that every q has exactly one solution? If not, `witness` (n, may be null)
+/// marks with 1 the rows of one that is not. Pivots below tolerance times the largest entry count as zero.
+CAROM_API carom_status carom_lcp_is_p_matrix(int n, const double *M, double tolerance, bool *yes,
+                                             unsigned char *witness, carom_error *error);
+
+/// Membership of q in the complementary cone pos C(alpha) of a basis (1 where z_i, 0 where w_i is basic): solves
+/// C(alpha) x = q for x (n: z_i or w_i) and tells the least entry; q is in the cone when that is not negative.
+/// CAROM_ERR_SINGULAR when alpha is no basis. Never allocates.
+CAROM_API carom_status carom_lcp_cone_coordinates(carom_lcp_work *work, const carom_lcp_problem *problem,
+                                                  const unsigned char *basis, double *x, double *least,
+                                                  carom_error *error);
+
+/// Problems along a parameter. `evaluate` fills *problem with views that stay valid until the next call.
+typedef struct carom_lcp_family {
+  void *context;
+  carom_status (*evaluate)(void *context, double t, carom_lcp_problem *problem);
+} carom_lcp_family;
+
+/// What happened along the way.
+typedef struct carom_lcp_switch {
+  bool switched;  ///< the basis of the start ceased to serve
+  int step;       ///< the first step at which it did
+  double t;       ///< its parameter
+  int index;      ///< the basic variable that was most negative there; -1 when the basis became singular
+  double value;   ///< its value
+} carom_lcp_switch;
+
+/// Does the complementary basis change on t = start, start + h, ..., start + steps h? One problem is solved, at the
+/// start; after that only linear systems (Gavrea 2008, 2.4: a control is robust when nothing switches). `basis` (n)
+/// receives the basis of the start. Values above -tolerance count as not negative. CAROM_NOT_CONVERGED when the
+/// problem at the start was not solved.
+CAROM_API carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family, double start,
+                                             double h, int steps, double tolerance, unsigned char *basis,
+                                             carom_lcp_switch *found, carom_error *error);
+
+/// The cone of impulses  N c + D beta + F p  with c >= 0, beta >= 0 and, for each contact, the sum of its beta at most
+/// mu times its c; p is free.
+typedef struct carom_friction_cone {
+  int rows;          ///< degrees of freedom
+  int contacts;      ///< columns of N
+  int directions;    ///< friction directions a contact
+  int joints;        ///< columns of F
+  const double *N;   ///< rows x contacts, column-major
+  const double *D;   ///< rows x (contacts * directions), contact by contact; null when there are none
+  const double *F;   ///< rows x joints; null when there are none
+  const double *mu;  ///< contacts
+} carom_friction_cone;
+
+/// Is the cone pointed: does no impulse at the contacts other than zero cancel out? Decided by a linear program. If
+/// it is, *margin > 0 and `velocity` (rows, may be null) separates all contacts: every edge N + mu D of the cone, taken
+/// with length 1, has at least that rate along it, with entries within [-1, 1] and joints kept. If not, the bodies are
+/// jammed or crushed: `impulse` (contacts + contacts * directions + joints, may be null) is one that cancels, c, beta,
+/// p, with the c summing to 1.
+CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
+                                                   bool *pointed, double *margin, double *impulse, double *velocity,
+                                                   carom_error *error);
+
+// ---- problem files ------------------------------------------------------------------------------
+
+/// One or several problems from a file. Formats, told apart by their first bytes:
+/// - Carom's own text: `carom-lcp 1`, then `n 3`, `M` and n*n numbers row by row, `q` and n numbers, and if there are
+///   bounds `lower` and `upper` with n numbers each (`inf` and `-inf` allowed); `#` begins a remark;
+/// - JSON: an object with "M" (rows), "q" and perhaps "lower" and "upper" (null for none), or an array of such;
+/// - the text layouts of the Siconos collection, linear and mixed, dense;
+/// - `LCPFILE1`: int32 n and count, then for each M (column-major) and q as doubles, little-endian.
+/// See docs/complementarity.md.
+typedef struct carom_lcp_set carom_lcp_set;
+
+CAROM_API carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const carom_allocator *allocator,
+                                          carom_error *error);
+/// The same from memory; `name` stands for the file in messages.
+CAROM_API carom_status carom_lcp_set_parse(carom_lcp_set **set, const char *name, const void *data, size_t size,
+                                           const carom_allocator *allocator, carom_error *error);
+CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);  ///< null is fine
+CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);
+CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "text", "json", "siconos" or "binary"
+/// Problem i as a mixed one, valid as long as the set; both bounds are null when it is linear.
+CAROM_API carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i);
+
+/// Writes a problem in Carom's own text, with all digits, whole or not at all. `remark` (may be null) goes on top.
+CAROM_API carom_status carom_lcp_write(const char *path, const carom_mlcp_problem *problem, const char *remark,
+                                       const carom_allocator *allocator, carom_error *error);
 
 #ifdef __cplusplus
 }

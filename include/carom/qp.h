@@ -115,6 +115,11 @@ CAROM_API bool carom_qp_method_by_name(const char *name, carom_qp_method *method
 /// Whether this build has it: the TAO methods need PETSc.
 CAROM_API bool carom_qp_method_available(carom_qp_method method);
 
+/// Rank and number of ranks of a program started by mpirun (0 and 1 otherwise), for the TAO methods: all ranks must
+/// hold the same problem and solve together, and all receive the same answer. Starts MPI if need be; it ends with the
+/// process. CAROM_ERR_UNSUPPORTED where the plug-in libcarom_tao.so is not installed.
+CAROM_API carom_status carom_qp_ranks(int *rank, int *count, carom_error *error);
+
 // ---- how it ended -----------------------------------------------------------------------------
 
 /// A limit is an answer, not an error: impulses are in their cones, and the residual says how good they are.

@@ -12,6 +12,7 @@ enum {
   EXIT_FAILED = 1,         // a file could not be written, a step failed, ...
   EXIT_MISTAKE = 2,        // the command line or the scene is wrong
   EXIT_VERDICT = 3,        // --strict, and the audit did not pass
+  EXIT_INFEASIBLE = 4,     // no plan meets the conditions; the best iterate is kept
   EXIT_INTERRUPTED = 130,  // Ctrl-C; what was done so far is kept
 };
 
@@ -27,8 +28,10 @@ int cli_check(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_view(int argc, char **argv);
 int cli_export(int argc, char **argv);
+int cli_plan(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
+int cli_lcp(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 
 // ---- options ----------------------------------------------------------------------------------------------
@@ -123,6 +126,7 @@ typedef struct cli_run_settings {
   const char *output;  // result file; null for none
   bool overwrite, quiet, json, strict;
   const char *command;  // for the record
+  const char *resume;   // result file whose checkpoint to begin from; null: the scene's start
 } cli_run_settings;
 
 // Runs a scene that was read; an exit code.

@@ -11,6 +11,8 @@ static const cli_verb verbs[] = {
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
     {"gap", "how far apart two shapes are, and where", cli_gap},
     {"compare", "run a scene by several integrators, side by side", cli_compare},
+    {"lcp", "solve complementarity problems from a file", cli_lcp},
+    {"plan", "find the best motion past obstacles and through contacts", cli_plan},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
@@ -21,6 +23,7 @@ static void print_help(FILE *out) {
   fprintf(out,
           "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
           "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"
+          "4 no plan meets the conditions, "
           "130 interrupted.\n");
 }
 

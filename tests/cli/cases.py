@@ -43,7 +43,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "view", "export", "gap", "demo"):
+    for verb in ("run", "check", "info", "view", "export", "gap", "lcp", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -327,6 +327,60 @@ def case_gap_refuses_broken_pair_files():
         done = carom("gap", "--pairs", name + ".bin", code=1)
         assert name + ".bin: " in done.stderr and done.stdout == "", (name, done.stderr)
     assert "missing.bin" in carom("gap", "--pairs", "missing.bin", code=1).stderr
+
+
+LCP = "carom-lcp 1\n# a remark\nn 2\nM\n2 1\n1 2\nq -5 -6\n"
+
+
+def write(name, text):
+    with open(name, "w") as f:
+        f.write(text)
+    return name
+
+
+def case_lcp_solves_every_format():
+    files = [write("a.txt", LCP), write("a.dat", "2\n0\n2\n2\n2 2\n2 1\n1 2\n-5 -6\na remark"),
+             write("a.json", json.dumps({"M": [[2, 1], [1, 2]], "q": [-5, -6]}))]
+    with open("a.bin", "wb") as f:
+        f.write(b"LCPFILE1" + struct.pack("<ii", 2, 2) + 2 * struct.pack("<6d", 2, 1, 1, 2, -5, -6))
+    for file, form in zip(files + ["a.bin"], ["text", "siconos", "json", "binary"]):
+        for method in ("auto", "lemke", "pgs", "newton", "newton-min", "enumerate"):
+            found = report("lcp", file, "--method", method)
+            assert found["format"] == form and len(found["problems"]) == (2 if form == "binary" else 1), found
+            for p in found["problems"]:
+                assert p["outcome"] == "solved" and p["residual"] < 1e-9 and p["basis"] == [1, 1], p
+                near(p["z"][0], 4 / 3, 1e-8), near(p["z"][1], 7 / 3, 1e-8)
+    text = carom("lcp", "a.txt").stdout
+    assert "solved by lemke" in text and "1.333333333333333" in text and "residual" in text, text
+    assert carom("lcp", "a.bin").stdout.count("solved") == 2
+    assert "2 of 2" in carom("lcp", "a.bin", "-p", "2").stdout
+
+
+def case_lcp_of_mixed_problems_and_rays():
+    write("mixed.txt", LCP.replace("q -5 -6", "q -5 -6\nlower -inf 0\nupper inf 1"))
+    p = report("lcp", "mixed.txt")["problems"][0]
+    assert p["mixed"] and p["outcome"] == "solved" and p["state"] == [1, 2], p
+    near(p["z"][0], 2), near(p["z"][1], 1)
+    assert "upper" in carom("lcp", "mixed.txt").stdout
+    write("ray.txt", "carom-lcp 1 n 1 M 0 q -1")
+    assert "ray by lemke" in carom("lcp", "ray.txt", "-m", "lemke", code=1).stdout
+    assert "none by enumerate" in carom("lcp", "ray.txt", code=1).stdout
+
+
+def case_lcp_answers_mistakes():
+    write("a.txt", LCP)
+    assert "did you mean 'lemke'" in carom("lcp", "a.txt", "-m", "lemka", code=2).stderr
+    assert "--tolerance" in carom("lcp", "a.txt", "--tolerance", "x", code=2).stderr
+    assert "--problem" in carom("lcp", "a.txt", "-p", "2", code=2).stderr
+    assert "missing.txt" in carom("lcp", "missing.txt", code=1).stderr
+    assert "a.txt:5" in carom("lcp", write("a.txt", LCP.replace("2 1", "2 one")), code=2).stderr
+    assert "M[0] is nan" in carom("lcp", write_nan("nan.bin"), code=2).stderr
+
+
+def write_nan(name):
+    with open(name, "wb") as f:
+        f.write(b"LCPFILE1" + struct.pack("<ii2d", 1, 1, float("nan"), 1))
+    return name
 
 
 def main():

@@ -1,0 +1,79 @@
+/// carom/impact.h: one impact problem, several laws. Bodies touch at some points; how do they part?
+///
+/// All that matters of the bodies is how the velocities at the contacts answer to impulses there:
+///
+///     u+ = u- + W P,      W = J M^-1 J',
+///
+/// with u the relative velocities of the contact points (A minus B) and P the impulses on A, three numbers a contact:
+/// along the normal (from B to A) and along two tangents. A contact approaches when its normal velocity is negative.
+/// Knows no bodies and no shapes; joints enter through W alone.
+#ifndef CAROM_IMPACT_H
+#define CAROM_IMPACT_H
+
+#include "carom/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// How colliding bodies part (docs/impacts.md).
+typedef enum carom_impact_law {
+  CAROM_IMPACT_GENERALIZED,    ///< default: generalised reflections; keeps energy, momentum and symmetry when e = 1
+  CAROM_IMPACT_SUM,            ///< as published: one reflection along the sum of the gradients (Johnson 2012, 3.5.4)
+  CAROM_IMPACT_DECOMPOSITION,  ///< as published: normal, slide and fix parts of the momentum, contact by contact
+  CAROM_IMPACT_NEWTON,         ///< complementarity with Newton's restitution
+  CAROM_IMPACT_POISSON,        ///< compression and decompression
+  CAROM_IMPACT_PLASTIC,        ///< the normal (and, with friction, tangential) velocity is lost whatever e
+} carom_impact_law;
+
+enum { CAROM_IMPACT_LAW_COUNT = 6 };
+
+/// "generalized", "sum", ...; null past the last.
+CAROM_API const char *carom_impact_law_name(int law);
+
+/// A borrowed view of `count` contacts. Rows 3i, 3i + 1, 3i + 2 are the normal and the tangents of contact i.
+typedef struct carom_impact_problem {
+  int count;
+  const double *W;            ///< (3 count x 3 count) symmetric, positive semidefinite, 1/kg
+  const double *velocity;     ///< (3 count) before the impact, m/s
+  const double *restitution;  ///< (count) e in [0, 1]
+  const double *friction;     ///< (count) Coulomb's mu >= 0
+} carom_impact_problem;
+
+/// How it went. Losses are kinetic energy turned into heat, J: >= 0 but for round-off.
+typedef struct carom_impact_info {
+  bool converged;          ///< false: a limit was reached, and the rest was done plastically
+  int iterations;          ///< reflections, or sweeps over the contacts
+  double approach;         ///< fastest approach that is left, over the fastest there was
+  double complementarity;  ///< natural residual of the contact laws, likewise
+  double restitution_loss, friction_loss;
+} carom_impact_info;
+
+typedef struct carom_impact_work carom_impact_work;  ///< scratch for problems up to a size; opaque
+
+CAROM_API carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator,
+                                                carom_impact_work **work, carom_error *error);
+CAROM_API void carom_impact_work_destroy(carom_impact_work *work);  ///< null is fine
+/// How many contacts fit.
+CAROM_API int carom_impact_work_capacity(const carom_impact_work *work);
+
+/// Finds the impulses (3 count) and the velocities after them (3 count; may be null). Whatever the law: no contact
+/// approaches afterwards, energy does not rise, impulses push. With GENERALIZED and SUM, e = 1 and no friction, energy
+/// is kept to round-off. Friction lies in Coulomb's cone (DECOMPOSITION: in the published one). Never allocates.
+/// CAROM_ERR_ARGUMENT for more contacts than fit or a coefficient out of range, CAROM_ERR_NUMBER for numbers that are
+/// not finite.
+CAROM_API carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_problem *problem,
+                                          carom_impact_law law, double *impulse, double *velocity,
+                                          carom_impact_info *info, carom_error *error);
+
+/// Contacts that last: impulses P with 0 <= P_n, u+_n >= target_n, one of them with equality, and Coulomb friction that
+/// brings the tangential velocity to its target where it can. target (3 count) may be null for 0; `impulse` is read as
+/// a first guess; velocities within `noise` (m/s, >= 0) of each other count as equal.
+CAROM_API carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_problem *problem,
+                                         const double *target, double noise, double *impulse, double *velocity,
+                                         carom_impact_info *info, carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

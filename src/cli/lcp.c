@@ -1,0 +1,224 @@
+// carom lcp: solves the complementarity problems of a file.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+typedef struct request {
+  const char *path, *method, *tolerance, *iterations, *time_limit, *which, *block_size, *relaxation;
+  bool json, brief;
+  carom_lcp_options options;
+  int first, last;  // problems, counted from 0
+} request;
+
+// One problem and what came of it.
+typedef struct answer {
+  carom_mlcp_problem problem;
+  double *z, *w;
+  unsigned char *basis;  // of a linear problem; states of a mixed one
+  carom_lcp_info info;
+} answer;
+
+static bool is_mixed(const answer *a) { return a->problem.lower || a->problem.upper; }
+
+// ---- text ----------------------------------------------------------------------------------------------------------
+
+static const char *unit_of(carom_lcp_method method) {
+  if (method == CAROM_LCP_PGS) return "sweeps";
+  if (method == CAROM_LCP_ENUMERATE) return "bases";
+  return method == CAROM_LCP_LEMKE ? "pivots" : "steps";
+}
+
+static const char *basis_word(const answer *a, int i) {
+  static const char *const states[] = {"lower", "between", "upper"};
+  return is_mixed(a) ? states[a->basis[i]] : a->basis[i] ? "z" : "w";
+}
+
+static void print_summary(const answer *a) {
+  const carom_lcp_info *info = &a->info;
+  printf("%s by %s: %d %s", carom_lcp_outcome_name(info->outcome), carom_lcp_method_name(info->method),
+         info->iterations, unit_of(info->method));
+  if (info->attempts > 1) printf(" in %d attempts", info->attempts);
+  printf(", residual %.2e, %.3g ms\n", info->residual, 1e3 * info->seconds);
+}
+
+static void print_vectors(const answer *a) {
+  printf("%6s %24s %24s  %s\n", "i", "z", "w", is_mixed(a) ? "where" : "basic");
+  for (int i = 0; i < a->problem.n; i++) printf("%6d %24.16g %24.16g  %s\n", i, a->z[i], a->w[i], basis_word(a, i));
+}
+
+static void print_answer(const request *q, const carom_lcp_set *set, int i, const answer *a) {
+  int count = carom_lcp_set_count(set);
+  if (count > 1) printf("%d of %d: ", i + 1, count);
+  print_summary(a);
+  if (!q->brief && q->first == q->last) print_vectors(a);
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------------------------
+
+static void json_vector(cli_json *json, const char *name, const double *x, int n) {
+  cli_json_open(json, name, '[');
+  for (int i = 0; i < n; i++) cli_json_number(json, NULL, x[i]);
+  cli_json_close(json, ']');
+}
+
+static void json_answer(cli_json *json, const request *q, const answer *a) {
+  const carom_lcp_info *info = &a->info;
+  cli_json_open(json, NULL, '{');
+  cli_json_integer(json, "n", a->problem.n);
+  cli_json_bool(json, "mixed", is_mixed(a));
+  cli_json_text(json, "outcome", carom_lcp_outcome_name(info->outcome));
+  cli_json_text(json, "method", carom_lcp_method_name(info->method));
+  cli_json_integer(json, "iterations", info->iterations);
+  cli_json_integer(json, "attempts", info->attempts);
+  cli_json_number(json, "residual", info->residual);
+  cli_json_number(json, "seconds", info->seconds);
+  if (!q->brief) {
+    json_vector(json, "z", a->z, a->problem.n);
+    json_vector(json, "w", a->w, a->problem.n);
+    cli_json_open(json, is_mixed(a) ? "state" : "basis", '[');
+    for (int i = 0; i < a->problem.n; i++) cli_json_integer(json, NULL, a->basis[i]);
+    cli_json_close(json, ']');
+  }
+  cli_json_close(json, '}');
+}
+
+// ---- solving -------------------------------------------------------------------------------------------------------
+
+static carom_status solve_linear(answer *a, const carom_lcp_options *options, carom_error *error) {
+  carom_lcp_problem problem = {.n = a->problem.n, .M = a->problem.M, .q = a->problem.q};
+  carom_lcp_work *work;
+  carom_status status = carom_lcp_work_create(&work, problem.n, NULL, error);
+  if (status == CAROM_OK) status = carom_lcp_solve(work, &problem, options, a->z, a->w, a->basis, &a->info, error);
+  carom_lcp_work_destroy(work);
+  return status;
+}
+
+static carom_status solve_mixed(answer *a, const carom_lcp_options *options, carom_error *error) {
+  carom_mlcp_work *work;
+  carom_status status = carom_mlcp_work_create(&work, a->problem.n, NULL, error);
+  if (status == CAROM_OK) status = carom_mlcp_solve(work, &a->problem, options, a->z, a->w, a->basis, &a->info, error);
+  carom_mlcp_work_destroy(work);
+  return status;
+}
+
+static carom_status solve(answer *a, const carom_lcp_options *options, carom_error *error) {
+  size_t n = (size_t)(a->problem.n > 0 ? a->problem.n : 1);
+  a->z = calloc(n, sizeof(double)), a->w = calloc(n, sizeof(double)), a->basis = calloc(n, 1);
+  if (!a->z || !a->w || !a->basis) return carom_fail(error, CAROM_ERR_MEMORY, "lcp: out of memory");
+  return is_mixed(a) ? solve_mixed(a, options, error) : solve_linear(a, options, error);
+}
+
+static void release(answer *a) { free(a->z), free(a->w), free(a->basis); }
+
+static int solve_all(const request *q, const carom_lcp_set *set) {
+  int code = EXIT_GOOD;
+  cli_json json = {0};
+  if (q->json) {
+    json = cli_json_begin(stdout);
+    cli_json_text(&json, "format", carom_lcp_set_format(set));
+    cli_json_open(&json, "problems", '[');
+  }
+  for (int i = q->first; i <= q->last && code != EXIT_MISTAKE; i++) {
+    answer a = {.problem = carom_lcp_set_problem(set, i)};
+    carom_error error;
+    if (solve(&a, &q->options, &error) != CAROM_OK) {
+      cli_error("%s: problem %d: %s", q->path, i + 1, error.message);
+      code = EXIT_MISTAKE;
+    } else {
+      if (q->json)
+        json_answer(&json, q, &a);
+      else
+        print_answer(q, set, i, &a);
+      if (a.info.outcome != CAROM_LCP_SOLVED) code = EXIT_FAILED;
+    }
+    release(&a);
+  }
+  if (q->json) cli_json_close(&json, ']'), cli_json_end(&json);
+  return code;
+}
+
+// ---- the verb ------------------------------------------------------------------------------------------------------
+
+static bool read_method(request *q) {
+  const char *names[CAROM_LCP_ENUMERATE + 2] = {0};
+  for (int m = 0; m <= CAROM_LCP_ENUMERATE; m++) names[m] = carom_lcp_method_name((carom_lcp_method)m);
+  if (!q->method) return true;
+  for (int m = 0; m <= CAROM_LCP_ENUMERATE; m++)
+    if (strcmp(q->method, names[m]) == 0) return q->options.method = (carom_lcp_method)m, true;
+  const char *nearest = carom_nearest_word(q->method, names);
+  cli_error("lcp: no method '%s' (%s%s%sauto, lemke, pgs, newton, newton-min, enumerate)", q->method,
+            nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
+  return false;
+}
+
+static bool read_number(const char *option, const char *text, double least, double most, double *value) {
+  char *end;
+  if (!text) return true;
+  double number = strtod(text, &end);
+  if (end != text && !*end && number >= least && number <= most) return *value = number, true;
+  cli_error("lcp: --%s: expected a number from %g to %g, got '%s'", option, least, most, text);
+  return false;
+}
+
+static bool read_options(request *q) {
+  carom_lcp_options *o = &q->options;
+  double iterations = 0, block = 1;
+  *o = carom_lcp_default_options();
+  if (!read_method(q) || !read_number("tolerance", q->tolerance, 1e-300, 1, &o->tolerance) ||
+      !read_number("max-iterations", q->iterations, 1, 1e9, &iterations) ||
+      !read_number("time-limit", q->time_limit, 0, 1e9, &o->time_limit) ||
+      !read_number("block", q->block_size, 1, 64, &block) ||
+      !read_number("relaxation", q->relaxation, 0.01, 1.99, &o->relaxation))
+    return false;
+  o->max_iterations = (int)iterations, o->block_size = (int)block;
+  return true;
+}
+
+static bool choose_problems(request *q, const carom_lcp_set *set) {
+  double which = 0;
+  q->first = 0, q->last = carom_lcp_set_count(set) - 1;
+  if (!read_number("problem", q->which, 1, carom_lcp_set_count(set), &which)) return false;
+  if (q->which) q->first = q->last = (int)which - 1;
+  return true;
+}
+
+int cli_lcp(int argc, char **argv) {
+  request q = {0};
+  const cli_option options[] = {
+      {CLI_TEXT, 'm', "method", "METHOD", "auto (default), lemke, pgs, newton, newton-min or enumerate", &q.method},
+      {CLI_TEXT, 'p', "problem", "NUMBER", "only this one of a file with several, counted from 1", &q.which},
+      {CLI_TEXT, 0, "tolerance", "X", "on |min(z, w)| over max(1, |q|) (default 1e-10)", &q.tolerance},
+      {CLI_TEXT, 0, "max-iterations", "N", "pivots, sweeps or steps", &q.iterations},
+      {CLI_TEXT, 0, "time-limit", "SECONDS", "for each problem", &q.time_limit},
+      {CLI_TEXT, 0, "block", "N", "unknowns per block of pgs (default 1)", &q.block_size},
+      {CLI_TEXT, 0, "relaxation", "X", "of pgs, between 0 and 2 (default 1)", &q.relaxation},
+      {CLI_FLAG, 'b', "brief", NULL, "leave out z, w and the basis", &q.brief},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {"lcp",
+                             "FILE [OPTIONS]",
+                             "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones "
+                             "with free or boxed unknowns.\n"
+                             "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; "
+                             "docs/complementarity.md describes\n"
+                             "them. Exit code 1 when a problem was not solved.",
+                             options,
+                             &q.path,
+                             1,
+                             1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  carom_lcp_set *set;
+  carom_error error;
+  if (!read_options(&q)) return EXIT_MISTAKE;
+  if (carom_lcp_set_read(&set, q.path, NULL, &error) != CAROM_OK) {
+    cli_fail(&error);
+    return error.status == CAROM_ERR_FORMAT || error.status == CAROM_ERR_NUMBER ? EXIT_MISTAKE : EXIT_FAILED;
+  }
+  code = choose_problems(&q, set) ? solve_all(&q, set) : EXIT_MISTAKE;
+  carom_lcp_set_destroy(set);
+  return code;
+}

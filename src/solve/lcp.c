@@ -1,0 +1,254 @@
+// The front door: options, the workspace, and the driver that picks a method and falls back on others.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solve/lcp_kernels.h"
+#include "solve/lcp_problem.h"
+#include "solve/lcp_work.h"
+
+enum { MOST_PAIRS = 20000, COVERING_VECTORS = 4, ENUMERATE_UNASKED = 12 };
+
+carom_lcp_options carom_lcp_default_options(void) {
+  carom_lcp_options options = {.tolerance = 1e-10, .relaxation = 1, .block_size = 1};
+  return options;
+}
+
+const char *carom_lcp_outcome_name(carom_lcp_outcome outcome) {
+  static const char *const names[] = {"solved", "ray", "none", "limit", "time", "stalled"};
+  return (unsigned)outcome < sizeof names / sizeof *names ? names[outcome] : "unknown";
+}
+
+const char *carom_lcp_method_name(carom_lcp_method method) {
+  static const char *const names[] = {"auto", "lemke", "pgs", "newton", "newton-min", "enumerate"};
+  return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
+}
+
+// ---- the workspace -------------------------------------------------------------------------------------------------
+
+static carom_status fill_work(carom_lcp_work *work) {
+  const carom_allocator *a = &work->allocator;
+  int block = work->n_max < CAROM_LCP_BLOCK_MAX ? work->n_max : CAROM_LCP_BLOCK_MAX;
+  double **const vectors[] = {&work->z, &work->w, &work->phi, &work->gradient, &work->step};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    *vectors[i] = CAROM_NEW(a, double, work->n_max);
+    if (!*vectors[i]) return CAROM_ERR_MEMORY;
+  }
+  work->basis = CAROM_NEW(a, unsigned char, work->n_max);
+  work->block_matrix = CAROM_NEW(a, double, block *block);
+  if (!work->basis || !work->block_matrix) return CAROM_ERR_MEMORY;
+  carom_status status = carom_lcp_lemke_create(&work->lemke, work->n_max, a);
+  return status == CAROM_OK ? carom_lcp_lemke_create(&work->block, block, a) : status;
+}
+
+carom_status carom_lcp_work_create(carom_lcp_work **work, int n_max, const carom_allocator *allocator,
+                                   carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  *work = NULL;
+  if (n_max < 0 || n_max > MOST_PAIRS)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "complementarity workspace: n_max = %d, expected 0 to %d", n_max,
+                      MOST_PAIRS);
+  *work = CAROM_NEW(&a, carom_lcp_work, 1);
+  if (*work) {
+    (*work)->allocator = a;
+    (*work)->n_max = n_max;
+    if (fill_work(*work) == CAROM_OK) return CAROM_OK;
+  }
+  carom_lcp_work_destroy(*work);
+  *work = NULL;
+  return carom_fail(error, CAROM_ERR_MEMORY, "complementarity workspace: no memory for %d pairs", n_max);
+}
+
+void carom_lcp_work_destroy(carom_lcp_work *work) {
+  if (!work) return;
+  carom_allocator a = work->allocator;
+  carom_lcp_lemke_destroy(&work->lemke, &a);
+  carom_lcp_lemke_destroy(&work->block, &a);
+  void *const blocks[] = {work->z, work->w, work->phi, work->gradient, work->step, work->basis, work->block_matrix};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  carom_release(&a, work);
+}
+
+// ---- one call ------------------------------------------------------------------------------------------------------
+
+static carom_status check_options(const carom_lcp_options *o, int n, carom_error *error) {
+  if ((unsigned)o->method > CAROM_LCP_ENUMERATE || (unsigned)o->start > CAROM_LCP_START_BASIS)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "complementarity options: no such method or start; begin with %s()",
+                      "carom_lcp_default_options");
+  if (!(o->tolerance > 0) || !(o->relaxation > 0 && o->relaxation < 2) || o->block_size < 1 || o->max_iterations < 0 ||
+      !(o->time_limit >= 0))
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "complementarity options: expected tolerance > 0, 0 < relaxation < 2, block_size >= 1 and limits "
+                      ">= 0; begin with carom_lcp_default_options()");
+  if (o->method == CAROM_LCP_ENUMERATE && n > CAROM_LCP_ENUMERATE_MAX)
+    return carom_fail(error, CAROM_ERR_LIMIT, "complementarity options: enumeration is for up to %d pairs, not %d",
+                      CAROM_LCP_ENUMERATE_MAX, n);
+  for (int i = 0; o->covering && i < n; i++)
+    if (!(o->covering[i] > 0 && isfinite(o->covering[i])))
+      return carom_fail(error, CAROM_ERR_ARGUMENT, "complementarity options: covering[%d] = %g must be positive", i,
+                        o->covering[i]);
+  return CAROM_OK;
+}
+
+static carom_status check_call(const carom_lcp_call *call, const double *z, const double *w, const unsigned char *basis,
+                               const carom_lcp_info *info, carom_error *error) {
+  const carom_lcp_options *o = &call->options;
+  if (!call->work || !call->problem || !z || !w || !info)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: work, problem, z, w and info must not be null");
+  carom_status status = carom_lcp_check(call->problem, error);
+  if (status != CAROM_OK) return status;
+  if (call->problem->n > call->work->n_max)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: n = %d, but the workspace was made for up to %d",
+                      call->problem->n, call->work->n_max);
+  if (o->start == CAROM_LCP_START_BASIS && !basis)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: a start from a basis needs one");
+  for (int i = 0; o->start == CAROM_LCP_START_Z && i < call->problem->n; i++)
+    if (!isfinite(z[i]))
+      return carom_fail(error, CAROM_ERR_NUMBER, "carom_lcp_solve: the first guess z[%d] is %g", i, z[i]);
+  return check_options(o, call->problem->n, error);
+}
+
+// ---- the driver ----------------------------------------------------------------------------------------------------
+
+// What is being made of one call.
+typedef struct drive {
+  const carom_lcp_call *call;
+  double *z;
+  unsigned char *basis;  // may be null
+  carom_lcp_info *info;
+} drive;
+
+// From best to worst: an answer, a proof that there is none, a ray, the rest.
+static int rank_of(carom_lcp_outcome outcome) {
+  return outcome == CAROM_LCP_SOLVED ? 0 : outcome == CAROM_LCP_NONE ? 1 : outcome == CAROM_LCP_RAY ? 2 : 3;
+}
+
+static bool better(const carom_lcp_attempt *attempt, const carom_lcp_info *info) {
+  int mine = rank_of(attempt->outcome), theirs = rank_of(info->outcome);
+  return info->attempts == 0 || mine < theirs || (mine == theirs && attempt->residual < info->residual);
+}
+
+// Keeps the best of the answers so far.
+static void keep(const drive *d, carom_lcp_method method, carom_lcp_attempt attempt) {
+  carom_lcp_info *info = d->info;
+  size_t n = (size_t)d->call->problem->n;
+  bool taken = better(&attempt, info);
+  if (info->attempts++ > 0 && info->method == method) attempt.iterations += info->iterations;
+  if (info->method == method || taken) info->iterations = attempt.iterations;
+  if (!taken) return;
+  info->method = method;
+  info->outcome = attempt.outcome;
+  info->residual = attempt.residual;
+  memcpy(d->z, d->call->work->z, sizeof(double) * n);
+  if (d->basis) memcpy(d->basis, d->call->work->basis, n);
+}
+
+static bool over(const drive *d) {
+  if (d->info->attempts == 0) return false;
+  return d->info->outcome == CAROM_LCP_SOLVED || d->info->outcome == CAROM_LCP_TIME ||
+         carom_clock() > d->call->deadline;
+}
+
+// The basis that a z suggests, in work->basis: z_i counts as basic where it outweighs w_i.
+static void near_basis(const drive *d, const double *z) {
+  carom_lcp_work *work = d->call->work;
+  carom_lcp_evaluate(d->call->problem, z, work->w);
+  for (int i = 0; i < d->call->problem->n; i++) work->basis[i] = z[i] > work->w[i];
+}
+
+static void start_basis(const drive *d) {
+  if (d->call->options.start == CAROM_LCP_START_Z)
+    near_basis(d, d->z);
+  else
+    for (int i = 0; i < d->call->problem->n; i++) d->call->work->basis[i] = d->basis[i] != 0;
+}
+
+static void try_lemke(const drive *d, const unsigned char *start, unsigned seed, int max_pivots) {
+  carom_lcp_work *work = d->call->work;
+  carom_lcp_lemke_run run = {.start = start,
+                             .covering = seed ? NULL : d->call->options.covering,
+                             .seed = seed,
+                             .max_pivots = max_pivots,
+                             .deadline = d->call->deadline,
+                             .tolerance = d->call->tolerance};
+  carom_lcp_lemke_solve(&work->lemke, d->call->problem, &run, work->z, work->basis);
+  keep(d, CAROM_LCP_LEMKE, (carom_lcp_attempt){run.outcome, run.pivots, run.residual});
+}
+
+// From a start, then from the beginning, then with other covering vectors. A path much longer than n is given up early:
+// another covering vector usually has a short one.
+static void drive_lemke(const drive *d) {
+  carom_lcp_work *work = d->call->work;
+  int n = d->call->problem->n, asked = d->call->options.max_iterations;
+  int all = asked ? asked : 50 * (n + 1), first = asked ? asked : 10 * (n + 10);
+  if (d->call->options.start != CAROM_LCP_START_COLD) {
+    start_basis(d);
+    try_lemke(d, work->basis, 0, first);
+  }
+  for (unsigned seed = 0; seed < COVERING_VECTORS && !over(d); seed++) {
+    try_lemke(d, NULL, seed, seed + 1 < COVERING_VECTORS ? first : all);
+    if (over(d)) break;
+    near_basis(d, d->z);
+    try_lemke(d, work->basis, seed, first);
+  }
+}
+
+// z of the start, in work->z.
+static void start_z(const drive *d) {
+  carom_lcp_work *work = d->call->work;
+  const carom_lcp_options *o = &d->call->options;
+  memset(work->z, 0, sizeof(double) * (size_t)d->call->problem->n);
+  if (o->start == CAROM_LCP_START_Z)
+    for (int i = 0; i < d->call->problem->n; i++) work->z[i] = fmax(d->z[i], 0);
+  if (o->start != CAROM_LCP_START_BASIS) return;
+  start_basis(d);
+  carom_lcp_lemke_run run = {.start = work->basis, .deadline = d->call->deadline, .tolerance = d->call->tolerance};
+  carom_lcp_lemke_solve(&work->lemke, d->call->problem, &run, work->z, work->basis);
+}
+
+static void drive_all(const drive *d) {
+  drive_lemke(d);
+  if (over(d)) return;
+  memcpy(d->call->work->z, d->z, sizeof(double) * (size_t)d->call->problem->n);
+  keep(d, CAROM_LCP_NEWTON_FB, carom_lcp_newton(d->call, CAROM_LCP_NEWTON_FB));
+  if (over(d) || d->call->problem->n > ENUMERATE_UNASKED) return;
+  keep(d, CAROM_LCP_ENUMERATE, carom_lcp_enumerate(d->call));
+}
+
+static void drive_method(const drive *d) {
+  carom_lcp_method method = d->call->options.method;
+  if (method != CAROM_LCP_PGS || d->call->options.start == CAROM_LCP_START_BASIS)
+    carom_lcp_lemke_load(&d->call->work->lemke, d->call->problem);
+  if (method == CAROM_LCP_LEMKE) {
+    drive_lemke(d);
+  } else if (method == CAROM_LCP_AUTO) {
+    drive_all(d);
+  } else {
+    start_z(d);
+    keep(d, method,
+         method == CAROM_LCP_PGS         ? carom_lcp_pgs(d->call)
+         : method == CAROM_LCP_ENUMERATE ? carom_lcp_enumerate(d->call)
+                                         : carom_lcp_newton(d->call, method));
+  }
+}
+
+carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *problem, const carom_lcp_options *options,
+                             double *z, double *w, unsigned char *basis, carom_lcp_info *info, carom_error *error) {
+  double begin = carom_clock();
+  carom_lcp_call call = {.work = work, .problem = problem};
+  call.options = options ? *options : carom_lcp_default_options();
+  carom_status status = check_call(&call, z, w, basis, info, error);
+  if (status != CAROM_OK) return status;
+  call.tolerance = call.options.tolerance * fmax(1, carom_lcp_largest(problem->n, problem->q));
+  call.deadline = call.options.time_limit > 0 ? begin + call.options.time_limit : INFINITY;
+  *info = (carom_lcp_info){.outcome = problem->n > 0 ? CAROM_LCP_STALLED : CAROM_LCP_SOLVED, .residual = INFINITY};
+  work->lemke.basis.refactorizations = 0;
+  if (problem->n > 0)
+    drive_method(&(drive){&call, z, basis, info});
+  else
+    info->residual = 0;
+  info->refactorizations = work->lemke.basis.refactorizations;
+  carom_lcp_evaluate(problem, z, w);
+  info->seconds = carom_clock() - begin;
+  return CAROM_OK;
+}

@@ -1,0 +1,176 @@
+// Nonlinear complementarity by successive linearisation (Josephy 1979): at z, solve the linear problem
+// w = F(z) + J(z) (x - z) for x and go towards it.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solve/lcp_kernels.h"
+#include "solve/lcp_problem.h"
+
+enum { STEPS = 50, HALVINGS = 30, MEMORY = 4, REGULARIZATIONS = 9 };
+
+struct carom_ncp_work {
+  carom_allocator allocator;
+  int n_max;
+  carom_lcp_work *linear;
+  double *J, *q, *x, *w, *trial, *F;
+  unsigned char *basis;
+};
+
+static bool fill_work(carom_ncp_work *work, carom_error *error) {
+  const carom_allocator *a = &work->allocator;
+  size_t n = (size_t)work->n_max;
+  work->J = CAROM_NEW(a, double, n *n);
+  work->q = CAROM_NEW(a, double, n);
+  work->x = CAROM_NEW(a, double, n);
+  work->w = CAROM_NEW(a, double, n);
+  work->trial = CAROM_NEW(a, double, n);
+  work->F = CAROM_NEW(a, double, n);
+  work->basis = CAROM_NEW(a, unsigned char, n);
+  return work->J && work->q && work->x && work->w && work->trial && work->F && work->basis &&
+         carom_lcp_work_create(&work->linear, work->n_max, a, error) == CAROM_OK;
+}
+
+carom_status carom_ncp_work_create(carom_ncp_work **work, int n_max, const carom_allocator *allocator,
+                                   carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  *work = NULL;
+  if (n_max < 0 || n_max > 20000)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "nonlinear complementarity workspace: n_max = %d, expected 0 to 20000",
+                      n_max);
+  *work = CAROM_NEW(&a, carom_ncp_work, 1);
+  if (*work) {
+    (*work)->allocator = a;
+    (*work)->n_max = n_max;
+    if (fill_work(*work, error)) return CAROM_OK;
+  }
+  carom_ncp_work_destroy(*work);
+  *work = NULL;
+  return carom_fail(error, CAROM_ERR_MEMORY, "nonlinear complementarity workspace: no memory for %d pairs", n_max);
+}
+
+void carom_ncp_work_destroy(carom_ncp_work *work) {
+  if (!work) return;
+  carom_allocator a = work->allocator;
+  carom_lcp_work_destroy(work->linear);
+  void *const blocks[] = {work->J, work->q, work->x, work->w, work->trial, work->F, work->basis};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  carom_release(&a, work);
+}
+
+// One solve under way.
+typedef struct run {
+  carom_ncp_work *work;
+  const carom_ncp_problem *problem;
+  carom_lcp_options linear;  // of each step
+  double tolerance, deadline;
+  int limit;
+  double *z, *w;
+  carom_lcp_info *info;
+  double recent[MEMORY];  // merits of the last steps
+} run;
+
+static double square(int n, const double *z, const double *F) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += fmin(z[i], F[i]) * fmin(z[i], F[i]);
+  return sum;
+}
+
+// The linear problem at z, its solution in work->x.
+static carom_status solve_linear(run *r, carom_lcp_outcome *outcome, carom_error *error) {
+  carom_ncp_work *work = r->work;
+  int n = r->problem->n;
+  carom_lcp_problem linear = {.n = n, .M = work->J, .q = work->q};
+  carom_lcp_info info;
+  for (int i = 0; i < n; i++) work->trial[i] = -r->z[i];
+  memcpy(work->q, r->w, sizeof(double) * (size_t)n);
+  carom_lcp_combine(n, n, work->J, n, NULL, work->trial, work->q);
+  carom_status status = carom_lcp_solve(work->linear, &linear, &r->linear, work->x, work->F, work->basis, &info, error);
+  *outcome = info.outcome;
+  return status;
+}
+
+// Towards work->x, by halves, until the residual is below the largest of the last few: asking for less than the last
+// alone would keep Newton's method from crossing a ridge (Grippo, Lampariello and Lucidi 1986). *moved tells whether.
+static carom_status search_line(run *r, bool *moved) {
+  carom_ncp_work *work = r->work;
+  int n = r->problem->n;
+  double now = square(n, r->z, r->w), before = now, t = 1;
+  r->recent[r->info->iterations % MEMORY] = now;
+  for (int i = 0; i < MEMORY && i <= r->info->iterations; i++) before = fmax(before, r->recent[i]);
+  *moved = false;
+  for (int halving = 0; halving < HALVINGS && !*moved; halving++, t /= 2) {
+    for (int i = 0; i < n; i++) work->trial[i] = r->z[i] + t * (work->x[i] - r->z[i]);
+    carom_status status = r->problem->evaluate(r->problem->context, work->trial, work->F, NULL);
+    if (status != CAROM_OK) return status;
+    *moved = square(n, work->trial, work->F) <= (1 - 1e-4 * t) * before;
+  }
+  if (*moved) memcpy(r->z, work->trial, sizeof(double) * (size_t)n);
+  return CAROM_OK;
+}
+
+// One step. A Jacobian whose linear problem has no solution, or none that leads down, is pushed towards a multiple of
+// the identity: shorter steps, of projected descent in the end.
+static carom_status step(run *r, bool *moved, carom_error *error) {
+  int n = r->problem->n;
+  double size = carom_lcp_largest(n * n, r->work->J), push = 1e-6 * (1 + size);
+  *moved = false;
+  for (int attempt = 0; attempt < REGULARIZATIONS && !*moved; attempt++, push *= 10) {
+    carom_lcp_outcome outcome = CAROM_LCP_STALLED;
+    carom_status status = solve_linear(r, &outcome, error);
+    if (status == CAROM_OK && outcome == CAROM_LCP_SOLVED) status = search_line(r, moved);
+    if (status != CAROM_OK) return status;
+    for (int i = 0; i < n; i++) r->work->J[(size_t)i * (size_t)(n + 1)] += push;
+  }
+  return CAROM_OK;
+}
+
+static carom_status evaluation_failed(const run *r, carom_status status, carom_error *error) {
+  return carom_fail(error, status, "carom_ncp_solve: the function could not be evaluated in step %d",
+                    r->info->iterations);
+}
+
+static bool finite(int n, const double *x) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+static carom_status iterate(run *r, carom_error *error) {
+  carom_ncp_work *work = r->work;
+  int n = r->problem->n;
+  for (bool moved = true;; r->info->iterations++) {
+    carom_status status = r->problem->evaluate(r->problem->context, r->z, r->w, work->J);
+    if (status != CAROM_OK) return evaluation_failed(r, status, error);
+    if (!finite(n, r->w) || !finite(n * n, work->J)) return evaluation_failed(r, CAROM_ERR_NUMBER, error);
+    r->info->residual = carom_lcp_min_norm(n, r->z, r->w);
+    r->info->outcome = CAROM_LCP_SOLVED;
+    if (r->info->residual <= r->tolerance) return CAROM_OK;
+    r->info->outcome = !moved ? CAROM_LCP_STALLED : r->info->iterations >= r->limit ? CAROM_LCP_LIMIT : CAROM_LCP_TIME;
+    if (!moved || r->info->iterations >= r->limit || carom_clock() > r->deadline) return CAROM_OK;
+    status = step(r, &moved, error);
+    if (status != CAROM_OK) return evaluation_failed(r, status, error);
+    r->linear.start = CAROM_LCP_START_BASIS;
+  }
+}
+
+carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem, const carom_lcp_options *options,
+                             double *z, double *w, carom_lcp_info *info, carom_error *error) {
+  double begin = carom_clock();
+  carom_lcp_options o = options ? *options : carom_lcp_default_options();
+  if (!work || !problem || !problem->evaluate || !z || !w || !info || problem->n < 0 || problem->n > work->n_max)
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "carom_ncp_solve: work, problem, its function, z, w and info must not be null, and n no larger "
+                      "than the workspace was made for");
+  if (!finite(problem->n, z))
+    return carom_fail(error, CAROM_ERR_NUMBER, "carom_ncp_solve: the first guess z is not finite");
+  run r = {.work = work, .problem = problem, .linear = o, .tolerance = o.tolerance, .z = z, .w = w, .info = info};
+  r.limit = o.max_iterations ? o.max_iterations : STEPS;
+  r.deadline = o.time_limit > 0 ? begin + o.time_limit : INFINITY;
+  r.linear.max_iterations = 0, r.linear.start = CAROM_LCP_START_COLD;
+  *info = (carom_lcp_info){.method = o.method, .attempts = 1, .residual = INFINITY};
+  carom_status status = iterate(&r, error);
+  info->seconds = carom_clock() - begin;
+  return status;
+}

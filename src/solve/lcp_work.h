@@ -1,0 +1,42 @@
+// What the methods share: the workspace, and one call with its limits.
+#ifndef CAROM_SRC_SOLVE_LCP_WORK_H
+#define CAROM_SRC_SOLVE_LCP_WORK_H
+
+#include "solve/lcp_lemke.h"
+
+struct carom_lcp_work {
+  carom_allocator allocator;
+  int n_max;
+  carom_lcp_lemke lemke;
+  carom_lcp_lemke block;   // for one block of Gauss-Seidel, up to CAROM_LCP_BLOCK_MAX unknowns
+  double *z, *w;           // (n_max) the candidate of the method at work
+  unsigned char *basis;    // (n_max)
+  double *phi, *gradient;  // (n_max) of Newton's method: the function and the gradient of its square
+  double *step;            // (n_max)
+  double *block_matrix;    // (CAROM_LCP_BLOCK_MAX^2)
+};
+
+enum { CAROM_LCP_BLOCK_MAX = CAROM_LCP_DENSE_UP_TO };
+
+// One call, with all that can be null filled in and limits made concrete.
+typedef struct carom_lcp_call {
+  carom_lcp_work *work;
+  const carom_lcp_problem *problem;
+  carom_lcp_options options;
+  double tolerance;  // absolute, on the natural residual
+  double deadline;   // on carom_clock; infinity for none
+} carom_lcp_call;
+
+// What one attempt with one method came to; its answer is in work->z and work->basis.
+typedef struct carom_lcp_attempt {
+  carom_lcp_outcome outcome;
+  int iterations;
+  double residual;
+} carom_lcp_attempt;
+
+// Each begins at work->z. Newton's method and enumeration expect the problem in work->lemke (carom_lcp_lemke_load).
+carom_lcp_attempt carom_lcp_pgs(const carom_lcp_call *call);
+carom_lcp_attempt carom_lcp_newton(const carom_lcp_call *call, carom_lcp_method method);
+carom_lcp_attempt carom_lcp_enumerate(const carom_lcp_call *call);
+
+#endif
