@@ -17,3 +17,22 @@ target_link_libraries(carom_suitesparse INTERFACE ${CHOLMOD_LIBRARY} ${KLU_LIBRA
 
 # Threads are optional: without OpenMP everything runs on one.
 find_package(OpenMP COMPONENTS C)
+
+# Planning (carom plan) is optional: without Ipopt the library says what is missing when it is asked to plan.
+pkg_check_modules(IPOPT QUIET IMPORTED_TARGET ipopt)
+if(NOT IPOPT_FOUND)
+  message(STATUS "Planning: left out (needs Ipopt; Debian: coinor-libipopt-dev)")
+endif()
+
+# PETSc/TAO with its MPI, for the plug-in libcarom_tao.so: on when found, and never needed.
+pkg_check_modules(PETSC IMPORTED_TARGET PETSc)
+pkg_check_modules(MPI IMPORTED_TARGET mpi-c)
+if(PETSC_FOUND AND MPI_FOUND)
+  set(petsc_there ON)
+else()
+  set(petsc_there OFF)
+endif()
+option(CAROM_PETSC "Build the plug-in for PETSc/TAO over MPI" ${petsc_there})
+if(CAROM_PETSC AND NOT petsc_there)
+  message(FATAL_ERROR "CAROM_PETSC is ON, but pkg-config finds no PETSc or mpi-c (packages petsc-dev and libopenmpi-dev)")
+endif()
