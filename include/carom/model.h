@@ -77,12 +77,117 @@ typedef struct carom_force_def {
   bool body_axes;           ///< force and torque turn with the body; default false: world axes
   const carom_knot *knots;  ///< ascending times; constant before the first and after the last
   int knot_count;           ///< 0 means factor 1 always
+  double frequency, phase;  ///< Hz and rad: the factor is multiplied by cos(2 pi frequency t + phase); default 0, 0
 } carom_force_def;
 
 CAROM_API carom_material_def carom_material_default(void);
 CAROM_API carom_body_def carom_body_default(void);
 CAROM_API carom_spring_def carom_spring_default(void);
 CAROM_API carom_force_def carom_force_default(void);
+
+// ---- joints: definitions ------------------------------------------------------------------------
+// A joint has a frame on either body whose z is the joint's axis n. Its free coordinates are the slide n.(r1 - r0)
+// of the anchor points along the axis (m) and the turn of body 1 against body 0 about it (rad, counted from the start
+// pose, over as many turns as it takes).
+
+typedef enum carom_joint_kind {
+  CAROM_JOINT_SPHERICAL,    ///< the points stay together
+  CAROM_JOINT_REVOLUTE,     ///< and the axes: turn
+  CAROM_JOINT_PRISMATIC,    ///< slide
+  CAROM_JOINT_CYLINDRICAL,  ///< slide and turn
+  CAROM_JOINT_PLANAR,       ///< point 1 stays in the plane through point 0 normal to the axis; turns about the axis
+  CAROM_JOINT_SCREW,        ///< turn, with slide = start + pitch x turns
+  CAROM_JOINT_FIXED,        ///< nothing is free
+  CAROM_JOINT_DISTANCE,     ///< a massless rigid link between the points; no axis
+} carom_joint_kind;
+
+typedef enum carom_motor_kind {
+  CAROM_MOTOR_NONE,
+  CAROM_MOTOR_FORCE,     ///< a force (slide, N) or torque (turn, N m) on body 1 along the axis, its opposite on body 0
+  CAROM_MOTOR_RATE,      ///< the coordinate's rate is prescribed, m/s or rad/s
+  CAROM_MOTOR_POSITION,  ///< the coordinate is prescribed, m or rad
+} carom_motor_kind;
+
+/// What acts along one free coordinate of a joint.
+typedef struct carom_coordinate_def {
+  double stiffness;        ///< N/m or N m/rad, >= 0; energy k/2 (coordinate - rest)^2
+  double rest;             ///< m or rad
+  double damping;          ///< N s/m or N m s/rad, >= 0
+  double lower, upper;     ///< limits; default -INFINITY, INFINITY. For integrators that see contacts
+  double restitution;      ///< e of the limits, in [0, 1]; default 0
+  carom_motor_kind motor;  ///< default none
+  double motor_value;      ///< force, rate or position; times the schedule's factor
+  const carom_knot *knots;
+  int knot_count;  ///< 0 means factor 1 always
+} carom_coordinate_def;
+
+typedef struct carom_joint_def {
+  const char *name;  ///< unique; null means "joint" and its number
+  carom_joint_kind kind;
+  int body[2];          ///< the first may be CAROM_WORLD
+  carom_vec3 point[2];  ///< in the body frames (or in the world)
+  carom_vec3 axis[2];   ///< likewise; axis[1] = 0 means the same direction as axis[0] at the start. Default z and 0
+  bool at_start;        ///< point[0] and axis[0] are in world axes, at the start, and hold for both bodies
+  double pitch;         ///< screw: advance in m per turn
+  double length;        ///< distance: m; negative (default) means the one at the start
+  carom_coordinate_def slide, turn;  ///< only of the kinds that have them (screw: turn)
+  bool collide;                      ///< the two bodies may touch each other; default false
+  bool latch;                        ///< gained when the bodies collide: spherical, revolute (anchored at the contact)
+                                     ///< and fixed (holds the pose at that moment)
+  bool engaged;                      ///< a latch that holds at the start already
+  int releases;                      ///< index of a joint that is dropped when this latch is gained; default -1
+} carom_joint_def;
+
+CAROM_API carom_coordinate_def carom_coordinate_default(void);
+CAROM_API carom_joint_def carom_joint_default(void);
+
+// ---- driven bodies, boundaries, recirculation: definitions ---------------------------------------------
+// For flows of grains: drums, plates, pistons and hoppers, and grains that leave and come back.
+
+/// The motion of a fixed body as a function of time. With S(t) the integral of the schedule's factor from 0 to t, it is
+/// moved by S velocity + factor amplitude (sin(2 pi frequency t + phase) - sin(phase)), and turned by
+/// S angular_velocity about the axis through `point`, which moves along.
+typedef struct carom_drive_def {
+  int body;                 ///< a fixed body; at most one drive each
+  carom_vec3 velocity;      ///< m/s
+  carom_vec3 axis;          ///< world axes, need not be a unit vector; default z
+  carom_vec3 point;         ///< world, at the start
+  double angular_velocity;  ///< rad/s
+  carom_vec3 amplitude;     ///< m
+  double frequency;         ///< Hz
+  double phase;             ///< rad
+  const carom_knot *knots;  ///< ascending times; constant before the first and after the last
+  int knot_count;           ///< 0 means factor 1 always
+} carom_drive_def;
+
+typedef enum carom_boundary_kind {
+  CAROM_BOUNDARY_PLANE,       ///< the solid half-space z <= 0 of its frame
+  CAROM_BOUNDARY_REVOLUTION,  ///< a thin sheet: a polyline (rho, z) turned about the z axis of its frame
+} carom_boundary_kind;
+
+/// A wall that need not be convex, for integrators that say so (`cone`): inside of a cylinder, a funnel, an hourglass.
+/// Touched by spheres and by the corners of polytopes.
+typedef struct carom_boundary_def {
+  const char *name;  ///< for messages; null means "boundary" and its number
+  carom_boundary_kind kind;
+  int body;                    ///< a fixed body that carries it, or CAROM_WORLD (default)
+  carom_pose pose;             ///< of its frame, in the body frame or in the world
+  int material;                ///< index, default 0
+  const double (*profile)[2];  ///< (profile_count) rho >= 0 and z, m
+  int profile_count;           ///< at least 2 for a revolution
+} carom_boundary_def;
+
+/// A grain whose centre enters the outlet box is put back at a random place of the inlet box, if there is room.
+typedef struct carom_recirculation_def {
+  carom_vec3 outlet_low, outlet_high;  ///< world, m; infinite sides are fine
+  carom_vec3 inlet_low, inlet_high;    ///< where centres are put
+  carom_vec3 velocity;                 ///< with which they start again, m/s; default 0
+  uint64_t seed;
+} carom_recirculation_def;
+
+CAROM_API carom_drive_def carom_drive_default(void);
+CAROM_API carom_boundary_def carom_boundary_default(void);
+CAROM_API carom_recirculation_def carom_recirculation_default(void);
 
 // ---- the builder --------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the builder keeps the
@@ -114,6 +219,13 @@ CAROM_API void carom_builder_set_apart(carom_builder *builder, int body_a, int b
 /// Restitution and friction between two materials, instead of the geometric means of theirs.
 CAROM_API void carom_builder_set_surface(carom_builder *builder, int material_a, int material_b, double restitution,
                                          double friction);
+/// Anchors must meet at the start (to 1e-6 of the bodies' distance and size; within that, body 1's is moved to meet
+/// body 0's), or the builder refuses. Velocities that the joints forbid are projected by carom_builder_finish: the
+/// momenta change by joint impulses alone, the least change in the norm of kinetic energy.
+CAROM_API int carom_builder_add_joint(carom_builder *builder, const carom_joint_def *def);
+CAROM_API int carom_builder_add_drive(carom_builder *builder, const carom_drive_def *def);
+CAROM_API int carom_builder_add_boundary(carom_builder *builder, const carom_boundary_def *def);
+CAROM_API int carom_builder_add_recirculation(carom_builder *builder, const carom_recirculation_def *def);
 /// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
 CAROM_API carom_status carom_builder_status(const carom_builder *builder, carom_error *error);
 /// Makes the model and its start state; both are the caller's. The builder may be destroyed then.
@@ -140,6 +252,7 @@ typedef struct carom_body {
   int material;
   uint32_t color;          ///< 0xRRGGBB
   double bounding_radius;  ///< about the centre of mass
+  carom_quat upright;      ///< planar scenes: the orientation at the start, about which it turns along z
 } carom_body;
 
 /// Points below are in principal frames (or in the world for CAROM_WORLD).
@@ -165,7 +278,55 @@ typedef struct carom_force {
   carom_vec3 point, force, torque;  ///< in principal axes when body_axes
   bool body_axes;
   int knot_start, knot_count;  ///< into carom_model.knots
+  double frequency, phase;     ///< Hz, rad
 } carom_force;
+
+// ---- joints: the model
+
+typedef struct carom_coordinate {
+  double stiffness, rest, damping, lower, upper, restitution;
+  carom_motor_kind motor;
+  double motor_value;
+  double start;                ///< the coordinate at the start: what a prescribed rate adds to
+  int knot_start, knot_count;  ///< into carom_model.knots
+} carom_coordinate;
+
+typedef struct carom_joint {
+  const char *name;
+  carom_joint_kind kind;
+  int body[2];
+  carom_pose frame[2];  ///< the joint's frame in the principal frames (or in the world); z is the axis
+  double pitch;         ///< m per rad
+  double length;        ///< of a distance joint
+  carom_coordinate slide, turn;
+  bool collide, latch;
+  bool engaged;  ///< a latch that holds at the start
+  int releases;  ///< a joint, or -1
+} carom_joint;
+
+// ---- driven bodies, boundaries, recirculation: the model
+
+typedef struct carom_drive {
+  int body;
+  carom_pose start;  ///< of the body at t = 0
+  carom_vec3 velocity, axis, point, amplitude;
+  double angular_velocity, frequency, phase;
+  int knot_start, knot_count;  ///< into carom_model.knots
+} carom_drive;
+
+typedef struct carom_boundary {
+  const char *name;
+  carom_boundary_kind kind;
+  int body;
+  carom_pose pose;
+  int material;
+  int profile_start, profile_count;  ///< into carom_model.profiles
+} carom_boundary;
+
+/// A point of a profile.
+typedef struct carom_profile_point {
+  double rho, z;
+} carom_profile_point;
 
 /// Two bodies that never touch.
 typedef struct carom_apart {
@@ -186,6 +347,8 @@ struct carom_model {
   int body_count, part_count, material_count, charge_set_count, charge_count, spring_count, force_count, knot_count;
   int moving_count;  ///< bodies that are not fixed
   int apart_count, surface_count;
+  int joint_count;
+  int loop_rows;                    ///< most equations of joints that close loops, whichever joints hold
   bool planar;                      ///< see carom_builder_set_planar
   carom_vec3 gravity;               ///< m/s2
   const carom_body *bodies;         ///< (body_count)
@@ -198,16 +361,39 @@ struct carom_model {
   const carom_knot *knots;
   const carom_apart *aparts;
   const carom_surface_pair *surfaces;
+  const carom_joint *joints;  ///< (joint_count)
+  int drive_count, boundary_count, profile_count, recirculation_count;
+  const carom_drive *drives;
+  const carom_boundary *boundaries;
+  const carom_profile_point *profiles;
+  const carom_recirculation_def *recirculations;
   carom_allocator allocator;
 };
 
 CAROM_API void carom_model_destroy(carom_model *model);  ///< null is fine
 /// The index of a body by name, or -1.
 CAROM_API int carom_model_find_body(const carom_model *model, const char *name);
+/// The index of a joint by name, or -1.
+CAROM_API int carom_model_find_joint(const carom_model *model, const char *name);
 /// Restitution and friction between two bodies: what was set for their materials, else sqrt(e1 e2) and sqrt(mu1 mu2).
 CAROM_API carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b);
 
+/// Where a driven body is at a time (principal frame, which is the user's for fixed bodies).
+CAROM_API carom_pose carom_drive_pose(const carom_model *model, int drive, double time);
+/// How a body whose motion is given moves from time to time + h: the constant twist (m/s of its origin, rad/s) that
+/// leads from one pose to the other. Zero for bodies that are not driven.
+CAROM_API void carom_model_motion(const carom_model *model, int body, double time, double h, carom_vec3 *velocity,
+                                  carom_vec3 *angular_velocity);
+
 // ---- the state ------------------------------------------------------------------------------------
+
+/// What a state knows of a joint: joints are gained and lost, and turns add up.
+typedef struct carom_joint_state {
+  carom_pose frame[2];  ///< as in carom_joint, or where a latch took hold
+  double turn;          ///< rad, over all turns; 0 for kinds that do not turn about an axis
+  double slide;         ///< m, where the turn was 0: a screw counts from it
+  int64_t active;       ///< 1 or 0
+} carom_joint_state;
 
 /// Positions and momenta. Fixed bodies keep x and q, and have p = l = 0.
 struct carom_state {
@@ -218,13 +404,15 @@ struct carom_state {
   carom_quat *q;  ///< (body_count) principal frame
   carom_vec3 *p;  ///< (body_count) linear momentum, kg m/s
   carom_vec3 *l;  ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
+  int joint_count;
+  carom_joint_state *joints;  ///< (joint_count)
   carom_allocator allocator;
 };
 
 /// A copy of `from` with storage of its own.
 CAROM_API carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                          carom_error *error);
-CAROM_API void carom_state_copy(carom_state *to, const carom_state *from);  ///< same body_count; never allocates
+CAROM_API void carom_state_copy(carom_state *to, const carom_state *from);  ///< same counts; never allocates
 CAROM_API void carom_state_destroy(carom_state *state);                     ///< null is fine
 
 /// Pose of the user's body frame.
@@ -235,7 +423,7 @@ CAROM_API carom_vec3 carom_state_angular_velocity(const carom_model *model, cons
 CAROM_API void carom_state_set_pose(const carom_model *model, carom_state *state, int body, carom_pose pose);
 CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *state, int body, carom_vec3 velocity,
                                         carom_vec3 angular_velocity);
-/// A 64-bit FNV-1a hash over time, positions and momenta, bit for bit: equal runs have equal hashes.
+/// A 64-bit FNV-1a hash over time, positions, momenta and joints, bit for bit: equal runs have equal hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
 
 #ifdef __cplusplus

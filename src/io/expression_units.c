@@ -44,6 +44,8 @@ static const struct {
     {{-1, 1, -2, 0, 0}, "a pressure", "Pa"},
     {{0, 1, -2, 0, 0}, "a stiffness", "N/m"},
     {{0, 1, -1, 0, 0}, "a damping", "N s/m"},
+    {{2, 1, -2, -1, 0}, "a torsional stiffness", "N m/rad"},
+    {{2, 1, -1, -1, 0}, "a torsional damping", "N m s/rad"},
     {{0, 0, 0, 0, 1}, "a charge", "C"},
     {{3, 1, -2, 0, -2}, "a constant of Coulomb's law", "N m^2/C^2"},
 };

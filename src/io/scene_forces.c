@@ -6,12 +6,12 @@
 
 enum { MOST_CHARGE_SETS = 1000 };
 
-// Forces reach the builder only while body numbers are sure to match.
-static bool building(const carom_reader *r) {
+// Forces and joints reach the builder only while body numbers are sure to match.
+bool carom_reader_building(const carom_reader *r) {
   return !r->doomed && r->reporter.list->error_count == 0 && !carom_reader_failed(r);
 }
 
-static bool find_body(carom_reader *r, const carom_node *node, int *body) {
+bool carom_find_body(carom_reader *r, const carom_node *node, int *body) {
   const char *name = NULL;
   if (!carom_read_text(r, node, &name)) return false;
   *body = carom_names_find(&r->body_names, name);
@@ -31,7 +31,7 @@ static bool read_attachment(carom_reader *r, const carom_node *at, const carom_n
     return false;
   }
   if (world) return carom_read_vector(r, world, CAROM_LENGTH, point);
-  bool good = find_body(r, body_node, body);
+  bool good = carom_find_body(r, body_node, body);
   return carom_read_vector(r, point_node, CAROM_LENGTH, point) && good;
 }
 
@@ -101,7 +101,7 @@ static void read_point(carom_reader *r, const carom_node *node, int set) {
                          &point) &&
          good;
   good = carom_read_number(r, f[KEY_POINT_CHARGE], CAROM_CHARGE, CAROM_ANY, &charge) && good;
-  if (good && building(r) && carom_builder_add_charge(r->builder, set, body, point, charge) < 0)
+  if (good && carom_reader_building(r) && carom_builder_add_charge(r->builder, set, body, point, charge) < 0)
     carom_check_builder(r, node);
 }
 
@@ -139,7 +139,7 @@ static void read_spring(carom_reader *r, const carom_node *node) {
                  def.body[0] == CAROM_WORLD ? "the world" : "a body");
     good = false;
   }
-  if (good && building(r) && carom_builder_add_spring(r->builder, &def) < 0) carom_check_builder(r, node);
+  if (good && carom_reader_building(r) && carom_builder_add_spring(r->builder, &def) < 0) carom_check_builder(r, node);
 }
 
 // ---- applied forces ----------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ static bool read_knot(carom_reader *r, const carom_node *node, carom_knot *knot)
   return carom_read_item(r, node->last, "schedule", CAROM_NUMBER, CAROM_ANY, &knot->factor) && good;
 }
 
-static bool read_schedule(carom_reader *r, const carom_node *list, carom_force_def *def) {
+bool carom_read_schedule(carom_reader *r, const carom_node *list, const carom_knot **result, int *count) {
   if (!list || carom_node_is_null(list)) return true;
   if (!carom_read_list(r, list, "pairs [time, factor]")) return false;
   carom_knot *knots = CAROM_POOL_ARRAY(&r->pool, carom_knot, list->count);
@@ -168,8 +168,8 @@ static bool read_schedule(carom_reader *r, const carom_node *list, carom_force_d
       return false;
     }
   }
-  def->knots = knots;
-  def->knot_count = n;
+  *result = knots;
+  *count = n;
   return good;
 }
 
@@ -184,14 +184,16 @@ static void read_applied(carom_reader *r, const carom_node *node) {
     carom_report(&r->reporter, node->place, NULL, "applied force needs 'force', 'torque' or both");
     good = false;
   }
-  if (f[KEY_APPLIED_BODY]) good = find_body(r, f[KEY_APPLIED_BODY], &def.body) && good;
+  if (f[KEY_APPLIED_BODY]) good = carom_find_body(r, f[KEY_APPLIED_BODY], &def.body) && good;
   good = carom_read_vector(r, f[KEY_APPLIED_POINT], CAROM_LENGTH, &def.point) && good;
   good = carom_read_vector(r, f[KEY_APPLIED_FORCE], CAROM_FORCE, &def.force) && good;
   good = carom_read_vector(r, f[KEY_APPLIED_TORQUE], CAROM_TORQUE, &def.torque) && good;
   good = carom_read_choice(r, f[KEY_APPLIED_AXES], axes, &in_body) && good;
-  good = read_schedule(r, f[KEY_APPLIED_SCHEDULE], &def) && good;
+  good = carom_read_schedule(r, f[KEY_APPLIED_SCHEDULE], &def.knots, &def.knot_count) && good;
+  good = carom_read_number(r, f[KEY_APPLIED_FREQUENCY], CAROM_FREQUENCY, CAROM_NOT_NEGATIVE, &def.frequency) && good;
+  good = carom_read_number(r, f[KEY_APPLIED_PHASE], CAROM_ANGLE, CAROM_ANY, &def.phase) && good;
   def.body_axes = in_body == 1;
-  if (good && building(r) && carom_builder_add_force(r->builder, &def) < 0) carom_check_builder(r, node);
+  if (good && carom_reader_building(r) && carom_builder_add_force(r->builder, &def) < 0) carom_check_builder(r, node);
 }
 
 void carom_read_forces(carom_reader *r) {

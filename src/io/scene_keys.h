@@ -17,6 +17,13 @@
   X(SCENE, SHAPES, shapes) \
   X(SCENE, BODIES, bodies) \
   X(SCENE, FORCES, forces) \
+  X(SCENE, JOINTS, joints) \
+  X(SCENE, SURFACES, surfaces) \
+  X(SCENE, APART, apart) \
+  X(SCENE, PLANAR, planar) \
+  X(SCENE, BOUNDARIES, boundaries) \
+  X(SCENE, DRIVES, drives) \
+  X(SCENE, RECIRCULATION, recirculation) \
   X(SCENE, INTEGRATOR, integrator) \
   X(SCENE, DURATION, duration) \
   X(SCENE, OUTPUT, output) \
@@ -111,7 +118,8 @@
   X(REPLICATE, GRID, grid) \
   X(REPLICATE, RING, ring) \
   X(REPLICATE, STACK, stack) \
-  X(REPLICATE, CLOUD, cloud)
+  X(REPLICATE, CLOUD, cloud) \
+  X(REPLICATE, CIRCLES, circles)
 #define CAROM_KEYS_GRID(X) \
   X(GRID, COUNT, count) \
   X(GRID, SPACING, spacing)
@@ -160,7 +168,75 @@
   X(APPLIED, FORCE, force) \
   X(APPLIED, TORQUE, torque) \
   X(APPLIED, AXES, axes) \
-  X(APPLIED, SCHEDULE, schedule)
+  X(APPLIED, SCHEDULE, schedule) \
+  X(APPLIED, FREQUENCY, frequency) \
+  X(APPLIED, PHASE, phase)
+#define CAROM_KEYS_JOINT(X) \
+  X(JOINT, NAME, name) \
+  X(JOINT, KIND, kind) \
+  X(JOINT, BETWEEN, between) \
+  X(JOINT, CHAIN, chain) \
+  X(JOINT, AT, at) \
+  X(JOINT, AXIS, axis) \
+  X(JOINT, POINTS, points) \
+  X(JOINT, AXES, axes) \
+  X(JOINT, PITCH, pitch) \
+  X(JOINT, LENGTH, length) \
+  X(JOINT, SLIDE, slide) \
+  X(JOINT, TURN, turn) \
+  X(JOINT, COLLIDE, collide) \
+  X(JOINT, LATCH, latch) \
+  X(JOINT, ENGAGED, engaged) \
+  X(JOINT, RELEASES, releases)
+#define CAROM_KEYS_COORDINATE(X) \
+  X(COORDINATE, STIFFNESS, stiffness) \
+  X(COORDINATE, REST, rest) \
+  X(COORDINATE, DAMPING, damping) \
+  X(COORDINATE, LOWER, lower) \
+  X(COORDINATE, UPPER, upper) \
+  X(COORDINATE, RESTITUTION, restitution) \
+  X(COORDINATE, MOTOR, motor)
+#define CAROM_KEYS_MOTOR(X) \
+  X(MOTOR, FORCE, force) \
+  X(MOTOR, TORQUE, torque) \
+  X(MOTOR, RATE, rate) \
+  X(MOTOR, POSITION, position) \
+  X(MOTOR, SCHEDULE, schedule)
+#define CAROM_KEYS_SURFACE(X) \
+  X(SURFACE, BETWEEN, between) \
+  X(SURFACE, RESTITUTION, restitution) \
+  X(SURFACE, FRICTION, friction)
+#define CAROM_KEYS_BOUNDARY(X) \
+  X(BOUNDARY, NAME, name) \
+  X(BOUNDARY, PLANE, plane) \
+  X(BOUNDARY, BOX, box) \
+  X(BOUNDARY, PROFILE, profile) \
+  X(BOUNDARY, BODY, body) \
+  X(BOUNDARY, POSITION, position) \
+  X(BOUNDARY, ROTATION, rotation) \
+  X(BOUNDARY, MATERIAL, material)
+#define CAROM_KEYS_DRIVE(X) \
+  X(DRIVE, BODY, body) \
+  X(DRIVE, VELOCITY, velocity) \
+  X(DRIVE, AXIS, axis) \
+  X(DRIVE, POINT, point) \
+  X(DRIVE, ANGULAR_VELOCITY, angular_velocity) \
+  X(DRIVE, AMPLITUDE, amplitude) \
+  X(DRIVE, FREQUENCY, frequency) \
+  X(DRIVE, PHASE, phase) \
+  X(DRIVE, SCHEDULE, schedule)
+#define CAROM_KEYS_RECIRCULATION(X) \
+  X(RECIRCULATION, OUTLET, outlet) \
+  X(RECIRCULATION, INLET, inlet) \
+  X(RECIRCULATION, VELOCITY, velocity)
+#define CAROM_KEYS_REGION(X) \
+  X(REGION, MIN, min) \
+  X(REGION, MAX, max)
+#define CAROM_KEYS_CIRCLES(X) \
+  X(CIRCLES, COUNT, count) \
+  X(CIRCLES, RADIUS, radius) \
+  X(CIRCLES, PITCH, pitch) \
+  X(CIRCLES, SPACING, spacing)
 #define CAROM_KEYS_INTEGRATOR(X) \
   X(INTEGRATOR, NAME, name) \
   X(INTEGRATOR, STEP, step) \
@@ -228,6 +304,15 @@
   S(SPRING, "spring") \
   S(END, "spring end") \
   S(APPLIED, "applied force") \
+  S(JOINT, "joint") \
+  S(COORDINATE, "joint coordinate") \
+  S(MOTOR, "motor") \
+  S(SURFACE, "surface") \
+  S(BOUNDARY, "boundary") \
+  S(DRIVE, "drive") \
+  S(RECIRCULATION, "recirculation") \
+  S(REGION, "region") \
+  S(CIRCLES, "circles") \
   S(INTEGRATOR, "integrator") \
   S(OUTPUT, "output") \
   S(CAMERA, "camera") \
@@ -245,7 +330,7 @@ CAROM_SECTIONS(CAROM_SECTION_KEYS)
 #undef CAROM_SECTION_KEYS
 #undef CAROM_KEY_ENUM
 
-enum { CAROM_MOST_KEYS = 20 };  // in one section
+enum { CAROM_MOST_KEYS = 28 };  // in one section
 
 typedef struct carom_section_keys {
   const char *name;

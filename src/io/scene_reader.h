@@ -1,7 +1,7 @@
 // The inside of the scene reader: what its files share while one scene is read.
 //
-// Order of work: load (files, includes, overrides -> one tree), constants, materials, shapes, bodies, forces, run.
-// Every step reads all it can and reports all it finds; the model is built only when nothing was wrong.
+// Order of work: load (files, includes, overrides -> one tree), constants, materials, shapes, bodies, forces, joints,
+// run. Every step reads all it can and reports all it finds; the model is built only when nothing was wrong.
 #ifndef CAROM_SRC_IO_SCENE_READER_H
 #define CAROM_SRC_IO_SCENE_READER_H
 
@@ -154,7 +154,8 @@ typedef enum carom_array_kind {
   CAROM_GRID,
   CAROM_RING,
   CAROM_STACK,
-  CAROM_CLOUD
+  CAROM_CLOUD,
+  CAROM_CIRCLES
 } carom_array_kind;
 
 typedef struct carom_array {
@@ -168,6 +169,8 @@ typedef struct carom_array {
   bool face;
   carom_vec3 low, high;  // of a cloud
   double clearance;
+  double pitch;   // of circles: between neighbours and between circles
+  uint64_t seed;  // of circles
   bool rotate;
   carom_pose *placed;  // (count) by a cloud
 } carom_array;
@@ -180,14 +183,24 @@ carom_pose carom_array_pose(const carom_array *array, int n);
 // its random place to those. False after an error.
 bool carom_place_cloud(carom_reader *r, carom_array *array, const carom_cloud_sphere *bodies);
 
-// ---- scene_materials.c, scene_bodies.c, scene_forces.c, scene_run.c ------------------------------------
+// ---- scene_materials.c, scene_bodies.c, scene_forces.c, scene_joints.c, scene_run.c --------------------
 
 void carom_read_materials(carom_reader *r);
 void carom_read_defaults(carom_reader *r);
 void carom_read_bodies(carom_reader *r);
 void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name them
 void carom_read_forces(carom_reader *r);       // after the bodies
+void carom_read_joints(carom_reader *r);       // after the bodies: planar, surfaces, apart, joints
+void carom_read_granular(carom_reader *r);     // after the bodies: boundaries, drives, recirculation
+// Circles of copies in horizontal layers.
+bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);
+carom_pose carom_circles_pose(const carom_array *array, int n);
 void carom_read_run(carom_reader *r);
+// False while the builder's body numbers may not match the scene's: check on, but build nothing more.
+bool carom_reader_building(const carom_reader *r);
+bool carom_find_body(carom_reader *r, const carom_node *node, int *body);  // by name; reports unknown ones
+// Knots of a schedule, in the pool; an absent list leaves both as they are.
+bool carom_read_schedule(carom_reader *r, const carom_node *list, const carom_knot **knots, int *count);
 // Reports the builder's message at `node` when it refused something.
 void carom_check_builder(carom_reader *r, const carom_node *node);
 

@@ -18,6 +18,7 @@ carom_status carom_builder_create(const carom_allocator *allocator, carom_builde
   }
   model->view.allocator = a;
   carom_names_create(&model->body_names, &a);
+  carom_names_create(&model->joint_names, &a);
   b->model = model;
   b->allocator = a;
   carom_names_create(&b->material_names, &a);
@@ -43,9 +44,13 @@ void carom_model_destroy(carom_model *model) {
   for (int i = 0; i < model->part_count; i++) carom_shape_release(m->parts[i].shape);
   for (int i = 0; i < model->body_count; i++) carom_release(&a, (void *)m->bodies[i].name);
   for (int i = 0; i < model->material_count; i++) carom_release(&a, (void *)m->materials[i].name);
+  for (int i = 0; i < model->boundary_count; i++) carom_release(&a, (void *)m->boundaries[i].name);
+  for (int i = 0; i < model->joint_count; i++) carom_release(&a, (void *)m->joints[i].name);
   carom_names_destroy(&m->body_names);
-  void *arrays[] = {m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs,
-                    m->forces, m->knots, m->aparts,    m->surfaces,    m};
+  carom_names_destroy(&m->joint_names);
+  void *arrays[] = {m->bodies,         m->parts,  m->materials, m->charge_sets, m->charges, m->springs,    m->forces,
+                    m->knots,          m->aparts, m->surfaces,  m->joints,      m->drives,  m->boundaries, m->profiles,
+                    m->recirculations, m};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&a, arrays[i]);
 }
 
@@ -129,7 +134,7 @@ static uint32_t body_color(const carom_body_def *def, const carom_material *mate
   return def->fixed ? 0x999999 : palette(index);
 }
 
-static bool ensure_material(carom_builder *builder) {
+bool carom_builder_ensure_material(carom_builder *builder) {
   if (builder->model->view.material_count > 0) return true;
   carom_material_def def = carom_material_default();
   def.name = "default";
@@ -185,7 +190,7 @@ static carom_status check_new_body(carom_builder *builder, const carom_body_def 
 }
 
 int carom_builder_add_body(carom_builder *builder, const carom_body_def *def) {
-  if (!carom_builder_sound(builder) || !ensure_material(builder)) return -1;
+  if (!carom_builder_sound(builder) || !carom_builder_ensure_material(builder)) return -1;
   carom_model *m = &builder->model->view;
   char fallback[32];
   snprintf(fallback, sizeof fallback, "body%d", m->body_count);
@@ -285,6 +290,8 @@ int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def
 static carom_status check_force(const carom_force_def *def, int index, carom_error *error) {
   if (!cm_finite(def->point) || !cm_finite(def->force) || !cm_finite(def->torque))
     return carom_fail(error, CAROM_ERR_NUMBER, "force %d: point, force and torque must be finite", index);
+  if (!isfinite(def->frequency) || !isfinite(def->phase))
+    return carom_fail(error, CAROM_ERR_NUMBER, "force %d: frequency and phase must be finite", index);
   if (def->knot_count < 0 || (def->knot_count > 0 && !def->knots))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "force %d: %d knots, but no array of them", index, def->knot_count);
   for (int i = 0; i < def->knot_count; i++) {
@@ -313,6 +320,8 @@ int carom_builder_add_force(carom_builder *builder, const carom_force_def *def) 
   const carom_body *body = &builder->model->bodies[def->body];
   carom_force force = {.body = def->body, .body_axes = def->body_axes, .knot_start = m->knot_count};
   force.knot_count = def->knot_count;
+  force.frequency = def->frequency;
+  force.phase = def->phase;
   force.point = carom_builder_point(builder, def->body, def->point);
   force.force = def->body_axes ? cm_rotate(body->frame.q, def->force) : def->force;
   force.torque = def->body_axes ? cm_rotate(body->frame.q, def->torque) : def->torque;
@@ -376,6 +385,11 @@ static void publish(carom_model_full *model) {
   m->knots = model->knots;
   m->aparts = model->aparts;
   m->surfaces = model->surfaces;
+  m->joints = model->joints;
+  m->drives = model->drives;
+  m->boundaries = model->boundaries;
+  m->profiles = model->profiles;
+  m->recirculations = model->recirculations;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
@@ -384,15 +398,26 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
   if (status != CAROM_OK) return status;
   if (!builder->model) return carom_fail(error, CAROM_ERR_ARGUMENT, "the builder was finished already");
   carom_state *start = NULL;
-  status = carom_state_create(builder->model->view.body_count, &builder->allocator, &start, error);
+  status = carom_state_create(builder->model->view.body_count, builder->model->view.joint_count, &builder->allocator,
+                              &start, error);
   if (status != CAROM_OK) return status;
   if (!group_charges(builder)) {
     carom_state_destroy(start);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d charges", builder->model->view.charge_count);
   }
   fill_state(builder, start);
+  status = carom_builder_lay_flat(builder, start, error);
+  if (status != CAROM_OK) {
+    carom_state_destroy(start);
+    return status;
+  }
   set_rest_lengths(builder->model, start);
   publish(builder->model);
+  status = carom_builder_finish_joints(builder, start, error);
+  if (status != CAROM_OK) {
+    carom_state_destroy(start);
+    return status;
+  }
   *model = &builder->model->view;
   *state = start;
   builder->model = NULL;

@@ -14,6 +14,8 @@ struct carom_builder {
   carom_vec3 *velocities, *angular_velocities;
   int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
   int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
+  int joint_capacity;
+  int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity;
   carom_mass_cache mass_cache;
   carom_error error;  // the first mistake
   carom_allocator allocator;
@@ -30,6 +32,12 @@ int carom_builder_out_of_memory(carom_builder *builder);
 bool carom_builder_knows_body(carom_builder *builder, int body, bool world_allowed, const char *what);
 // A point or pose of the user's body frame (or of the world) as seen from the principal frame.
 carom_vec3 carom_builder_point(const carom_builder *builder, int body, carom_vec3 point);
+// builder_joints.c: what carom_builder_finish asks for: start coordinates, joint states, and velocities that fit.
+carom_status carom_builder_finish_joints(carom_builder *builder, carom_state *state, carom_error *error);
+// Adds a default material to a model that has none.
+bool carom_builder_ensure_material(carom_builder *builder);
+// In a planar scene: refuses velocities out of the plane and notes how bodies stand in it.
+carom_status carom_builder_lay_flat(carom_builder *builder, const carom_state *start, carom_error *error);
 bool carom_builder_append_knots(carom_builder *builder, const carom_knot *knots, int count);
 
 #endif

@@ -7,6 +7,22 @@ void carom_builder_set_planar(carom_builder *builder, bool planar) {
   if (carom_builder_sound(builder)) builder->model->view.planar = planar;
 }
 
+carom_status carom_builder_lay_flat(carom_builder *builder, const carom_state *start, carom_error *error) {
+  if (!builder->model->view.planar) return CAROM_OK;
+  for (int i = 0; i < start->body_count; i++) {
+    carom_vec3 v = builder->velocities[i], w = builder->angular_velocities[i];
+    const carom_body *body = &builder->model->bodies[i];
+    if (!body->fixed && (v.z != 0 || w.x != 0 || w.y != 0))
+      return carom_fail(
+          error, CAROM_ERR_ARGUMENT,
+          "body '%s' of a planar scene moves or turns out of the plane z = 0: its velocity must lie in the "
+          "plane and its angular velocity along z",
+          body->name);
+    builder->model->bodies[i].upright = start->q[i];
+  }
+  return CAROM_OK;
+}
+
 void carom_builder_set_apart(carom_builder *builder, int body_a, int body_b) {
   if (!carom_builder_sound(builder)) return;
   carom_model *m = &builder->model->view;

@@ -13,3 +13,17 @@ carom_spring_def carom_spring_default(void) {
 }
 
 carom_force_def carom_force_default(void) { return (carom_force_def){.body = CAROM_WORLD}; }
+
+carom_coordinate_def carom_coordinate_default(void) {
+  return (carom_coordinate_def){.lower = -INFINITY, .upper = INFINITY};
+}
+
+carom_joint_def carom_joint_default(void) {
+  carom_coordinate_def free = carom_coordinate_default();
+  return (carom_joint_def){.body = {CAROM_WORLD, CAROM_WORLD},
+                           .axis = {{0, 0, 1}, {0, 0, 0}},
+                           .length = -1,
+                           .slide = free,
+                           .turn = free,
+                           .releases = -1};
+}

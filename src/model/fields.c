@@ -2,20 +2,23 @@
 
 #include <string.h>
 
+#include "model/joint_fields.h"
+#include "model/joint_rows.h"
 #include "model/model.h"
 
 bool carom_fields_present(const carom_model *model) {
-  return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0;
+  return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0 ||
+         carom_joint_fields_present(model);
 }
 
 bool carom_fields_damped(const carom_model *model) {
   for (int i = 0; i < model->spring_count; i++)
     if (model->springs[i].damping > 0) return true;
-  return false;
+  return carom_joint_fields_damped(model);
 }
 
 bool carom_fields_need_velocity(const carom_model *model) {
-  return model->force_count > 0 || carom_fields_damped(model);
+  return model->force_count > 0 || carom_fields_damped(model) || carom_joint_fields_driven(model);
 }
 
 static carom_vec3 point_at(const carom_configuration *c, int body, carom_vec3 rho) {
@@ -108,24 +111,15 @@ static double spring_energy(const carom_spring *s, const carom_state *state) {
 
 // ---- applied forces -----------------------------------------------------------------------------------------
 
-// Piecewise linear; constant outside the knots.
-static double schedule_factor(const carom_model *model, const carom_force *force, double time) {
-  const carom_knot *k = model->knots + force->knot_start;
-  int n = force->knot_count;
-  if (n == 0) return 1;
-  if (time <= k[0].time) return k[0].factor;
-  for (int i = 1; i < n; i++)
-    if (time < k[i].time)
-      return k[i - 1].factor + (k[i].factor - k[i - 1].factor) * (time - k[i - 1].time) / (k[i].time - k[i - 1].time);
-  return k[n - 1].factor;
-}
+static const double two_pi = 6.283185307179586476925;
 
 typedef struct applied_load {
   carom_vec3 force, torque;
 } applied_load;
 
 static applied_load applied_at(const carom_model *model, const carom_force *a, const carom_configuration *c) {
-  double factor = schedule_factor(model, a, c->time);
+  const carom_knot *knots = a->knot_count > 0 ? model->knots + a->knot_start : NULL;
+  double factor = carom_schedule_value(knots, a->knot_count, c->time) * cos(two_pi * a->frequency * c->time + a->phase);
   applied_load load = {cm_scale(factor, a->force), cm_scale(factor, a->torque)};
   if (a->body_axes) {
     load.force = cm_mulv(c->d[a->body], load.force);
@@ -152,6 +146,7 @@ void carom_fields_evaluate(const carom_model *model, const carom_configuration *
   for (int i = 0; i < model->charge_set_count; i++) add_charges(model, &model->charge_sets[i], c, loads);
   for (int i = 0; i < model->spring_count; i++) add_spring(model, &model->springs[i], c, loads);
   for (int i = 0; i < model->force_count; i++) add_applied(model, &model->forces[i], c, loads);
+  carom_joint_fields_add(model, c, loads);
 }
 
 // Angular velocity from directors and their rate: exact for a rotation, second order for a midpoint pair.
@@ -193,6 +188,7 @@ carom_resultant carom_fields_resultant(const carom_model *model, const carom_con
     carom_vec3 d = cm_sub(point_at(c, s->body[0], s->point[0]), point_at(c, s->body[1], s->point[1]));
     spring_force(s, c, d, &r.power);
   }
+  r.power += carom_joint_fields_power(model, c);
   return r;
 }
 
@@ -200,5 +196,5 @@ double carom_fields_potential(const carom_model *model, const carom_state *state
   double energy = 0;
   for (int i = 0; i < model->charge_set_count; i++) energy += charge_energy(model, &model->charge_sets[i], state);
   for (int i = 0; i < model->spring_count; i++) energy += spring_energy(&model->springs[i], state);
-  return energy;
+  return energy + carom_joint_fields_energy(model, state);
 }

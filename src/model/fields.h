@@ -8,10 +8,11 @@
 
 typedef struct carom_configuration {
   double time;
-  const carom_vec3 *x;   // (body_count)
-  const carom_mat3 *d;   // (body_count)
-  const carom_vec3 *v;   // (body_count) rate of x; null when nothing depends on velocities
-  const carom_mat3 *dv;  // (body_count) rate of d
+  const carom_vec3 *x;              // (body_count)
+  const carom_mat3 *d;              // (body_count)
+  const carom_vec3 *v;              // (body_count) rate of x; null when nothing depends on velocities
+  const carom_mat3 *dv;             // (body_count) rate of d
+  const carom_joint_state *joints;  // (joint_count) which joints act; null when there are none
 } carom_configuration;
 
 // Loads that the fields exert; the last entry, at body_count, is what the world receives.
@@ -32,7 +33,7 @@ bool carom_fields_present(const carom_model *model);        // anything but grav
 bool carom_fields_need_velocity(const carom_model *model);  // dampers, or applied forces whose power is booked
 bool carom_fields_damped(const carom_model *model);         // forces that depend on velocities
 
-// Overwrites the loads by those of charges, springs, dampers and applied forces.
+// Overwrites the loads by those of charges, springs, dampers, applied forces and along joints.
 void carom_fields_evaluate(const carom_model *model, const carom_configuration *c, carom_loads *loads);
 carom_resultant carom_fields_resultant(const carom_model *model, const carom_configuration *c,
                                        const carom_loads *loads);
@@ -42,7 +43,7 @@ static inline carom_vec3 carom_director_torque(carom_mat3 g, carom_mat3 R) {
   return cm_axial(cm_mmul(g, cm_transpose(R)));
 }
 
-// Energy of charges and springs at a state (no scratch needed), and of gravity.
+// Energy of charges and springs, those of joints included, at a state (no scratch needed), and of gravity.
 double carom_fields_potential(const carom_model *model, const carom_state *state);
 
 #endif

@@ -3,14 +3,16 @@
 #include "base/memory.h"
 #include "model/model.h"
 
-// One block: the struct, then x, q, p, l.
-static size_t block_size(size_t n) { return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)); }
+// One block: the struct, then x, q, p, l and the joints.
+static size_t block_size(size_t n, size_t joints) {
+  return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)) + joints * sizeof(carom_joint_state);
+}
 
-carom_status carom_state_create(int body_count, const carom_allocator *allocator, carom_state **state,
+carom_status carom_state_create(int body_count, int joint_count, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   size_t n = (size_t)body_count;
-  carom_state *s = carom_allocate(&a, block_size(n), 1);
+  carom_state *s = carom_allocate(&a, block_size(n, (size_t)joint_count), 1);
   if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the state of %d bodies", body_count);
   s->body_count = body_count;
   s->allocator = a;
@@ -18,6 +20,8 @@ carom_status carom_state_create(int body_count, const carom_allocator *allocator
   s->q = (carom_quat *)(s->x + n);
   s->p = (carom_vec3 *)(s->q + n);
   s->l = s->p + n;
+  s->joint_count = joint_count;
+  s->joints = (carom_joint_state *)(s->l + n);
   *state = s;
   return CAROM_OK;
 }
@@ -30,11 +34,12 @@ void carom_state_copy(carom_state *to, const carom_state *from) {
   memcpy(to->q, from->q, n * sizeof *to->q);
   memcpy(to->p, from->p, n * sizeof *to->p);
   memcpy(to->l, from->l, n * sizeof *to->l);
+  if (from->joint_count > 0) memcpy(to->joints, from->joints, (size_t)from->joint_count * sizeof *to->joints);
 }
 
 carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                carom_error *error) {
-  carom_status status = carom_state_create(from->body_count, allocator, state, error);
+  carom_status status = carom_state_create(from->body_count, from->joint_count, allocator, state, error);
   if (status == CAROM_OK) carom_state_copy(*state, from);
   return status;
 }
@@ -87,5 +92,6 @@ uint64_t carom_state_hash(const carom_state *state) {
   hash = carom_hash_bytes(hash, state->x, n * sizeof *state->x);
   hash = carom_hash_bytes(hash, state->q, n * sizeof *state->q);
   hash = carom_hash_bytes(hash, state->p, n * sizeof *state->p);
-  return carom_hash_bytes(hash, state->l, n * sizeof *state->l);
+  hash = carom_hash_bytes(hash, state->l, n * sizeof *state->l);
+  return carom_hash_bytes(hash, state->joints, (size_t)state->joint_count * sizeof *state->joints);
 }

@@ -1,25 +1,29 @@
-// The variational integrator of free rigid bodies under force fields. One step, with both quadratures of the potential:
+// The variational integrator of free and jointed rigid bodies under force fields. One step, with both quadratures of
+// the potential:
 //
 //   endpoint:  kick h/2 (forces at q_k)  ->  drift h  ->  kick h/2 (forces at q_k+1)
 //   midpoint:  kick h/2 (forces at (q_k + q_k+1)/2)  ->  drift h  ->  kick h/2 (the same forces), iterated
 //
 // The drift is the discrete Moser-Veselov step (dmv.h) and x += h p/m; a kick changes momenta only. In redundant
 // coordinates both kicks of the midpoint rule have the same force on the directors, g, but each takes the torque of g
-// about the directors at its own end, because d(q_k + q_k+1)/2 is half of d q_k and half of d q_k+1.
+// about the directors at its own end, because d(q_k + q_k+1)/2 is half of d q_k and half of d q_k+1. Joints add their
+// impulses at both ends (constrained.h).
 #include <math.h>
 #include <string.h>
 
 #include "model/fields.h"
 #include "model/model.h"
+#include "step/constrained.h"
 #include "step/dmv.h"
 #include "step/step.h"
 
 typedef struct variational {
   carom_dmv_bodies bodies;
   bool fields, damped, velocities;
-  carom_loads loads;        // endpoint: at the state of `known`; midpoint: of the last step, the first guess
-  carom_loads fresh;        // of the newest iterate
-  carom_mat3 *d, *d_start;  // directors now and at the start of the step
+  carom_constrained *joints;  // null when there are none
+  carom_loads loads;          // endpoint: at the state of `known`; midpoint: of the last step, the first guess
+  carom_loads fresh;          // of the newest iterate
+  carom_mat3 *d, *d_start;    // directors now and at the start of the step
   carom_mat3 *d_mean, *d_rate;
   carom_vec3 *x_mean, *v;
   carom_vec3 *p_half, *l_half;  // after the first kick
@@ -46,12 +50,14 @@ static void push_loads(carom_arena *arena, const carom_model *model, carom_loads
 
 static size_t scratch(const carom_model *model) {
   size_t n = (size_t)model->body_count + 1;
-  size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count));
+  size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count)) +
+                carom_constrained_cost(model);
   if (!carom_fields_present(model)) return cost;
   size_t vectors = 12, matrices = 6, quaternions = 1, charge_vectors = 4;  // as pushed by prepare
   return cost + vectors * carom_arena_cost(n * sizeof(carom_vec3)) +
          matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat)) +
-         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
+         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
+         carom_arena_cost((size_t)model->joint_count * sizeof(carom_joint_state));
 }
 
 static void push_fields(variational *w, carom_arena *arena, const carom_model *model) {
@@ -71,6 +77,8 @@ static void push_fields(variational *w, carom_arena *arena, const carom_model *m
   w->known.q = CAROM_PUSH(arena, carom_quat, n);
   w->known.p = CAROM_PUSH(arena, carom_vec3, n);
   w->known.l = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.joint_count = model->joint_count;
+  w->known.joints = CAROM_PUSH(arena, carom_joint_state, model->joint_count);
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
@@ -83,12 +91,14 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_dmv_bodies_fill(&w->bodies, model, memory);
   if (w->fields) push_fields(w, &stepper->arena, model);
   stepper->flow = w;
-  return carom_state_create(model->body_count, &stepper->allocator, &stepper->saved, error);
+  carom_status status = carom_constrained_create(model, &stepper->arena, &w->joints, error);
+  if (status != CAROM_OK) return status;
+  return carom_state_create(model->body_count, model->joint_count, &stepper->allocator, &stepper->saved, error);
 }
 
 static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
   const variational *w = stepper->flow;
-  return w->fields || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
+  return w->fields || w->joints || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
 }
 
 // ---- kick and drift --------------------------------------------------------------------------------------------
@@ -152,6 +162,36 @@ static carom_status drift(const carom_stepper *stepper, carom_state *state, doub
   return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
 }
 
+// The drift, with the joints' impulses at its start when there are any.
+static carom_status move(const carom_stepper *stepper, carom_state *state, double h, double end,
+                         carom_step_report *report, carom_error *error) {
+  const variational *w = stepper->flow;
+  if (!w->joints) return drift(stepper, state, h, report, error);
+  return carom_constrained_drift(w->joints, stepper, drift, state, h, end, report, error);
+}
+
+static carom_status settle(const carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
+  const variational *w = stepper->flow;
+  return w->joints ? carom_constrained_settle(w->joints, stepper, state, time, error) : CAROM_OK;
+}
+
+static void book_drift(const carom_stepper *stepper, const carom_state *state, double h, double time,
+                       carom_step_report *report) {
+  const variational *w = stepper->flow;
+  if (w->joints) carom_constrained_book_drift(w->joints, stepper, state, h, time, report);
+}
+
+static void book_settling(const carom_stepper *stepper, const carom_state *state, double h, double time,
+                          carom_step_report *report) {
+  const variational *w = stepper->flow;
+  if (w->joints) carom_constrained_book_settling(w->joints, stepper, state, h, time, report);
+}
+
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
+  const variational *w = stepper->flow;
+  return w->joints;
+}
+
 // ---- configurations --------------------------------------------------------------------------------------------
 
 static void directors_of(const carom_state *state, carom_mat3 *d) {
@@ -166,7 +206,7 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
   }
   bool v = w->velocities;
-  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL};
+  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
 }
 
 // The mean of two configurations h apart, and the rate between them.
@@ -179,7 +219,7 @@ static carom_configuration mean_configuration(const carom_stepper *stepper, cons
     w->v[i] = cm_scale(1 / h, cm_sub(state->x[i], x_start[i]));
     w->d_rate[i] = cm_mscale(1 / h, cm_msub(w->d[i], w->d_start[i]));
   }
-  return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate};
+  return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
 }
 
 // What the outside does in dt: the fields' resultant, and the weight, whose moment is that of the centre of mass.
@@ -257,7 +297,8 @@ static bool loads_known(const variational *w, const carom_state *state) {
   const carom_state *k = &w->known;
   return k->time == state->time && !memcmp(k->x, state->x, n * sizeof *k->x) &&
          !memcmp(k->q, state->q, n * sizeof *k->q) && !memcmp(k->p, state->p, n * sizeof *k->p) &&
-         !memcmp(k->l, state->l, n * sizeof *k->l);
+         !memcmp(k->l, state->l, n * sizeof *k->l) &&
+         (state->joint_count == 0 || !memcmp(k->joints, state->joints, (size_t)state->joint_count * sizeof *k->joints));
 }
 
 static void remember(variational *w, const carom_state *state, double time) {
@@ -283,6 +324,8 @@ static carom_status kick_damped(const carom_stepper *stepper, carom_state *state
     memcpy(state->p, w->p_half, bytes);
     memcpy(state->l, w->l_half, bytes);
     kick(stepper, state, &w->loads, w->d, 0.5 * h);
+    carom_status status = settle(stepper, state, time, error);
+    if (status != CAROM_OK) return status;
     if (!settled(stepper, change, previous)) continue;
     note_iterations(report, iteration, change);
     return CAROM_OK;
@@ -298,7 +341,7 @@ static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state
   carom_configuration c = configuration_of(stepper, state, time);
   carom_fields_evaluate(stepper->model, &c, &w->loads);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  return CAROM_OK;
+  return settle(stepper, state, time, error);
 }
 
 static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
@@ -310,13 +353,17 @@ static void book_endpoint(const carom_stepper *stepper, const carom_state *state
 }
 
 // Without fields there are no loads and no directors: only weight, or nothing at all.
-static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
-                                     carom_error *error) {
+static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
   book(stepper, state->x, NULL, 0.5 * h, report);
   kick_weight(stepper, state, 0.5 * h);
-  carom_status status = drift(stepper, state, h, report, error);
+  carom_status status = move(stepper, state, h, end, report, error);
   if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, state->time, report);
   kick_weight(stepper, state, 0.5 * h);
+  status = settle(stepper, state, end, error);
+  if (status != CAROM_OK) return status;
+  book_settling(stepper, state, h, end, report);
   book(stepper, state->x, NULL, 0.5 * h, report);
   return CAROM_OK;
 }
@@ -331,9 +378,12 @@ static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state,
   }
   book_endpoint(stepper, state, state->time, 0.5 * h, report);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  carom_status status = drift(stepper, state, h, report, error);
-  if (status == CAROM_OK) status = kick_at_end(stepper, state, h, end, report, error);
+  carom_status status = move(stepper, state, h, end, report, error);
   if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, state->time, report);
+  status = kick_at_end(stepper, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  book_settling(stepper, state, h, end, report);
   remember(w, state, end);
   book_endpoint(stepper, state, end, 0.5 * h, report);
   return CAROM_OK;
@@ -343,11 +393,11 @@ static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state,
 
 // From the start of the step to its end with the loads that are known so far.
 static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                              carom_step_report *report, carom_error *error) {
+                              double end, carom_step_report *report, carom_error *error) {
   variational *w = stepper->flow;
   carom_state_copy(state, begin);
   kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
-  carom_status status = drift(stepper, state, h, report, error);
+  carom_status status = move(stepper, state, h, end, report, error);
   directors_of(state, w->d);
   return status;
 }
@@ -355,26 +405,29 @@ static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, 
 // The newest loads are closer to the fixed point than the ones that were just tried, by another factor (h omega)^2; one
 // more pass with them costs no forces and keeps angular momentum to round-off.
 static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                                    carom_step_report *report, carom_error *error) {
+                                    double end, carom_step_report *report, carom_error *error) {
   variational *w = stepper->flow;
-  carom_status status = try_loads(stepper, begin, state, h, report, error);
+  carom_status status = try_loads(stepper, begin, state, h, end, report, error);
   if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, begin->time, report);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
   carom_configuration c = mean_configuration(stepper, begin->x, state, begin->time, h);
   carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
   book(stepper, c.x, &r, h, report);
-  return CAROM_OK;
+  status = settle(stepper, state, end, error);
+  if (status == CAROM_OK) book_settling(stepper, state, h, end, report);
+  return status;
 }
 
-static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
-                                     carom_error *error) {
+static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
   variational *w = stepper->flow;
   carom_state *begin = &w->known;
   carom_state_copy(begin, state);
   directors_of(begin, w->d_start);
   double change = INFINITY;
   for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
-    carom_status status = try_loads(stepper, begin, state, h, report, error);
+    carom_status status = try_loads(stepper, begin, state, h, end, report, error);
     if (status != CAROM_OK && iteration > 1) break;  // the iterates ran away
     if (status != CAROM_OK) return status;
     carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
@@ -384,7 +437,7 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
     swap_loads(w);
     if (!settled(stepper, change, previous)) continue;
     note_iterations(report, iteration, change);
-    return finish_midpoint(stepper, begin, state, h, report, error);
+    return finish_midpoint(stepper, begin, state, h, end, report, error);
   }
   clear_loads(&w->loads, state->body_count);  // a guess that ran away is worse than none
   return not_converged(stepper, state, change, h, error);
@@ -393,15 +446,17 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                             carom_error *error) {
   const variational *w = stepper->flow;
-  if (!w->fields) return advance_weighted(stepper, state, h, report, error);  // both quadratures agree on it
+  if (!w->fields) return advance_weighted(stepper, state, h, end, report, error);  // both quadratures agree on it
   if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
-    return advance_midpoint(stepper, state, h, report, error);
+    return advance_midpoint(stepper, state, h, end, report, error);
   return advance_endpoint(stepper, state, h, end, report, error);
 }
 
 const carom_integrator carom_integrator_variational = {
     .name = "variational",
-    .summary = "free bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not seen",
+    .summary =
+        "free and jointed bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not "
+        "seen",
     .scratch = scratch,
     .prepare = prepare,
     .may_fail = may_fail,
