@@ -101,6 +101,10 @@ CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const caro
 /// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
                                              carom_error *error);
+/// Writes down all that a run needs to be continued bit for bit: the state and what carom_stepper_memory gave. Two
+/// places are written in turn, so that a run that is killed meanwhile keeps the one before.
+CAROM_API carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
+                                                 size_t size, carom_error *error);
 CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
 /// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
 CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
@@ -152,6 +156,12 @@ typedef struct carom_result {
   struct carom_result_file *file;
   carom_allocator allocator;
 } carom_result;
+
+/// The last checkpoint: fills `state` (of the model that was run) and points *memory to *size bytes for
+/// carom_stepper_recall, valid until the result is closed. CAROM_ERR_FORMAT when the file has none, or one of another
+/// model.
+CAROM_API carom_status carom_result_checkpoint(struct carom_result *result, carom_state *state, const void **memory,
+                                               size_t *size, carom_error *error);
 
 /// One frame: (body_count) each.
 typedef struct carom_frame {

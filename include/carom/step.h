@@ -4,6 +4,8 @@
 #define CAROM_STEP_H
 
 #include "carom/base.h"
+#include "carom/impact.h"
+#include "carom/lcp.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
 
@@ -17,21 +19,14 @@ typedef enum carom_quadrature {
   CAROM_QUADRATURE_MIDPOINT,  ///< at (q_k + q_k+1)/2: implicit, as published (Johnson 2012, 3.2)
 } carom_quadrature;
 
-/// How colliding bodies part (DESIGN of the laws: docs/impacts.md).
-typedef enum carom_impact_law {
-  CAROM_IMPACT_GENERALIZED,    ///< default: generalised reflections; keeps energy, momentum and symmetry when e = 1
-  CAROM_IMPACT_SUM,            ///< as published: one reflection along the sum of the gradients (Johnson 2012, 3.5.4)
-  CAROM_IMPACT_DECOMPOSITION,  ///< as published: normal, slide and fix parts of the momentum, contact by contact
-  CAROM_IMPACT_NEWTON,         ///< complementarity with Newton's restitution
-  CAROM_IMPACT_POISSON,        ///< compression and decompression
-  CAROM_IMPACT_PLASTIC,        ///< the normal (and, with friction, tangential) velocity is lost whatever e
-} carom_impact_law;
-
 /// Which energy is kept through an impact by the integrator `exact`.
 typedef enum carom_energy_condition {
   CAROM_ENERGY_HAMILTONIAN,  ///< default: the projected Hamiltonian at the contact (Johnson 2012, eq. 3.74)
   CAROM_ENERGY_DISCRETE,     ///< the discrete energy of the intervals before and after (eq. 3.70)
 } carom_energy_condition;
+
+/// Is shown every contact problem of `moreau` before it is solved; the problem holds during the call only.
+typedef void carom_problem_sink(void *context, double time, const carom_lcp_problem *problem);
 
 typedef struct carom_step_options {
   const char *integrator;       ///< default "variational"; see carom_integrator_name
@@ -54,6 +49,8 @@ typedef struct carom_step_options {
   const char *solver;       ///< moreau, cone: name of the contact solver; null: the integrator's choice
   double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
   int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
+  carom_problem_sink *problem_sink;  ///< moreau; null: none
+  void *sink_context;
 } carom_step_options;
 
 CAROM_API carom_step_options carom_step_default_options(void);
@@ -73,6 +70,15 @@ CAROM_API void carom_stepper_destroy(carom_stepper *stepper);  ///< null is fine
 /// it was, and the message names body, time and remedy. `report` may be null.
 CAROM_API carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                           carom_error *error);
+
+/// What a stepper remembers beyond the state, from step to step: its clock, impulses to begin solves from, which bodies
+/// rest on each other. With the state it continues a run bit for bit. Writes at most `size` bytes into `memory` (which
+/// may be null) and returns how many there are.
+CAROM_API size_t carom_stepper_memory(const carom_stepper *stepper, void *memory, size_t size);
+/// Puts back what carom_stepper_memory of a stepper with the same model and options gave. CAROM_ERR_FORMAT when it is
+/// not from such a one.
+CAROM_API carom_status carom_stepper_recall(carom_stepper *stepper, const void *memory, size_t size,
+                                            carom_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/dump.h"
 
 // Everything that is alive during a run.
 typedef struct run {
@@ -19,7 +20,7 @@ typedef struct run {
   int frames;
   int worst_iterations, worst_halvings;
   int64_t collisions;
-  double wall;
+  double wall, last_checkpoint;
   carom_verdict verdict;
 } run;
 
@@ -30,6 +31,32 @@ static carom_status record(run *r, carom_error *error) {
   return carom_recorder_frame(r->recorder, r->state, &sample, error);
 }
 
+// So that the run can be continued from here.
+static carom_status checkpoint(run *r, carom_error *error) {
+  if (!r->recorder) return CAROM_OK;
+  size_t size = carom_stepper_memory(r->stepper, NULL, 0);
+  void *memory = malloc(size);
+  if (!memory) return CAROM_OK;  // the record itself matters more
+  carom_stepper_memory(r->stepper, memory, size);
+  carom_status status = carom_recorder_checkpoint(r->recorder, r->state, memory, size, error);
+  free(memory);
+  r->last_checkpoint = carom_clock();
+  return status;
+}
+
+// Goes on from where another run ended or was stopped.
+static carom_status take_up(run *r, carom_error *error) {
+  carom_result *before = NULL;
+  const void *memory = NULL;
+  size_t size = 0;
+  if (!r->settings->resume) return CAROM_OK;
+  carom_status status = carom_result_open(r->settings->resume, NULL, &before, error);
+  if (status == CAROM_OK) status = carom_result_checkpoint(before, r->state, &memory, &size, error);
+  if (status == CAROM_OK) status = carom_stepper_recall(r->stepper, memory, size, error);
+  carom_result_close(before);
+  return status;
+}
+
 static carom_status set_up(run *r, carom_error *error) {
   const carom_scene *scene = r->scene;
   char host[256] = "";
@@ -37,6 +64,7 @@ static carom_status set_up(run *r, carom_error *error) {
   carom_provenance provenance = {.command = r->settings->command, .host = host};
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
+  if (status == CAROM_OK) status = take_up(r, error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, r->state, NULL, &r->audit, error);
   if (status == CAROM_OK && r->settings->output)
     status = carom_recorder_create(r->settings->output, r->settings->overwrite, scene, &provenance, NULL, &r->recorder,
@@ -68,11 +96,15 @@ static carom_status one_step(run *r, carom_error *error) {
   return status == CAROM_OK && frame_due ? record(r, error) : status;
 }
 
+static const double checkpoint_interval = 20;  // s of wall time
+
 static carom_status march(run *r, carom_error *error) {
+  r->last_checkpoint = carom_clock();
   cli_progress progress = cli_progress_begin(r->scene->title, r->settings->quiet);
   carom_status status = CAROM_OK;
   while (r->state->step < r->steps && status == CAROM_OK) {
     status = one_step(r, error);
+    if (status == CAROM_OK && carom_clock() - r->last_checkpoint > checkpoint_interval) status = checkpoint(r, error);
     if (cli_interrupted()) status = status == CAROM_OK ? CAROM_INTERRUPTED : status;
     char detail[64];
     snprintf(detail, sizeof detail, "t = %.3g s", r->state->time);
@@ -95,7 +127,8 @@ static carom_status close_books(run *r, carom_status status, carom_error *error)
   else
     snprintf(ending, sizeof ending, "failed: %s", error->message);
   carom_error closing = {0};
-  carom_status closed = carom_recorder_finish(r->recorder, &r->verdict, ending, &closing);
+  carom_status closed = status >= 0 ? checkpoint(r, &closing) : CAROM_OK;
+  if (closed == CAROM_OK) closed = carom_recorder_finish(r->recorder, &r->verdict, ending, &closing);
   if (closed == CAROM_OK || status < 0) return status;
   *error = closing;
   return closed;
@@ -189,8 +222,10 @@ static void add_override(cli_list *list, const char *key, const char *value, cha
 
 int cli_run(int argc, char **argv) {
   const char *scene_path = NULL, *output = NULL, *integrator = NULL, *step = NULL, *duration = NULL, *threads = NULL;
+  const char *solver = NULL;
   cli_list overrides = {0};
   bool dry = false, view = false;
+  cli_dump problems = {0};
   cli_run_settings settings = {0};
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "result file (default: the scene's name with .h5, here)", &output},
@@ -202,6 +237,9 @@ int cli_run(int argc, char **argv) {
       {CLI_TEXT, 0, "step", "H", "same as --set integrator.step=H", &step},
       {CLI_TEXT, 0, "duration", "T", "same as --set duration=T", &duration},
       {CLI_TEXT, 'j', "threads", "N", "same as --set integrator.threads=N (0: all processors)", &threads},
+      {CLI_TEXT, 0, "continue", "RESULT.h5", "go on from the last checkpoint of another run", &settings.resume},
+      {CLI_TEXT, 0, "solver", "NAME", "same as --set integrator.solver=NAME", &solver},
+      {CLI_TEXT, 0, "dump-contact-problems", "DIR", "write each contact problem of moreau as a file", &problems.folder},
       {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the audit does not pass", &settings.strict},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &settings.json},
       {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &settings.quiet},
@@ -217,18 +255,20 @@ int cli_run(int argc, char **argv) {
                              1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  char text[4][512], command[2048], default_output[1024], page[1024];
+  char text[5][512], command[2048], default_output[1024], page[1024];
   add_override(&overrides, "integrator.name", integrator, text[0], sizeof text[0]);
   add_override(&overrides, "integrator.step", step, text[1], sizeof text[1]);
   add_override(&overrides, "duration", duration, text[2], sizeof text[2]);
   add_override(&overrides, "integrator.threads", threads, text[3], sizeof text[3]);
+  add_override(&overrides, "integrator.solver", solver, text[4], sizeof text[4]);
   cli_command_line(argc, argv, command, sizeof command);
   settings.command = command;
   cli_replace_extension(scene_path, false, ".h5", default_output, sizeof default_output);
   settings.output = dry ? NULL : output ? output : default_output;
   carom_scene *scene = cli_read_scene(scene_path, &overrides, settings.json);
   if (!scene) return EXIT_MISTAKE;
-  code = cli_run_scene(scene, &settings);
+  code = cli_dump_open(&problems, scene) ? cli_run_scene(scene, &settings) : EXIT_FAILED;
+  code = cli_dump_close(&problems, code, settings.quiet || settings.json);
   carom_scene_destroy(scene);
   if (!view || !settings.output || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
   cli_replace_extension(settings.output, true, ".html", page, sizeof page);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "carom/io.h"
 #include "io/atomic_file.h"
+#include "io/checkpoint.h"
 #include "io/h5.h"
 #include "io/recorder_events.h"
 #include "io/recorder_head.h"
@@ -44,6 +45,7 @@ struct carom_recorder {
   hid_t verdict[6];
   series series[SERIES];
   carom_event_log events;
+  carom_checkpoint_log checkpoints;
   double *buffer;
   int capacity;     // frames that the buffer holds
   int pending;      // frames in the buffer
@@ -151,6 +153,7 @@ static carom_h5_image make_image(const carom_recorder *recorder, const carom_pro
   carom_result_write_head(file, recorder->scene, provenance);
   create_series(recorder, file);
   carom_event_log_create(file);
+  carom_checkpoint_create(file);
   create_ending(file);
   if (file->id >= 0 && !carom_h5_close_in_memory(file->id, &image)) carom_h5_fail_memory(file, "the head");
   return image;
@@ -163,6 +166,7 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
     recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->components > 0 ? 3 : 1, size);
   }
   carom_event_log_open(&recorder->events, file);
+  carom_checkpoint_open(&recorder->checkpoints, file);
   for (int i = 0; i < 6; i++) {
     const char *path = carom_result_fields[CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i].path;
     hsize_t size = CAROM_H5_ANY;
@@ -232,6 +236,7 @@ carom_status carom_recorder_create(const char *path, bool overwrite, const carom
   for (int i = 0; i < SERIES; i++) created->series[i].dataset = -1;
   for (int i = 0; i < 6; i++) created->verdict[i] = -1;
   carom_event_log_clear(&created->events);
+  carom_checkpoint_clear(&created->checkpoints);
   created->started = created->last_burst = carom_clock();
   carom_error failure = {CAROM_OK, ""};
   carom_status status = start(created, path, overwrite, provenance, &failure);
@@ -386,6 +391,19 @@ carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact
   return status;
 }
 
+carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
+                                       size_t size, carom_error *error) {
+  carom_status status = carom_recorder_flush(recorder, error);
+  if (status != CAROM_OK) return status;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = open_handle(recorder, &recorder->failure);
+  carom_checkpoint_write(&recorder->checkpoints, &file, state, memory, size);
+  status = file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
+  carom_h5_leave(&guard);
+  return status;
+}
+
 carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error) {
   carom_status status = check_open(recorder, error);
   return status == CAROM_OK ? burst(recorder, error) : status;
@@ -449,6 +467,7 @@ static void close_datasets(carom_recorder *recorder) {
     recorder->verdict[i] = -1;
   }
   carom_event_log_close(&recorder->events);
+  carom_checkpoint_close(&recorder->checkpoints);
   if (recorder->ending >= 0) H5Dclose(recorder->ending);
   recorder->ending = -1;
 }
@@ -500,6 +519,7 @@ void carom_recorder_destroy(carom_recorder *recorder) {
     carom_h5_leave(&guard);
   }
   carom_atomic_file_abandon(&recorder->target);
+  carom_release(&recorder->allocator, recorder->checkpoints.bytes);
   carom_release(&recorder->allocator, recorder->buffer);
   carom_release(&recorder->allocator, recorder->path);
   carom_release(&recorder->allocator, recorder);

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "io/atomic_file.h"
+#include "io/checkpoint.h"
 #include "io/result_events.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
@@ -482,6 +483,7 @@ void carom_result_close(carom_result *result) {
   if (result->file) {
     close_file(result->file);
     for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
+    carom_release(&allocator, result->file->checkpoint);
     carom_release(&allocator, result->file->names);
     carom_release(&allocator, result->file->path);
   }
@@ -542,4 +544,23 @@ carom_status carom_result_read_frame(carom_result *result, int index, carom_fram
   read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, (double *)frame->angular_velocities, 3, 0);
   carom_h5_leave(&guard);
   return file.status;
+}
+
+carom_status carom_result_checkpoint(carom_result *result, carom_state *state, const void **memory, size_t *size,
+                                     carom_error *error) {
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = {result->file->id, result->file->path, "read", CAROM_OK, error, result->allocator};
+  size_t total = 0;
+  carom_release(&result->allocator, result->file->checkpoint);
+  result->file->checkpoint = carom_checkpoint_read(&file, &total);
+  carom_h5_leave(&guard);
+  if (file.status != CAROM_OK) return file.status;
+  if (!result->file->checkpoint)
+    return carom_fail(error, CAROM_ERR_FORMAT, "'%.700s' has no checkpoint to go on from", result->file->path);
+  if (!carom_checkpoint_unpack(result->file->checkpoint, total, state, memory, size))
+    return carom_fail(error, CAROM_ERR_FORMAT,
+                      "the checkpoint of '%.600s' is of another model (the scene has %d bodies)", result->file->path,
+                      state->body_count);
+  return CAROM_OK;
 }

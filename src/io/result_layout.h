@@ -47,6 +47,9 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(EVENT_POINT, "/events/point", "m", "contact point in the world")                                                  \
   X(EVENT_NORMAL, "/events/normal", "1", "unit normal from B to A")                                                   \
   X(EVENT_IMPULSE, "/events/impulse", "N s", "impulse on A")                                                          \
+  X(CHECKPOINT_META, "/checkpoint/meta", "1", "of each place: number (0: empty), bytes, FNV-1a hash")                 \
+  X(CHECKPOINT_0, "/checkpoint/place_0", "1", "state and memory of the run, as bytes of the machine that ran it")     \
+  X(CHECKPOINT_1, "/checkpoint/place_1", "1", "the same, one checkpoint earlier or later")                            \
   X(RUN_ENDING, "/run/ending", "1", "complete, interrupted, failed: ..., or unfinished when the run was killed")      \
   X(VERDICT_KEY, "/run/verdict/key", "1", "identifier of each check")                                                 \
   X(VERDICT_LABEL, "/run/verdict/label", "1", "name of each check")                                                   \

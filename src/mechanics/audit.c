@@ -100,6 +100,23 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   };
 }
 
+// In a scene at rest nothing moves, but weight and reaction still pass momentum through it: what gravity gives in one
+// step is the least that errors are compared with.
+static void note_weight(carom_audit *audit, const carom_state *state, double step) {
+  double g = cm_norm(audit->model->gravity);
+  if (g == 0 || !(step > 0)) return;
+  double mass = 0, moment = 0;
+  for (int i = 0; i < audit->model->body_count; i++) {
+    const carom_body *body = &audit->model->bodies[i];
+    if (body->fixed) continue;
+    mass += body->mass;
+    moment += body->mass * cm_norm(cm_cross(state->x[i], audit->model->gravity));
+  }
+  audit->momentum_scale = fmax(audit->momentum_scale, mass * g * step);
+  audit->angular_momentum_scale = fmax(audit->angular_momentum_scale, moment * step);
+  audit->energy_scale = fmax(audit->energy_scale, mass * g * step * g * step);
+}
+
 static void measure_bodies(carom_audit *audit) {
   audit->least_radius = INFINITY;
   for (int i = 0; i < audit->model->body_count; i++) {
@@ -160,6 +177,7 @@ void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_
   book_projection(audit, report);
   book_contacts(audit, report);
   carom_balance now = carom_balance_of(audit->model, state);
+  if (audit->latest.time == audit->start_time) note_weight(audit, state, report->step);
   note_scales(audit, &now);
   take_sample(audit, state->time, &now);
   audit->latest.penetration = report->penetration;

@@ -1,5 +1,6 @@
 #include "mechanics/contacts.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -316,4 +317,31 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
   *contacts = set->contacts;
   *count = set->contact_count;
   return CAROM_OK;
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+size_t carom_contacts_memory(const carom_contacts *set, void *bytes) {
+  size_t size = (size_t)set->pair_count * sizeof *set->pairs;
+  if (bytes && size > 0) memcpy(bytes, set->pairs, size);
+  return size;
+}
+
+static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
+  int parts = set->model->part_count;
+  return p->part_a >= 0 && p->part_a < parts && p->part_b >= 0 && p->part_b < parts &&
+         p->body_a == set->body_of_part[p->part_a] && p->body_b == set->body_of_part[p->part_b];
+}
+
+bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size) {
+  size_t count = size / sizeof *set->pairs;
+  if (size % sizeof *set->pairs != 0 || count > INT_MAX) return false;
+  if (!reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, (int)count, sizeof *set->pairs))
+    return false;
+  if (size > 0) memcpy(set->pairs, bytes, size);
+  set->pair_count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (!is_of_set(set, &set->pairs[i])) return false;
+  set->pair_count = (int)count;
+  return true;
 }

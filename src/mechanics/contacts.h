@@ -71,6 +71,11 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
                                  carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
                                  carom_error *error);
 
+// The bases of all pairs, as bytes: separations that begin from the same bases have the same bits. `memory` gives the
+// number of bytes and writes them unless `bytes` is null; `recall` says false to bytes that are not of such a set.
+size_t carom_contacts_memory(const carom_contacts *set, void *bytes);
+bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size);
+
 // A part in the world, its body being at x, q.
 carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q);
 

@@ -17,9 +17,19 @@ typedef struct carom_integrator {
   carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                           carom_error *error);
   void (*release)(carom_stepper *stepper);  // frees what prepare made outside the arena; may be null
+  // What must be known besides the state to go on bit for bit; both may be null. `memory` gives the number of bytes and
+  // writes them unless `bytes` is null; `recall` says false to bytes that are not its own.
+  size_t (*memory)(const carom_stepper *stepper, void *bytes);
+  bool (*recall)(carom_stepper *stepper, const void *bytes, size_t size);
 } carom_integrator;
 
 extern const carom_integrator carom_integrator_variational;
+extern const carom_integrator carom_integrator_cone;
+extern const carom_integrator carom_integrator_exact;
+extern const carom_integrator carom_integrator_moreau, carom_integrator_index2, carom_integrator_index3;
+extern const carom_integrator carom_integrator_dcr;
+extern const carom_integrator carom_integrator_newmark;
+extern const carom_integrator carom_integrator_potential;
 
 // An integrator with contacts takes its smooth motion from the variational one: its scratch adds
 // carom_integrator_variational.scratch(model), its prepare calls carom_integrator_variational.prepare first (which

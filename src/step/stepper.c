@@ -11,6 +11,14 @@
 // One line each; an integrator's file is where it is.
 static const carom_integrator *const integrators[] = {
     &carom_integrator_variational,
+    &carom_integrator_cone,
+    &carom_integrator_exact,
+    &carom_integrator_dcr,
+    &carom_integrator_newmark,
+    &carom_integrator_potential,
+    &carom_integrator_moreau,
+    &carom_integrator_index2,
+    &carom_integrator_index3,
 };
 enum { INTEGRATOR_COUNT = sizeof integrators / sizeof *integrators };
 
@@ -138,6 +146,17 @@ static carom_status advance_with_retries(carom_stepper *s, carom_state *state, d
   return status;
 }
 
+// In a planar scene round-off must not tip bodies out of the plane: nothing there would hold them up.
+static void keep_planar(const carom_model *model, carom_state *state) {
+  for (int i = 0; i < state->body_count; i++) {
+    const carom_body *body = &model->bodies[i];
+    if (body->fixed) continue;
+    carom_quat turn = cm_qmul(state->q[i], cm_qconj(body->upright));
+    state->q[i] = cm_qunit(cm_qmul(cm_qunit(cm_quat(turn.w, 0, 0, turn.z)), body->upright));
+    state->p[i].z = state->l[i].x = state->l[i].y = 0;
+  }
+}
+
 carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                 carom_error *error) {
   if (state->body_count != stepper->model->body_count)
@@ -155,6 +174,7 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
     status = stepper->integrator->advance(stepper, state, h, end, report, error);
   }
   if (status != CAROM_OK) return status;
+  if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
   state->step++;
   return CAROM_OK;

@@ -1,0 +1,33 @@
+#include "cli/dump.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void write_problem(void *context, double time, const carom_lcp_problem *problem) {
+  cli_dump *d = context;
+  char path[1100], remark[80];
+  if (d->error.status != CAROM_OK) return;
+  snprintf(path, sizeof path, "%s/%08lld.lcp", d->folder, (long long)d->count++);
+  snprintf(remark, sizeof remark, "contact problem at t = %.17g s", time);
+  carom_mlcp_problem mixed = {.n = problem->n, .M = problem->M, .q = problem->q};
+  carom_lcp_write(path, &mixed, remark, NULL, &d->error);
+}
+
+bool cli_dump_open(cli_dump *d, carom_scene *scene) {
+  if (!d->folder) return true;
+  if (mkdir(d->folder, 0777) != 0 && errno != EEXIST) {
+    cli_error("cannot make the folder '%s': %s", d->folder, strerror(errno));
+    return false;
+  }
+  scene->step.problem_sink = write_problem;
+  scene->step.sink_context = d;
+  return true;
+}
+
+int cli_dump_close(const cli_dump *d, int code, bool quiet) {
+  if (!d->folder) return code;
+  if (d->error.status != CAROM_OK) return cli_fail(&d->error);
+  if (!quiet) printf("  %lld contact problems in %s (carom lcp solves them)\n", (long long)d->count, d->folder);
+  return code;
+}

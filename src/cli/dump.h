@@ -1,0 +1,16 @@
+// `carom run --dump-contact-problems`: every complementarity problem of a run as a file that `carom lcp` solves.
+#ifndef CAROM_SRC_CLI_DUMP_H
+#define CAROM_SRC_CLI_DUMP_H
+
+#include "cli/cli.h"
+
+typedef struct cli_dump {
+  const char *folder;  // null: nothing is written
+  int64_t count;
+  carom_error error;  // the first failure; nothing more is written after it
+} cli_dump;
+
+bool cli_dump_open(cli_dump *dump, carom_scene *scene);  // false after a message
+int cli_dump_close(const cli_dump *dump, int code, bool quiet);
+
+#endif
