@@ -32,7 +32,7 @@ typedef enum carom_feature {
   CAROM_FEATURE_VERTEX,
   CAROM_FEATURE_EDGE,
   CAROM_FEATURE_FACE,
-  CAROM_FEATURE_SMOOTH,  ///< a point of a curved surface
+  CAROM_FEATURE_SMOOTH,  ///< a point of a curved surface or of a half-space
 } carom_feature;
 
 /// How a query ended. All but the last are answers.
@@ -49,10 +49,16 @@ typedef struct carom_ssh_options {
   int max_pivots;   ///< default 500
 } carom_ssh_options;
 
-/// Three vertex pairs to begin from: those of the last query of the same two bodies. Zero it before the first.
+enum { CAROM_CACHE_POINTS = 16, CAROM_CACHE_FACES = 2 * CAROM_CACHE_POINTS - 4 };
+
+/// What to begin from: the vertex pairs of the last query of the same two bodies, and of overlapping ones the polytope
+/// that proved their depth. Zero it before the first query, and leave it to the queries from then on.
 typedef struct carom_ssh_cache {
   int count;  ///< 0: nothing known
   int a[3], b[3];
+  int points, faces;                                             ///< of the polytope; 0: none
+  int point_a[CAROM_CACHE_POINTS], point_b[CAROM_CACHE_POINTS];  ///< vertex pairs whose differences are its corners
+  unsigned char corner[CAROM_CACHE_FACES][3];                    ///< of its faces, counter-clockwise from outside
 } carom_ssh_cache;
 
 typedef struct carom_ssh_result {
@@ -169,7 +175,7 @@ CAROM_API carom_status carom_ssh_directional(const carom_placed *a, const carom_
 
 /// Second derivative in the two twists (a linear, a angular, b linear, b angular), the basis held fixed: 12 x 12,
 /// symmetric part of the left-trivialised Hessian, row-major. CAROM_ERR_SINGULAR where the gap has a kink (a corner
-/// meets a corner or an edge), CAROM_ERR_GEOMETRY for ellipsoids, cylinders and cones.
+/// meets a corner or an edge, or the flat end of a cylinder or cone is what touches).
 CAROM_API carom_status carom_ssh_hessian(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
                                          bool beta_moves, double hessian[144]);
 

@@ -24,13 +24,14 @@ typedef enum carom_event_kind {
   CAROM_EVENT_CONTACT,  ///< a contact that carried an impulse over a step: resting, sliding, rolling
   CAROM_EVENT_STICK,    ///< an impact that joined the bodies
   CAROM_EVENT_ZENO,     ///< impacts came faster than they can be told apart; from here on the bodies rest on each other
+  CAROM_EVENT_RECIRCULATED,  ///< a grain left at `point` and was put back at the inlet; body_b is CAROM_WORLD
 } carom_event_kind;
 
 /// One contact event, for the record and the replay.
 typedef struct carom_contact_event {
   carom_event_kind kind;
   double time;         ///< s
-  int body_a, body_b;  ///< b may be fixed
+  int body_a, body_b;  ///< b may be fixed, or CAROM_WORLD for a boundary
   carom_vec3 point;    ///< world, m
   carom_vec3 normal;   ///< unit, from B to A
   carom_vec3 impulse;  ///< on A, N s
@@ -56,6 +57,7 @@ typedef struct carom_step_report {
   carom_vec3 projection_angular_momentum;  ///< kg m2/s about the world origin, likewise
   double penetration;                      ///< deepest overlap at the end of the step or at an impact, m; >= 0
   double complementarity;                  ///< worst natural residual of a contact solve, relative
+  double duality_gap;                      ///< worst relative duality gap of a solve (`cone` with a solver tolerance)
   double constraint;                       ///< worst drift of a joint at the end of the step, m (or rad times size)
   const carom_contact_event *events;       ///< belongs to the stepper, holds until the next step
   int event_count;

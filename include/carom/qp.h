@@ -119,6 +119,8 @@ CAROM_API bool carom_qp_method_available(carom_qp_method method);
 /// hold the same problem and solve together, and all receive the same answer. Starts MPI if need be; it ends with the
 /// process. CAROM_ERR_UNSUPPORTED where the plug-in libcarom_tao.so is not installed.
 CAROM_API carom_status carom_qp_ranks(int *rank, int *count, carom_error *error);
+/// Replaces the value by the largest of all ranks', on every rank, so that they go on or stop together. All must call.
+CAROM_API carom_status carom_qp_ranks_largest(int *value, carom_error *error);
 
 // ---- how it ended -----------------------------------------------------------------------------
 

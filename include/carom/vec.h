@@ -57,10 +57,12 @@ static inline carom_vec3 cm_cross(carom_vec3 a, carom_vec3 b) {
 }
 static inline double cm_norm2(carom_vec3 a) { return cm_dot(a, a); }
 static inline double cm_norm(carom_vec3 a) { return sqrt(cm_norm2(a)); }
-/// a / |a|, or zero when a is zero.
+/// a / |a| for vectors whose squares overflow or vanish; cm_unit comes here for them.
+CAROM_API carom_vec3 cm_unit_extreme(carom_vec3 a);
+/// a / |a|, or zero when a is zero or not finite.
 static inline carom_vec3 cm_unit(carom_vec3 a) {
-  double n = cm_norm(a);
-  return n > 0 ? cm_scale(1 / n, a) : cm_zero3();
+  double n2 = cm_norm2(a);
+  return n2 > 1e-280 && n2 < 1e300 ? cm_scale(1 / sqrt(n2), a) : cm_unit_extreme(a);
 }
 /// Component-wise product, as with a diagonal matrix given by its diagonal.
 static inline carom_vec3 cm_mul_diag(carom_vec3 d, carom_vec3 a) { return cm_vec3(d.x * a.x, d.y * a.y, d.z * a.z); }

@@ -153,6 +153,7 @@ static void write_body_numbers(carom_h5_file *file, const carom_model *model) {
     part_start[b] = body->part_start;
     part_count[b] = body->part_count;
   }
+  for (int i = 0; i < model->drive_count; i++) fixed[model->drives[i].body] = 0;  // a driven body moves
   carom_h5_array array = table_of(CAROM_FIELD_BODY_FIXED, H5T_STD_U8LE, H5T_NATIVE_INT, 1, count, 0, 0);
   carom_h5_write(file, &array, fixed);
   array = table_of(CAROM_FIELD_BODY_COLOR, H5T_STD_U32LE, H5T_NATIVE_INT, 1, count, 0, 0);

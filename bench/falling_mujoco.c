@@ -1,0 +1,74 @@
+// The falling cube by MuJoCo: as it comes (soft contacts that damp), and with a stiff undamped contact (solref given as
+// stiffness and damping), which is the way to a bounce. No friction (condim 1).
+#include <mujoco/mujoco.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "falling.h"
+
+typedef struct mujoco_world {
+  mjModel *model;
+  mjData *data;
+} mujoco_world;
+
+static mjModel *load(const char *text) {
+  char message[300];
+  mjVFS *vfs = malloc(sizeof *vfs);
+  if (!vfs) return NULL;
+  mj_defaultVFS(vfs);
+  mjModel *model = NULL;
+  if (mj_makeEmptyFileVFS(vfs, "cube.xml", (int)strlen(text)) == 0) {
+    memcpy(vfs->filedata[0], text, strlen(text));
+    model = mj_loadXML("cube.xml", vfs, message, sizeof message);
+  }
+  mj_deleteVFS(vfs);
+  free(vfs);
+  return model;
+}
+
+static void destroy(void *world) {
+  mujoco_world *w = world;
+  if (w->data) mj_deleteData(w->data);
+  if (w->model) mj_deleteModel(w->model);
+  free(w);
+}
+
+static void *create(const falling_job *job, const char *contact) {
+  char text[2000];
+  snprintf(text, sizeof text,
+           "<mujoco><option timestep='%.17g' gravity='0 0 %.17g'/><worldbody>"
+           "<geom type='plane' size='100 100 1' condim='1' %s/>"
+           "<body pos='0 0 %.17g' quat='%.17g %.17g %.17g %.17g'><freejoint/>"
+           "<geom type='box' size='%.17g %.17g %.17g' mass='%.17g' condim='1' %s/></body></worldbody></mujoco>",
+           job->dt, -job->gravity, contact, job->height, job->q[0], job->q[1], job->q[2], job->q[3], job->side / 2,
+           job->side / 2, job->side / 2, job->mass, contact);
+  mujoco_world *w = calloc(1, sizeof *w);
+  if (!w) return NULL;
+  w->model = load(text);
+  if (w->model) w->data = mj_makeData(w->model);
+  if (w->data) return w;
+  destroy(w);
+  return NULL;
+}
+
+static void *create_plain(const falling_job *job) { return create(job, ""); }
+static void *create_hard(const falling_job *job) { return create(job, "solref='-100000 0'"); }
+
+static void step(void *world) {
+  mujoco_world *w = world;
+  mj_step(w->model, w->data);
+}
+
+static void read_body(void *world, falling_body *b) {
+  mujoco_world *w = world;
+  const mjtNum *x = w->data->qpos, *v = w->data->qvel;
+  for (int i = 0; i < 3; i++) b->x[i] = x[i], b->v[i] = v[i];
+  for (int i = 0; i < 4; i++) b->q[i] = x[3 + i];
+  mju_rotVecQuat(b->w, v + 3, b->q);
+}
+
+const falling_engine falling_mujoco = {
+    "MuJoCo, as it comes", BENCH_MUJOCO, "double", create_plain, step, read_body, destroy};
+const falling_engine falling_mujoco_hard = {
+    "MuJoCo, stiff contact", BENCH_MUJOCO, "double", create_hard, step, read_body, destroy};

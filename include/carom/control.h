@@ -1,0 +1,262 @@
+/// carom/control.h: motions that are planned. An optimal control problem on a model: which forces bring the bodies from
+/// here to there at the least cost, past obstacles and through planned contacts.
+///
+/// The method is discrete mechanics and optimal control with constraints (DMOCC; Johnson 2012, chapter 4; Leyendecker,
+/// Johnson and Ortiz 2012). Unknowns are the configurations at the nodes 0 .. K, the forces in the intervals between
+/// them and the scales sigma of the time steps; the forced discrete Euler-Lagrange equations of the very integrator
+/// `variational` are the constraints, so that a plan can be replayed step by step. All derivatives are exact.
+///
+/// Poses are those of the user's body frames, as in carom/model.h.
+#ifndef CAROM_CONTROL_H
+#define CAROM_CONTROL_H
+
+#include "carom/base.h"
+#include "carom/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CAROM_LAST_NODE (-1)  ///< stands for node K
+
+// ---- what a problem consists of: plain structs, filled by a default function ---------------------------------------
+
+typedef enum carom_plan_joint_kind {
+  CAROM_PLAN_SPHERICAL,  ///< the points stay together
+  CAROM_PLAN_REVOLUTE,   ///< and the bodies turn about the axis only
+} carom_plan_joint_kind;
+
+/// Two bodies joined for the whole motion.
+typedef struct carom_plan_joint_def {
+  const char *name;
+  carom_plan_joint_kind kind;
+  int body[2];          ///< either may be fixed, not both
+  carom_vec3 point[2];  ///< in the body frames
+  carom_vec3 axis;      ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+} carom_plan_joint_def;
+
+typedef enum carom_actuator_kind {
+  CAROM_ACTUATOR_WRENCH,    ///< a force at a point and a torque, three components each
+  CAROM_ACTUATOR_THRUSTER,  ///< one force along a direction of the body
+  CAROM_ACTUATOR_JOINT,     ///< the torque in a joint: about the axis of a revolute one, a vector in a spherical one
+} carom_actuator_kind;
+
+/// A source of force, constant within each interval (Johnson 2012, eq. 4.5).
+typedef struct carom_actuator_def {
+  const char *name;
+  carom_actuator_kind kind;
+  int body, joint;
+  carom_vec3 point;                  ///< body frame; where the force acts; default the centre of mass
+  bool has_point;                    ///< false: at the centre of mass
+  carom_vec3 direction;              ///< thruster: body frame
+  bool body_axes;                    ///< wrench: components along the body's axes; default false: world
+  bool no_force, no_torque;          ///< wrench: leave out half of it
+  double force_bound, torque_bound;  ///< largest size of each component; default infinite
+  double low, high;                  ///< thruster: bounds; default 0 and infinite
+} carom_actuator_def;
+
+typedef enum carom_condition_kind {
+  CAROM_CONDITION_POSE,               ///< position and rotation as in `pose`
+  CAROM_CONDITION_POSITION,           ///< low <= position <= high (equal: fixed; infinite: free)
+  CAROM_CONDITION_ROTATION,           ///< as in `pose`
+  CAROM_CONDITION_DIRECTION,          ///< (axis of the body) . direction >= at_least
+  CAROM_CONDITION_VELOCITY,           ///< velocity and angular velocity (through the Legendre transform, eq. 4.17)
+  CAROM_CONDITION_RELATIVE_POSE,      ///< `pose` of the body as seen from body `other`
+  CAROM_CONDITION_RELATIVE_ROTATION,  ///< its rotation alone
+  CAROM_CONDITION_RELATIVE_REST,      ///< the body moves with body `other` as if welded to it
+  CAROM_CONDITION_PERIODIC,           ///< pose and momenta are those of node 0, put through the map `pose`
+} carom_condition_kind;
+
+/// Something that must hold at a node.
+typedef struct carom_condition_def {
+  carom_condition_kind kind;
+  int node;  ///< default CAROM_LAST_NODE
+  int body, other;
+  carom_pose pose;
+  carom_vec3 low, high;
+  carom_vec3 axis, direction;
+  double at_least;
+  carom_vec3 velocity, angular_velocity;  ///< velocity of the centre of mass; world axes
+} carom_condition_def;
+
+typedef enum carom_cost_kind {
+  CAROM_COST_EFFORT,     ///< sum over intervals of sigma h |tau|^2 (Johnson 2012, 4.3.1), all actuators or one
+  CAROM_COST_TIME,       ///< the duration
+  CAROM_COST_MOMENTUM,   ///< |p|^2 + |l|^2 of a body at the last node
+  CAROM_COST_DIRECTION,  ///< ((axis of the body) . direction - 1)^2 at the last node
+  CAROM_COST_POSITION,   ///< |position - target|^2 of the centre of mass at the last node
+} carom_cost_kind;
+
+typedef struct carom_cost_def {
+  carom_cost_kind kind;
+  double weight;  ///< default 1
+  int body;       ///< CAROM_WORLD: effort of all actuators
+  carom_vec3 axis, direction, target;
+} carom_cost_def;
+
+/// What happens at a planned contact.
+typedef enum carom_planned_impact {
+  CAROM_PLANNED_REFLECT,  ///< the normal momentum is reflected with `restitution`; friction slides when `friction` > 0
+  CAROM_PLANNED_STICK,    ///< perfectly plastic: the points stay together, as if by a spherical joint, from then on
+} carom_planned_impact;
+
+/// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
+typedef struct carom_planned_contact_def {
+  int node;
+  int body[2];
+  carom_planned_impact impact;
+  double restitution;  ///< default 1
+  double friction;     ///< default 0
+} carom_planned_contact_def;
+
+/// How bodies that must not meet are kept apart.
+typedef enum carom_avoidance {
+  CAROM_AVOID_LIFTED,  ///< separating planes are variables: smooth, exact second derivatives. Polytopes and round ones
+  CAROM_AVOID_NESTED,  ///< the gap of the separation oracle with its gradient; any shape
+} carom_avoidance;
+
+typedef struct carom_plan_def {
+  int intervals;  ///< K; default 30
+  double step;    ///< h, s; default 0.01
+  carom_avoidance avoidance;
+  double margin;                 ///< m; smallest gap allowed; default 0
+  double scale_low, scale_high;  ///< bounds of every sigma; default 0.2 and 5
+  bool free_time;                ///< the duration may change within the bounds below; default false: it stays K h
+  double shortest, longest;      ///< s; 0: no bound
+  double penalty;                ///< N/m; > 0: overlap is not forbidden but pushed back (Leyendecker et al. 2012, 5.1)
+} carom_plan_def;
+
+CAROM_API carom_plan_def carom_plan_default(void);
+CAROM_API carom_plan_joint_def carom_plan_joint_default(void);
+CAROM_API carom_actuator_def carom_actuator_default(void);
+CAROM_API carom_condition_def carom_condition_default(void);
+CAROM_API carom_cost_def carom_cost_default(void);
+CAROM_API carom_planned_contact_def carom_planned_contact_default(void);
+
+// ---- the problem ---------------------------------------------------------------------------------------------------
+// Adders return the index of what they added. On a mistake they return -1 and the plan keeps the FIRST message;
+// carom_plan_solve then fails with it.
+
+typedef struct carom_plan carom_plan;
+
+/// `start` gives the configuration at node 0; its momenta are kept too unless carom_plan_free_start is called. The
+/// model must outlive the plan. Springs, charges and scheduled forces are refused.
+CAROM_API carom_status carom_plan_create(const carom_model *model, const carom_state *start, const carom_plan_def *def,
+                                         const carom_allocator *allocator, carom_plan **plan, carom_error *error);
+CAROM_API void carom_plan_destroy(carom_plan *plan);  ///< null is fine
+CAROM_API int carom_plan_add_joint(carom_plan *plan, const carom_plan_joint_def *def);
+CAROM_API int carom_plan_add_actuator(carom_plan *plan, const carom_actuator_def *def);
+CAROM_API int carom_plan_add_condition(carom_plan *plan, const carom_condition_def *def);
+CAROM_API int carom_plan_add_cost(carom_plan *plan, const carom_cost_def *def);
+/// Contacts in the order of their nodes.
+CAROM_API int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *def);
+/// These two bodies are kept apart (part by part) at all nodes but those of their planned contacts.
+CAROM_API int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b);
+/// The start of a body may be chosen: its position within +-position of the state's (component by component), any
+/// rotation if `rotation`, velocities within the bounds about the state's. Zero bounds keep what the state says.
+CAROM_API int carom_plan_free_start(carom_plan *plan, int body, carom_vec3 position, bool rotation, carom_vec3 velocity,
+                                    carom_vec3 angular_velocity);
+/// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
+CAROM_API carom_status carom_plan_check(const carom_plan *plan, carom_error *error);
+
+// ---- the first guess -----------------------------------------------------------------------------------------------
+
+/// A body's way: it passes `poses[i]` at `times[i]` (ascending) at constant twists in between, and rests before the
+/// first and after the last. Without one, a body goes straight to where the conditions at the last node put it.
+CAROM_API int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times,
+                                       const carom_pose *poses);
+/// How the first guess came about.
+typedef enum carom_guess_kind {
+  CAROM_GUESS_PATH,     ///< along waypoints or straight lines, forces by inverse dynamics (Johnson 2012, eq. 4.22)
+  CAROM_GUESS_FORWARD,  ///< a free forward motion with reflections at the planned contacts
+  CAROM_GUESS_SEARCH,   ///< like PATH, along a collision-free way that a sampling planner found
+} carom_guess_kind;
+
+// ---- solving -------------------------------------------------------------------------------------------------------
+
+typedef struct carom_plan_iterate {
+  int iteration;
+  double cost, infeasibility;
+} carom_plan_iterate;
+
+typedef struct carom_plan_options {
+  carom_guess_kind guess;  ///< default PATH; it is turned into SEARCH by itself when the straight way is blocked
+  int max_iterations;      ///< default 1000
+  double tolerance;        ///< default 1e-9
+  double barrier;          ///< parameter to begin with; smaller stays closer to the first guess; default 0.1
+  int refinements;         ///< after the first solve, halve all steps and solve again this often; default 0
+  bool sweep;              ///< check the motion between nodes and add nodes where it would cut a corner; default true
+  int max_sweeps;          ///< how often; default 8
+  uint64_t seed;           ///< of the sampling planner; default 1
+  const char *log_path;    ///< the solver's own log; null: none
+  void *context;           ///< of `progress`
+  bool (*progress)(void *context, const carom_plan_iterate *iterate);  ///< false stops; the best iterate is kept
+} carom_plan_options;
+
+typedef enum carom_plan_outcome {
+  CAROM_PLAN_SOLVED,
+  CAROM_PLAN_INFEASIBLE,  ///< no motion meets all conditions near the first guess; `message` names the worst one
+  CAROM_PLAN_LIMIT,
+  CAROM_PLAN_STOPPED,
+  CAROM_PLAN_FAILED,
+} carom_plan_outcome;
+
+typedef struct carom_plan_report {
+  carom_plan_outcome outcome;
+  carom_guess_kind guess;  ///< the one that was used
+  int iterations;
+  int variables, constraints;
+  double guess_cost, cost;
+  double violation;        ///< largest violation of any constraint, in its SI unit
+  double momentum_defect;  ///< largest |Delta_k| (Johnson 2012, eq. 4.12), N s and N m s
+  double smallest_gap;     ///< over all avoided pairs and nodes, m; infinite without any
+  double swept_gap;        ///< also between the nodes
+  int added_nodes;
+  double seconds;
+  double solver_seconds;  ///< of the last solve
+  char message[400];      ///< for infeasible problems: which constraint, at which node, by how much
+} carom_plan_report;
+
+CAROM_API bool carom_plan_available(void);  ///< false in a build without Ipopt
+CAROM_API carom_plan_options carom_plan_default_options(void);
+/// Solves from the first guess. CAROM_OK whatever the outcome, as long as there is a best iterate to look at.
+CAROM_API carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
+                                        carom_error *error);
+
+/// Which contacts? Tries none, then every sequence of up to `most` contacts between the avoided pairs, each at nodes in
+/// even spacing and then moved to where the solution wants them; keeps the feasible plan of least cost. Contacts that
+/// were added before serve as the pattern for restitution and friction (the first one), and are replaced.
+CAROM_API carom_status carom_plan_search_contacts(carom_plan *plan, int most, const carom_plan_options *options,
+                                                  carom_plan_report *report, carom_error *error);
+
+// ---- the answer ----------------------------------------------------------------------------------------------------
+// Valid after carom_plan_solve.
+
+CAROM_API int carom_plan_node_count(const carom_plan *plan);  ///< K + 1, with nodes that were added
+CAROM_API double carom_plan_time(const carom_plan *plan, int node);
+/// Configuration and momenta of a node; at a contact, `after` tells which momenta.
+CAROM_API void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state);
+CAROM_API int carom_plan_actuator_count(const carom_plan *plan);
+CAROM_API int carom_plan_component_count(const carom_plan *plan, int actuator);  ///< 1, 3 or 6
+/// Forces (then torques) of an actuator in the interval after `node`.
+CAROM_API void carom_plan_forces(const carom_plan *plan, int node, int actuator, double *components);
+CAROM_API int carom_plan_scale_count(const carom_plan *plan);
+CAROM_API double carom_plan_scale(const carom_plan *plan, int index);  ///< sigma_index+1
+CAROM_API int carom_plan_contact_node(const carom_plan *plan, int contact);
+/// Change of angular momentum about the origin less its causes, per interval: Delta_k (Johnson 2012, eq. 4.12).
+CAROM_API carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int interval);
+
+/// How far an open-loop replay strays from the plan.
+typedef struct carom_replay_report {
+  double position, rotation;  ///< largest deviation at any node, m and rad
+  int body, node;             ///< where
+  double momentum;            ///< of the momenta at the last node, N s
+} carom_replay_report;
+
+/// From the state of node 0 with the planned forces alone, by the forward integrator; impacts by the separation oracle.
+CAROM_API carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

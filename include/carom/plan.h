@@ -1,0 +1,44 @@
+/// carom/plan.h: optimal control problems in files. A problem file (docs/planning.md) names a scene and says what is to
+/// be planned in it; the answer goes into a result file like that of any run.
+#ifndef CAROM_PLAN_H
+#define CAROM_PLAN_H
+
+#include "carom/control.h"
+#include "carom/io.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A problem file, read and built.
+typedef struct carom_plan_file {
+  char *title;  ///< never null
+  carom_scene *scene;
+  carom_plan *plan;
+  carom_plan_options options;
+  int most_contacts;  ///< > 0: search for up to this many contacts instead of given ones
+  carom_allocator allocator;
+} carom_plan_file;
+
+/// Reads a problem and the scene it names. All mistakes of both files are collected in *diagnostics, which the caller
+/// releases; with at least one error the status is CAROM_ERR_SCENE and *file is null. Overrides apply to the problem
+/// ("horizon.intervals=60"); null options mean defaults.
+CAROM_API carom_status carom_plan_read(const char *path, const carom_scene_options *options,
+                                       const carom_allocator *allocator, carom_plan_file **file,
+                                       carom_diagnostics *diagnostics);
+CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< null is fine
+
+/// The plan's verdict: feasibility, momentum, overlap, and the replay if there was one (null otherwise).
+CAROM_API carom_verdict carom_plan_judge(const carom_plan *plan, const carom_plan_report *report,
+                                         const carom_replay_report *replay);
+/// Writes the nodes as frames of a result file that `carom view` and `carom export` read.
+CAROM_API carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
+                                         const carom_verdict *verdict, const char *path, bool overwrite,
+                                         const carom_provenance *provenance, carom_error *error);
+/// A table: interval, time, step, then the components of all actuators.
+CAROM_API carom_status carom_plan_export_forces(const carom_plan *plan, const char *path, carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,140 @@
+// The integrator `cone`: per step one convex quadratic program over friction cones (Anitescu 2006; Gavrea 2.3.7 to
+// 2.3.10; carom/qp.h), with gap / h on the right-hand side, so that contacts that close within the step are in it
+// before they touch.
+//
+//     cone_search*.c   which bodies may meet within the step, and where       -> near
+//     cone_memory.c    what each contact carried a step ago                   -> warm start
+//     cone_active.c    which of these enter the program, and the solve        -> velocities
+//     cone_book.c      what the contacts did, for the audit
+//     cone_outlet.c    grains that leave and come back
+//     cone.c           the order of a step
+#ifndef CAROM_SRC_STEP_CONE_H
+#define CAROM_SRC_STEP_CONE_H
+
+#include "carom/qp.h"
+#include "mechanics/contacts.h"
+#include "model/fields.h"
+#include "step/cone_grid.h"
+#include "step/cone_sweep.h"
+#include "step/dmv.h"
+#include "step/step.h"
+
+// A place where two bodies may meet within the step.
+typedef struct carom_near {
+  int a, b;       // bodies; a moves, b may be fixed, driven or CAROM_WORLD
+  int64_t key;    // tells the contacts of body a apart
+  bool mirrored;  // the same pair may have been found from b's side a step ago
+  double gap, friction;
+  carom_vec3 normal;        // from b to a
+  carom_vec3 arm_a, arm_b;  // from the centres of mass to the point of contact
+} carom_near;
+
+// A contact as remembered for the next step, grouped by body a.
+typedef struct carom_cone_record {
+  int64_t key;
+  carom_vec3 impulse;
+} carom_cone_record;
+
+typedef struct carom_cone_memory {
+  carom_cone_record *records;
+  int *first, *last;  // (body_count) records of each body
+  int count, capacity;
+} carom_cone_memory;
+
+typedef struct carom_cone {
+  const carom_model *model;
+  carom_allocator allocator;
+  int threads;
+  bool grains;                    // all that moves are single balls: then a grid of cells finds the pairs
+  bool fields;                    // forces other than gravity
+  double size;                    // radius of the smallest moving body, m
+  double *radius;                 // (body_count) of balls; bounding radius of others
+  double *reach;                  // (body_count) how far a body may get within the step, m
+  carom_vec3 *v, *w;              // (body_count) velocities: free ones, then those after the contacts
+  carom_vec3 *v_start, *w_start;  // (body_count) before forces
+  carom_vec3 *v_free, *w_free;    // (body_count)
+  bool *touches;                  // (body_count) is in a contact of the program
+  int *mover;                     // (moving_count) bodies that move
+  int *rank;                      // (body_count) place in the program; -1 for bodies that never move
+  carom_dmv_bodies bodies;
+  carom_loads loads;
+  carom_mat3 *directors;
+  // the program
+  bool swept;  // by cone_sweep.c; else by carom/qp.h
+  carom_sweep sweep;
+  carom_qp_workspace *solver;
+  carom_qp_options options;
+  bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
+  carom_qp_body *program_bodies;                   // (moving_count + drive_count)
+  carom_vec3 *program_velocities, *program_spins;  // (same)
+  carom_qp_contact *program_contacts;              // (active_count)
+  carom_vec3 *program_impulses;                    // (active_count)
+  int *active;                                     // (active_count) into near
+  int active_count, contact_capacity, program_impulse_capacity, active_capacity;
+  // candidates
+  carom_near *near;
+  carom_vec3 *impulses;  // (near_count) of those in the program; 0 of others
+  bool *chosen;          // (near_count) is in the program
+  int near_count, near_capacity, impulse_capacity, chosen_capacity;
+  carom_grain_grid grid;
+  int *wall_count;        // (moving_count) contacts with walls by sorted place
+  carom_contacts *parts;  // of bodies that are not balls
+  int *fixed_parts, fixed_count;
+  carom_aabb *fixed_boxes;  // (fixed_count) now
+  carom_pose *frames;       // (boundary_count) now
+  carom_vec3 *upward;       // (boundary_count) z axes of the frames
+  carom_cone_memory memory;
+  carom_contact_event *events;
+  int event_capacity;
+} carom_cone;
+
+// What the solve of a step came to.
+typedef struct carom_cone_outcome {
+  int iterations;
+  double residual;   // relative to the velocities in play
+  double gap;        // relative duality gap; 0 where sweeps solve, which do not tell it
+  double overlap;    // deepest at the start of the step, m
+  double violation;  // deepest that the new velocities lead to, m; between balls there is never more
+} carom_cone_outcome;
+
+// ---- cone_search.c: how far bodies may get in h at their free speeds; then fills near with all places where bodies
+// within each other's reach may meet
+void carom_cone_set_reach(carom_cone *cone, double h);
+carom_status carom_cone_search(carom_cone *cone, const carom_state *state, carom_error *error);
+// ---- cone_search_parts.c: the same for bodies of any shape
+carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state, carom_error *error);
+// Touches of a ball (or corner) with boundaries; writes at most `room` and returns how many there are.
+int carom_cone_touch_boundaries(const carom_cone *cone, int body, carom_vec3 center, carom_vec3 arm, double radius,
+                                double reach, int64_t key, carom_near *near, int room);
+
+// ---- cone_memory.c
+carom_vec3 carom_cone_recall(const carom_cone_memory *memory, const carom_near *near);
+carom_status carom_cone_remember(carom_cone *cone, carom_error *error);
+void carom_cone_forget(carom_cone_memory *memory, int body);
+size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes);
+bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size);
+
+// ---- cone_active.c
+carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
+                              carom_error *error);
+// Velocity with which a body is moved over the step: what touches nothing falls on a parabola.
+carom_vec3 carom_cone_drift_velocity(const carom_cone *cone, int body, double h);
+
+// ---- cone_sweep.c: at most so many sweeps over the active contacts of balls, until the residual (m/s) is about the
+// tolerance; leaves velocities, impulses and the true residual
+carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double tolerance, int *iterations, double *residual,
+                              carom_error *error);
+
+// ---- cone_book.c
+void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom_step_report *report);
+carom_status carom_cone_events(carom_cone *cone, const carom_state *state, carom_step_report *report,
+                               carom_error *error);
+
+// ---- cone_outlet.c
+carom_status carom_cone_recirculate(carom_cone *cone, carom_state *state, carom_step_report *report,
+                                    carom_error *error);
+
+// Room for `count` elements; what was in the array is lost.
+bool carom_cone_room(const carom_allocator *allocator, void **array, int *capacity, int count, size_t size);
+
+#endif

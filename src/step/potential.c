@@ -1,0 +1,83 @@
+// The integrator `potential` (Johnson 2012, 3.3): overlapping bodies repel each other by the contact potential, and the
+// variational integrator moves them. Contact forces act in kicks at both ends of the step (Stoermer-Verlet), which
+// commute with those of the other forces:
+//
+//     contact kick h/2  ->  variational step h  ->  contact kick h/2
+//
+// Overlap is part of the method; the energy that it stores is booked as work, minus its change.
+#include "step/potential.h"
+
+#include <math.h>
+
+#include "mechanics/joints.h"
+#include "model/model.h"
+
+typedef struct potential {
+  carom_contact_potential *contact;
+  carom_joints *joints;
+} potential;
+
+static size_t scratch(const carom_model *model) {
+  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(potential));
+}
+
+static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  carom_status status = carom_integrator_variational.prepare(stepper, error);
+  if (status != CAROM_OK) return status;
+  potential *w = CAROM_PUSH(&stepper->arena, potential, 1);
+  *w = (potential){0};
+  stepper->work = w;
+  status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
+  if (status == CAROM_OK) status = carom_joints_create(stepper->model, &stepper->allocator, &w->joints, error);
+  return status;
+}
+
+static void release(carom_stepper *stepper) {
+  potential *w = stepper->work;
+  if (!w) return;
+  carom_joints_destroy(w->joints);
+  carom_contact_potential_destroy(w->contact);
+}
+
+static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
+  (void)stepper, (void)state, (void)h;
+  return true;
+}
+
+static carom_status kick(carom_stepper *stepper, carom_state *state, double dt, double *energy,
+                         carom_step_report *report, carom_error *error) {
+  potential *w = stepper->work;
+  double depth;
+  carom_status status = carom_contact_potential_evaluate(w->contact, state, energy, &depth, error);
+  if (status != CAROM_OK) return status;
+  report->penetration = fmax(report->penetration, depth);
+  carom_contact_potential_kick(w->contact, state, dt, report);
+  return CAROM_OK;
+}
+
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+                            carom_error *error) {
+  potential *w = stepper->work;
+  double before = 0, after = 0;
+  if (report->event_count == 0) w->contact->event_count = 0;
+  carom_status status = carom_potential_tune(stepper, w->contact, state, h, error);
+  if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
+  if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &before, report, error);
+  if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, report, error);
+  if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &after, report, error);
+  if (status == CAROM_OK && w->contact->count > 0 && carom_joints_any(stepper->model, state))
+    status = carom_joints_project(w->joints, state, state->p, state->l, NULL, error);
+  if (status != CAROM_OK) return status;
+  report->work += before - after;
+  return carom_contact_potential_note(w->contact, end, report, error);
+}
+
+const carom_integrator carom_integrator_potential = {
+    .name = "potential",
+    .summary = "soft contacts: contact potential on the overlap, drag for restitution; needs small steps",
+    .scratch = scratch,
+    .prepare = prepare,
+    .may_fail = may_fail,
+    .advance = advance,
+    .release = release,
+};
