@@ -295,6 +295,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < o.file_count; i++) run_file(o.files[i], &o, &log);
   for (int i = 0; o.file_count == 0 && i < o.size_count; i++)
     for (int path = 0; path < 2; path++) run_generated(o.sizes[i], path, &o, &log);
+  if (o.file_count == 0) separation_growth(o.seconds, &log);
   printf("\nThe upper rows answer the linear program (error: against GLPK), the lower ones the Euclidean distance.\n");
   for (int i = 0; i < PEER_COUNT; i++)
     if (!PEERS[i].engine) printf("%s: not installed\n", PEERS[i].name);

@@ -3,6 +3,7 @@
 #define CAROM_BENCH_SEPARATION_H
 
 #include "../tests/pair_file.h"
+#include "bench.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,9 @@ typedef struct separation_program {
   double *vertices;  // (na + nb) x 3
   double beta[3];
 } separation_program;
+
+// Times of Carom's queries for 32 to 8192 vertices, `seconds` for each, as a table and in the log.
+void separation_growth(double seconds, bench_log *log);
 
 bool separation_program_create(separation_program *program, const pair_set *set);
 void separation_program_place(separation_program *program, const pair_set *set, const pair_case *pair);

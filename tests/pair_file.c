@@ -186,8 +186,10 @@ bool pair_reference_gap(const carom_polytope *a, carom_pose pose_a, const carom_
     v = least_of_simplex(&s);
   }
   free(va), free(vb);
-  if (!(bound > 0)) return false;
-  *reference = (pair_reference){(double)norm, to_double(n), (double)(norm - bound)};
+  // A bound above what it bounds, by more than round-off, is a fault of the judge: then it has nothing to say.
+  real error = norm - bound, round_off = 1e-17L * (norm + 1);
+  if (!(bound > 0) || error < -round_off) return false;
+  *reference = (pair_reference){(double)norm, to_double(n), error > 0 ? (double)error : 0};
   return true;
 }
 

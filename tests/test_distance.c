@@ -316,7 +316,7 @@ TEST(distance_takes_any_cache) {
     carom_placed a = placed(s, random_vector(&r, 1.2), random_rotation(&r)),
                  b = placed(t, random_vector(&r, 1.2), random_rotation(&r));
     carom_distance_result cold = query(a, b), warm = {0};
-    carom_ssh_cache cache = {(int)carom_random_below(&r, 4), {0}, {0}};
+    carom_ssh_cache cache = {.count = (int)carom_random_below(&r, 4)};
     for (int k = 0; k < 3; k++) {
       cache.a[k] = (int)carom_random_below(&r, 25) - 2;
       cache.b[k] = (int)carom_random_below(&r, 14) - 2;

@@ -277,10 +277,13 @@ TEST(length_of_beta_is_irrelevant) {
   o.given_beta = true;
   o.beta = cm_vec3(2, 1, 0.1);
   double gap = ask_with(&a, &b, &o).gap;
-  for (int k = -200; k <= 140; k += 20) {
+  for (int k = -300; k <= 300; k += 20) {
     o.beta = cm_scale(pow(10, k), cm_vec3(2, 1, 0.1));
     CHECK_NEAR(ask_with(&a, &b, &o).gap, gap, 1e-14);
+    CHECK_NEAR(cm_norm(cm_sub(cm_unit(o.beta), cm_unit(cm_vec3(2, 1, 0.1)))), 0, 1e-15);
   }
+  CHECK(cm_norm(cm_unit(cm_vec3(0, 5e-324, 0))) == 1 && cm_norm(cm_unit(cm_zero3())) == 0);
+  CHECK(cm_norm(cm_unit(cm_vec3(INFINITY, 1, NAN))) == 0);
   carom_shape_release(a.shape);
   carom_shape_release(b.shape);
 }
@@ -389,3 +392,23 @@ TEST(queries_do_not_allocate) {
   pair_set_release(&set);
 }
 #endif
+
+// Bodies square to each other but for a small turn: triangles of the basis are needles, whose planes must not lose the
+// certificate.
+TEST(near_ties_keep_the_certificate) {
+  carom_random r = carom_random_make(90, 0);
+  for (int trial = 0; trial < 6000; trial++) {
+    carom_placed a = {sample_grid(&r, 1), cm_pose_identity()}, b = {sample_grid(&r, 1), cm_pose_identity()};
+    sample_square_poses(&r, 1, &a, &b);
+    double angle = pow(10, carom_random_between(&r, -9, -3));
+    a.pose.q = cm_qmul(cm_axis_angle(sample_direction(&r), angle), a.pose.q);
+    a.pose.p = cm_axpy(a.pose.p, angle, sample_direction(&r));
+    carom_ssh_options o = carom_ssh_default_options();
+    o.given_beta = true;
+    o.beta = cm_vec3(carom_random_below(&r, 2), 0, 1);
+    carom_ssh_result x;
+    REQUIRE(carom_ssh(&a, &b, &o, NULL, &x) == CAROM_OK);
+    if (x.outcome != CAROM_SSH_LIMIT) CHECK_AT_MOST(x.duality_gap, 1e-12);
+    carom_shape_release(a.shape), carom_shape_release(b.shape);
+  }
+}

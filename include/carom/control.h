@@ -123,7 +123,6 @@ typedef struct carom_plan_def {
   double scale_low, scale_high;  ///< bounds of every sigma; default 0.2 and 5
   bool free_time;                ///< the duration may change within the bounds below; default false: it stays K h
   double shortest, longest;      ///< s; 0: no bound
-  double penalty;                ///< N/m; > 0: overlap is not forbidden but pushed back (Leyendecker et al. 2012, 5.1)
 } carom_plan_def;
 
 CAROM_API carom_plan_def carom_plan_default(void);

@@ -29,8 +29,7 @@ CAROM_API carom_status carom_plan_read(const char *path, const carom_scene_optio
 CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< null is fine
 
 /// The plan's verdict: feasibility, momentum, overlap, and the replay if there was one (null otherwise).
-CAROM_API carom_verdict carom_plan_judge(const carom_plan *plan, const carom_plan_report *report,
-                                         const carom_replay_report *replay);
+CAROM_API carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_replay_report *replay);
 /// Writes the nodes as frames of a result file that `carom view` and `carom export` read.
 CAROM_API carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
                                          const carom_verdict *verdict, const char *path, bool overwrite,

@@ -264,6 +264,7 @@ static void place_touched(carom_broadphase *b) {
     leave_place(b, proxy);
     take_place(b, proxy);
   }
+  if (!b->options.uniform_grid) carom_tree_tidy(&b->tree);
   if (b->options.uniform_grid && b->apart_count > b->grid_apart) fill_grid(b);
 }
 

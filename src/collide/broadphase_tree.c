@@ -14,6 +14,7 @@ void carom_tree_init(carom_tree *tree) {
 
 void carom_tree_release(carom_tree *tree, const carom_allocator *allocator) {
   carom_release(allocator, tree->nodes);
+  carom_release(allocator, tree->spare);
   carom_release(allocator, tree->leaf);
   carom_release(allocator, tree->stack);
   carom_tree_init(tree);
@@ -22,8 +23,8 @@ void carom_tree_release(carom_tree *tree, const carom_allocator *allocator) {
 bool carom_tree_reserve(carom_tree *tree, const carom_allocator *allocator, int capacity) {
   if (capacity <= tree->capacity) return true;
   if (capacity > INT32_MAX / 2) return false;
-  if (!CAROM_RESIZE(allocator, tree->nodes, 2 * capacity) || !CAROM_RESIZE(allocator, tree->leaf, capacity) ||
-      !CAROM_RESIZE(allocator, tree->stack, capacity))
+  if (!CAROM_RESIZE(allocator, tree->nodes, 2 * capacity) || !CAROM_RESIZE(allocator, tree->spare, 2 * capacity) ||
+      !CAROM_RESIZE(allocator, tree->leaf, capacity) || !CAROM_RESIZE(allocator, tree->stack, capacity))
     return false;
   for (int i = tree->capacity; i < capacity; i++) tree->leaf[i] = -1;
   for (int i = 2 * capacity - 1; i >= 2 * tree->capacity; i--) {
@@ -148,6 +149,7 @@ void carom_tree_insert(carom_tree *tree, int item, const carom_aabb *box) {
   carom_tree_node made = {*box, -1, {item, -1}, 0};
   tree->nodes[leaf] = made;
   tree->leaf[item] = leaf;
+  tree->disorder++;
   if (tree->count++ == 0) {
     tree->root = leaf;
     return;
@@ -179,6 +181,50 @@ void carom_tree_remove(carom_tree *tree, int item) {
   replace_child(tree, above, parent, sibling);
   free_node(tree, parent);
   while (above >= 0 && refit(tree, above)) above = tree->nodes[above].parent;
+}
+
+// ---- order in memory -----------------------------------------------------------------------------------------------
+
+// Copies the node at `from` to `to`, and tells its item where it is.
+static void put(carom_tree *tree, int from, int to) {
+  const carom_tree_node *node = &tree->nodes[from];
+  tree->spare[to] = *node;
+  if (node->height == 0) tree->leaf[node->child[0]] = to;
+}
+
+// Depth first, and siblings side by side: a query looks at both boxes, and then goes down one of them. The stack holds
+// nodes in their new places whose children are still to come.
+static int put_in_order(carom_tree *tree) {
+  int placed = 1, depth = 0;
+  put(tree, tree->root, 0);
+  tree->spare[0].parent = -1;
+  tree->stack[depth++] = 0;
+  while (depth > 0) {
+    int at = tree->stack[--depth];
+    carom_tree_node *node = &tree->spare[at];
+    if (node->height == 0) continue;
+    for (int k = 0; k < 2; k++) {
+      put(tree, node->child[k], placed + k);
+      tree->spare[placed + k].parent = at;
+      node->child[k] = placed + k;
+    }
+    tree->stack[depth++] = placed + 1;
+    tree->stack[depth++] = placed;
+    placed += 2;
+  }
+  return placed;
+}
+
+void carom_tree_tidy(carom_tree *tree) {
+  if (tree->count < 2 || tree->disorder < tree->count) return;
+  tree->disorder = 0;
+  int placed = put_in_order(tree);
+  carom_tree_node *swap = tree->nodes;
+  tree->nodes = tree->spare;
+  tree->spare = swap;
+  tree->root = 0;
+  tree->free_node = -1;
+  for (int i = 2 * tree->capacity - 1; i >= placed; i--) free_node(tree, i);
 }
 
 // ---- queries -------------------------------------------------------------------------------------------------------

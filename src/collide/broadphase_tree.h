@@ -14,10 +14,12 @@ typedef struct carom_tree_node {
 
 typedef struct carom_tree {
   carom_tree_node *nodes;  // (2 capacity)
+  carom_tree_node *spare;  // (2 capacity) room to put the nodes in order
   int *leaf;               // (capacity) node of each item, -1: not in the tree
   int *stack;              // (capacity) of a query: the height is less than the number of leaves
   int capacity;            // items
   int root, free_node, count;
+  int64_t disorder;  // items inserted since the nodes were put in order
 } carom_tree;
 
 void carom_tree_init(carom_tree *tree);
@@ -28,6 +30,9 @@ bool carom_tree_reserve(carom_tree *tree, const carom_allocator *allocator, int 
 // The box must be finite and its surface must not overflow.
 void carom_tree_insert(carom_tree *tree, int item, const carom_aabb *box);
 void carom_tree_remove(carom_tree *tree, int item);  // one that is in the tree
+// Puts the nodes in the order in which queries meet them, once enough items came to new places. What is found, and in
+// which order, stays the same.
+void carom_tree_tidy(carom_tree *tree);
 // Writes the items whose boxes overlap `box` to hits (room for all) and returns how many there are.
 int carom_tree_query(carom_tree *tree, const carom_aabb *box, int *hits);
 

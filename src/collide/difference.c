@@ -1,16 +1,5 @@
 #include "collide/difference.h"
 
-#include <float.h>
-
-void carom_difference_place(carom_difference *D, const carom_placed *a, const carom_placed *b) {
-  carom_supporter_place(&D->a, a);
-  carom_supporter_place(&D->b, b);
-  D->delta = cm_sub(a->pose.p, b->pose.p);
-  D->size = a->shape->bounding_radius + b->shape->bounding_radius;
-  D->round_off = DBL_EPSILON * (D->size + cm_norm(D->delta));
-  D->queries = 0;
-}
-
 void carom_difference_spread(carom_difference *D) {
   carom_supporter_spread(&D->a);
   carom_supporter_spread(&D->b);
@@ -45,12 +34,16 @@ static carom_vec3 capsule_lowest(const carom_supporter *s, carom_vec3 direction,
 static carom_vec3 core_lowest(carom_supporter *s, carom_vec3 direction, int *vertex) {
   if (s->shape->kind == CAROM_SHAPE_CAPSULE) return capsule_lowest(s, direction, vertex);
   if (s->shape->kind == CAROM_SHAPE_SPHERE) return *vertex = 0, cm_zero3();
-  carom_vec3 x = carom_support_lowest(s, direction, vertex);
-  bool is_rounded = s->shape->kind == CAROM_SHAPE_POLYTOPE && s->shape->radius > 0;
-  return is_rounded ? carom_core_vertex(s, *vertex) : x;
+  if (s->shape->kind != CAROM_SHAPE_POLYTOPE) return carom_support_lowest(s, direction, vertex);
+  if (s->spread) {
+    *vertex = carom_scan_lowest(s->lanes[0], s->lanes[1], s->lanes[2], s->shape->lane_count, direction);
+    return carom_spread_vertex(s, vertex);
+  }
+  *vertex = carom_supporter_lowest_vertex(s, cm_tmulv(s->R, direction));
+  return carom_supporter_vertex(s, *vertex);
 }
 
-carom_column carom_difference_lowest(carom_difference *D, carom_vec3 direction) {
+carom_column carom_difference_lowest_of_any(carom_difference *D, carom_vec3 direction) {
   carom_column c;
   c.xa = core_lowest(&D->a, direction, &c.a);
   carom_vec3 xb = core_lowest(&D->b, cm_neg(direction), &c.b);

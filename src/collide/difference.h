@@ -5,6 +5,8 @@
 #ifndef CAROM_SRC_COLLIDE_DIFFERENCE_H
 #define CAROM_SRC_COLLIDE_DIFFERENCE_H
 
+#include <float.h>
+
 #include "collide/support.h"
 
 typedef struct carom_difference {
@@ -23,13 +25,38 @@ typedef struct carom_column {
 } carom_column;
 
 // Neither shape may be a half-space.
-void carom_difference_place(carom_difference *D, const carom_placed *a, const carom_placed *b);
+static inline void carom_difference_place(carom_difference *D, const carom_placed *a, const carom_placed *b) {
+  carom_supporter_place(&D->a, a);
+  carom_supporter_place(&D->b, b);
+  D->delta = cm_sub(a->pose.p, b->pose.p);
+  D->size = a->shape->bounding_radius + b->shape->bounding_radius;
+  D->round_off = DBL_EPSILON * (D->size + cm_norm(D->delta));
+  D->queries = 0;
+}
 
 // Rotates the vertices of small polytopes at once, for more than one or two queries.
 void carom_difference_spread(carom_difference *D);
 
 // The column with the smallest direction . d.
-carom_column carom_difference_lowest(carom_difference *D, carom_vec3 direction);
+carom_column carom_difference_lowest_of_any(carom_difference *D, carom_vec3 direction);
+
+static inline carom_vec3 carom_spread_vertex(const carom_supporter *s, int *i) {
+  carom_vec3 x = cm_vec3(s->lanes[0][*i], s->lanes[1][*i], s->lanes[2][*i]);
+  if (*i >= s->shape->polytope.vertex_count) *i = 0;  // padding repeats the first vertex
+  return x;
+}
+
+static inline carom_column carom_difference_lowest(carom_difference *D, carom_vec3 direction) {
+  if (!D->a.spread || !D->b.spread) return carom_difference_lowest_of_any(D, direction);
+  carom_column c;
+  int found[2];
+  carom_scan_both(D->a.lanes[0], D->a.shape->lane_count, D->b.lanes[0], D->b.shape->lane_count, direction, found);
+  c.a = found[0], c.b = found[1];
+  c.xa = carom_spread_vertex(&D->a, &c.a);
+  c.d = cm_add(cm_sub(c.xa, carom_spread_vertex(&D->b, &c.b)), D->delta);
+  D->queries++;
+  return c;
+}
 
 // Vertices of the core: all of a polytope's, one of a sphere, two of a capsule; 0 when it is curved itself.
 int carom_core_count(const carom_shape *shape);
@@ -45,6 +72,18 @@ carom_vec3 carom_column_b(const carom_difference *D, const carom_column *c);
 
 // A point well inside D, or its only one.
 carom_vec3 carom_difference_center(const carom_difference *D);
+
+// Climbing begins near the lowest column along the direction, for one that has nothing to do with those before.
+static inline void carom_difference_aim(carom_difference *D, carom_vec3 direction) {
+  carom_supporter_aim(&D->a, direction);
+  carom_supporter_aim(&D->b, cm_neg(direction));
+}
+
+// Climbing begins at the vertices of a column, which should be near.
+static inline void carom_difference_begin_at(carom_difference *D, const carom_column *c) {
+  D->a.last = c->a > 0 ? c->a : 0;
+  D->b.last = c->b > 0 ? c->b : 0;
+}
 
 static inline bool carom_column_same(const carom_column *p, const carom_column *q) {
   return p->a >= 0 && p->b >= 0 && p->a == q->a && p->b == q->b;

@@ -12,6 +12,7 @@
 #include "collide/epa.h"
 
 #include <float.h>
+#include <string.h>
 
 enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 4
 
@@ -81,7 +82,9 @@ static carom_column furthest(carom_difference *D, const flat *f) {
   for (int choice = 0; choice + f->count < 4; choice++) {
     carom_vec3 n = normal_to(f, choice);
     for (int side = 0; side < 2; side++) {
-      carom_column c = carom_difference_lowest(D, side ? cm_neg(n) : n);
+      carom_vec3 direction = side ? cm_neg(n) : n;
+      carom_difference_aim(D, direction);
+      carom_column c = carom_difference_lowest(D, direction);
       double r = cm_norm2(off(f, c.d));
       if (r > most) most = r, best = c;
     }
@@ -257,33 +260,145 @@ static bool is_curved(const carom_difference *D) {
   return carom_core_count(D->a.shape) == 0 || carom_core_count(D->b.shape) == 0;
 }
 
-void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet) {
-  polytope P;
-  P.tolerance = 4 * D->round_off;
-  P.enough = is_curved(D) ? CURVED_TOLERANCE * D->size : P.tolerance;
-  P.near2 = is_curved(D) ? CURVED_NEAR * CURVED_NEAR * D->size * D->size : -1;
-  P.free_count = 0;
-  begin(&P, first_columns(D, s));
-  facet->upper = DBL_MAX;
-  int i = nearest_face(&P);
-  while (!P.faces[i].closed) {
-    face f = P.faces[i];
+// ---- the polytope in the cache -------------------------------------------------------------------------------------
+
+// Corners and faces with numbers of their own, the nearest face first. Nothing is kept where a face has no area, or a
+// corner no vertices.
+static void keep(const polytope *P, int nearest, carom_ssh_cache *cache) {
+  if (!cache) return;
+  cache->points = cache->faces = 0;
+  int alive = P->face_count - P->free_count;
+  if (P->point_count > CAROM_CACHE_POINTS || alive > CAROM_CACHE_FACES) return;
+  for (int i = 0; i < P->point_count; i++) {
+    cache->point_a[i] = P->points[i].a, cache->point_b[i] = P->points[i].b;
+    if (P->points[i].a < 0 || P->points[i].b < 0) return;
+  }
+  int count = 0;
+  for (int i = -1; i < P->face_count; i++) {
+    int k = i < 0 ? nearest : i;
+    if (i == nearest || !P->faces[k].alive) continue;
+    if (!(P->key[k] < DBL_MAX)) return;
+    for (int c = 0; c < 3; c++) cache->corner[count][c] = (unsigned char)P->faces[k].v[c];
+    count++;
+  }
+  cache->points = P->point_count, cache->faces = count;
+}
+
+static bool recall_points(polytope *P, carom_difference *D, const carom_ssh_cache *cache) {
+  int na = carom_core_count(D->a.shape), nb = carom_core_count(D->b.shape);
+  if (cache->count == 0 || cache->points < 4 || cache->points > CAROM_CACHE_POINTS) return false;
+  if (cache->faces != 2 * cache->points - 4) return false;
+  P->point_count = cache->points;
+  for (int i = 0; i < cache->points; i++) {
+    int a = cache->point_a[i], b = cache->point_b[i];
+    if (a < 0 || b < 0 || a >= na || b >= nb) return false;
+    P->points[i] = carom_difference_column(D, a, b);
+  }
+  int near = cache->corner[0][0] < cache->points ? cache->corner[0][0] : 0;
+  D->a.last = cache->point_a[near], D->b.last = cache->point_b[near];
+  return true;
+}
+
+// Faces know their neighbours by the edge that they run through the other way.
+static bool recall_faces(polytope *P, const carom_ssh_cache *cache) {
+  short across[CAROM_CACHE_POINTS][CAROM_CACHE_POINTS];
+  memset(across, -1, sizeof across);
+  P->face_count = cache->faces;
+  for (int i = 0; i < cache->faces; i++) {
+    face *f = &P->faces[i];
+    for (int k = 0; k < 3; k++)
+      if ((f->v[k] = cache->corner[i][k]) >= cache->points) return false;
+    for (int k = 0; k < 3; k++) {
+      if (across[f->v[k]][f->v[next(k)]] >= 0) return false;
+      across[f->v[k]][f->v[next(k)]] = (short)i;
+    }
+    f->alive = true, f->closed = false;
+    if (!span(P, i)) return false;
+  }
+  for (int i = 0; i < cache->faces; i++) {
+    face *f = &P->faces[i];
+    for (int k = 0; k < 3; k++)
+      if ((f->neighbor[k] = across[f->v[next(k)]][f->v[k]]) < 0) return false;
+  }
+  return true;
+}
+
+// ---- the search ----------------------------------------------------------------------------------------------------
+
+typedef enum ending {
+  AT_FACET,  // the nearest face is a part of D's boundary
+  AT_LIMIT,  // no room, or round-off: the nearest face is the best there is
+  OUTSIDE,   // the origin is outside of D
+} ending;
+
+static void prepare(polytope *P, const carom_difference *D) {
+  P->tolerance = 4 * D->round_off;
+  P->enough = is_curved(D) ? CURVED_TOLERANCE * D->size : P->tolerance;
+  P->near2 = is_curved(D) ? CURVED_NEAR * CURVED_NEAR * D->size * D->size : -1;
+  P->free_count = 0;
+}
+
+// What lies furthest out over a small face is near its corners; over a large one it may be anywhere.
+static void begin_climb(const polytope *P, carom_difference *D, const face *f) {
+  const carom_column *c = &P->points[f->v[0]];
+  double width2 = fmax(cm_norm2(cm_sub(P->points[f->v[1]].d, c->d)), cm_norm2(cm_sub(P->points[f->v[2]].d, c->d)));
+  if (width2 > 0.1 * D->size * D->size)
+    carom_difference_aim(D, cm_neg(f->n));
+  else
+    carom_difference_begin_at(D, c);
+}
+
+// Grows until the nearest face, *nearest, is the answer. Of a polytope that may have dents (`convex` is false) a corner
+// can lie beyond a face.
+static ending expand(polytope *P, carom_difference *D, bool convex, int *nearest, double *upper) {
+  *upper = DBL_MAX;
+  for (int i = *nearest = nearest_face(P); !P->faces[i].closed; i = *nearest = nearest_face(P)) {
+    face f = P->faces[i];
+    begin_climb(P, D, &f);
     carom_column c = carom_difference_lowest(D, cm_neg(f.n));
     double reach = cm_dot(f.n, c.d);
-    facet->upper = fmin(facet->upper, reach);
-    if (reach - f.distance <= P.enough) break;
-    if (is_corner(&P, &c)) {  // the face is too thin for its plane to be trusted
-      P.faces[i].closed = true;
-      P.key[i] = reach;
-    } else {
-      if (!grow(&P, i, &c)) {
-        P.faces[i] = f;
-        break;
-      }
+    *upper = reach < *upper ? reach : *upper;
+    if (reach < -P->tolerance) return OUTSIDE;
+    if (reach - f.distance <= P->enough) return AT_FACET;
+    if (is_corner(P, &c)) {  // the face is too thin for its plane to be trusted
+      if (!convex) return AT_LIMIT;
+      P->faces[i].closed = true;
+      P->key[i] = reach;
+    } else if (!grow(P, i, &c)) {
+      P->faces[i] = f;
+      return AT_LIMIT;
     }
-    i = nearest_face(&P);
   }
-  facet->normal = P.faces[i].n;
-  facet->depth = P.faces[i].distance;
-  around_foot(&P, i, facet);
+  return AT_LIMIT;
+}
+
+static void fill(const polytope *P, int i, carom_facet *facet) {
+  facet->normal = P->faces[i].n;
+  facet->depth = P->faces[i].distance;
+  around_foot(P, i, facet);
+}
+
+void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
+  polytope P;
+  int nearest;
+  prepare(&P, D);
+  begin(&P, first_columns(D, s));
+  expand(&P, D, true, &nearest, &facet->upper);
+  fill(&P, nearest, facet);
+  keep(&P, nearest, cache);
+}
+
+// Bodies have moved, and the polytope may not be convex any more. What proves the depth is no more than this: its faces
+// make a closed surface, all of them turn their outer side away from the origin, and none is nearer than the answer.
+// For then every ray from the origin meets one of them, at a distance of at least the depth.
+bool carom_epa_again(carom_difference *D, carom_facet *facet, carom_ssh_cache *cache) {
+  polytope P;
+  int nearest;
+  prepare(&P, D);
+  if (!recall_points(&P, D, cache) || !recall_faces(&P, cache)) return false;
+  if (expand(&P, D, false, &nearest, &facet->upper) != AT_FACET || !(P.faces[nearest].distance > P.tolerance))
+    return false;
+  fill(&P, nearest, facet);
+  keep(&P, nearest, cache);
+  return true;
 }

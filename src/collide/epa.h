@@ -14,7 +14,11 @@ typedef struct carom_facet {
 } carom_facet;
 
 // Begins from the columns of the simplex, 1 to 4 of them. D must have a volume: not both bodies may be spheres or
-// capsules.
-void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet);
+// capsules. The polytope that proves the depth is left in the cache, which may be null.
+void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache);
+
+// Begins from the polytope in the cache, at today's poses. False when there is none, or when it has come apart, or the
+// bodies have: then carom_epa must decide.
+bool carom_epa_again(carom_difference *D, carom_facet *facet, carom_ssh_cache *cache);
 
 #endif

@@ -13,7 +13,7 @@ enum { MAX_QUERIES = 500, MAX_DETOURS = 8 };
 
 // The best point found so far among the faces of a simplex.
 typedef struct nearest {
-  int count, index[3];
+  int count, index[3];  // ascending
   double w[3];
   carom_vec3 p;
   double norm2;
@@ -27,45 +27,35 @@ static void try_corner(const carom_simplex *s, int i, nearest *best) {
 }
 
 static void try_edge(const carom_simplex *s, int i, int j, nearest *best) {
-  carom_vec3 a = s->c[i].d, b = s->c[j].d, e = cm_sub(b, a);
-  double wi = cm_dot(b, e), wj = -cm_dot(a, e);
-  if (!(wi > 0)) {
-    try_corner(s, j, best);
-  } else if (!(wj > 0)) {
-    try_corner(s, i, best);
-  } else {
-    double sum = wi + wj;
-    wi /= sum, wj /= sum;
-    carom_vec3 p = wi > wj ? cm_axpy(a, wj, e) : cm_axpy(b, -wi, e);
-    p = cm_axpy(p, -cm_dot(p, e) / sum, e);  // once more: a short p keeps its right angle with a long edge
+  double w[2];
+  carom_vec3 p;
+  if (carom_foot_on_edge(s->c[i].d, s->c[j].d, w, &p)) {
     double norm2 = cm_norm2(p);
-    if (norm2 < best->norm2) *best = (nearest){2, {i, j}, {wi, wj}, p, norm2};
+    if (norm2 < best->norm2) *best = (nearest){2, {i, j}, {w[0], w[1]}, p, norm2};
+  } else {
+    try_corner(s, w[0] > 0 ? i : j, best);
   }
 }
 
-// The foot of the perpendicular is (n.a / n.n) n. Its weights are the signed areas that it cuts off; where one is
-// negative the nearest point lies on the edge across, or beyond it.
+// Where a weight is negative the nearest point lies on the edge across, or beyond it.
 static void try_face(const carom_simplex *s, int i, int j, int k, nearest *best) {
-  carom_vec3 a = s->c[i].d, b = s->c[j].d, c = s->c[k].d, ab = cm_sub(b, a), ac = cm_sub(c, a);
-  carom_vec3 n = cm_cross(ab, ac);
-  double nn = cm_norm2(n), flat = 256 * DBL_EPSILON * DBL_EPSILON * cm_norm2(ab) * cm_norm2(ac);
-  if (!(nn > flat)) {
-    try_edge(s, i, j, best), try_edge(s, j, k, best), try_edge(s, k, i, best);
+  carom_vec3 a = s->c[i].d, b = s->c[j].d, c = s->c[k].d, ab = cm_sub(b, a), ac = cm_sub(c, a), n = cm_cross(ab, ac);
+  double nn = cm_norm2(n);
+  if (!(nn > carom_flat_area2(ab, ac))) {
+    try_edge(s, i, j, best), try_edge(s, j, k, best), try_edge(s, i, k, best);
     return;
   }
-  double h = cm_dot(n, a) / nn;
-  carom_vec3 p = cm_scale(h, n);
+  double h = cm_dot(n, a) / nn, w[3];
   if (!(h * h * nn < best->norm2)) return;  // its edges lie no nearer than its plane
-  carom_vec3 pa = cm_sub(a, p), pb = cm_sub(b, p), pc = cm_sub(c, p);
-  double wi = cm_dot(n, cm_cross(pb, pc)), wj = cm_dot(n, cm_cross(pc, pa)), wk = cm_dot(n, cm_cross(pa, pb));
-  if (wi > 0 && wj > 0 && wk > 0) {
-    double sum = wi + wj + wk;
-    *best = (nearest){3, {i, j, k}, {wi / sum, wj / sum, wk / sum}, p, h * h * nn};
+  carom_vec3 p = carom_foot_on_plane(a, b, c, n, h, w);
+  if (w[0] > 0 && w[1] > 0 && w[2] > 0) {
+    double sum = w[0] + w[1] + w[2];
+    *best = (nearest){3, {i, j, k}, {w[0] / sum, w[1] / sum, w[2] / sum}, p, h * h * nn};
     return;
   }
-  if (!(wi > 0)) try_edge(s, j, k, best);
-  if (!(wj > 0)) try_edge(s, k, i, best);
-  if (!(wk > 0)) try_edge(s, i, j, best);
+  if (!(w[0] > 0)) try_edge(s, j, k, best);
+  if (!(w[1] > 0)) try_edge(s, i, k, best);
+  if (!(w[2] > 0)) try_edge(s, i, j, best);
 }
 
 // Faces at the newest corner that part the origin from the corner across: only these can carry a nearer point. In a
@@ -82,15 +72,17 @@ static bool try_tetrahedron(const carom_simplex *s, nearest *best) {
     bool parted = fabs(volume) <= flat || (volume > 0 ? side < 0 : side > 0);
     if (!parted) continue;
     inside = false;
-    try_face(s, i, j, 3, best);
+    try_face(s, i == 2 ? 0 : i, i == 2 ? 2 : j, 3, best);
   }
   return !inside;
 }
 
 static void keep(carom_simplex *s, const nearest *best) {
-  carom_simplex old = *s;
   s->count = best->count;
-  for (int i = 0; i < best->count; i++) s->c[i] = old.c[best->index[i]], s->w[i] = best->w[i];
+  for (int i = 0; i < best->count; i++) {
+    if (best->index[i] != i) s->c[i] = s->c[best->index[i]];
+    s->w[i] = best->w[i];
+  }
   s->p = best->p;
   s->norm2 = best->norm2;
 }

@@ -18,7 +18,9 @@
 
 #include "collide/support.h"
 
-enum { MAX_ROUNDS = 500, MAX_PROBES = 60 };
+enum { MAX_ROUNDS = 500, MAX_PROBES = 60, FEW_PROBES = 12 };
+
+static const double ROUGHLY = 1.0 / 8;  // how far the clearance falls while planes are compared
 
 // A body under way.
 typedef struct mover {
@@ -62,13 +64,13 @@ static carom_quat attitude(const mover *m, double t) {
   return t <= 0 ? m->from.q : t >= 1 ? m->to.q : cm_qunit(cm_qmul(cm_exp(cm_scale(t, m->w)), m->from.q));
 }
 
-static carom_pose pose_at(const mover *m, double t) {
-  return cm_pose(t <= 0 ? m->from.p : t >= 1 ? m->to.p : cm_axpy(m->from.p, t, m->v), attitude(m, t));
+static carom_vec3 position(const mover *m, double t) {
+  return t <= 0 ? m->from.p : t >= 1 ? m->to.p : cm_axpy(m->from.p, t, m->v);
 }
 
 carom_pose carom_motion_at(const carom_motion *motion, double time) {
   mover m = mover_make(motion);
-  return pose_at(&m, time);
+  return cm_pose(position(&m, time), attitude(&m, time));
 }
 
 // Radii of the turning core: the vertices, the segment of a capsule, the mere centre of a sphere; else the whole body.
@@ -103,36 +105,45 @@ static carom_vec3 offset_at(const duel *d, double t) { return cm_axpy(d->delta, 
 
 // ---- the separation along a direction ------------------------------------------------------------------------------
 
-static carom_vec3 direction_at(const duel *d, const guide *g, double t) {
+// Both bodies at one time.
+typedef struct moment {
+  double t;
+  carom_quat a, b;
+} moment;
+
+static moment moment_at(const duel *d, double t) { return (moment){t, attitude(&d->a, t), attitude(&d->b, t)}; }
+
+static carom_vec3 direction_at(const guide *g, const moment *at) {
   switch (g->way) {
     case WITH_A:
-      return cm_rotate(attitude(&d->a, t), g->n);
+      return cm_rotate(at->a, g->n);
     case WITH_B:
-      return cm_rotate(attitude(&d->b, t), g->n);
+      return cm_rotate(at->b, g->n);
     case WITH_EDGES:
-      return cm_cross(cm_rotate(attitude(&d->a, t), g->ea), cm_rotate(attitude(&d->b, t), g->eb));
+      return cm_cross(cm_rotate(at->a, g->ea), cm_rotate(at->b, g->eb));
     default:
       return g->n;
   }
 }
 
 // Least m . x over the body, from its position; a half-space is only ever asked along its own normal.
-static double lowest(const mover *body, double t, carom_vec3 m) {
+static double lowest(const mover *body, carom_quat q, carom_vec3 m) {
   if (is_halfspace(body)) return 0;
-  carom_placed placed = {body->shape, cm_pose(cm_zero3(), attitude(body, t))};
+  carom_placed placed = {body->shape, cm_pose(cm_zero3(), q)};
   carom_supporter supporter;
   carom_supporter_place(&supporter, &placed);
   int vertex;
   return cm_dot(m, carom_support_lowest(&supporter, m, &vertex));
 }
 
-static double separation(const duel *d, carom_vec3 m, double t) {
-  return cm_dot(m, offset_at(d, t)) + lowest(&d->a, t, m) + lowest(&d->b, t, cm_neg(m));
+static double separation(const duel *d, carom_vec3 m, const moment *at) {
+  return cm_dot(m, offset_at(d, at->t)) + lowest(&d->a, at->a, m) + lowest(&d->b, at->b, cm_neg(m));
 }
 
 static double clearance(const duel *d, const guide *g, double t) {
-  carom_vec3 m = direction_at(d, g, t);
-  return separation(d, m, t) - d->target * cm_norm(m);
+  moment at = moment_at(d, t);
+  carom_vec3 m = direction_at(g, &at);
+  return separation(d, m, &at) - d->target * cm_norm(m);
 }
 
 // ---- how fast the separation may bend ------------------------------------------------------------------------------
@@ -194,7 +205,8 @@ static bool edge_of(const mover *body, const int basis[3], carom_vec3 *edge) {
 static bool guide_edges(const duel *d, const carom_ssh_cache *basis, carom_vec3 n, double t, guide *g) {
   *g = (guide){.way = WITH_EDGES, .curvature = bend_edges(d, reach_from(d, t))};
   if (!edge_of(&d->a, basis->a, &g->ea) || !edge_of(&d->b, basis->b, &g->eb)) return false;
-  double along = cm_dot(direction_at(d, g, t), n);
+  moment at = moment_at(d, t);
+  double along = cm_dot(direction_at(g, &at), n);
   if (along < 0) g->ea = cm_neg(g->ea);
   return fabs(along) > 1e-3;  // nearly parallel edges tell nothing of the plane
 }
@@ -210,19 +222,20 @@ static double safe_length(double fp, double fq, double h, double curvature) {
 }
 
 // The latest time up to which the plane is proven to separate. The next interval ends about as far behind the zero
-// expected by the last chord as it begins before it, so that the zero is met quadratically.
-static double follow(const duel *d, const guide *g, double t) {
-  double f = clearance(d, g, t), h = 1 - t;
+// expected by the last chord as it begins before it, so that the zero is met quadratically. Ends when the clearance has
+// fallen to a `part` of what it was, or to nothing.
+static double follow(const duel *d, const guide *g, double t, double part, int probes) {
+  double f = clearance(d, g, t), h = 1 - t, enough = fmax(d->target / 2, part * f);
   if (!(f > 0)) return t;
   if (g->curvature > 0) h = fmin(h, 2 * sqrt(f / g->curvature));
-  for (int i = 0; i < MAX_PROBES && t < 1; i++) {
+  for (int i = 0; i < probes && t < 1; i++) {
     double end = t + h >= 1 ? 1 : t + h;
     double next = clearance(d, g, end), length = safe_length(f, next, end - t, g->curvature);
     double fall = (f - next) / (end - t), safe = length >= end - t ? end : t + length;
     if (!(safe > t)) return t;
     f = safe == end ? next : clearance(d, g, safe);
     t = safe;
-    if (f <= d->target / 2) return t;
+    if (f <= enough) return t;
     h = fall > 0 ? 2 * f / fall : 2 * length;
     if (g->curvature > 0) h = fmin(h, 2 * sqrt(f / g->curvature));
     h = fmax(h, 4 * DBL_EPSILON);
@@ -243,13 +256,13 @@ typedef struct view {
 static bool is_coated(const mover *m) { return ball_of(m) > 0; }
 static bool is_smooth(const mover *m) { return m->shape->kind > CAROM_SHAPE_HALFSPACE; }
 
-static carom_status look_distance(const duel *d, const carom_placed *a, const carom_placed *b, double t,
+static carom_status look_distance(const duel *d, const carom_placed *a, const carom_placed *b, const moment *at,
                                   carom_ssh_cache *cache, view *v) {
   carom_distance_result r;
   carom_status status = carom_distance(a, b, cache, &r);
   if (status != CAROM_OK) return status;
   for (int i = cache->count; i < 3; i++) cache->a[i] = cache->a[0], cache->b[i] = cache->b[0];
-  double s = separation(d, r.normal, t);
+  double s = separation(d, r.normal, at);
   if (s > v->separation) *v = (view){r.normal, r.point_a, r.point_b, s};
   return CAROM_OK;
 }
@@ -257,16 +270,17 @@ static carom_status look_distance(const duel *d, const carom_placed *a, const ca
 // Facets, which the linear program finds, are the planes to follow. Where corner meets corner the true distance is
 // larger and decides; on curved surfaces it is the better one.
 static carom_status look(const duel *d, double t, carom_ssh_cache *cache, view *v) {
-  carom_placed a = {d->a.shape, pose_at(&d->a, t)}, b = {d->b.shape, pose_at(&d->b, t)};
+  moment at = moment_at(d, t);
+  carom_placed a = {d->a.shape, cm_pose(position(&d->a, t), at.a)}, b = {d->b.shape, cm_pose(position(&d->b, t), at.b)};
   bool plane = is_halfspace(&d->a) || is_halfspace(&d->b), smooth = is_smooth(&d->a) || is_smooth(&d->b);
   *v = (view){.separation = -DBL_MAX};
-  if (!plane && !smooth && (is_coated(&d->a) || is_coated(&d->b))) return look_distance(d, &a, &b, t, cache, v);
+  if (!plane && !smooth && (is_coated(&d->a) || is_coated(&d->b))) return look_distance(d, &a, &b, &at, cache, v);
   carom_ssh_result r;
   carom_status status = carom_ssh(&a, &b, NULL, cache, &r);
   if (status != CAROM_OK) return status;
-  *v = (view){r.normal, r.point_a, r.point_b, separation(d, r.normal, t)};
+  *v = (view){r.normal, r.point_a, r.point_b, separation(d, r.normal, &at)};
   if (plane || v->separation > d->within || !(smooth || r.gap > d->within)) return CAROM_OK;
-  return look_distance(d, &a, &b, t, cache, v);
+  return look_distance(d, &a, &b, &at, cache, v);
 }
 
 // How far the best plane so far has led.
@@ -276,11 +290,11 @@ typedef struct lead {
 } lead;
 
 static void try_guide(const duel *d, const guide *g, double t, lead *best) {
-  double time = follow(d, g, t);
+  double time = follow(d, g, t, ROUGHLY, FEW_PROBES);
   if (time > best->time) *best = (lead){time, *g};
 }
 
-static lead advance(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
+static lead best_guide(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
   bool plane_a = is_halfspace(&d->a), plane_b = is_halfspace(&d->b);
   guide g = plane_a || plane_b ? guide_hosted(d, plane_a ? WITH_A : WITH_B, v->n, t) : guide_still(d, v->n);
   lead best = {t, g};
@@ -293,10 +307,18 @@ static lead advance(const duel *d, const view *v, const carom_ssh_cache *basis, 
   return best;
 }
 
+// All planes are followed some way, the best to its end.
+static lead advance(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
+  lead best = best_guide(d, v, basis, t);
+  best.time = follow(d, &best.plane, best.time, 0, MAX_PROBES);
+  return best;
+}
+
 // The plane that led here proves that the bodies are apart, whatever the oracle made of it.
 static void recall(const duel *d, const lead *from, view *v) {
-  carom_vec3 n = cm_unit(direction_at(d, &from->plane, from->time));
-  double s = separation(d, n, from->time);
+  moment at = moment_at(d, from->time);
+  carom_vec3 n = cm_unit(direction_at(&from->plane, &at));
+  double s = separation(d, n, &at);
   if (s > v->separation) v->n = n, v->separation = s;
 }
 

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "base/simd.h"
+#include "collide/scan_lanes.h"
 #include "geometry/shape.h"
 
 static int scan_plain(const double *x, const double *y, const double *z, int count, carom_vec3 d) {
@@ -15,47 +16,40 @@ static int scan_plain(const double *x, const double *y, const double *z, int cou
   return best;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
+static void scan_both_plain(const double *a, int count_a, const double *b, int count_b, carom_vec3 d, int found[2]) {
+  const int n = CAROM_SCAN_LIMIT;
+  found[0] = scan_plain(a, a + n, a + 2 * n, count_a, d);
+  found[1] = scan_plain(b, b + n, b + 2 * n, count_b, cm_neg(d));
+}
 
-// Each of eight lanes keeps the lowest of its own vertices and the number of its group; then the lanes are compared.
+#ifdef CAROM_HAS_AVX2
 __attribute__((target("avx2"))) static int scan_avx2(const double *x, const double *y, const double *z, int count,
                                                      carom_vec3 d) {
-  __m256d dx = _mm256_set1_pd(d.x), dy = _mm256_set1_pd(d.y), dz = _mm256_set1_pd(d.z);
-  __m256d low0 = _mm256_set1_pd(DBL_MAX), low1 = low0, at0 = _mm256_setzero_pd(), at1 = at0;
-  for (int i = 0; i < count; i += 8) {
-    __m256d from = _mm256_set1_pd(i);
-    __m256d h0 = _mm256_add_pd(_mm256_mul_pd(dx, _mm256_loadu_pd(x + i)), _mm256_mul_pd(dy, _mm256_loadu_pd(y + i)));
-    __m256d h1 =
-        _mm256_add_pd(_mm256_mul_pd(dx, _mm256_loadu_pd(x + i + 4)), _mm256_mul_pd(dy, _mm256_loadu_pd(y + i + 4)));
-    h0 = _mm256_add_pd(h0, _mm256_mul_pd(dz, _mm256_loadu_pd(z + i)));
-    h1 = _mm256_add_pd(h1, _mm256_mul_pd(dz, _mm256_loadu_pd(z + i + 4)));
-    at0 = _mm256_blendv_pd(at0, from, _mm256_cmp_pd(h0, low0, _CMP_LT_OQ));
-    at1 = _mm256_blendv_pd(at1, from, _mm256_cmp_pd(h1, low1, _CMP_LT_OQ));
-    low0 = _mm256_min_pd(h0, low0);
-    low1 = _mm256_min_pd(h1, low1);
-  }
-  __m256d m = _mm256_min_pd(low0, low1);
-  m = _mm256_min_pd(m, _mm256_permute2f128_pd(m, m, 1));
-  m = _mm256_min_pd(m, _mm256_permute_pd(m, 5));
-  unsigned ties = (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(low0, m, _CMP_EQ_OQ)) |
-                  (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(low1, m, _CMP_EQ_OQ)) << 4;
-  if (count == 8) return ties ? __builtin_ctz(ties) : 0;  // the lane is the vertex
-  double at[8];
-  _mm256_storeu_pd(at, at0);
-  _mm256_storeu_pd(at + 4, at1);
-  int best = count;
-  for (; ties; ties &= ties - 1) {
-    int lane = __builtin_ctz(ties), vertex = (int)at[lane] + lane;
-    best = vertex < best ? vertex : best;
-  }
-  return best < count ? best : 0;  // not-a-number directions end here
+  return carom_scan_lanes(x, y, z, count, d);
+}
+
+__attribute__((target("avx2"))) static void scan_both_avx2(const double *a, int count_a, const double *b, int count_b,
+                                                           carom_vec3 d, int found[2]) {
+  const int n = CAROM_SCAN_LIMIT;
+  found[0] = carom_scan_lanes(a, a + n, a + 2 * n, count_a, d);
+  found[1] = carom_scan_lanes(b, b + n, b + 2 * n, count_b, cm_neg(d));
+}
+
+void carom_scan_both(const double *a, int count_a, const double *b, int count_b, carom_vec3 direction, int found[2]) {
+  if (carom_has_avx2())
+    scan_both_avx2(a, count_a, b, count_b, direction, found);
+  else
+    scan_both_plain(a, count_a, b, count_b, direction, found);
 }
 
 int carom_scan_lowest(const double *x, const double *y, const double *z, int count, carom_vec3 direction) {
-  return __builtin_cpu_supports("avx2") ? scan_avx2(x, y, z, count, direction) : scan_plain(x, y, z, count, direction);
+  return carom_has_avx2() ? scan_avx2(x, y, z, count, direction) : scan_plain(x, y, z, count, direction);
 }
 #else
+void carom_scan_both(const double *a, int count_a, const double *b, int count_b, carom_vec3 direction, int found[2]) {
+  scan_both_plain(a, count_a, b, count_b, direction, found);
+}
+
 int carom_scan_lowest(const double *x, const double *y, const double *z, int count, carom_vec3 direction) {
   return scan_plain(x, y, z, count, direction);
 }

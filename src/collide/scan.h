@@ -5,8 +5,15 @@
 
 #include "carom/vec.h"
 
+// Up to this many vertices all are looked at; above, climbing the vertex graph from the last answer is faster.
+enum { CAROM_SCAN_LIMIT = 64 };
+
 // Coordinates by axis; count is a multiple of CAROM_SHAPE_LANES. The lowest number wins among equals.
 int carom_scan_lowest(const double *x, const double *y, const double *z, int count, carom_vec3 direction);
+
+// Lowest of A along the direction and highest of B, as differences want it; the three axes of each lie
+// CAROM_SCAN_LIMIT apart.
+void carom_scan_both(const double *a, int count_a, const double *b, int count_b, carom_vec3 direction, int found[2]);
 
 // to = R from, for arrays like the above.
 void carom_scan_rotate(const carom_mat3 *R, const double *const from[3], int count, double *const to[3]);

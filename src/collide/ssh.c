@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <float.h>
 
-#include "collide/ssh.h"
+#include "collide/again.h"
 
 typedef carom_ssh_column column;
 typedef carom_ssh_program program;
@@ -111,6 +111,7 @@ static phase close_triangle(program *s, column p, column q) {
 static phase first_triangle(program *s) {
   carom_supporter_spread(&s->a);
   carom_supporter_spread(&s->b);
+  carom_supporter_aim(&s->a, s->beta), carom_supporter_aim(&s->b, cm_neg(s->beta));
   column p = carom_ssh_lowest(s, s->beta);
   carom_vec3 out = cm_add(cm_scale(p.u, s->e1), cm_scale(p.v, s->e2));
   if (cm_norm(out) < 1e-6 * s->size) out = s->e1;
@@ -120,10 +121,16 @@ static phase first_triangle(program *s) {
   return close_triangle(s, p, q);
 }
 
-// The triangle of the last query, if it still surrounds the origin.
-static bool warm_triangle(program *s, const carom_ssh_cache *cache) {
-  return carom_ssh_recall(s, cache, 3) && is_left(s, &s->basis[0], &s->basis[1]) &&
-         is_left(s, &s->basis[1], &s->basis[2]) && is_left(s, &s->basis[2], &s->basis[0]);
+// The triangle of the last query, if it still surrounds the origin; otherwise one over the edge behind which the origin
+// lies now.
+static phase warm_triangle(program *s, const carom_ssh_cache *cache) {
+  if (!carom_ssh_recall(s, cache, 3)) return CAROM_SSH_MISSED;
+  const column *c = s->basis;
+  double left[3] = {orientation(s, &c[0], &c[1]), orientation(s, &c[1], &c[2]), orientation(s, &c[2], &c[0])};
+  int out = left[0] < left[1] ? 0 : 1;
+  out = left[2] < left[out] ? 2 : out;
+  if (left[out] > 0) return CAROM_SSH_FOUND;
+  return close_triangle(s, c[out], c[out == 2 ? 0 : out + 1]);
 }
 
 // ---- phase two: pivots --------------------------------------------------------------------------------------------
@@ -157,14 +164,54 @@ static bool in_basis(const program *s, const column *r) {
 // Good enough for a bound on round-off, and it takes no root.
 static double sum_norm(carom_vec3 a) { return fabs(a.x) + fabs(a.y) + fabs(a.z); }
 
+// A needle of a triangle has a plane that misses its corners by more than round-off: with the misses rho_i of the edges
+// e_i the correction is the delta with delta.beta = 0 and delta.e_i = -rho_i.
+static void refine(program *s) {
+  const column *c = s->basis;
+  carom_vec3 e1 = cm_sub(c[1].d, c[0].d), e2 = cm_sub(c[2].d, c[0].d);
+  carom_vec3 across1 = cm_cross(e2, s->beta), across2 = cm_cross(s->beta, e1);
+  double rho1 = cm_dot(s->alpha, e1), rho2 = cm_dot(s->alpha, e2), volume = cm_dot(e1, across1);
+  s->alpha = cm_axpy(cm_axpy(s->alpha, -rho1 / volume, across1), -rho2 / volume, across2);
+  s->t = cm_dot(s->alpha, c[0].d);
+}
+
+// How far below the plane of the basis the lowest column lies; notes the bound that the column is.
+static double slack_of(program *s, const column *r) {
+  double reached = cm_dot(s->alpha, r->d);
+  s->lower = reached > s->lower ? reached : s->lower;
+  return s->t - reached;
+}
+
+// Whether nothing lies below the plane of the basis, as the lowest column r tells. A corner of the basis itself that
+// does is a reason to refine the plane, if that makes it better.
+static bool is_optimal(program *s, column *r) {
+  double slack = slack_of(s, r), enough = 4 * DBL_EPSILON * s->size * sum_norm(s->alpha);
+  if (slack > enough && in_basis(s, r)) {
+    carom_vec3 alpha = s->alpha;
+    double t = s->t;
+    refine(s);
+    column other = carom_ssh_lowest(s, s->alpha);
+    double better = slack_of(s, &other);
+    if (better < slack)
+      *r = other, slack = better;
+    else
+      s->alpha = alpha, s->t = t;
+  }
+  if (slack > enough && !in_basis(s, r)) return false;
+  // On curved surfaces the plane may still miss its corners: what the support functions say of it is better.
+  if (s->t < s->lower) s->t = s->lower;
+  return true;
+}
+
+// Bodies of very different sizes have bases whose planes no refinement saves; another beginning may find a better one.
+static bool is_certified(const program *s) { return s->t - s->lower <= 1e-12 * s->size * cm_norm(s->alpha); }
+
 static phase descend(program *s) {
   s->lower = -DBL_MAX;
   while (s->pivots < s->max_pivots) {
     if (!price(s)) return CAROM_SSH_STUCK;
     column r = carom_ssh_lowest(s, s->alpha);
-    double reached = cm_dot(s->alpha, r.d);
-    s->lower = reached > s->lower ? reached : s->lower;
-    if (in_basis(s, &r) || s->t - reached <= 4 * DBL_EPSILON * s->size * sum_norm(s->alpha)) return CAROM_SSH_FOUND;
+    if (is_optimal(s, &r)) return is_certified(s) ? CAROM_SSH_FOUND : CAROM_SSH_STUCK;
     if (!pivot(s, &r)) return CAROM_SSH_STUCK;
   }
   return CAROM_SSH_STUCK;
@@ -299,12 +346,6 @@ static carom_vec3 center_line(const program *s) {
   return cm_norm(line) > 1e-14 * s->size ? cm_unit(line) : cm_vec3(0, 0, 1);
 }
 
-// Without overflow or underflow of the squares.
-static carom_vec3 direction_of(carom_vec3 v) {
-  double largest = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
-  return largest > 0 ? cm_unit(cm_vec3(v.x / largest, v.y / largest, v.z / largest)) : v;
-}
-
 static void set_beta(program *s, carom_vec3 beta, bool planar) {
   s->beta = beta;
   if (planar)
@@ -316,7 +357,8 @@ static void set_beta(program *s, carom_vec3 beta, bool planar) {
 // Both phases, warm if possible; a line that misses D means an unbounded program.
 static phase solve_once(program *s, const carom_ssh_cache *cache, bool planar) {
   if (planar) return carom_ssh_planar_solve(s, cache);
-  phase first = warm_triangle(s, cache) ? CAROM_SSH_FOUND : first_triangle(s);
+  phase first = warm_triangle(s, cache);
+  if (first != CAROM_SSH_FOUND) first = first_triangle(s);
   return first == CAROM_SSH_FOUND ? descend(s) : first;
 }
 
@@ -347,24 +389,22 @@ static void fall_back(program *s) {
 }
 
 static carom_status prepare(const carom_placed *a, const carom_placed *b, const carom_ssh_options *o, program *s) {
-  bool finite = cm_finite(a->pose.p) && cm_finite(b->pose.p) && isfinite(cm_qdot(a->pose.q, a->pose.q)) &&
-                isfinite(cm_qdot(b->pose.q, b->pose.q));
-  if (!finite || (o->given_beta && !(cm_finite(o->beta) && cm_norm(direction_of(o->beta)) > 0)))
-    return CAROM_ERR_NUMBER;
+  if (!carom_pair_is_finite(a, b)) return CAROM_ERR_NUMBER;
+  if (o->given_beta && !(cm_finite(o->beta) && cm_norm2(cm_unit(o->beta)) > 0)) return CAROM_ERR_NUMBER;
   carom_supporter_place(&s->a, a);
   carom_supporter_place(&s->b, b);
   s->pivots = 0;
   s->max_pivots = o->max_pivots;
   s->delta = cm_sub(a->pose.p, b->pose.p);
   s->size = size_of(a->shape) + size_of(b->shape);
-  s->tie = 3e-14 * s->size;
+  s->tie = CAROM_SSH_TIE * s->size;
   s->slant = slant_of(a->shape, b->shape);
-  set_beta(s, o->given_beta ? direction_of(o->beta) : center_line(s), o->planar);
+  set_beta(s, o->given_beta ? cm_unit(o->beta) : center_line(s), o->planar);
   return CAROM_OK;
 }
 
-carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
-                       carom_ssh_cache *cache, carom_ssh_result *result) {
+static carom_status find(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
+                         carom_ssh_cache *cache, carom_ssh_result *result) {
   carom_ssh_options o = options ? *options : carom_ssh_default_options();
   program s;
   carom_status status = prepare(a, b, &o, &s);
@@ -392,6 +432,13 @@ carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom
   carom_ssh_outcome solved = reset ? CAROM_SSH_RESET : CAROM_SSH_SOLVED;
   fill_result(&s, end == CAROM_SSH_STUCK ? CAROM_SSH_LIMIT : solved, o.planar, result);
   keep_basis(&s, cache);
-  assert(result->outcome == CAROM_SSH_LIMIT || result->duality_gap <= 1e-12);
   return CAROM_OK;
+}
+
+carom_status carom_ssh(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
+                       carom_ssh_cache *cache, carom_ssh_result *result) {
+  bool again = cache && carom_ssh_again(a, b, options, cache, result);
+  carom_status status = again ? CAROM_OK : find(a, b, options, cache, result);
+  assert(status != CAROM_OK || result->outcome == CAROM_SSH_LIMIT || result->duality_gap <= 1e-12);
+  return status;
 }

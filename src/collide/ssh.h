@@ -4,6 +4,9 @@
 
 #include "collide/support.h"
 
+// Lines that pass the origin within this part of the bodies' size are taken to meet it.
+#define CAROM_SSH_TIE 3e-14
+
 // A column of the program: a difference of two points, and its projection along beta.
 typedef struct carom_ssh_column {
   int a, b;           // vertices, or -1

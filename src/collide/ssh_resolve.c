@@ -12,15 +12,10 @@ static carom_vec3 mean_point(const carom_optimal_side *side) {
   return sum;
 }
 
+// A half-space, like a curved surface, has points without a number: SMOOTH, as carom_ssh says.
 static carom_feature feature_of(const carom_optimal_side *side) {
-  switch (side->body.shape->kind) {
-    case CAROM_SHAPE_POLYTOPE:
-      return side->count == 1 ? CAROM_FEATURE_VERTEX : side->count == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
-    case CAROM_SHAPE_HALFSPACE:
-      return CAROM_FEATURE_FACE;
-    default:
-      return CAROM_FEATURE_SMOOTH;
-  }
+  if (side->body.shape->kind != CAROM_SHAPE_POLYTOPE) return CAROM_FEATURE_SMOOTH;
+  return side->count == 1 ? CAROM_FEATURE_VERTEX : side->count == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
 }
 
 static void copy_side(const carom_optimal_side *side, int *count, int *vertex, double *weight) {

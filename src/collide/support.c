@@ -1,20 +1,25 @@
 #include "collide/support.h"
 
-#include "collide/scan.h"
-#include "geometry/polytope.h"
-
-void carom_supporter_place(carom_supporter *s, const carom_placed *placed) {
-  s->shape = placed->shape;
-  s->R = cm_rotation(placed->pose.q);
-  s->p = placed->pose.p;
-  s->last = 0;
-  s->spread = false;
-}
+#include <float.h>
 
 void carom_supporter_spread(carom_supporter *s) {
   if (s->spread || s->shape->kind != CAROM_SHAPE_POLYTOPE || s->shape->lane_count > CAROM_SCAN_LIMIT) return;
   carom_scan_rotate(&s->R, s->shape->lanes, s->shape->lane_count, (double *[3]){s->lanes[0], s->lanes[1], s->lanes[2]});
   s->spread = true;
+}
+
+// A way of n steps among V vertices, from the best of m, has n of the order of sqrt(V / m): looking at m of the order
+// of V^(1/3) costs as much as the way that is left.
+void carom_supporter_aim(carom_supporter *s, carom_vec3 direction) {
+  if (s->shape->kind != CAROM_SHAPE_POLYTOPE || s->shape->lane_count <= CAROM_SCAN_LIMIT) return;
+  const carom_polytope *p = &s->shape->polytope;
+  int looks = (int)(1.6 * cbrt(p->vertex_count)), stride = p->vertex_count / looks;
+  carom_vec3 local = cm_tmulv(s->R, direction);
+  double lowest = DBL_MAX;
+  for (int i = 0; i < p->vertex_count; i += stride) {
+    double h = cm_dot(local, p->vertices[i]);
+    if (h < lowest) lowest = h, s->last = i;
+  }
 }
 
 static carom_vec3 polytope_lowest(carom_supporter *s, carom_vec3 direction, int *vertex) {
@@ -24,13 +29,7 @@ static carom_vec3 polytope_lowest(carom_supporter *s, carom_vec3 direction, int 
     *vertex = i < shape->polytope.vertex_count ? i : 0;  // padding repeats the first vertex
     return cm_vec3(s->lanes[0][i], s->lanes[1][i], s->lanes[2][i]);
   }
-  carom_vec3 local = cm_tmulv(s->R, direction);
-  if (shape->lane_count <= CAROM_SCAN_LIMIT) {
-    int i = carom_scan_lowest(shape->lanes[0], shape->lanes[1], shape->lanes[2], shape->lane_count, local);
-    *vertex = i < shape->polytope.vertex_count ? i : 0;
-  } else {
-    s->last = *vertex = carom_polytope_climb(&shape->polytope, cm_neg(local), s->last);
-  }
+  *vertex = carom_supporter_lowest_vertex(s, cm_tmulv(s->R, direction));
   return carom_supporter_vertex(s, *vertex);
 }
 

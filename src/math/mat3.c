@@ -3,6 +3,17 @@
 
 #include "carom/vec.h"
 
+// Scaled by a power of two, so that nothing is lost.
+carom_vec3 cm_unit_extreme(carom_vec3 a) {
+  double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z), largest = x > y ? x : y;
+  largest = largest > z ? largest : z;
+  if (!(largest > 0) || !cm_finite(a)) return cm_zero3();
+  int exponent;
+  frexp(largest, &exponent);
+  carom_vec3 b = cm_vec3(ldexp(a.x, -exponent), ldexp(a.y, -exponent), ldexp(a.z, -exponent));
+  return cm_scale(1 / cm_norm(b), b);
+}
+
 // Duff, Burgess, Christensen, Hery, Kensler, Liani, Villemin (2017), "Building an orthonormal basis, revisited".
 void cm_frame(carom_vec3 n, carom_vec3 *u, carom_vec3 *v) {
   double sign = copysign(1.0, n.z);

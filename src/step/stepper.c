@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,12 +12,12 @@
 // One line each; an integrator's file is where it is.
 static const carom_integrator *const integrators[] = {
     &carom_integrator_variational,
-    &carom_integrator_cone,
     &carom_integrator_exact,
     &carom_integrator_dcr,
-    &carom_integrator_newmark,
     &carom_integrator_potential,
+    &carom_integrator_newmark,
     &carom_integrator_moreau,
+    &carom_integrator_cone,
     &carom_integrator_index2,
     &carom_integrator_index3,
 };
@@ -50,9 +51,13 @@ static const carom_integrator *find_integrator(const char *name) {
 }
 
 static carom_status check_options(const carom_step_options *options, carom_error *error) {
-  if (!options->integrator || !find_integrator(options->integrator))
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; there is '%s'",
-                      options->integrator ? options->integrator : "(null)", integrators[0]->name);
+  if (!options->integrator || !find_integrator(options->integrator)) {
+    char list[200] = "";
+    for (int i = 0; i < INTEGRATOR_COUNT; i++)
+      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", integrators[i]->name);
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; there are %s",
+                      options->integrator ? options->integrator : "(null)", list);
+  }
   if (!(options->step > 0) || isinf(options->step))
     return carom_fail(error, CAROM_ERR_NUMBER, "the step is %g s, expected more than 0", options->step);
   if (!(options->tolerance > 0) || options->max_iterations < 1)
@@ -63,6 +68,14 @@ static carom_status check_options(const carom_step_options *options, carom_error
   if (options->threads < 0 || options->threads > 1024)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "threads is %d, expected 0 (all) to 1024", options->threads);
   return CAROM_OK;
+}
+
+// Nothing should fall through a wall that an integrator does not see.
+static carom_status check_boundaries(const carom_model *model, const char *name, carom_error *error) {
+  if (model->boundary_count + model->recirculation_count == 0) return CAROM_OK;
+  if (find_integrator(name) == &carom_integrator_cone) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                    "boundaries and recirculation are for the integrator cone; '%s' does not see them", name);
 }
 
 // The runtime makes its threads at the first parallel region; better here than in the first step.
@@ -86,6 +99,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   carom_step_options o = options ? *options : carom_step_default_options();
   carom_status status = check_options(&o, error);
+  if (status == CAROM_OK) status = check_boundaries(model, o.integrator, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_stepper *s = CAROM_NEW(&a, carom_stepper, 1);
