@@ -45,7 +45,8 @@ typedef enum carom_ssh_outcome {
 typedef struct carom_ssh_options {
   bool given_beta;  ///< use `beta` instead of the line between the centres; default false
   carom_vec3 beta;  ///< world axes, any length but zero
-  bool planar;      ///< the plane case: bodies are their shadows on z = 0, alpha and beta lie in it; default false
+  bool planar;      ///< the plane case: bodies are their shadows on z = 0, alpha and beta lie in it; default false.
+                    ///< (A half-space that leans out of the plane has no shadow, and is asked about in space.)
   int max_pivots;   ///< default 500
 } carom_ssh_options;
 
@@ -71,13 +72,14 @@ typedef struct carom_ssh_result {
   carom_vec3 point_a, point_b;          ///< witness points: point_a - point_b = gap beta
   int column_count;                     ///< vertex pairs with a weight, 1 to 3
   int vertex_a[3], vertex_b[3];         ///< their vertices; -1 on a curved surface
-  carom_vec3 column_a[3], column_b[3];  ///< their points, world
+  carom_vec3 column_a[3], column_b[3];  ///< their points, world; of a planar query with their heights over the plane
   double weight[3];                     ///< dual weights: >= 0, sum 1, and they give the witness points
   carom_feature feature_a, feature_b;
   bool dual_degenerate;  ///< several planes give the same gap (a corner meets a corner or an edge); carom_ssh_resolve
                          ///< tells more
   int pivots;            ///< how hard it was
   double duality_gap;    ///< (gap - certified lower bound) / size of the bodies, >= 0
+  bool planar;           ///< of the bodies' shadows: the functions below take the answer as one in the plane
 } carom_ssh_result;
 
 CAROM_API carom_ssh_options carom_ssh_default_options(void);
@@ -112,7 +114,7 @@ enum { CAROM_MANIFOLD_MAX = 8, CAROM_OPTIMAL_MAX = 64 };
 /// The whole optimal set of the program: all vertices that lie in the supporting planes whichever optimal plane is
 /// taken and so may carry weight, and the answer of least norm, which reflects the symmetry of the contact (Johnson
 /// 2012, 2.7.5, eqs. 2.70-2.71). Curved surfaces and half-spaces have points without a number, -1; of a cylinder's or
-/// cone's flat end there are points of the rim. For queries in space, not for planar ones.
+/// cone's flat end there are points of the rim. In the plane an edge has all vertices whose shadows lie on it.
 typedef struct carom_ssh_optimum {
   int count_a, count_b;  ///< active vertices, at most CAROM_OPTIMAL_MAX each
   int vertex_a[CAROM_OPTIMAL_MAX], vertex_b[CAROM_OPTIMAL_MAX];
@@ -149,7 +151,9 @@ CAROM_API carom_status carom_contact_manifold(const carom_placed *a, const carom
 // ---- derivatives --------------------------------------------------------------------------------------------------
 
 /// Change of the gap with a body: in its twist about the position of its pose (world axes), and in the redundant
-/// coordinates (position, directors d1 d2 d3) of Johnson (2012), eqs. 3.40-3.50.
+/// coordinates (position, directors d1 d2 d3) of Johnson (2012), eqs. 3.40-3.50. The gap of a planar query changes with
+/// all of these too, as shadows do when bodies lean over; where bodies stay in the plane only x, y and the angle about
+/// z count.
 typedef struct carom_gap_gradient_body {
   carom_vec3 linear, angular;
   carom_vec3 position, director[3];

@@ -141,6 +141,7 @@ CAROM_API const carom_audit_column *carom_audit_columns(void);
 typedef struct carom_result {
   char *title, *description, *version, *command, *host, *created, *integrator, *ending, *scene_source, *scene_resolved;
   uint64_t seed;
+  bool planar;  ///< all in the plane z = 0
   double step, duration;
   int frame_count, body_count, part_count, shape_count;
   double *times;                ///< (frame_count)

@@ -102,7 +102,7 @@ static carom_status write_audit(csv *out, carom_error *error) {
 // ---- contact events -------------------------------------------------------------------------------------------------
 
 static const char *event_name(carom_event_kind kind) {
-  static const char *const names[] = {"impact", "contact", "stick", "zeno"};
+  static const char *const names[] = {"impact", "contact", "stick", "zeno", "recirculated"};
   return names[kind];
 }
 
@@ -117,7 +117,7 @@ static carom_status write_events(csv *out, carom_error *error) {
     carom_text_buffer_print(&out->text, ",%s,", event_name(e->kind));
     add_field(&out->text, result->bodies[e->body_a].name);
     carom_text_buffer_add(&out->text, ",");
-    add_field(&out->text, result->bodies[e->body_b].name);
+    add_field(&out->text, e->body_b == CAROM_WORLD ? "world" : result->bodies[e->body_b].name);
     add_numbers(&out->text, &e->point.x, 3);
     add_numbers(&out->text, &e->normal.x, 3);
     add_numbers(&out->text, &e->impulse.x, 3);

@@ -221,7 +221,7 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   add_key_string(text, "integrator", result->integrator);
   carom_text_buffer_add(text, ",\"step\":");
   carom_text_buffer_json_number(text, result->step);
-  carom_text_buffer_print(text, ",\"frames\":%d", selection->count);
+  carom_text_buffer_print(text, ",\"frames\":%d,\"planar\":%s", selection->count, result->planar ? "true" : "false");
   add_shapes(text, result);
   add_bodies(text, result, first);
   add_audit_columns(text);

@@ -52,6 +52,8 @@ static void write_root(carom_h5_file *file, const carom_scene *scene, const caro
   carom_h5_write_attribute(file, "duration", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &scene->duration);
   carom_h5_write_attribute(file, "frame_interval", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &scene->frame_interval);
   write_camera(file, &scene->camera);
+  int planar = 1;
+  if (scene->model->planar) carom_h5_write_attribute(file, "planar", H5T_STD_I32LE, H5T_NATIVE_INT, 0, &planar);
 }
 
 // Tables of constants, compressed when they are large enough for that to matter.

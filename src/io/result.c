@@ -86,6 +86,8 @@ static void read_attributes(carom_h5_file *file, carom_result *result) {
                  carom_h5_read_attribute(file, "step", H5T_NATIVE_DOUBLE, 0, &result->step) &&
                  carom_h5_read_attribute(file, "duration", H5T_NATIVE_DOUBLE, 0, &result->duration);
   if (!numbers) carom_h5_fail_format(file, "seed, step or duration", "is missing");
+  int planar = 0;
+  result->planar = carom_h5_read_attribute(file, "planar", H5T_NATIVE_INT, 0, &planar) && planar == 1;
   result->camera.given =
       carom_h5_read_attribute(file, "camera_position", H5T_NATIVE_DOUBLE, 3, &result->camera.position) &&
       carom_h5_read_attribute(file, "camera_target", H5T_NATIVE_DOUBLE, 3, &result->camera.target);

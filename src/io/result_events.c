@@ -29,8 +29,8 @@ static int *read_ints(carom_h5_file *file, carom_result_field_id id, hsize_t wid
 
 static bool fill_event(const event_columns *c, size_t i, int body_count, carom_contact_event *event) {
   const int *body = c->body + 2 * i;
-  bool sound = c->kind[i] >= 0 && c->kind[i] <= CAROM_EVENT_ZENO && isfinite(c->time[i]);
-  for (int k = 0; k < 2; k++) sound = sound && body[k] >= 0 && body[k] < body_count;
+  bool sound = c->kind[i] >= 0 && c->kind[i] <= CAROM_EVENT_RECIRCULATED && isfinite(c->time[i]);
+  for (int k = 0; k < 2; k++) sound = sound && body[k] >= (k == 1 ? CAROM_WORLD : 0) && body[k] < body_count;
   if (!sound) return false;
   *event = (carom_contact_event){
       .kind = (carom_event_kind)c->kind[i], .time = c->time[i], .body_a = body[0], .body_b = body[1]};

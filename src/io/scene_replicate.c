@@ -101,14 +101,15 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
     forms++;
   }
   if (forms != 1) {
-    carom_report(&r->reporter, node->place, NULL, "'replicate' needs exactly one of count, grid, ring, stack, cloud");
+    carom_report(&r->reporter, node->place, NULL, "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
     return false;
   }
   static const carom_array_kind kinds[] = {[KEY_REPLICATE_COUNT] = CAROM_COUNT,
                                            [KEY_REPLICATE_GRID] = CAROM_GRID,
                                            [KEY_REPLICATE_RING] = CAROM_RING,
                                            [KEY_REPLICATE_STACK] = CAROM_STACK,
-                                           [KEY_REPLICATE_CLOUD] = CAROM_CLOUD};
+                                           [KEY_REPLICATE_CLOUD] = CAROM_CLOUD,
+                                           [KEY_REPLICATE_CIRCLES] = CAROM_CIRCLES};
   a->kind = kinds[given];
   switch (a->kind) {
     case CAROM_GRID:
@@ -119,6 +120,8 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
       return read_stack(r, f[given], a);
     case CAROM_CLOUD:
       return read_cloud(r, f[given], a);
+    case CAROM_CIRCLES:
+      return carom_read_circles(r, f[given], a);
     default:
       return read_count(r, f[given], a);
   }
@@ -154,6 +157,7 @@ static carom_pose ring_pose(const carom_array *a, int n) {
 carom_pose carom_array_pose(const carom_array *a, int n) {
   if (a->kind == CAROM_CLOUD && a->placed) return a->placed[n];
   if (a->kind == CAROM_RING) return ring_pose(a, n);
+  if (a->kind == CAROM_CIRCLES) return carom_circles_pose(a, n);
   carom_vec3 p = cm_zero3();
   if (a->kind == CAROM_STACK) p = cm_scale(n, a->spacing);
   if (a->kind == CAROM_GRID) {

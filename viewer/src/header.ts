@@ -177,6 +177,7 @@ export function readHeader(source: string): Header {
     integrator: text(json.integrator),
     step: maybeNumber(json.step),
     frames: frames as number,
+    planar: json.planar === true,
     shapes,
     bodies: list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length)),
     audit: list(json.audit, "audit").map(readAudit),

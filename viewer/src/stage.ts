@@ -20,6 +20,14 @@ import { findHalfspaces, type Halfspace } from "./halfspaces";
 import type { Colors } from "./theme";
 import type { Header, Vec3 } from "./types";
 
+/** Planar scenes lie in x and y, with y up, and are looked at from z. */
+const planarViews: Record<string, Vec3> = {
+  oblique: [0.18, 0.12, 1],
+  front: [0, 0, 1],
+  side: [1, 0, 0],
+  top: [0, 1, 1e-4],
+};
+
 const views: Record<string, Vec3> = {
   oblique: [0.62, -1, 0.52],
   front: [0, -1, 0],
@@ -61,19 +69,23 @@ export class Stage {
     this.spacing = gridSpacing(this.size);
     this.scene.add(this.group, this.sky, this.sun, this.sun.target);
     this.addLight();
-    const slopes = findHalfspaces(header).filter((h) => !h.level);
-    this.addGround(slopes);
+    const slopes = findHalfspaces(header).filter((h) => header.planar || !h.level);
+    if (!header.planar) this.addGround(slopes);
     this.addSlopes(slopes);
-    this.camera.up.set(0, 0, 1);
+    this.camera.up.copy(this.up);
     this.controls = this.addControls();
     canvas.addEventListener("webglcontextrestored", () => this.invalidate());
+  }
+
+  private get up(): Vector3 {
+    return this.header.planar ? new Vector3(0, 1, 0) : new Vector3(0, 0, 1);
   }
 
   private addLight(): void {
     const middle = new Vector3(...centre(this.bounds));
     const reach = this.size * 1.15;
     this.sun.target.position.copy(middle);
-    this.sun.position.copy(middle).addScaledVector(new Vector3(0.3, -0.7, 1.15).normalize(), reach * 2.2);
+    this.sun.position.copy(middle).addScaledVector((this.header.planar ? new Vector3(0.3, 1.15, 0.9) : new Vector3(0.3, -0.7, 1.15)).normalize(), reach * 2.2);
     this.sun.castShadow = true;
     const { shadow } = this.sun;
     shadow.mapSize.set(2048, 2048);
@@ -84,7 +96,7 @@ export class Stage {
     shadow.normalBias = (2 * reach) / 2048; // about one texel
     shadow.bias = -2e-4;
     shadow.radius = 3;
-    this.sky.position.set(0, 0, 1);
+    this.sky.position.copy(this.up);
   }
 
   private addSurface(place: Matrix4, options: Omit<SurfaceOptions, "spacing">): void {
@@ -106,8 +118,8 @@ export class Stage {
       // Slide the middle of the plate to where the scene is.
       const { x, y } = new Vector3(...centre(this.bounds)).applyMatrix4(slope.place.clone().invert());
       const place = slope.place.clone().multiply(new Matrix4().makeTranslation(x, y, 0));
-      const clip = [ground, ...slopes.filter((s) => s !== slope).map((s) => s.plane)];
-      const opacity = slope.plane.normal.z < 0.3 ? 0.4 : 0.8; // walls stand back behind ramps
+      const clip = [...(this.header.planar ? [] : [ground]), ...slopes.filter((s) => s !== slope).map((s) => s.plane)];
+      const opacity = slope.plane.normal.dot(this.up) < 0.3 ? 0.4 : 0.8; // walls stand back behind ramps
       this.addSurface(place, { reach: 1.3 * this.size, origin: [x, y], opacity, color: slope.color, clip });
     }
   }
@@ -178,7 +190,7 @@ export class Stage {
   /** Shows the whole motion from a named direction, or from the present one. */
   view(name?: string): void {
     const towardsEye = name
-      ? new Vector3(...(views[name] ?? views.oblique!))
+      ? new Vector3(...((this.header.planar ? planarViews : views)[name] ?? views.oblique!))
       : this.camera.position.clone().sub(this.controls.target);
     towardsEye.normalize();
     const target = new Vector3(...centre(this.bounds));

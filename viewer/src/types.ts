@@ -79,6 +79,8 @@ export interface Header {
   integrator: string;
   step: number | null;
   frames: number;
+  /** Everything happens in the plane z = 0. */
+  planar: boolean;
   shapes: Shape[];
   bodies: Body[];
   audit: AuditColumn[];
