@@ -1,10 +1,15 @@
 #include "mechanics/contacts.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "base/tape.h"
+#include "collide/broadphase_box.h"
+
+// Boxes are larger than their parts by this share of their longest side.
+static const double BOX_MARGIN = 0.05;
 
 // ---- making -------------------------------------------------------------------------------------------------------
 
@@ -63,9 +68,12 @@ carom_status carom_contacts_create(const carom_model *model, const carom_allocat
   if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   *s = (carom_contacts){.model = model, .allocator = a, .planar = model->planar};
   s->body_of_part = CAROM_NEW(&a, int, model->part_count);
-  carom_status status = s->body_of_part ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
+  s->boxes = CAROM_NEW(&a, carom_aabb, model->part_count);
+  bool room = s->body_of_part && s->boxes;
+  carom_status status = room ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
   carom_broadphase_options options = carom_broadphase_default_options();
   options.uniform_grid = grains(model);
+  options.margin = DBL_MIN;  // the boxes have theirs
   if (status == CAROM_OK) status = carom_broadphase_create(&options, &a, &s->broadphase, error);
   if (status == CAROM_OK) number_parts(s);
   if (status == CAROM_OK) status = add_proxies(s, error);
@@ -83,6 +91,7 @@ void carom_contacts_destroy(carom_contacts *set) {
   carom_allocator a = set->allocator;
   carom_broadphase_destroy(set->broadphase);
   carom_release(&a, set->body_of_part);
+  carom_release(&a, set->boxes);
   carom_release(&a, set->pairs);
   carom_release(&a, set->older);
   carom_release(&a, set->contacts);
@@ -102,11 +111,24 @@ static carom_aabb widened(carom_aabb box, double reach) {
   return (carom_aabb){cm_sub(box.low, margin), cm_add(box.high, margin)};
 }
 
+static double margin_of(const carom_aabb *box) {
+  carom_vec3 d = cm_sub(box->high, box->low);
+  double longest = 0, side[3] = {d.x, d.y, d.z};
+  for (int k = 0; k < 3; k++)
+    if (isfinite(side[k])) longest = fmax(longest, side[k]);
+  return BOX_MARGIN * longest;
+}
+
+// Parts keep their boxes until they leave them, so that few are looked up anew. The margins are kept here and not in
+// the broad phase, so that they can be put back with the rest of the memory.
 static void move_proxies(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach) {
   for (int i = 0; i < set->model->part_count; i++) {
     carom_placed part = carom_contacts_place(set, i, x, q);
     carom_aabb box = carom_aabb_of(&part);
-    carom_broadphase_move(set->broadphase, i, reach ? widened(box, reach[set->body_of_part[i]]) : box);
+    if (reach) box = widened(box, reach[set->body_of_part[i]]);
+    if (carom_box_contains(&set->boxes[i], &box)) continue;
+    set->boxes[i] = widened(box, margin_of(&box));
+    carom_broadphase_move(set->broadphase, i, set->boxes[i]);
   }
 }
 
@@ -322,9 +344,10 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 size_t carom_contacts_memory(const carom_contacts *set, void *bytes) {
-  size_t size = (size_t)set->pair_count * sizeof *set->pairs;
-  if (bytes && size > 0) memcpy(bytes, set->pairs, size);
-  return size;
+  carom_tape tape = {.bytes = bytes};
+  carom_tape_put(&tape, set->boxes, (size_t)set->model->part_count * sizeof *set->boxes);
+  carom_tape_put(&tape, set->pairs, (size_t)set->pair_count * sizeof *set->pairs);
+  return tape.at;
 }
 
 static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
@@ -333,13 +356,36 @@ static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
          p->body_a == set->body_of_part[p->part_a] && p->body_b == set->body_of_part[p->part_b];
 }
 
+static bool is_sound(const carom_aabb *box) {
+  return box->low.x <= box->high.x && box->low.y <= box->high.y && box->low.z <= box->high.z;
+}
+
+static carom_aabb far_off(double x) { return (carom_aabb){cm_vec3(x, x, x), cm_vec3(x, x, x)}; }
+
+// The broad phase does not move a proxy to a box within the present one: each is taken far away first, to two places,
+// since a half-space has one of them in it.
+static bool recall_boxes(carom_contacts *set, carom_tape *tape) {
+  int parts = set->model->part_count;
+  if (!carom_tape_get(tape, set->boxes, (size_t)parts * sizeof *set->boxes)) return false;
+  for (int i = 0; i < parts; i++)
+    if (!is_sound(&set->boxes[i])) return false;
+  for (int i = 0; i < parts; i++) {
+    carom_broadphase_move(set->broadphase, i, far_off(1e150));
+    carom_broadphase_move(set->broadphase, i, far_off(-1e150));
+    carom_broadphase_move(set->broadphase, i, set->boxes[i]);
+  }
+  return true;
+}
+
 bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size) {
-  size_t count = size / sizeof *set->pairs;
-  if (size % sizeof *set->pairs != 0 || count > INT_MAX) return false;
-  if (!reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, (int)count, sizeof *set->pairs))
-    return false;
-  if (size > 0) memcpy(set->pairs, bytes, size);
+  carom_tape tape = {.from = bytes, .size = size};
   set->pair_count = 0;
+  if (!recall_boxes(set, &tape)) return false;
+  size_t count = (size - tape.at) / sizeof *set->pairs;
+  if (count > INT_MAX ||
+      !reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, (int)count, sizeof *set->pairs))
+    return false;
+  if (!carom_tape_get(&tape, set->pairs, count * sizeof *set->pairs) || !carom_tape_ended(&tape)) return false;
   for (size_t i = 0; i < count; i++)
     if (!is_of_set(set, &set->pairs[i])) return false;
   set->pair_count = (int)count;

@@ -39,6 +39,7 @@ typedef struct carom_contacts {
   carom_broadphase *broadphase;
   bool planar;              // of the model: separation in the plane z = 0
   int *body_of_part;        // (part_count)
+  carom_aabb *boxes;        // (part_count) with room to spare: changed only when a part leaves its box
   carom_part_pair *pairs;   // (pair_count) sorted by the numbers of their parts
   carom_part_pair *older;   // those before the last update
   carom_contact *contacts;  // (contact_count)
@@ -71,8 +72,9 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
                                  carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
                                  carom_error *error);
 
-// The bases of all pairs, as bytes: separations that begin from the same bases have the same bits. `memory` gives the
-// number of bytes and writes them unless `bytes` is null; `recall` says false to bytes that are not of such a set.
+// The boxes of all parts and the bases of all pairs, as bytes: with the same boxes there are the same pairs, and
+// separations that begin from the same bases have the same bits. `memory` gives the number of bytes and writes them
+// unless `bytes` is null; `recall` says false to bytes that are not of such a set.
 size_t carom_contacts_memory(const carom_contacts *set, void *bytes);
 bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size);
 

@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/tape.h"
+
 static const carom_cone_record *find(const carom_cone_memory *memory, int body, int64_t key) {
   for (int i = memory->first[body]; i < memory->last[body]; i++)
     if (memory->records[i].key == key) return &memory->records[i];
@@ -50,38 +52,52 @@ typedef struct kept {
   carom_vec3 impulse;
 } kept;
 
-size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes) {
-  const carom_cone *cone = stepper->work;
+static void keep_records(const carom_cone *cone, carom_tape *tape) {
   const carom_cone_memory *m = &cone->memory;
-  size_t count = 0;
+  int64_t count = 0;
+  for (int i = 0; i < cone->model->body_count; i++) count += m->last[i] - m->first[i];
+  carom_tape_put(tape, &count, sizeof count);
   for (int i = 0; i < cone->model->body_count; i++)
-    for (int k = m->first[i]; k < m->last[i]; k++, count++) {
-      if (!bytes) continue;
+    for (int k = m->first[i]; k < m->last[i]; k++) {
       kept record = {i, m->records[k].key, m->records[k].impulse};
-      memcpy((unsigned char *)bytes + count * sizeof record, &record, sizeof record);
+      carom_tape_put(tape, &record, sizeof record);
     }
-  return count * sizeof(kept);
 }
 
-bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size) {
-  carom_cone *cone = stepper->work;
+size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes) {
+  const carom_cone *cone = stepper->work;
+  carom_tape tape = {.bytes = bytes};
+  keep_records(cone, &tape);
+  if (cone->parts) carom_keep_contacts(cone->parts, &tape);
+  return tape.at;
+}
+
+static bool recall_records(carom_cone *cone, carom_tape *tape) {
   carom_cone_memory *m = &cone->memory;
-  size_t count = size / sizeof(kept);
   int bodies = cone->model->body_count, last = 0;
-  if (size % sizeof(kept) != 0 || count > INT_MAX) return false;
+  int64_t count;
+  if (!carom_tape_get(tape, &count, sizeof count) || count < 0 || count > INT_MAX) return false;
+  if ((size_t)count > (tape->size - tape->at) / sizeof(kept)) return false;
   if (!carom_cone_room(&cone->allocator, (void **)&m->records, &m->capacity, (int)count, sizeof *m->records))
     return false;
   memset(m->first, 0, (size_t)bodies * sizeof *m->first);
   memset(m->last, 0, (size_t)bodies * sizeof *m->last);
-  for (size_t i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++) {
     kept record;
-    memcpy(&record, (const unsigned char *)bytes + i * sizeof record, sizeof record);
+    if (!carom_tape_get(tape, &record, sizeof record)) return false;
     if (record.body < last || record.body >= bodies) return false;  // they ascend
-    if (record.body > last || i == 0) m->first[record.body] = (int)i;
+    if (record.body > last || i == 0) m->first[record.body] = i;
     last = (int)record.body;
-    m->last[last] = (int)i + 1;
+    m->last[last] = i + 1;
     m->records[i] = (carom_cone_record){record.key, record.impulse};
   }
   m->count = (int)count;
   return true;
+}
+
+bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  carom_cone *cone = stepper->work;
+  carom_tape tape = {.from = bytes, .size = size};
+  return recall_records(cone, &tape) && (!cone->parts || carom_recall_contacts(cone->parts, &tape)) &&
+         carom_tape_ended(&tape);
 }

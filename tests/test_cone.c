@@ -1,0 +1,409 @@
+// The integrator `cone`: balls, boxes, walls and boundaries under the convex program, against closed forms, brute force
+// and the general solver.
+#include "carom/qp.h"
+#include "failing_allocator.h"
+#include "fixtures.h"
+
+static const double G = 9.81;
+
+static carom_builder *granular_builder(double friction) {
+  carom_builder *b = new_builder();
+  carom_material_def m = carom_material_default();
+  m.friction = friction;
+  m.restitution = 0;
+  carom_builder_add_material(b, &m);
+  carom_builder_set_gravity(b, cm_vec3(0, 0, -G));
+  return b;
+}
+
+static int add_ball(carom_builder *b, double r, carom_vec3 x, carom_vec3 v) {
+  const carom_shape *ball = NULL;
+  if (carom_shape_create_sphere(r, NULL, &ball, NULL) != CAROM_OK) abort();
+  carom_part part = {.shape = ball, .pose = cm_pose_identity()};
+  carom_body_def def = carom_body_default();
+  def.parts = &part, def.part_count = 1, def.pose.p = x, def.velocity = v;
+  int body = carom_builder_add_body(b, &def);
+  carom_shape_release(ball);
+  return body;
+}
+
+static int add_box(carom_builder *b, carom_vec3 size, carom_pose pose, bool fixed) {
+  const carom_shape *box = NULL;
+  if (carom_shape_create_box(size, NULL, &box, NULL) != CAROM_OK) abort();
+  carom_part part = {.shape = box, .pose = cm_pose_identity()};
+  carom_body_def def = carom_body_default();
+  def.parts = &part, def.part_count = 1, def.pose = pose, def.fixed = fixed;
+  int body = carom_builder_add_body(b, &def);
+  carom_shape_release(box);
+  return body;
+}
+
+static void add_plane(carom_builder *b, carom_vec3 point, carom_vec3 normal) {
+  carom_vec3 u, v;
+  carom_boundary_def def = carom_boundary_default();
+  cm_frame(normal, &u, &v);
+  carom_mat3 R = {{{u.x, v.x, normal.x}, {u.y, v.y, normal.y}, {u.z, v.z, normal.z}}};
+  def.pose = cm_pose(point, cm_quat_of(R));
+  carom_builder_add_boundary(b, &def);
+}
+
+static void add_open_box(carom_builder *b, double width) {
+  double d = 0.5 * width;
+  add_plane(b, cm_zero3(), cm_vec3(0, 0, 1));
+  add_plane(b, cm_vec3(-d, 0, 0), cm_vec3(1, 0, 0));
+  add_plane(b, cm_vec3(d, 0, 0), cm_vec3(-1, 0, 0));
+  add_plane(b, cm_vec3(0, -d, 0), cm_vec3(0, 1, 0));
+  add_plane(b, cm_vec3(0, d, 0), cm_vec3(0, -1, 0));
+}
+
+static carom_step_options cone_options(double h) {
+  carom_step_options o = carom_step_default_options();
+  o.integrator = "cone";
+  o.step = h;
+  o.friction_directions = 0;
+  return o;
+}
+
+static carom_stepper *cone_stepper(const world *w, const carom_step_options *o) {
+  carom_stepper *stepper = NULL;
+  carom_error error = {0};
+  if (carom_stepper_create(w->model, o, NULL, &stepper, &error) != CAROM_OK) {
+    fprintf(stderr, "stepper: %s\n", error.message);
+    exit(1);
+  }
+  return stepper;
+}
+
+// A disordered lattice of balls over the floor of a box.
+static world pour_world(int side, int layers, double r, double friction) {
+  carom_builder *b = granular_builder(friction);
+  carom_random random = carom_random_make(3, 0);
+  double pitch = 2.2 * r, width = side * pitch;
+  for (int i = 0; i < side * side * layers; i++) {
+    carom_vec3 x = cm_vec3((i % side + 0.5) * pitch - 0.5 * width, (i / side % side + 0.5) * pitch - 0.5 * width,
+                           2 * r + i / (side * side) * 3 * r);
+    add_ball(b, r, cm_add(x, random_vector(&random, 0.09 * r)), cm_zero3());
+  }
+  add_open_box(b, width);
+  return finish_world(b);
+}
+
+static double overlap_of(const world *w, double r, double width) {
+  double worst = 0;
+  for (int i = 0; i < w->state->body_count; i++) {
+    carom_vec3 x = w->state->x[i];
+    worst = fmax(worst, fmax(r - x.z, r + fmax(fabs(x.x), fabs(x.y)) - 0.5 * width));
+    for (int j = 0; j < i; j++) worst = fmax(worst, 2 * r - cm_norm(cm_sub(x, w->state->x[j])));
+  }
+  return worst;
+}
+
+// ---- one body -------------------------------------------------------------------------------------------------------
+
+// What touches nothing falls on its parabola, whatever the step.
+TEST(a_ball_in_flight_falls_on_a_parabola) {
+  carom_builder *b = granular_builder(0.5);
+  add_ball(b, 0.1, cm_vec3(0, 0, 100), cm_vec3(1, 2, 3));
+  add_plane(b, cm_zero3(), cm_vec3(0, 0, 1));
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.05);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, 40);
+  CHECK_NEAR(w.state->x[0].x, 2, 1e-12);
+  CHECK_NEAR(w.state->x[0].z, 100 + 6 - 0.5 * G * 4, 1e-11);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// Coulomb on an incline of angle a: sticks (a block) below mu = tan a, else slides with g (sin a - mu cos a).
+static double incline_speed(double mu, double angle, double time, double h) {
+  carom_builder *b = granular_builder(mu);
+  carom_quat q = cm_axis_angle(cm_vec3(0, 1, 0), angle);
+  carom_vec3 n = cm_rotate(q, cm_vec3(0, 0, 1));
+  add_box(b, cm_vec3(0.4, 0.4, 0.1), cm_pose(cm_scale(0.05, n), q), false);
+  add_plane(b, cm_zero3(), n);
+  world w = finish_world(b);
+  carom_step_options o = cone_options(h);
+  o.solver_tolerance = 1e-10;
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, (int)lround(time / h));
+  double speed = cm_norm(carom_state_velocity(w.model, w.state, 0));
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+  return speed;
+}
+
+TEST(a_block_on_an_incline_obeys_coulomb) {
+  double a = 0.4;  // tan = 0.4228
+  CHECK_AT_MOST(incline_speed(0.43, a, 0.5, 0.005), 1e-8);
+  for (int i = 0; i < 3; i++) {
+    double mu = 0.1 * (i + 1), expected = G * (sin(a) - mu * cos(a)) * 0.5;
+    CHECK_NEAR(incline_speed(mu, a, 0.5, 0.005), expected, 2e-3 * expected);
+  }
+}
+
+// A ball rolls down with 5/7 of g sin a as long as tan a <= 3.5 mu, and slips beyond.
+TEST(a_ball_on_an_incline_rolls_or_slips) {
+  for (int slip = 0; slip < 2; slip++) {
+    double a = slip ? 0.8 : 0.3, mu = 0.2, h = 0.002, time = 0.4;
+    carom_builder *b = granular_builder(mu);
+    carom_vec3 n = cm_vec3(sin(a), 0, cos(a));
+    add_ball(b, 0.1, cm_scale(0.1, n), cm_zero3());
+    add_plane(b, cm_zero3(), n);
+    world w = finish_world(b);
+    carom_step_options o = cone_options(h);
+    carom_stepper *stepper = cone_stepper(&w, &o);
+    run_steps(stepper, w.state, (int)lround(time / h));
+    carom_vec3 v = carom_state_velocity(w.model, w.state, 0);
+    carom_vec3 spin = carom_state_angular_velocity(w.model, w.state, 0);
+    double along = v.x * cos(a) - v.z * sin(a);
+    double expected = slip ? G * (sin(a) - mu * cos(a)) * time : 5.0 / 7 * G * sin(a) * time;
+    CHECK_NEAR(along, expected, 5e-3 * expected);
+    if (!slip) CHECK_NEAR(spin.y * 0.1, along, 1e-3 * along);
+    carom_stepper_destroy(stepper);
+    free_world(&w);
+  }
+}
+
+// The known artefact of the convex model: w_n = v_n + gap / h >= mu |slip|. A ball that is set down slipping hops with
+// mu |slip|, and one that goes on slipping floats h mu |slip| above the plane.
+TEST(a_slipping_ball_floats_by_h_mu_v) {
+  double mu = 0.05, h = 0.01, speed = 2;
+  carom_builder *b = granular_builder(mu);
+  add_ball(b, 0.5, cm_vec3(0, 0, 0.5), cm_vec3(speed, 0, 0));
+  add_plane(b, cm_zero3(), cm_vec3(0, 0, 1));
+  world w = finish_world(b);
+  carom_step_options o = cone_options(h);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, 1);
+  CHECK_NEAR(carom_state_velocity(w.model, w.state, 0).z, mu * speed, 0.05 * mu * speed);
+  run_steps(stepper, w.state, 39);
+  double spin = carom_state_angular_velocity(w.model, w.state, 0).y;
+  double slip = carom_state_velocity(w.model, w.state, 0).x - 0.5 * spin;
+  CHECK(slip > 0.5 && slip < 1.9);
+  CHECK_NEAR((w.state->x[0].z - 0.5) / (h * mu * slip), 1, 0.02);
+  run_steps(stepper, w.state, 160);  // rolling: down again, with 5/7 of the speed
+  CHECK_NEAR(w.state->x[0].z, 0.5, 2e-5);
+  CHECK_NEAR(carom_state_velocity(w.model, w.state, 0).x, 5.0 / 7 * speed, 1e-3);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// ---- many -----------------------------------------------------------------------------------------------------------
+
+TEST(poured_balls_never_overlap_and_come_to_rest) {
+  double r = 0.05;
+  world w = pour_world(5, 8, r, 0.5);
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_audit *audit = NULL;
+  carom_error error = {0};
+  REQUIRE(carom_audit_create(w.model, w.state, NULL, &audit, &error) == CAROM_OK);
+  double start = carom_potential_energy(w.model, w.state), worst = 0, foreseen = 0;
+  for (int i = 0; i < 200; i++) {
+    carom_step_report report;
+    REQUIRE(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    carom_audit_step(audit, w.state, &report);
+    double overlap = overlap_of(&w, r, 11 * r);
+    worst = fmax(worst, overlap);
+    foreseen = fmax(foreseen, report.penetration);
+    CHECK_AT_MOST(overlap, report.penetration + 1e-12);  // what the step said of itself was no less
+  }
+  CHECK_AT_MOST(worst, 1e-2 * r);
+  CHECK(foreseen > 0);
+  carom_audit_sample s = carom_audit_latest(audit);
+  CHECK_AT_MOST(s.momentum_error, 1e-12);
+  CHECK_AT_MOST(s.angular_momentum_error, 1e-12);
+  CHECK_AT_MOST(fabs(s.energy_error), 2e-2);  // of first order in h
+  CHECK(s.friction_loss > 0 && s.restitution_loss > 0);
+  CHECK_AT_MOST(carom_kinetic_energy(w.model, w.state), 1e-3 * (start - carom_potential_energy(w.model, w.state)));
+  carom_audit_destroy(audit);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+TEST(threads_change_no_bit) {
+  uint64_t hash[2];
+  for (int k = 0; k < 2; k++) {
+    world w = pour_world(7, 6, 0.05, 0.5);
+    carom_step_options o = cone_options(0.01);
+    o.threads = k + 1;
+    carom_stepper *stepper = cone_stepper(&w, &o);
+    run_steps(stepper, w.state, 60);
+    hash[k] = carom_state_hash(w.state);
+    carom_stepper_destroy(stepper);
+    free_world(&w);
+  }
+  CHECK(hash[0] == hash[1]);
+}
+
+// State and memory continue a run to the last bit.
+TEST(a_run_taken_up_again_is_the_same_run) {
+  world w = pour_world(5, 6, 0.05, 0.5);
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o), *other = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, 50);
+  carom_state *copy = NULL;
+  carom_error error = {0};
+  REQUIRE(carom_state_clone(w.state, NULL, &copy, &error) == CAROM_OK);
+  size_t size = carom_stepper_memory(stepper, NULL, 0);
+  unsigned char *memory = malloc(size);
+  REQUIRE(memory && carom_stepper_memory(stepper, memory, size) == size);
+  run_steps(stepper, w.state, 30);
+  REQUIRE(carom_stepper_recall(other, memory, size, &error) == CAROM_OK);
+  run_steps(other, copy, 30);
+  CHECK(carom_state_hash(copy) == carom_state_hash(w.state));
+  CHECK(carom_stepper_recall(other, memory, size - 1, &error) != CAROM_OK);
+  free(memory);
+  carom_state_destroy(copy);
+  carom_stepper_destroy(stepper);
+  carom_stepper_destroy(other);
+  free_world(&w);
+}
+
+// The sweeps for balls and the general solvers have one answer.
+TEST(every_solver_gives_the_same_velocities) {
+  const char *solvers[] = {NULL, "pgs", "apgd"};
+  carom_vec3 v[3][64];
+  for (int k = 0; k < 3; k++) {
+    world w = pour_world(4, 4, 0.05, 0.4);
+    carom_step_options o = cone_options(0.005);
+    carom_stepper *settle = cone_stepper(&w, &o);
+    run_steps(settle, w.state, 40);
+    o.solver = solvers[k];
+    if (k > 0) o.solver_tolerance = 1e-9;
+    if (k == 0) o.solver_iterations = 2000;
+    carom_stepper *stepper = cone_stepper(&w, &o);
+    run_steps(stepper, w.state, 1);
+    for (int i = 0; i < 64; i++) v[k][i] = carom_state_velocity(w.model, w.state, i);
+    carom_stepper_destroy(stepper);
+    carom_stepper_destroy(settle);
+    free_world(&w);
+  }
+  for (int i = 0; i < 64; i++) {
+    CHECK_AT_MOST(cm_norm(cm_sub(v[0][i], v[1][i])), 5e-3);  // loosely: the sweeps stop at 5e-4 radii a step
+    CHECK_AT_MOST(cm_norm(cm_sub(v[2][i], v[1][i])), 1e-6);
+  }
+}
+
+// Nothing passes through a wall or each other, however fast: a ball of 40 m/s (8 radii a step) into a resting row.
+TEST(a_fast_ball_stops_at_those_at_rest) {
+  double r = 0.05;
+  carom_builder *b = granular_builder(0.2);
+  carom_builder_set_gravity(b, cm_zero3());
+  for (int i = 0; i < 10; i++) add_ball(b, r, cm_vec3(2.01 * r * i, 0, 0), cm_zero3());
+  add_ball(b, r, cm_vec3(-0.73, 0, 0), cm_vec3(40, 0, 0));
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_vec3 p = carom_linear_momentum(w.model, w.state);
+  for (int k = 0; k < 30; k++) {
+    run_steps(stepper, w.state, 1);
+    for (int i = 0; i < 11; i++)
+      for (int j = 0; j < i; j++) CHECK_AT_MOST(2 * r - cm_norm(cm_sub(w.state->x[i], w.state->x[j])), 1e-2 * r);
+  }
+  CHECK(w.state->x[10].x < w.state->x[0].x);
+  CHECK_AT_MOST(cm_norm(cm_sub(p, carom_linear_momentum(w.model, w.state))), 1e-12 * cm_norm(p));
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// ---- boxes ----------------------------------------------------------------------------------------------------------
+
+TEST(a_stack_of_boxes_stands) {
+  carom_builder *b = granular_builder(0.5);
+  add_box(b, cm_vec3(4, 4, 1), cm_pose(cm_vec3(0, 0, -0.5), cm_qidentity()), true);
+  for (int i = 0; i < 5; i++)
+    add_box(b, cm_vec3(0.2, 0.2, 0.2), cm_pose(cm_vec3(0.01 * i, 0, 0.1 + 0.2 * i), cm_qidentity()), false);
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, 100);
+  for (int i = 0; i < 5; i++) {
+    CHECK_NEAR(w.state->x[i + 1].z, 0.1 + 0.2 * i, 2e-3);
+    CHECK_NEAR(w.state->x[i + 1].x, 0.01 * i, 2e-3);
+  }
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// ---- driven bodies ------------------------------------------------------------------------------------------------
+
+// A belt under a block: it is dragged along and ends with the belt's velocity; the work is booked.
+TEST(a_belt_takes_a_block_along) {
+  carom_builder *b = granular_builder(0.5);
+  int belt = add_box(b, cm_vec3(20, 4, 1), cm_pose(cm_vec3(0, 0, -0.5), cm_qidentity()), true);
+  add_box(b, cm_vec3(0.2, 0.2, 0.1), cm_pose(cm_vec3(0, 0, 0.05), cm_qidentity()), false);
+  carom_drive_def drive = carom_drive_default();
+  drive.body = belt, drive.velocity = cm_vec3(1, 0, 0);
+  carom_builder_add_drive(b, &drive);
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.005);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_audit *audit = NULL;
+  carom_error error = {0};
+  REQUIRE(carom_audit_create(w.model, w.state, NULL, &audit, &error) == CAROM_OK);
+  for (int i = 0; i < 200; i++) {
+    carom_step_report report;
+    REQUIRE(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    carom_audit_step(audit, w.state, &report);
+  }
+  CHECK_NEAR(w.state->x[belt].x, 1, 1e-12);
+  CHECK_NEAR(carom_state_velocity(w.model, w.state, 1).x, 1, 1e-6);
+  CHECK_AT_MOST(carom_audit_latest(audit).momentum_error, 1e-10);
+  double mass = w.model->bodies[1].mass;
+  CHECK_NEAR(carom_audit_latest(audit).work, mass, 0.05 * mass);  // m v^2: half of it kinetic, half lost
+  carom_audit_destroy(audit);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// ---- failures -------------------------------------------------------------------------------------------------------
+
+TEST(walls_are_not_overlooked_by_other_integrators) {
+  world w = pour_world(2, 1, 0.05, 0.5);
+  carom_step_options o = carom_step_default_options();
+  carom_stepper *stepper = NULL;
+  carom_error error = {0};
+  CHECK(carom_stepper_create(w.model, &o, NULL, &stepper, &error) == CAROM_ERR_UNSUPPORTED);
+  CHECK_CONTAINS(error.message, "cone");
+  free_world(&w);
+}
+
+TEST(an_overfull_box_is_told) {
+  carom_builder *b = granular_builder(0.5);
+  for (int i = 0; i < 8; i++) add_ball(b, 0.05, cm_vec3(0.01 * i, 0.003 * i, 0.05 + 0.002 * i), cm_zero3());
+  add_open_box(b, 0.12);
+  add_plane(b, cm_vec3(0, 0, 0.12), cm_vec3(0, 0, -1));
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.01);
+  o.max_halvings = 1;
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_error error = {0};
+  uint64_t before = carom_state_hash(w.state);
+  carom_status status = carom_stepper_step(stepper, w.state, NULL, &error);
+  CHECK(status != CAROM_OK);
+  CHECK_CONTAINS(error.message, "overlap");
+  CHECK(carom_state_hash(w.state) == before);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+TEST(every_failed_allocation_is_told_and_leaks_nothing) {
+  world w = pour_world(2, 2, 0.05, 0.5);
+  carom_status status = CAROM_ERR_MEMORY;
+  for (int k = 0; k < 1000 && status != CAROM_OK; k++) {
+    failing_allocator failing = {.allowed = k};
+    carom_allocator a = failing_allocator_of(&failing);
+    carom_step_options o = cone_options(0.01);
+    carom_stepper *stepper = NULL;
+    carom_error error = {0};
+    status = carom_stepper_create(w.model, &o, &a, &stepper, &error);
+    for (int i = 0; i < 40 && status == CAROM_OK; i++) status = carom_stepper_step(stepper, w.state, NULL, &error);
+    carom_stepper_destroy(stepper);
+    CHECK(failing.live == 0);
+    CHECK(status == CAROM_OK || status == CAROM_ERR_MEMORY);
+  }
+  CHECK(status == CAROM_OK);
+  free_world(&w);
+}
