@@ -437,3 +437,35 @@ TEST(error_reporting_of_the_host_is_kept) {
   H5Eget_auto2(H5E_DEFAULT, &report, &data);
   CHECK(report == host_report && data == &reports);
 }
+
+TEST(walls_come_back) {
+  static const char text[] =
+      "carom: 1\n"
+      "bodies:\n"
+      "  - {name: drum, fixed: true, shape: {sphere: 0.01}}\n"
+      "  - {name: grain, shape: {sphere: 0.1}, position: [0, 0, 1]}\n"
+      "boundaries:\n"
+      "  - {profile: [[0.2, 0], [0.5, 1], [0.5, 2]]}\n"
+      "  - {body: drum, position: [0, 0, 3], profile: [[1, 0], [1, 1]]}\n"
+      "integrator: {name: cone}\n";
+  carom_diagnostics diagnostics = {0};
+  carom_scene *scene = NULL;
+  carom_recorder *recorder = NULL;
+  const char *path = fixture_path("walls.h5");
+  carom_status status = carom_scene_parse("walls.yaml", text, strlen(text), NULL, NULL, &scene, &diagnostics);
+  if (status != CAROM_OK && diagnostics.count > 0) printf("%s\n", diagnostics.items[0].message);
+  carom_diagnostics_release(&diagnostics);
+  REQUIRE(status == CAROM_OK);
+  REQUIRE(carom_recorder_create(path, true, scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
+  carom_recorder_destroy(recorder);
+  carom_scene_destroy(scene);
+  carom_result *result = fixture_open(path);
+  REQUIRE(result && result->wall_count == 2);
+  CHECK(result->walls[0].body == CAROM_WORLD && result->walls[0].point_count == 3);
+  CHECK(result->walls[1].body == 0 && result->walls[1].point_count == 2 && result->walls[1].pose.p.z == 3);
+  CHECK(result->wall_points[1].rho == 0.5 && result->wall_points[1].z == 1);
+  CHECK(result->wall_points[4].rho == 1 && result->wall_points[4].z == 1);
+  carom_result_close(result);
+  unlink(path);
+}

@@ -129,6 +129,13 @@ typedef struct carom_result_part {
   carom_pose pose;
 } carom_result_part;
 
+/// A wall of revolution (carom_boundary): the polyline (rho, z) turned about the z axis of its pose.
+typedef struct carom_result_wall {
+  int body;         ///< that carries it, or CAROM_WORLD
+  carom_pose pose;  ///< in the body frame or in the world
+  int point_start, point_count;
+} carom_result_wall;
+
 #define CAROM_AUDIT_COLUMNS 21
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
@@ -144,11 +151,14 @@ typedef struct carom_result {
   bool planar;  ///< all in the plane z = 0
   double step, duration;
   int frame_count, body_count, part_count, shape_count;
-  double *times;                ///< (frame_count)
-  double *audit;                ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
-  carom_result_body *bodies;    ///< (body_count)
-  carom_result_part *parts;     ///< (part_count)
-  const carom_shape **shapes;   ///< (shape_count)
+  double *times;                     ///< (frame_count)
+  double *audit;                     ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
+  carom_result_body *bodies;         ///< (body_count)
+  carom_result_part *parts;          ///< (part_count)
+  const carom_shape **shapes;        ///< (shape_count)
+  carom_result_wall *walls;          ///< (wall_count)
+  carom_profile_point *wall_points;  ///< of all walls
+  int wall_count;
   carom_contact_event *events;  ///< (event_count) in order of time
   int event_count;
   carom_verdict verdict;  ///< count 0 when the run did not finish

@@ -52,7 +52,10 @@ typedef struct carom_step_report {
   // contacts
   int collisions;                          ///< impacts resolved
   double restitution_loss, friction_loss;  ///< J, by impacts and contacts; >= 0 but for round-off
-  double projection_energy;                ///< J, gained where overlapping bodies were moved apart (`dcr`)
+  /// J, what the method itself gave (`dcr`): overlapping bodies moved apart (potential energy, and kinetic where joints
+  /// turn momenta), and the halves of the forces' kick that lasting contacts and joints take up before and after the
+  /// smooth motion, which cancel while bodies rest. Positive: gained
+  double projection_energy;
   carom_vec3 projection_momentum;          ///< kg m/s, likewise
   carom_vec3 projection_angular_momentum;  ///< kg m2/s about the world origin, likewise
   double penetration;                      ///< deepest overlap at the end of the step or at an impact, m; >= 0

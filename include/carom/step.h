@@ -44,8 +44,8 @@ typedef struct carom_step_options {
   double penetration;       ///< potential, newmark: overlap aimed at, m; default 0: 1e-3 of the smallest body
   double alpha;             ///< moreau: in (0, 1]; default 1
   bool poisson;             ///< moreau: Poisson's restitution instead of Newton's; default false
-  int friction_directions;  ///< moreau: of the polyhedral cone; 0: the exact cone; default 4.
-                            ///< cone: generators; 0 (exact cone) is what to take there
+  int friction_directions;  ///< moreau, cone: edges of the polyhedral cone; 0: the exact cone; default -1: the
+                            ///< integrator's choice (moreau 4, cone the exact cone)
   const char *solver;       ///< moreau, cone: name of the contact solver; null: the integrator's choice
   double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
   int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice

@@ -157,6 +157,20 @@ static void add_bodies(carom_text_buffer *text, const carom_result *result, cons
   carom_text_buffer_add(text, "]");
 }
 
+static void add_walls(carom_text_buffer *text, const carom_result *result) {
+  if (result->wall_count == 0) return;
+  carom_text_buffer_add(text, ",\"walls\":[");
+  for (int i = 0; i < result->wall_count; i++) {
+    const carom_result_wall *wall = &result->walls[i];
+    carom_text_buffer_print(text, "%s{\"body\":%d,", i > 0 ? ",\n" : "", wall->body);
+    add_pose(text, &wall->pose);
+    carom_text_buffer_add(text, ",\"profile\":");
+    carom_text_buffer_json_numbers(text, &result->wall_points[wall->point_start].rho, 2 * wall->point_count);
+    carom_text_buffer_add(text, "}");
+  }
+  carom_text_buffer_add(text, "]");
+}
+
 static void add_audit_columns(carom_text_buffer *text) {
   const carom_audit_column *columns = carom_audit_columns();
   carom_text_buffer_add(text, ",\"audit\":[");
@@ -224,6 +238,7 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   carom_text_buffer_print(text, ",\"frames\":%d,\"planar\":%s", selection->count, result->planar ? "true" : "false");
   add_shapes(text, result);
   add_bodies(text, result, first);
+  add_walls(text, result);
   add_audit_columns(text);
   add_verdict(text, &result->verdict);
   add_camera(text, &result->camera);

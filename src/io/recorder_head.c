@@ -237,10 +237,42 @@ static void write_geometry(carom_h5_file *file, const carom_model *model) {
   carom_shape_set_release(&shapes, &file->allocator);
 }
 
+// Walls of revolution, a row for each point of their profiles; most scenes have none, and then no dataset.
+static void write_walls(carom_h5_file *file, const carom_model *model) {
+  if (model->profile_count == 0) return;
+  double *rows = CAROM_NEW(&file->allocator, double, (size_t)model->profile_count *CAROM_WALL_COLUMNS), *row = rows;
+  if (!rows) {
+    carom_h5_fail_memory(file, "/walls");
+    return;
+  }
+  for (int i = 0; i < model->boundary_count; i++) {
+    const carom_boundary *wall = &model->boundaries[i];
+    for (int k = 0; k < wall->profile_count; k++, row += CAROM_WALL_COLUMNS) {
+      carom_profile_point p = model->profiles[wall->profile_start + k];
+      const double values[CAROM_WALL_COLUMNS] = {i,
+                                                 wall->body,
+                                                 wall->pose.p.x,
+                                                 wall->pose.p.y,
+                                                 wall->pose.p.z,
+                                                 wall->pose.q.w,
+                                                 wall->pose.q.x,
+                                                 wall->pose.q.y,
+                                                 wall->pose.q.z,
+                                                 p.rho,
+                                                 p.z};
+      memcpy(row, values, sizeof values);
+    }
+  }
+  write_doubles(file, CAROM_FIELD_WALL_POINTS, 2, (size_t)(row - rows) / CAROM_WALL_COLUMNS, CAROM_WALL_COLUMNS, 0,
+                rows);
+  carom_release(&file->allocator, rows);
+}
+
 void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance) {
   write_root(file, scene, provenance);
   write_text(file, CAROM_FIELD_SCENE_SOURCE, or_empty(scene->source));
   write_text(file, CAROM_FIELD_SCENE_RESOLVED, or_empty(scene->resolved));
   write_bodies(file, scene->model);
   write_geometry(file, scene->model);
+  write_walls(file, scene->model);
 }

@@ -12,6 +12,7 @@
 #include "io/atomic_file.h"
 #include "io/checkpoint.h"
 #include "io/result_events.h"
+#include "io/result_walls.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
@@ -429,6 +430,7 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   check_indices(file, result);
   read_series(file, result);
   carom_result_read_events(file, result);
+  carom_result_read_walls(file, result);
   read_ending(file, result);
 }
 
@@ -493,7 +495,7 @@ void carom_result_close(carom_result *result) {
                     result->host,           result->created,     result->integrator, result->ending,
                     result->times,          result->audit,       result->bodies,     result->scene_source,
                     result->scene_resolved, result->parts,       result->file,       (void *)result->shapes,
-                    result->events};
+                    result->events,         result->walls,       result->wall_points};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
   carom_release(&allocator, result);
 }

@@ -257,6 +257,21 @@ test("contacts are drawn when they happen, and ticked above the slider", async (
   });
 });
 
+test("walls of revolution are drawn, and one sees through them", async () => {
+  const plain = scenes.bouncingBall();
+  const walled = scenes.bouncingBall();
+  walled.header.walls = [{ body: -1, position: [0, 0, 0], rotation: [1, 0, 0, 0], profile: [0.3, 0, 0.6, 0.5, 0.6, 1] }];
+  let without;
+  await withPage(plain, { hash: "#t=1&paused&contacts=off" }, async (page) => {
+    without = await checkCanvas(page);
+  });
+  await withPage(walled, { hash: "#t=1&paused&contacts=off" }, async (page) => {
+    const changed = difference(without, await checkCanvas(page));
+    assert.ok(changed > 0.01 && changed < 0.8, `the wall changes the picture (${changed})`);
+    await shot(page, "walls");
+  });
+});
+
 test("the theme follows the system and the button", async () => {
   await withPage(scenes.spinningBox(), { theme: "dark" }, async (page) => {
     assert.equal((await state(page)).theme, "dark");

@@ -1,6 +1,6 @@
 // Checks the JSON part and fills in what may be absent, so that the rest of
 // the page never meets an undefined value.
-import type { AuditColumn, Body, Events, Header, Part, Pose, Quat, Shape, Vec3, VerdictRow } from "./types";
+import type { AuditColumn, Body, Events, Header, Part, Pose, Quat, Shape, Vec3, VerdictRow, Wall } from "./types";
 
 type Json = Record<string, unknown>;
 
@@ -107,6 +107,14 @@ function readBody(value: unknown, index: number, shapes: number): Body {
   };
 }
 
+function readWall(value: unknown, index: number, bodies: number): Wall {
+  const what = `wall ${index}`;
+  const json = object(value, what);
+  const body = maybeNumber(json.body) ?? -1;
+  if (!Number.isInteger(body) || body < -1 || body >= bodies) fail(`${what} is of no body`);
+  return { body, profile: numbers(json.profile, -1, `${what} profile`), ...readPose(value, what) };
+}
+
 function readAudit(value: unknown, index: number): AuditColumn {
   const json = object(value, `audit column ${index}`);
   const key = text(json.key) || `column ${index}`;
@@ -180,6 +188,7 @@ export function readHeader(source: string): Header {
     planar: json.planar === true,
     shapes,
     bodies: list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length)),
+    walls: list(json.walls, "walls").map((w, i) => readWall(w, i, list(json.bodies, "bodies").length)),
     audit: list(json.audit, "audit").map(readAudit),
     verdict: list(json.verdict, "verdict").map(readVerdict),
     events: readEvents(json.events),

@@ -72,6 +72,12 @@ export interface Events {
   total: number;
 }
 
+/** A polyline (rho, z, ...) turned about the z axis of its pose, in the frame of a body or (-1) in the world. */
+export interface Wall extends Pose {
+  body: number;
+  profile: number[];
+}
+
 export interface Header {
   title: string;
   description: string;
@@ -83,6 +89,7 @@ export interface Header {
   planar: boolean;
   shapes: Shape[];
   bodies: Body[];
+  walls: Wall[];
   audit: AuditColumn[];
   verdict: VerdictRow[];
   events: Events;

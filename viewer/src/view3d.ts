@@ -12,6 +12,7 @@ import type { Playback } from "./playback";
 import { Quality } from "./quality";
 import { Stage } from "./stage";
 import type { Theme } from "./theme";
+import { Walls } from "./walls";
 import { Trails, type TrailMode } from "./trails";
 import { Triad } from "./triad";
 
@@ -22,6 +23,7 @@ export class View3d {
   readonly contacts: Contacts;
   follow = false;
   private readonly bodies: Bodies;
+  private readonly walls: Walls;
   private readonly triad = new Triad(byId<SVGSVGElement>("triad"));
   private picked: number | null = null;
   private readonly quality = new Quality((scale) => this.stage.setScale(scale));
@@ -36,6 +38,7 @@ export class View3d {
     const { motion } = playback;
     this.stage = new Stage(motion.header, sceneBounds(motion), byId<HTMLCanvasElement>("canvas"));
     this.bodies = new Bodies(motion, this.stage.group);
+    this.walls = new Walls(motion, this.stage.group);
     this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
     this.trails = new Trails(motion, this.stage.group);
     this.contacts = new Contacts(motion.header.events, motion, typicalSize(motion.header), this.stage.group);
@@ -122,6 +125,7 @@ export class View3d {
     this.stale = false;
     const cursor = this.playback.cursor;
     this.bodies.update(cursor);
+    this.walls.update(cursor);
     this.trails.update(cursor);
     this.contacts.update(this.playback.time, this.playback.motion.times[cursor.frame] ?? 0);
     this.followPicked();
