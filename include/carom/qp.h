@@ -83,7 +83,7 @@ typedef enum carom_qp_method {
   CAROM_QP_PGS,       ///< "pgs": projected Gauss-Seidel, coloured; the fast one for warm starts and loose tolerances
   CAROM_QP_APGD,      ///< "apgd": accelerated projected gradient with restart (Nesterov; Mazhar et al. 2015)
   CAROM_QP_SPG,       ///< "spg": spectral projected gradient, nonmonotone (Birgin et al. 2000; Dai and Fletcher 2005)
-  CAROM_QP_INTERIOR,  ///< "interior": primal-dual interior point on the bodies' matrix, by CHOLMOD; tight tolerances
+  CAROM_QP_INTERIOR,  ///< "interior": primal-dual interior point on the bodies' matrix, factored; tight tolerances
   CAROM_QP_BLMVM,     ///< "tao-blmvm": limited-memory quasi-Newton of PETSc/TAO, generators only, over MPI
   CAROM_QP_TRON,      ///< "tao-tron": trust-region Newton of PETSc/TAO, generators only, over MPI
   CAROM_QP_METHOD_COUNT

@@ -1,0 +1,205 @@
+// carom plan: problem file -> optimal motion -> (replay) -> result file -> report.
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+typedef struct plan_run {
+  carom_plan_file *file;
+  carom_plan_report report;
+  carom_replay_report replay;
+  carom_verdict verdict;
+  bool verify, quiet, json, strict, overwrite;
+  const char *output, *forces, *command;
+  cli_progress progress;
+} plan_run;
+
+static bool show_iterate(void *context, const carom_plan_iterate *it) {
+  plan_run *r = context;
+  char detail[96];
+  snprintf(detail, sizeof detail, "iteration %d, cost %.4g, infeasibility %.1e", it->iteration, it->cost,
+           it->infeasibility);
+  cli_progress_show(&r->progress, it->iteration, r->file->options.max_iterations, detail);
+  return !cli_interrupted();
+}
+
+static const char *guess_name(carom_guess_kind kind) {
+  static const char *const names[] = {"path", "forward motion", "sampling search"};
+  return names[kind];
+}
+
+static const char *outcome_name(carom_plan_outcome outcome) {
+  static const char *const names[] = {"solved", "infeasible", "iteration limit", "stopped", "failed"};
+  return names[outcome];
+}
+
+// ---- reports -------------------------------------------------------------------------------------------------------
+
+static void print_contacts(const plan_run *r) {
+  const carom_plan *plan = r->file->plan;
+  int segments = carom_plan_scale_count(plan);
+  if (segments == 1) return;
+  printf("  contacts ");
+  for (int i = 0; i + 1 < segments; i++) {
+    int node = carom_plan_contact_node(plan, i);
+    printf("%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
+  }
+  printf("\n  sigma   ");
+  for (int i = 0; i < segments; i++) printf("%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
+  printf("\n");
+}
+
+static void print_report(const plan_run *r) {
+  const carom_plan_report *p = &r->report;
+  printf("%s\n", r->file->title);
+  printf("  %s after %d iterations in %.3g s; %d nodes (%d added), %d variables, %d constraints\n",
+         outcome_name(p->outcome), p->iterations, p->seconds, carom_plan_node_count(r->file->plan), p->added_nodes,
+         p->variables, p->constraints);
+  printf("  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
+  if (p->guess_cost > 0 && p->cost > 0) printf(", factor %.4g", p->guess_cost / p->cost);
+  printf("\n");
+  print_contacts(r);
+  printf("\n");
+  cli_print_verdict(&r->verdict, stdout);
+  if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) printf("  worst    %s\n", p->message);
+  if (r->output) printf("\n  result  %s\n", r->output);
+}
+
+static void print_json(const plan_run *r) {
+  const carom_plan_report *p = &r->report;
+  const carom_plan *plan = r->file->plan;
+  cli_json json = cli_json_begin(stdout);
+  cli_json_text(&json, "title", r->file->title);
+  cli_json_text(&json, "outcome", outcome_name(p->outcome));
+  cli_json_text(&json, "guess", guess_name(p->guess));
+  cli_json_integer(&json, "iterations", p->iterations);
+  cli_json_integer(&json, "nodes", carom_plan_node_count(plan));
+  cli_json_integer(&json, "variables", p->variables);
+  cli_json_integer(&json, "constraints", p->constraints);
+  cli_json_number(&json, "guess_cost", p->guess_cost);
+  cli_json_number(&json, "cost", p->cost);
+  cli_json_number(&json, "seconds", p->seconds);
+  cli_json_open(&json, "contacts", '[');
+  for (int i = 0; i + 1 < carom_plan_scale_count(plan); i++)
+    cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_contact_node(plan, i)));
+  cli_json_close(&json, ']');
+  cli_json_open(&json, "sigma", '[');
+  for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
+  cli_json_close(&json, ']');
+  if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
+  if (r->output) cli_json_text(&json, "result", r->output);
+  cli_json_verdict(&json, &r->verdict);
+  cli_json_end(&json);
+}
+
+// ---- the run -------------------------------------------------------------------------------------------------------
+
+static carom_status keep(plan_run *r, carom_error *error) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  carom_provenance provenance = {.command = r->command, .host = host};
+  carom_status status = CAROM_OK;
+  if (r->output)
+    status = carom_plan_record(r->file, &r->report, &r->verdict, r->output, r->overwrite, &provenance, error);
+  if (status == CAROM_OK && r->forces) status = carom_plan_export_forces(r->file->plan, r->forces, error);
+  return status;
+}
+
+static int exit_code(const plan_run *r) {
+  switch (r->report.outcome) {
+    case CAROM_PLAN_SOLVED:
+      return r->strict && !r->verdict.pass ? EXIT_VERDICT : EXIT_GOOD;
+    case CAROM_PLAN_STOPPED:
+      return EXIT_INTERRUPTED;
+    case CAROM_PLAN_INFEASIBLE:
+      cli_error("no such motion: %s", r->report.message);
+      return EXIT_INFEASIBLE;
+    default:
+      cli_error("%s: %s", outcome_name(r->report.outcome), r->report.message);
+      return EXIT_INFEASIBLE;
+  }
+}
+
+static int run_plan(plan_run *r) {
+  carom_error error = {0};
+  cli_catch_interrupts();
+  r->progress = cli_progress_begin(r->file->title, r->quiet || r->json);
+  r->file->options.context = r;
+  r->file->options.progress = show_iterate;
+  carom_status status =
+      r->file->most_contacts > 0
+          ? carom_plan_search_contacts(r->file->plan, r->file->most_contacts, &r->file->options, &r->report, &error)
+          : carom_plan_solve(r->file->plan, &r->file->options, &r->report, &error);
+  cli_progress_end(&r->progress);
+  if (status == CAROM_OK && r->verify) status = carom_plan_replay(r->file->plan, &r->replay, &error);
+  if (status != CAROM_OK) return cli_fail(&error);
+  r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
+  status = keep(r, &error);
+  if (status != CAROM_OK) return cli_fail(&error);
+  if (r->json) print_json(r);
+  if (!r->json && !r->quiet) print_report(r);
+  return exit_code(r);
+}
+
+static carom_plan_file *read_problem(const char *path, const cli_list *overrides) {
+  carom_scene_options options = carom_scene_default_options();
+  options.overrides = overrides->items;
+  options.override_count = overrides->count;
+  carom_diagnostics diagnostics = {0};
+  carom_plan_file *file = NULL;
+  carom_status status = carom_plan_read(path, &options, NULL, &file, &diagnostics);
+  cli_print_diagnostics(&diagnostics);
+  carom_diagnostics_release(&diagnostics);
+  if (status == CAROM_ERR_MEMORY) cli_error("out of memory");
+  return file;
+}
+
+int cli_plan(int argc, char **argv) {
+  const char *path = NULL, *output = NULL, *log = NULL;
+  cli_list overrides = {0};
+  bool dry = false, view = false;
+  plan_run r = {0};
+  const cli_option options[] = {
+      {CLI_TEXT, 'o', "output", "FILE", "result file (default: the problem's name with .h5, here)", &output},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &r.overwrite},
+      {CLI_FLAG, 0, "no-output", NULL, "write no result file", &dry},
+      {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r.forces},
+      {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &view},
+      {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r.verify},
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &overrides},
+      {CLI_TEXT, 0, "log", "FILE", "write the solver's own log", &log},
+      {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the verdict does not pass", &r.strict},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &r.json},
+      {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &r.quiet},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {"plan",
+                             "PROBLEM.yaml [OPTIONS]",
+                             "Finds the motion of least cost that meets a problem's conditions, past obstacles and "
+                             "through planned contacts. Exits with 4 when there is none; the best iterate is kept.",
+                             options,
+                             &path,
+                             1,
+                             1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  if (!carom_plan_available()) {
+    cli_error("this build cannot plan: it was made without Ipopt (Debian: coinor-libipopt-dev)");
+    return EXIT_FAILED;
+  }
+  char command[2048], default_output[1024], page[1024];
+  cli_command_line(argc, argv, command, sizeof command);
+  cli_replace_extension(path, false, ".h5", default_output, sizeof default_output);
+  r.command = command;
+  r.output = dry ? NULL : output ? output : default_output;
+  r.file = read_problem(path, &overrides);
+  if (!r.file) return EXIT_MISTAKE;
+  r.file->options.log_path = log;
+  code = run_plan(&r);
+  carom_plan_file_destroy(r.file);
+  if (!view || !r.output || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
+  cli_replace_extension(r.output, true, ".html", page, sizeof page);
+  int viewed = cli_write_replay(r.output, page, r.quiet || r.json);
+  return viewed == EXIT_GOOD ? code : viewed;
+}

@@ -1,0 +1,117 @@
+// A first guess by letting go: the bodies fly freely and meet where they meet; each planned contact is then given the
+// time at which it happened, and the steps between contacts are scaled to fit.
+#include "control/march.h"
+
+static double gap_now(const carom_march *m, int contact) {
+  const int *body = m->plan->contacts[contact].def.body;
+  const carom_state *s = m->state;
+  return carom_plan_gap(m->plan, body[0], cm_pose(s->x[body[0]], s->q[body[0]]), body[1],
+                        cm_pose(s->x[body[1]], s->q[body[1]]));
+}
+
+// Flies on in small steps until the bodies of a contact touch; the last step is cut by the secant rule.
+static carom_status fly_to_contact(carom_march *m, int contact, double dt, double end, bool *found,
+                                   carom_error *error) {
+  *found = false;
+  carom_status status = CAROM_OK;
+  double gap = gap_now(m, contact);
+  for (double t = m->state->time; t < end && status == CAROM_OK; t += dt) {
+    double before = gap;
+    status = carom_march_step(m, NULL, dt, error);
+    gap = gap_now(m, contact);
+    if (status != CAROM_OK || gap > 0 || before <= 0) continue;
+    status = carom_march_step(m, NULL, -dt * gap / (gap - before), error);
+    *found = true;
+    return status;
+  }
+  return status;
+}
+
+static carom_status find_times(carom_plan *plan, carom_march *m, double *times, int *count, carom_error *error) {
+  double T = plan->def.step * plan->def.intervals, dt = T / 2000;
+  carom_status status = CAROM_OK;
+  bool found = true;
+  carom_plan_contact *contacts = plan->contacts;
+  *count = 0;
+  double start = m->state->time;
+  while (status == CAROM_OK && found && *count < plan->contact_count) {
+    status = fly_to_contact(m, *count, dt, start + 0.98 * T, &found, error);
+    if (status != CAROM_OK || !found) break;
+    times[*count] = m->state->time - start;
+    if (contacts[*count].def.impact == CAROM_PLANNED_STICK) {  // the corner is known from the plan's own features
+      ++*count;
+      break;
+    }
+    status = carom_march_impact(m, *count, error);
+    ++*count;
+  }
+  return status;
+}
+
+// Contacts that were not met share what is left of the time.
+static void scale_steps(carom_plan *plan, double *times, int found) {
+  double T = plan->def.step * plan->def.intervals, last = found ? times[found - 1] : 0;
+  int missing = plan->contact_count - found;
+  for (int i = found; i < plan->contact_count; i++) times[i] = last + (T - last) * (i - found + 1) / (missing + 1);
+  for (int s = 0; s <= plan->contact_count; s++) {
+    int from = s == 0 ? 0 : plan->contacts[s - 1].def.node;
+    int to = s == plan->contact_count ? plan->path.K : plan->contacts[s].def.node;
+    double span = (s == plan->contact_count ? T : times[s]) - (s == 0 ? 0 : times[s - 1]);
+    double sigma = span / ((to - from) * plan->def.step);
+    plan->path.sigma[s] = fmin(fmax(sigma, 1.01 * plan->def.scale_low), 0.99 * plan->def.scale_high);
+  }
+}
+
+static void store(carom_plan *plan, const carom_march *m, int node) {
+  for (int i = 0; i < plan->model->body_count; i++) {
+    size_t at = (size_t)node * (size_t)plan->model->body_count + (size_t)i;
+    plan->path.x[at] = m->state->x[i], plan->path.q[at] = m->state->q[i];
+  }
+}
+
+static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom_error *error) {
+  carom_state_copy(m->state, plan->start);
+  carom_status status = CAROM_OK;
+  for (int k = 0; k <= plan->path.K && status == CAROM_OK; k++) {
+    store(plan, m, k);
+    for (int i = 0; i < found && status == CAROM_OK; i++) {
+      if (plan->contacts[i].def.node != k) continue;
+      status = carom_contact_find_features(plan, &plan->contacts[i], error);
+      if (status == CAROM_OK) status = carom_march_impact(m, i, error);
+    }
+    if (k < plan->path.K && status == CAROM_OK) status = carom_march_step(m, NULL, carom_plan_step(plan, k), error);
+  }
+  return status;
+}
+
+// After the last contact, bodies with a target go straight there instead of flying on.
+static void bend_to_targets(carom_plan *plan) {
+  int last = plan->contact_count ? plan->contacts[plan->contact_count - 1].def.node : 0, K = plan->path.K;
+  for (int i = 0; i < plan->model->body_count; i++) {
+    size_t n = (size_t)plan->model->body_count, at = (size_t)last * n + (size_t)i;
+    carom_pose from = cm_pose(plan->path.x[at], plan->path.q[at]), to = from;
+    if (plan->model->bodies[i].fixed || !carom_guess_target(plan, i, &to)) continue;
+    for (int k = last + 1; k <= K; k++) {
+      carom_pose pose = carom_guess_between(from, to, (double)(k - last) / (K - last));
+      plan->path.x[(size_t)k * n + (size_t)i] = pose.p, plan->path.q[(size_t)k * n + (size_t)i] = pose.q;
+    }
+  }
+}
+
+carom_status carom_guess_forward(carom_plan *plan, carom_error *error) {
+  carom_march m;
+  enum { MOST = 64 };
+  double times[MOST];
+  int found = 0;
+  if (plan->contact_count > MOST) return carom_fail(error, CAROM_ERR_LIMIT, "at most %d planned contacts", MOST);
+  carom_status status = carom_march_create(plan, &m, error);
+  if (status != CAROM_OK) return status;
+  status = find_times(plan, &m, times, &found, error);
+  if (status == CAROM_OK) {
+    scale_steps(plan, times, found);
+    status = fly_nodes(plan, &m, found, error);
+    bend_to_targets(plan);
+  }
+  carom_march_destroy(&m);
+  return status;
+}

@@ -1,0 +1,114 @@
+// The kinds of elements that plans are made of. For each: its variables, rows and constants, in this order. q is a
+// quaternion (4), x a position (3), P = (p, l) momenta (6); "out" are the rows of the balance of momentum on the side
+// of the interval that begins at a node, "in" those on the side of the interval that ends there:
+//
+//     in(k):  P_k+ = momentum of the drift before k + half kick        out(k): -(momentum of the drift after k) + half
+//     kick
+//
+// Where nothing else happens both are the same rows, and their sum is the discrete Euler-Lagrange equation (Johnson
+// 2012, eq. 4.8).
+#ifndef CAROM_SRC_CONTROL_KINDS_H
+#define CAROM_SRC_CONTROL_KINDS_H
+
+#include "control/program.h"
+
+// ---- motion (kinds_motion.c) ----
+// x0 x1 sigma | out p, in p | h m g(3)
+extern const carom_element_kind carom_kind_translation;
+// q0 q1 sigma | out l, in l | h E(3), E = tr(J)/2 - J
+extern const carom_element_kind carom_kind_rotation;
+extern const carom_element_kind carom_kind_rotation_plain;  // the same without derivatives by hand, for tests
+// q | 1 row
+extern const carom_element_kind carom_kind_unit;
+// q0 q1 | 1 row: q0 . q1, the cosine of half the turn
+extern const carom_element_kind carom_kind_turn;
+// tau(6) sigma q0 q1 | out P, in P | h body_axes rho(3); a wrench at the point rho of the body
+extern const carom_element_kind carom_kind_wrench;
+// tau sigma q0 q1 | out P, in P | h rho(3) direction(3)
+extern const carom_element_kind carom_kind_thruster;
+// tau sigma, q of the first body at both ends | out l, in l of the first body, then of the second | h axis(3)
+extern const carom_element_kind carom_kind_motor;
+// tau(3) sigma | the same rows | h
+extern const carom_element_kind carom_kind_ball_motor;
+// v(n) | n rows | sign: adds sign v
+extern const carom_element_kind carom_kind_link3;
+extern const carom_element_kind carom_kind_link6;
+
+// ---- joints (kinds_joint.c); a is the first body, b the second ----
+// xa qa xb qb | 3 rows: where the points are apart | rho_a(3) rho_b(3)
+extern const carom_element_kind carom_kind_pin;
+// qa qb | 2 rows: (axis of a) . (two directions of b) | axis(3) b1(3) b2(3)
+extern const carom_element_kind carom_kind_hinge;
+// lambda(3) qa qb | P of a, P of b | rho_a(3) rho_b(3): lambda pushes b, and a the other way
+extern const carom_element_kind carom_kind_pin_force;
+// mu(2) qa qb | l of a, l of b | axis(3) b1(3) b2(3)
+extern const carom_element_kind carom_kind_hinge_force;
+
+// ---- conditions (kinds_condition.c) ----
+// x q | 3 rows: x + R rho | rho(3)
+extern const carom_element_kind carom_kind_point;
+// q | 1 row: (R axis) . direction | axis(3) direction(3)
+extern const carom_element_kind carom_kind_direction;
+// q l | 3 rows: l - R J R' omega | J(3) omega(3)
+extern const carom_element_kind carom_kind_spin;
+// x_other q_other x | 3 rows: x - x_other - R_other p | p(3)
+extern const carom_element_kind carom_kind_relative_position;
+// q_other q | 3 rows: vector part of (q_other r)* q | r(4)
+extern const carom_element_kind carom_kind_relative_rotation;
+// the same, but the component along an axis of `other` | 1 row | r(4) axis(3) of r's frame
+extern const carom_element_kind carom_kind_relative_angle;
+// x_other q_other P_other x q P | 6 rows: difference of angular velocities, and of velocities at x | m J(3) of other, m
+// J(3)
+extern const carom_element_kind carom_kind_relative_rest;
+// x0 q0 xK qK | 6 rows | map p(3) r(4)
+extern const carom_element_kind carom_kind_periodic_pose;
+// P0 PK | 6 rows | r(4)
+extern const carom_element_kind carom_kind_periodic_momentum;
+
+// ---- planned contacts (kinds_contact.c) ----
+// r q | 3 rows: r - R rho | rho(3)
+extern const carom_element_kind carom_kind_arm;
+// q_a q_b n | 3 rows: n - (R_a e_a) x (R_b e_b) | e_a(3) e_b(3)
+extern const carom_element_kind carom_kind_edge_normal;
+// r q s | 3 rows: r - R (o + s e) | o(3) e(3)
+extern const carom_element_kind carom_kind_edge_arm;
+// x_a r_a x_b r_b | 3 rows: x_a + r_a - x_b - r_b
+extern const carom_element_kind carom_kind_meet;
+// n r | 1 row: n . r
+extern const carom_element_kind carom_kind_height;
+// P_before P_after r Lambda | 6 rows: P_after - P_before - sign (Lambda, r x Lambda) | sign
+extern const carom_element_kind carom_kind_impulse;
+// q P r | 3 rows: adds sign (p/m + omega x r) | sign 1/m 1/J(3)
+extern const carom_element_kind carom_kind_velocity;
+// n u_before u_after | 1 row: n . (u_after + e u_before) | e
+extern const carom_element_kind carom_kind_restitution;
+// Lambda mu n u_before | 3 rows: Lambda - mu (n - friction t), t the unit tangent of u_before | friction
+extern const carom_element_kind carom_kind_slide;
+// x_a q_a x_b n | 1 row: n . (x_a + R_a rho - x_b) | rho(3)
+extern const carom_element_kind carom_kind_above;
+// q r | 1 row: (R n) . r | n(3)
+extern const carom_element_kind carom_kind_inside;
+// x q c | 3 rows: x + R rho - c | rho(3)
+extern const carom_element_kind carom_kind_anchor;
+// lambda(3) q | P | rho(3)
+extern const carom_element_kind carom_kind_anchor_force;
+
+// ---- avoidance (kinds_avoid.c) ----
+// alpha(3) a x q | a row per vertex, at most 24: sign (alpha . (x + R v) - a) | sign count v(3 count)
+extern const carom_element_kind carom_kind_plane_side;
+// alpha | 1 row: alpha . alpha
+extern const carom_element_kind carom_kind_plane_length;
+// x q x q | 1 row: the gap of the oracle; object: carom_nested_pair
+extern const carom_element_kind carom_kind_nested;
+
+// ---- costs (kinds_cost.c) ----
+// tau sigma | cost: weight h sigma |tau|^2 | h weight; one component each
+extern const carom_element_kind carom_kind_effort;
+// v | cost: weight (v - target)^2 | weight target
+extern const carom_element_kind carom_kind_square;
+// q | cost: weight ((R axis).direction - 1)^2 | weight axis(3) direction(3)
+extern const carom_element_kind carom_kind_alignment;
+// v | 1 row or cost: weight v | weight
+extern const carom_element_kind carom_kind_linear;
+
+#endif

@@ -1,0 +1,94 @@
+// Planned contacts: where the bodies touch, and how their momenta change there (Johnson 2012, 4.4.3). What the
+// reflection needs is lifted into variables of its own (normal, arms, velocities of the points), so that every element
+// is small.
+#include "control/kinds.h"
+
+static void arm(const double *c, const carom_hyper *z, carom_hyper *r) {
+  ch_unpack3(ch_sub3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c))), r);
+}
+const carom_element_kind carom_kind_arm = {.name = "arm", .residual = arm};
+
+static void edge_normal(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 ea = ch_rotate(ch_pack4(z), ch_constant3(c)), eb = ch_rotate(ch_pack4(z + 4), ch_constant3(c + 3));
+  ch_unpack3(ch_sub3(ch_pack3(z + 8), ch_cross(ea, eb)), r);
+}
+const carom_element_kind carom_kind_edge_normal = {.name = "edge normal", .residual = edge_normal};
+
+static void edge_arm(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 local = ch_add3(ch_constant3(c), ch_scale3(z[7], ch_constant3(c + 3)));
+  ch_unpack3(ch_sub3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), local)), r);
+}
+const carom_element_kind carom_kind_edge_arm = {.name = "edge arm", .residual = edge_arm};
+
+static void meet(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  ch_unpack3(ch_sub3(ch_add3(ch_pack3(z), ch_pack3(z + 3)), ch_add3(ch_pack3(z + 6), ch_pack3(z + 9))), r);
+}
+const carom_element_kind carom_kind_meet = {.name = "meet", .residual = meet};
+
+static void height(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  *r = ch_dot(ch_pack3(z), ch_pack3(z + 3));
+}
+const carom_element_kind carom_kind_height = {.name = "height", .residual = height};
+
+static void impulse(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 push = ch_times3(c[0], ch_pack3(z + 15));
+  ch_unpack3(ch_sub3(ch_sub3(ch_pack3(z + 6), ch_pack3(z)), push), r);
+  ch_unpack3(ch_sub3(ch_sub3(ch_pack3(z + 9), ch_pack3(z + 3)), ch_cross(ch_pack3(z + 12), push)), r + 3);
+}
+const carom_element_kind carom_kind_impulse = {.name = "impulse", .residual = impulse};
+
+static void velocity(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper4 q = ch_pack4(z);
+  carom_hyper3 omega = ch_rotate(q, ch_diag3(cm_vec3(c[2], c[3], c[4]), ch_unrotate(q, ch_pack3(z + 7))));
+  carom_hyper3 v = ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, ch_pack3(z + 10)));
+  ch_unpack3(ch_times3(c[0], v), r);
+}
+const carom_element_kind carom_kind_velocity = {.name = "velocity", .residual = velocity};
+
+static void restitution(const double *c, const carom_hyper *z, carom_hyper *r) {
+  *r = ch_dot(ch_pack3(z), ch_add3(ch_pack3(z + 6), ch_times3(c[0], ch_pack3(z + 3))));
+}
+const carom_element_kind carom_kind_restitution = {.name = "restitution", .residual = restitution};
+
+// Coulomb's law while sliding; t is regularised so that a purely normal approach has no friction and no kink.
+static void slide(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 n = ch_pack3(z + 4), push = n;
+  if (c[0] > 0) {
+    carom_hyper3 u = ch_pack3(z + 7);
+    carom_hyper along = ch_mul(ch_dot(n, u), ch_inverse(ch_dot(n, n)));
+    carom_hyper3 t = ch_sub3(u, ch_scale3(along, n));
+    carom_hyper size = ch_sqrt(ch_add(ch_dot(t, t), ch_number(1e-16)));
+    carom_hyper length = ch_sqrt(ch_dot(n, n));
+    push = ch_sub3(n, ch_scale3(ch_mul(ch_scale(c[0], length), ch_inverse(size)), t));
+  }
+  ch_unpack3(ch_sub3(ch_pack3(z), ch_scale3(z[3], push)), r);
+}
+const carom_element_kind carom_kind_slide = {.name = "slide", .residual = slide};
+
+static void above(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c)));
+  *r = ch_dot(ch_pack3(z + 10), ch_sub3(at, ch_pack3(z + 7)));
+}
+const carom_element_kind carom_kind_above = {.name = "above", .residual = above};
+
+static void inside(const double *c, const carom_hyper *z, carom_hyper *r) {
+  *r = ch_dot(ch_rotate(ch_pack4(z), ch_constant3(c)), ch_pack3(z + 4));
+}
+const carom_element_kind carom_kind_inside = {.name = "inside", .residual = inside};
+
+// ---- what sticks ---------------------------------------------------------------------------------------------------
+
+static void anchor(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c)));
+  ch_unpack3(ch_sub3(at, ch_pack3(z + 7)), r);
+}
+const carom_element_kind carom_kind_anchor = {.name = "anchor", .residual = anchor};
+
+static void anchor_force(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 f = ch_pack3(z);
+  ch_unpack3(f, r);
+  ch_unpack3(ch_cross(ch_rotate(ch_pack4(z + 3), ch_constant3(c)), f), r + 3);
+}
+const carom_element_kind carom_kind_anchor_force = {.name = "anchor force", .residual = anchor_force};

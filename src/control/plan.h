@@ -1,0 +1,190 @@
+// The inside of a plan: the problem as it was described, the grid, the path (guess or answer) and its transcription.
+#ifndef CAROM_SRC_CONTROL_PLAN_H
+#define CAROM_SRC_CONTROL_PLAN_H
+
+#include "carom/collide.h"
+#include "carom/control.h"
+#include "control/nested.h"
+#include "control/program.h"
+
+enum { CAROM_PLAN_NAME = 64 };
+
+// Points and axes are in principal frames from here on.
+typedef struct carom_plan_joint {
+  char name[CAROM_PLAN_NAME];
+  carom_plan_joint_kind kind;
+  int body[2];
+  carom_vec3 point[2];
+  carom_vec3 axis;      // in body[0]
+  carom_vec3 cross[2];  // in body[1]: two directions that stay normal to the axis
+  int rows;             // 3 or 5: also the number of multipliers
+  int offset;           // of its multipliers within a node's
+} carom_plan_joint;
+
+typedef struct carom_plan_actuator {
+  char name[CAROM_PLAN_NAME];
+  carom_actuator_def def;
+  int components, offset;  // within an interval's
+} carom_plan_actuator;
+
+typedef enum carom_contact_form { CAROM_FORM_VERTEX_A, CAROM_FORM_VERTEX_B, CAROM_FORM_EDGES } carom_contact_form;
+
+// Which features touch, in principal frames.
+typedef struct carom_contact_features {
+  carom_contact_form form;
+  int part[2], vertex;            // of the body that brings the vertex
+  carom_vec3 point;               // the vertex
+  carom_vec3 normal;              // of the face, outward, in the frame of its body
+  double offset;                  // the face lies in normal . r = offset
+  carom_vec3 origin[2], edge[2];  // edges
+  double sign;                    // of (edge a) x (edge b) so that it points from b to a
+} carom_contact_features;
+
+typedef struct carom_plan_contact {
+  carom_planned_contact_def def;  // def.node moves along when nodes are added
+  carom_contact_features features;
+  // first variables
+  int normal, arm[2], push, mu, before, after, along, anchor;
+} carom_plan_contact;
+
+typedef struct carom_free_start {
+  bool free, rotation;
+  carom_vec3 position, velocity, angular_velocity;
+} carom_free_start;
+
+typedef struct carom_waypoints {
+  int count;
+  double *times;
+  carom_pose *poses;  // principal frames
+} carom_waypoints;
+
+typedef struct carom_avoided_pair {
+  int body[2];
+} carom_avoided_pair;
+
+// A motion on the grid: a guess or an answer.
+typedef struct carom_path {
+  int K;           // intervals
+  double *h;       // (K) base steps
+  carom_vec3 *x;   // ((K + 1) x bodies) principal frames
+  carom_quat *q;   //
+  double *tau;     // (K x components)
+  double *sigma;   // (segments)
+  double *lambda;  // ((K + 1) x multipliers) impulses in the joints
+  bool *watched;   // (K x pairs of parts) these have come near and are kept apart from then on
+} carom_path;
+
+// First variables and rows; -1 where there are none.
+typedef struct carom_layout {
+  int moving_count, fixed_count, component_count, multiplier_count;
+  int sigma;        // (segments)
+  int fixed;        // 7 each
+  int *node;        // (K + 1) 7 per moving body
+  int *tau;         // (K)
+  int *multiplier;  // (K + 1)
+  int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
+  int *after;       // (K + 1) momenta at the start of the interval after
+  int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
+  int *stick;       // (contacts) multipliers of what sticks, 3 per node from the contact's on
+} carom_layout;
+
+struct carom_plan {
+  carom_allocator allocator;
+  const carom_model *model;
+  carom_state *start;
+  carom_plan_def def;
+  bool refused;
+  carom_error mistake;
+  carom_plan_joint *joints;
+  carom_plan_actuator *actuators;
+  carom_condition_def *conditions;
+  carom_cost_def *costs;
+  carom_plan_contact *contacts;
+  carom_avoided_pair *avoided;
+  int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count;
+  int joint_capacity, actuator_capacity, condition_capacity, cost_capacity, contact_capacity, avoided_capacity;
+  int *slot;                      // (bodies) number among the moving or the fixed ones
+  carom_free_start *free_starts;  // (bodies)
+  carom_waypoints *waypoints;     // (bodies)
+
+  carom_path path;
+  carom_path first;  // the guess, to begin again from
+  carom_layout layout;
+  carom_program program;
+  carom_nested_pair *nested;
+  int nested_count;
+  double length_scale, mass_scale, time_scale;  // typical sizes, by which the solver measures what is small
+  double speed_scale, force_scale;
+  carom_state *scratch;
+  double extra_margin;  // so that the motion between nodes stays clear as well
+};
+
+// ---- plan.c ----
+void carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) CAROM_PRINTF(3, 4);
+int carom_plan_segment(const carom_plan *plan, int interval);  // number of its sigma
+int carom_plan_components(const carom_plan *plan);             // of all actuators
+int carom_plan_part_pairs(const carom_plan *plan);             // of all avoided pairs of bodies
+int carom_plan_multipliers(const carom_plan *plan);            // of all joints, per node
+double carom_plan_step(const carom_plan *plan, int interval);  // sigma h
+int carom_plan_resolve_node(const carom_plan *plan, int node);
+bool carom_plan_contact_at(const carom_plan *plan, int node);
+bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
+carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
+const char *carom_body_name(const carom_model *model, int body);
+
+// ---- path.c ----
+carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error);
+void carom_path_destroy(const carom_plan *plan, carom_path *path);
+// Momenta of the drift in interval k of a body.
+void carom_path_momentum(const carom_plan *plan, const carom_path *path, int k, int body, carom_vec3 *p, carom_vec3 *l);
+// A copy with storage of its own, in place of what `to` was.
+carom_status carom_path_copy(const carom_plan *plan, const carom_path *from, carom_path *to, carom_error *error);
+// Inserts a node in the middle of every marked interval; contacts move along.
+carom_status carom_path_split(carom_plan *plan, const bool *marked, carom_error *error);
+
+// ---- guess.c ----
+carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t seed, carom_error *error);
+// Forces that follow from the path (Johnson 2012, eq. 4.22), into path.tau.
+carom_status carom_guess_forces(carom_plan *plan, carom_error *error);
+// ---- guess_forward.c, guess_search.c ----
+carom_status carom_guess_forward(carom_plan *plan, carom_error *error);
+carom_status carom_guess_search(carom_plan *plan, uint64_t seed, bool *found, carom_error *error);
+// Where the conditions at the last node put a body; false when they leave it open.
+bool carom_guess_target(const carom_plan *plan, int body, carom_pose *pose);
+// Straight and at a constant rate of turning from a to b.
+carom_pose carom_guess_between(carom_pose a, carom_pose b, double t);
+
+// ---- contact_features.c ----
+carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error);
+
+// ---- transcribe*.c ----
+carom_status carom_transcribe(carom_plan *plan, carom_error *error);
+void carom_transcribe_joints(carom_plan *plan);
+void carom_transcribe_actuators(carom_plan *plan);
+void carom_transcribe_conditions(carom_plan *plan);
+void carom_transcribe_contacts(carom_plan *plan);
+carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error);
+// Marks pairs of parts that are near on the path as watched; how many of them are new.
+int carom_watch_near_pairs(carom_plan *plan);
+void carom_transcribe_costs(carom_plan *plan);
+void carom_layout_destroy(carom_plan *plan);
+void carom_plan_read_back(carom_plan *plan);  // program.x -> path
+// Variables of a body at a node: position, quaternion; momenta (-1 where they are not lifted).
+int carom_variable_x(const carom_plan *plan, int node, int body);
+int carom_variable_q(const carom_plan *plan, int node, int body);
+int carom_variable_P(const carom_plan *plan, int node, int body, bool after);
+int carom_row_in(const carom_plan *plan, int node, int body);  // or CAROM_ROW_NONE
+int carom_row_out(const carom_plan *plan, int node, int body);
+
+// ---- sweep.c ----
+// Smallest gaps at the nodes and in between; marks intervals (may be null) in which bodies meet.
+carom_status carom_plan_sweep(const carom_plan *plan, double *node_gap, double *swept_gap, bool *marked, int *count,
+                              carom_error *error);
+// Whether two bodies at these poses are closer than `margin`.
+double carom_plan_gap(const carom_plan *plan, int a, carom_pose A, int b, carom_pose B);
+
+// ---- diagnose.c ----
+void carom_plan_diagnose(const carom_plan *plan, const double *g, carom_plan_report *report);
+double carom_plan_worst_defect(const carom_plan *plan);
+
+#endif

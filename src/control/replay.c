@@ -1,0 +1,39 @@
+// The planned forces alone, from the first state on: where do the bodies go?
+#include "control/march.h"
+
+static double angle_between(carom_quat a, carom_quat b) {
+  carom_quat d = cm_qmul(cm_qconj(a), b);
+  return 2 * atan2(sqrt(d.x * d.x + d.y * d.y + d.z * d.z), fabs(d.w));
+}
+
+static void compare(const carom_plan *plan, const carom_state *s, int node, carom_replay_report *r) {
+  for (int i = 0; i < plan->model->body_count; i++) {
+    size_t at = (size_t)node * (size_t)plan->model->body_count + (size_t)i;
+    double d = cm_norm(cm_sub(s->x[i], plan->path.x[at])), a = angle_between(s->q[i], plan->path.q[at]);
+    if (d > r->position) r->position = d, r->body = i, r->node = node;
+    if (a > r->rotation) r->rotation = a, r->body = i, r->node = node;
+  }
+}
+
+carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error) {
+  carom_march m;
+  *report = (carom_replay_report){0};
+  if (plan->path.K == 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "there is no plan to replay: solve it first");
+  carom_status status = carom_march_create(plan, &m, error);
+  if (status != CAROM_OK) return status;
+  carom_plan_state(plan, 0, true, m.state);
+  size_t components = (size_t)carom_plan_components(plan);
+  for (int k = 0; k < plan->path.K && status == CAROM_OK; k++) {
+    for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
+      if (plan->contacts[i].def.node == k) status = carom_march_impact(&m, i, error);
+    if (status == CAROM_OK)
+      status = carom_march_step(&m, plan->path.tau + (size_t)k * components, carom_plan_step(plan, k), error);
+    if (status == CAROM_OK) compare(plan, m.state, k + 1, report);
+  }
+  carom_state *last = plan->scratch;
+  carom_plan_state(plan, plan->path.K, false, last);
+  for (int i = 0; i < plan->model->body_count && status == CAROM_OK && plan->joint_count == 0; i++)
+    report->momentum = fmax(report->momentum, cm_norm(cm_sub(m.state->p[i], last->p[i])));
+  carom_march_destroy(&m);
+  return status;
+}

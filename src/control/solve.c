@@ -1,0 +1,283 @@
+// Guess, transcribe, solve, look at what came out, refine.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "control/plan.h"
+
+bool carom_plan_available(void) { return carom_nlp_available(); }
+
+carom_plan_options carom_plan_default_options(void) {
+  return (carom_plan_options){
+      .max_iterations = 1000, .tolerance = 1e-9, .barrier = 0.1, .sweep = true, .max_sweeps = 8, .seed = 1};
+}
+
+typedef struct solve {
+  carom_plan *plan;
+  const carom_plan_options *options;
+  carom_plan_report *report;
+  double *g;  // (m)
+  int iterations_before;
+} solve;
+
+static bool watch(void *context, const carom_nlp_iterate *it) {
+  const solve *s = context;
+  carom_plan_iterate out = {s->iterations_before + it->iteration, it->objective, it->infeasibility};
+  return !s->options->progress || s->options->progress(s->options->context, &out);
+}
+
+static carom_plan_outcome outcome_of(carom_nlp_outcome outcome) {
+  switch (outcome) {
+    case CAROM_NLP_SOLVED:
+    case CAROM_NLP_ACCEPTABLE:
+      return CAROM_PLAN_SOLVED;
+    case CAROM_NLP_INFEASIBLE:
+      return CAROM_PLAN_INFEASIBLE;
+    case CAROM_NLP_LIMIT:
+      return CAROM_PLAN_LIMIT;
+    case CAROM_NLP_STOPPED:
+      return CAROM_PLAN_STOPPED;
+    case CAROM_NLP_FAILED:
+      return CAROM_PLAN_FAILED;
+  }
+  return CAROM_PLAN_FAILED;
+}
+
+// What can be told from the numbers alone: a target in an obstacle needs no solver.
+static bool judge(solve *s) {
+  carom_plan *plan = s->plan;
+  if (!carom_program_constraints(&plan->program, plan->program.x, s->g)) return false;
+  int row;
+  double absolute, worst = carom_program_violation(&plan->program, plan->program.x, s->g, &row, &absolute);
+  carom_plan_diagnose(plan, s->g, s->report);
+  return worst <= 1e-7;
+}
+
+static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
+  carom_plan *plan = s->plan;
+  carom_plan_report *report = s->report;
+  carom_nlp nlp = carom_program_nlp(&plan->program);
+  nlp.iterate_context = s;
+  nlp.iterate = watch;
+  carom_nlp_options o = carom_nlp_default_options();
+  o.max_iterations = s->options->max_iterations, o.tolerance = s->options->tolerance;
+  o.log_path = s->options->log_path, o.start_mu = start_mu;
+  carom_nlp_info info;
+  double begin = carom_clock();
+  carom_status status = carom_nlp_solve(&nlp, &o, &plan->allocator, plan->program.x, NULL, NULL, &info, error);
+  if (status != CAROM_OK) return status;
+  report->solver_seconds = carom_clock() - begin;
+  report->iterations += info.iterations;
+  s->iterations_before = report->iterations;
+  report->outcome = outcome_of(info.outcome);
+  bool feasible = judge(s);
+  carom_program_cost(&plan->program, plan->program.x, &report->cost);
+  if (report->outcome == CAROM_PLAN_SOLVED && !feasible) report->outcome = CAROM_PLAN_INFEASIBLE;
+  if (report->outcome == CAROM_PLAN_FAILED && !feasible) report->outcome = CAROM_PLAN_INFEASIBLE;
+  return CAROM_OK;
+}
+
+// Inverse dynamics rings from interval to interval (only sums of neighbours enter the balance), and a ringing start
+// costs the solver dozens of iterations: it begins from the mean of each two.
+static void calm_forces(carom_plan *plan) {
+  int n = plan->layout.component_count;
+  double *x = plan->program.x;
+  for (int k = plan->path.K - 1; k > 0; k--)
+    for (int i = 0; i < n; i++) {
+      double *now = &x[plan->layout.tau[k] + i];
+      *now = 0.5 * (*now + x[plan->layout.tau[k - 1] + i]);
+    }
+}
+
+static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error *error) {
+  carom_plan *plan = s->plan;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
+    status = carom_contact_find_features(plan, &plan->contacts[i], error);
+  if (status == CAROM_OK) status = carom_transcribe(plan, error);
+  if (status != CAROM_OK) return status;
+  carom_release(&plan->allocator, s->g);
+  s->g = CAROM_NEW(&plan->allocator, double, plan->program.m + 1);
+  if (!s->g) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  s->report->variables = plan->program.n, s->report->constraints = plan->program.m;
+  if (s->report->iterations == 0) {
+    carom_program_cost(&plan->program, plan->program.x, &s->report->guess_cost);
+    calm_forces(plan);
+  }
+  status = run_solver(s, start_mu, error);
+  if (status == CAROM_OK) carom_plan_read_back(plan);
+  return status;
+}
+
+// ---- looking at contacts again -------------------------------------------------------------------------------------
+
+static bool same_features(const carom_contact_features *a, const carom_contact_features *b) {
+  if (a->form != b->form || a->part[0] != b->part[0] || a->part[1] != b->part[1]) return false;
+  if (a->form == CAROM_FORM_EDGES)
+    return cm_norm(cm_sub(a->edge[0], b->edge[0])) == 0 && cm_norm(cm_sub(a->edge[1], b->edge[1])) == 0;
+  return a->vertex == b->vertex && cm_norm(cm_sub(a->normal, b->normal)) < 1e-12;
+}
+
+// Whether the oracle sees other features at the solution than those that were held.
+static carom_status features_changed(carom_plan *plan, bool *changed, carom_error *error) {
+  *changed = false;
+  for (int i = 0; i < plan->contact_count; i++) {
+    carom_plan_contact now = plan->contacts[i];
+    carom_status status = carom_contact_find_features(plan, &now, error);
+    if (status != CAROM_OK) return status;
+    if (!same_features(&now.features, &plan->contacts[i].features)) *changed = true;
+  }
+  return CAROM_OK;
+}
+
+static carom_status settle_features(solve *s, carom_error *error) {
+  enum { ROUNDS = 6 };
+  for (int round = 0; round < ROUNDS && s->plan->contact_count > 0; round++) {
+    bool changed;
+    carom_status status = features_changed(s->plan, &changed, error);
+    if (status != CAROM_OK || !changed || s->report->outcome != CAROM_PLAN_INFEASIBLE) return status;
+    status = transcribe_and_solve(s, s->options->barrier, error);
+    if (status != CAROM_OK) return status;
+  }
+  return CAROM_OK;
+}
+
+// ---- between the nodes ---------------------------------------------------------------------------------------------
+
+static carom_status refine_all(solve *s, carom_error *error) {
+  carom_plan *plan = s->plan;
+  bool *marked = CAROM_NEW(&plan->allocator, bool, plan->path.K);
+  if (!marked) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  for (int k = 0; k < plan->path.K; k++) marked[k] = true;
+  s->report->added_nodes += plan->path.K;
+  carom_status status = carom_path_split(plan, marked, error);
+  carom_release(&plan->allocator, marked);
+  return status == CAROM_OK ? transcribe_and_solve(s, 1e-3, error) : status;
+}
+
+// Parts that met although nobody watched them: they are watched from now on, and the first guess, which is clear of
+// them, is where to begin again.
+static carom_status begin_again(solve *s, bool *again, carom_error *error) {
+  carom_plan *plan = s->plan;
+  *again = plan->first.K == plan->path.K && carom_watch_near_pairs(plan) > 0;
+  if (!*again) return CAROM_OK;
+  memcpy(plan->first.watched, plan->path.watched,
+         (size_t)plan->path.K * (size_t)carom_plan_part_pairs(plan) * sizeof *plan->path.watched);
+  carom_status status = carom_path_copy(plan, &plan->first, &plan->path, error);
+  return status == CAROM_OK ? transcribe_and_solve(s, s->options->barrier, error) : status;
+}
+
+// Where the motion between nodes cuts a corner. A deep cut wants nodes; what is left of a shallow one is cheaper to
+// keep away from.
+static carom_status mend(solve *s, const bool *marked, int count, carom_error *error) {
+  carom_plan *plan = s->plan;
+  bool deep = -s->report->swept_gap > 2e-3 * plan->length_scale, again = false;
+  if (deep) {
+    carom_status status = begin_again(s, &again, error);
+    if (status != CAROM_OK || again) return status;
+  } else {
+    plan->extra_margin += 1.5 * fmax(0, -s->report->swept_gap);
+  }
+  s->report->added_nodes += count;
+  carom_status status = carom_path_split(plan, marked, error);
+  return status == CAROM_OK ? transcribe_and_solve(s, 1e-2, error) : status;
+}
+
+static carom_status sweep_once(solve *s, bool *clear, bool last, carom_error *error) {
+  carom_plan *plan = s->plan;
+  carom_plan_report *r = s->report;
+  int count;
+  bool *marked = CAROM_NEW(&plan->allocator, bool, plan->path.K);
+  if (!marked) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  carom_status status = carom_plan_sweep(plan, &r->smallest_gap, &r->swept_gap, marked, &count, error);
+  *clear = count == 0;
+  if (status == CAROM_OK && !*clear && !last) status = mend(s, marked, count, error);
+  carom_release(&plan->allocator, marked);
+  return status;
+}
+
+static carom_status sweep_all(solve *s, carom_error *error) {
+  carom_plan_report *r = s->report;
+  r->smallest_gap = r->swept_gap = INFINITY;
+  if (s->plan->avoided_count == 0) return CAROM_OK;
+  int rounds = s->options->sweep && r->outcome == CAROM_PLAN_SOLVED ? s->options->max_sweeps : 0;
+  bool clear = false;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i <= rounds && !clear && status == CAROM_OK; i++)
+    status = sweep_once(s, &clear, i == rounds || r->outcome != CAROM_PLAN_SOLVED, error);
+  return status;
+}
+
+// ---- what cannot be ------------------------------------------------------------------------------------------------
+
+// Ends that overlap are found before any solver is asked.
+static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
+  int nodes[2] = {0, plan->path.K};
+  for (int e = 0; e < 2; e++)
+    for (int i = 0; i < plan->avoided_count; i++) {
+      int a = plan->avoided[i].body[0], b = plan->avoided[i].body[1], body[2] = {a, b};
+      carom_pose pose[2];
+      bool given = true;
+      for (int j = 0; j < 2; j++) {
+        pose[j] = cm_pose(plan->start->x[body[j]], plan->start->q[body[j]]);
+        bool open = e == 0 ? plan->free_starts[body[j]].free : !carom_guess_target(plan, body[j], &pose[j]);
+        if (open && !plan->model->bodies[body[j]].fixed) given = false;
+      }
+      for (int c = 0; e == 1 && c < plan->condition_count; c++)  // only a full pose says where a body is
+        if (plan->conditions[c].kind != CAROM_CONDITION_POSE && plan->conditions[c].kind != CAROM_CONDITION_VELOCITY)
+          given = false;
+      double gap = given ? carom_plan_gap(plan, a, pose[0], b, pose[1]) : 0;
+      if (gap >= -1e-7 * plan->length_scale) continue;
+      snprintf(report->message, sizeof report->message,
+               "bodies '%s' and '%s' overlap by %.3g m at node %d, where both are given: move the %s",
+               carom_body_name(plan->model, a), carom_body_name(plan->model, b), -gap, nodes[e],
+               e == 0 ? "start" : "target");
+      report->violation = -gap;
+      return true;
+    }
+  return false;
+}
+
+static carom_status check_problem(const carom_plan *plan, carom_error *error) {
+  carom_status status = carom_plan_check(plan, error);
+  if (status != CAROM_OK) return status;
+  if (plan->contact_count && plan->joint_count)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "planned contacts of bodies on joints are not known yet");
+  for (int i = 0; i < plan->contact_count; i++) {
+    const carom_planned_contact_def *c = &plan->contacts[i].def;
+    if (c->impact == CAROM_PLANNED_STICK && !plan->model->bodies[c->body[1]].fixed)
+      return carom_fail(error, CAROM_ERR_UNSUPPORTED, "body '%s' can stick to a fixed body only",
+                        plan->model->bodies[c->body[0]].name);
+  }
+  return CAROM_OK;
+}
+
+carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
+                              carom_error *error) {
+  carom_plan_options o = options ? *options : carom_plan_default_options();
+  carom_plan_report own;
+  if (!report) report = &own;
+  *report = (carom_plan_report){.guess = o.guess, .smallest_gap = INFINITY, .swept_gap = INFINITY};
+  double begin = carom_clock();
+  solve s = {.plan = plan, .options = &o, .report = report};
+  carom_status status = check_problem(plan, error);
+  plan->extra_margin = 0;
+  if (status == CAROM_OK) status = carom_guess_make(plan, &report->guess, o.seed, error);
+  if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD) status = carom_guess_forces(plan, error);
+  if (status == CAROM_OK && ends_overlap(plan, report)) {
+    report->outcome = CAROM_PLAN_INFEASIBLE;
+    report->seconds = carom_clock() - begin;
+    return CAROM_OK;
+  }
+  if (status == CAROM_OK) carom_watch_near_pairs(plan);
+  if (status == CAROM_OK) status = carom_path_copy(plan, &plan->path, &plan->first, error);
+  if (status == CAROM_OK) status = transcribe_and_solve(&s, o.barrier, error);
+  if (status == CAROM_OK) status = settle_features(&s, error);
+  for (int i = 0; i < o.refinements && status == CAROM_OK && report->outcome == CAROM_PLAN_SOLVED; i++)
+    status = refine_all(&s, error);
+  if (status == CAROM_OK) status = sweep_all(&s, error);
+  if (status == CAROM_OK) report->momentum_defect = carom_plan_worst_defect(plan);
+  report->seconds = carom_clock() - begin;
+  carom_release(&plan->allocator, s.g);
+  return status;
+}

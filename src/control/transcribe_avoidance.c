@@ -1,0 +1,246 @@
+// Pairs that must stay apart, part by part. Nested: the gap at every node. Lifted: one plane per interval that parts
+// the bodies at both of its ends, so that they cannot pass through each other in between either: vertices move straight
+// from node to node but for the sagitta of their turn, which the margin has to cover (solve.c).
+#include <string.h>
+
+#include "base/memory.h"
+#include "control/kinds.h"
+#include "control/plan.h"
+
+// One pair of parts at one node.
+typedef struct spot {
+  carom_plan *plan;
+  int node, body[2], part[2];
+  int number;  // of the pair of parts
+} spot;
+
+static carom_row_label label_of(const spot *s) {
+  return (carom_row_label){CAROM_ROW_AVOIDANCE, s->node, s->body[0], s->body[1]};
+}
+
+static bool is_fixed(const carom_plan *plan, int node, int body) {
+  int first = carom_variable_x(plan, node, body);
+  for (int i = first; i < first + 7; i++)
+    if (plan->program.x_low[i] != plan->program.x_high[i]) return false;
+  return true;
+}
+
+static carom_placed placed(const spot *s, int side) {
+  const carom_part *part = &s->plan->model->parts[s->part[side]];
+  size_t at = (size_t)s->node * (size_t)s->plan->model->body_count + (size_t)s->body[side];
+  return (carom_placed){part->shape, cm_compose(cm_pose(s->plan->path.x[at], s->plan->path.q[at]), part->pose)};
+}
+
+// The extra margin grows from nothing at both ends, where bodies may be given in touch.
+static double margin_at(const spot *s) {
+  int from_end = s->node < s->plan->path.K - s->node ? s->node : s->plan->path.K - s->node;
+  return s->plan->def.margin + s->plan->extra_margin * fmin(1, from_end / 3.0);
+}
+
+// ---- nested --------------------------------------------------------------------------------------------------------
+
+static void add_nested(const spot *s) {
+  carom_plan *plan = s->plan;
+  const carom_part *a = &plan->model->parts[s->part[0]], *b = &plan->model->parts[s->part[1]];
+  carom_nested_pair *pair = &plan->nested[plan->nested_count++];
+  *pair = (carom_nested_pair){.a = a->shape, .b = b->shape, .offset_a = a->pose, .offset_b = b->pose};
+  int row = carom_program_rows(&plan->program, 1, margin_at(s), INFINITY, plan->length_scale, label_of(s));
+  carom_program_element(&plan->program, &carom_kind_nested, pair);
+  for (int i = 0; i < 2; i++) carom_element_variables(&plan->program, carom_variable_x(plan, s->node, s->body[i]), 7);
+  carom_element_rows(&plan->program, row, 1);
+}
+
+// ---- lifted --------------------------------------------------------------------------------------------------------
+
+// The points whose hull, fattened by the radius, is the shape; 0 when there are no such points.
+static int core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points) {
+  const carom_polytope *p = carom_shape_polytope(shape);
+  *points = p ? p->vertices : ends;
+  switch (carom_shape_get_kind(shape)) {
+    case CAROM_SHAPE_POLYTOPE:
+      return p->vertex_count;
+    case CAROM_SHAPE_SPHERE:
+      ends[0] = cm_zero3();
+      return 1;
+    case CAROM_SHAPE_CAPSULE:
+      ends[0] = cm_vec3(0, 0, -carom_shape_half_length(shape));
+      ends[1] = cm_neg(ends[0]);
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// The vertices of one body at the spot's node are on its side of the plane.
+static void add_side(const spot *s, int plane, int side, double distance) {
+  carom_program *P = &s->plan->program;
+  const carom_part *part = &s->plan->model->parts[s->part[side]];
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  int count = core_points(part->shape, ends, &points);
+  for (int first = 0; first < count; first += CAROM_ELEMENT_ROWS) {
+    int rows = count - first < CAROM_ELEMENT_ROWS ? count - first : CAROM_ELEMENT_ROWS;
+    int row = carom_program_rows(P, rows, distance + carom_shape_radius(part->shape), INFINITY, s->plan->length_scale,
+                                 label_of(s));
+    carom_program_element(P, &carom_kind_plane_side, NULL);
+    carom_element_variables(P, plane, 4);
+    carom_element_variables(P, carom_variable_x(s->plan, s->node, s->body[side]), 7);
+    carom_element_rows(P, row, rows);
+    carom_element_constants(P, (double[]){side == 0 ? 1 : -1, rows}, 2);
+    for (int i = first; i < first + rows; i++) carom_element_constant3(P, cm_transform(part->pose, points[i]));
+  }
+}
+
+// The plane of a half-space is no variable.
+static void fix_plane(const spot *s, int plane, int side) {
+  carom_program *P = &s->plan->program;
+  carom_placed half = placed(s, side);
+  carom_vec3 n = cm_rotate(half.pose.q, cm_vec3(0, 0, side == 1 ? 1 : -1));
+  double z[4] = {n.x, n.y, n.z, cm_dot(n, half.pose.p)};
+  for (int i = 0; i < 4; i++) carom_program_fix(P, plane + i, z[i]);
+}
+
+static void guess_plane(const spot *s, int plane) {
+  carom_program *P = &s->plan->program;
+  carom_placed a = placed(s, 0), b = placed(s, 1);
+  carom_ssh_result r;
+  if (P->out_of_memory || carom_ssh(&a, &b, NULL, NULL, &r) != CAROM_OK) return;
+  double length = cm_norm(r.alpha);
+  double z[4] = {r.normal.x, r.normal.y, r.normal.z, 0.5 * (r.a1 + r.a2) / length};
+  memcpy(P->x + plane, z, sizeof z);
+}
+
+static int half_space_of(const spot *s) {
+  for (int i = 0; i < 2; i++)
+    if (carom_shape_get_kind(s->plan->model->parts[s->part[i]].shape) == CAROM_SHAPE_HALFSPACE) return i;
+  return -1;
+}
+
+static int add_plane(carom_program *P, double length) {
+  int plane = carom_program_variables(P, 3, -INFINITY, INFINITY, 1);
+  carom_program_variables(P, 1, -INFINITY, INFINITY, length);
+  return plane;
+}
+
+// A half-space is convex on its outside too: it is enough to stay above it at the nodes.
+static void add_above_half_space(const spot *s, int half) {
+  int plane = add_plane(&s->plan->program, s->plan->length_scale);
+  fix_plane(s, plane, half);
+  add_side(s, plane, 1 - half, margin_at(s));
+}
+
+// Bodies that are given in touch are left alone.
+static bool is_free(const spot *s) {
+  const carom_plan *plan = s->plan;
+  if (carom_plan_meets_at(plan, s->node, s->body[0], s->body[1])) return false;
+  if (!is_fixed(plan, s->node, s->body[0]) || !is_fixed(plan, s->node, s->body[1])) return true;
+  carom_placed a = placed(s, 0), b = placed(s, 1);
+  carom_ssh_result r;
+  return carom_ssh(&a, &b, NULL, NULL, &r) == CAROM_OK && r.gap > 1e-3 * plan->length_scale;
+}
+
+static double gap_at(const spot *s) {
+  carom_placed a = placed(s, 0), b = placed(s, 1);
+  carom_ssh_result r;
+  return carom_ssh(&a, &b, NULL, NULL, &r) == CAROM_OK ? r.gap / cm_norm(r.alpha) : 0;
+}
+
+// Planes between parts that are far from each other are idle, and idle variables slow the solver. Parts that are near
+// on the path are watched, and stay so; the swept check finds those that should have been.
+static bool *watched(const spot *s) {
+  return &s->plan->path.watched[s->node * carom_plan_part_pairs(s->plan) + s->number];
+}
+
+static bool is_near(const spot *s) {
+  spot end = *s;
+  end.node++;
+  double near = 1.2 * s->plan->length_scale;
+  return gap_at(s) < near || gap_at(&end) < near;
+}
+
+// The plane of the interval that begins at the spot's node.
+static void add_lifted(const spot *s) {
+  carom_program *P = &s->plan->program;
+  spot ends[2] = {*s, *s};
+  ends[1].node++;
+  bool free[2] = {is_free(&ends[0]), is_free(&ends[1])};
+  if ((!free[0] && !free[1]) || !*watched(s)) return;
+  int plane = add_plane(P, s->plan->length_scale);
+  guess_plane(free[1] ? &ends[1] : &ends[0], plane);
+  for (int i = 0; i < 2; i++) {
+    bool still = s->plan->model->bodies[s->body[i]].fixed;  // once will do
+    for (int e = 0; e < 2; e++)
+      if (free[e] && !(still && e == 1 && free[0])) add_side(&ends[e], plane, i, 0.5 * margin_at(&ends[e]));
+  }
+  int row = carom_program_rows(P, 1, 1, 1, 1, label_of(s));
+  carom_program_element(P, &carom_kind_plane_length, NULL);
+  carom_element_variables(P, plane, 3);
+  carom_element_rows(P, row, 1);
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------
+
+static bool can_lift(const carom_model *model, int part) {
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  const carom_shape *shape = model->parts[part].shape;
+  return carom_shape_get_kind(shape) == CAROM_SHAPE_HALFSPACE || core_points(shape, ends, &points) > 0;
+}
+
+static void add_spot(const spot *s) {
+  const carom_plan *plan = s->plan;
+  const carom_model *model = plan->model;
+  int half = half_space_of(s);
+  bool lifted = plan->def.avoidance == CAROM_AVOID_LIFTED && can_lift(model, s->part[0]) && can_lift(model, s->part[1]);
+  if (lifted && half < 0) {
+    if (s->node < plan->path.K) add_lifted(s);
+    return;
+  }
+  bool settled = is_fixed(plan, s->node, s->body[0]) && is_fixed(plan, s->node, s->body[1]);
+  if (settled || carom_plan_meets_at(plan, s->node, s->body[0], s->body[1])) return;
+  if (lifted)
+    add_above_half_space(s, half);
+  else
+    add_nested(s);
+}
+
+static void add_pair(carom_plan *plan, const carom_avoided_pair *pair, int node, int *number) {
+  const carom_body *a = &plan->model->bodies[pair->body[0]], *b = &plan->model->bodies[pair->body[1]];
+  for (int i = a->part_start; i < a->part_start + a->part_count; i++)
+    for (int j = b->part_start; j < b->part_start + b->part_count; j++) {
+      spot s = {plan, node, {pair->body[0], pair->body[1]}, {i, j}, (*number)++};
+      add_spot(&s);
+    }
+}
+
+int carom_watch_near_pairs(carom_plan *plan) {
+  int fresh = 0;
+  for (int k = 0; k < plan->path.K; k++) {
+    int number = 0;
+    for (int p = 0; p < plan->avoided_count; p++) {
+      const int *body = plan->avoided[p].body;
+      const carom_body *a = &plan->model->bodies[body[0]], *b = &plan->model->bodies[body[1]];
+      for (int i = a->part_start; i < a->part_start + a->part_count; i++)
+        for (int j = b->part_start; j < b->part_start + b->part_count; j++) {
+          spot s = {plan, k, {body[0], body[1]}, {i, j}, number++};
+          if (*watched(&s) || !is_near(&s)) continue;
+          *watched(&s) = true;
+          fresh++;
+        }
+    }
+  }
+  return fresh;
+}
+
+carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error) {
+  carom_release(&plan->allocator, plan->nested);
+  plan->nested = CAROM_NEW(&plan->allocator, carom_nested_pair, carom_plan_part_pairs(plan) * (plan->path.K + 1) + 1);
+  plan->nested_count = 0;
+  if (!plan->nested || plan->program.out_of_memory)
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  for (int k = 0; k <= plan->path.K; k++) {
+    int number = 0;
+    for (int i = 0; i < plan->avoided_count; i++) add_pair(plan, &plan->avoided[i], k, &number);
+  }
+  return CAROM_OK;
+}

@@ -1,0 +1,202 @@
+// Conditions at nodes as bounds or elements.
+#include "control/kinds.h"
+#include "control/plan.h"
+
+static carom_quat nearest_sign(const double *z, carom_quat q) {
+  bool flip = z[0] * q.w + z[1] * q.x + z[2] * q.y + z[3] * q.z < 0;
+  return flip ? cm_quat(-q.w, -q.x, -q.y, -q.z) : q;
+}
+
+static void fix_vector(carom_program *P, int first, carom_vec3 v) {
+  carom_program_fix(P, first, v.x);
+  carom_program_fix(P, first + 1, v.y);
+  carom_program_fix(P, first + 2, v.z);
+}
+
+// A rotation is two quaternions, which stand for two ways around: the one nearer to the guess is taken.
+static void fix_rotation(carom_plan *plan, int node, int body, carom_quat q) {
+  carom_program *P = &plan->program;
+  if (P->out_of_memory) return;
+  int first = carom_variable_q(plan, node, body);
+  q = nearest_sign(P->x + first, q);
+  carom_program_fix(P, first, q.w);
+  fix_vector(P, first + 1, cm_vec3(q.x, q.y, q.z));
+}
+
+static int condition_rows(carom_plan *plan, int number, int k, int count, double low, double high, double scale) {
+  return carom_program_rows(&plan->program, count, low, high, scale,
+                            (carom_row_label){CAROM_ROW_CONDITION, k, number, -1});
+}
+
+static void add_position(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  int row = condition_rows(plan, number, k, 3, -INFINITY, INFINITY, plan->length_scale);
+  carom_program_element(P, &carom_kind_point, NULL);
+  carom_element_variables(P, carom_variable_x(plan, k, c->body), 7);
+  carom_element_rows(P, row, 3);
+  carom_element_constant3(P, plan->model->bodies[c->body].frame.p);
+  if (P->out_of_memory) return;
+  double low[3] = {c->low.x, c->low.y, c->low.z}, high[3] = {c->high.x, c->high.y, c->high.z};
+  for (int i = 0; i < 3; i++) P->g_low[row + i] = low[i], P->g_high[row + i] = high[i];
+}
+
+static void add_direction(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  int row = condition_rows(plan, number, k, 1, c->at_least, INFINITY, 1);
+  carom_program_element(P, &carom_kind_direction, NULL);
+  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
+  carom_element_rows(P, row, 1);
+  carom_element_constant3(P, cm_unit(cm_rotate(plan->model->bodies[c->body].frame.q, c->axis)));
+  carom_element_constant3(P, cm_unit(c->direction));
+}
+
+static void add_velocity(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  const carom_body *b = &plan->model->bodies[c->body];
+  int at = carom_variable_P(plan, k, c->body, k < plan->path.K);
+  fix_vector(P, at, cm_scale(b->mass, c->velocity));
+  if (cm_norm(c->angular_velocity) == 0) {
+    fix_vector(P, at + 3, cm_zero3());
+    return;
+  }
+  double scale = plan->mass_scale * plan->length_scale * plan->speed_scale;
+  int row = condition_rows(plan, number, k, 3, 0, 0, scale);
+  carom_program_element(P, &carom_kind_spin, NULL);
+  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
+  carom_element_variables(P, at + 3, 3);
+  carom_element_rows(P, row, 3);
+  carom_element_constant3(P, b->inertia);
+  carom_element_constant3(P, c->angular_velocity);
+}
+
+// The pose of the principal frame of `body` as seen from that of `other`.
+static carom_pose relative_principal(const carom_plan *plan, const carom_condition_def *c) {
+  carom_pose in_other = cm_compose(plan->model->bodies[c->other].frame, c->pose);
+  return cm_compose(in_other, cm_pose_inverse(plan->model->bodies[c->body].frame));
+}
+
+static void quat_constants(carom_program *P, carom_quat q) {
+  carom_element_constants(P, (double[]){q.w, q.x, q.y, q.z}, 4);
+}
+
+// Of two bodies on a hinge only the angle is left to ask for.
+static const carom_plan_joint *hinge_between(const carom_plan *plan, int a, int b) {
+  for (int i = 0; i < plan->joint_count; i++) {
+    const carom_plan_joint *j = &plan->joints[i];
+    bool same = (j->body[0] == a && j->body[1] == b) || (j->body[0] == b && j->body[1] == a);
+    if (same && j->kind == CAROM_PLAN_REVOLUTE) return j;
+  }
+  return NULL;
+}
+
+static void add_relative_rotation(carom_plan *plan, int number, int k, carom_pose relative) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  const carom_plan_joint *j = hinge_between(plan, c->body, c->other);
+  int row = condition_rows(plan, number, k, j ? 1 : 3, 0, 0, 1);
+  carom_program_element(P, j ? &carom_kind_relative_angle : &carom_kind_relative_rotation, NULL);
+  carom_element_variables(P, carom_variable_q(plan, k, c->other), 4);
+  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
+  carom_element_rows(P, row, j ? 1 : 3);
+  quat_constants(P, relative.q);
+  if (!j) return;
+  // The axis in the frame of the aim, which is that of `body` once it is there.
+  carom_vec3 axis = j->body[0] == c->body ? j->axis : cm_cross(j->cross[0], j->cross[1]);
+  carom_element_constant3(P, axis);
+}
+
+static void add_relative_pose(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  carom_pose relative = relative_principal(plan, c);
+  int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
+  carom_program_element(P, &carom_kind_relative_position, NULL);
+  carom_element_variables(P, carom_variable_x(plan, k, c->other), 7);
+  carom_element_variables(P, carom_variable_x(plan, k, c->body), 3);
+  carom_element_rows(P, row, 3);
+  carom_element_constant3(P, relative.p);
+  add_relative_rotation(plan, number, k, relative);
+}
+
+static void add_relative_rest(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  int both[2] = {c->other, c->body};
+  int row = condition_rows(plan, number, k, 3, 0, 0, 1 / plan->time_scale);
+  condition_rows(plan, number, k, 3, 0, 0, plan->speed_scale);
+  carom_program_element(P, &carom_kind_relative_rest, NULL);
+  for (int i = 0; i < 2; i++) {
+    carom_element_variables(P, carom_variable_x(plan, k, both[i]), 7);
+    carom_element_variables(P, carom_variable_P(plan, k, both[i], k < plan->path.K), 6);
+  }
+  carom_element_rows(P, row, 6);
+  for (int i = 0; i < 2; i++) {
+    carom_element_constant(P, plan->model->bodies[both[i]].mass);
+    carom_element_constant3(P, plan->model->bodies[both[i]].inertia);
+  }
+}
+
+static void add_periodic(carom_plan *plan, int number, int k) {
+  carom_program *P = &plan->program;
+  const carom_condition_def *c = &plan->conditions[number];
+  double p = plan->mass_scale * plan->speed_scale;
+  int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
+  condition_rows(plan, number, k, 3, 0, 0, 1);
+  carom_program_element(P, &carom_kind_periodic_pose, NULL);
+  carom_element_variables(P, carom_variable_x(plan, 0, c->body), 7);
+  carom_element_variables(P, carom_variable_x(plan, k, c->body), 7);
+  carom_element_rows(P, row, 6);
+  carom_element_constant3(P, c->pose.p);
+  quat_constants(P, c->pose.q);
+  row = condition_rows(plan, number, k, 3, 0, 0, p);
+  condition_rows(plan, number, k, 3, 0, 0, p * plan->length_scale);
+  carom_program_element(P, &carom_kind_periodic_momentum, NULL);
+  carom_element_variables(P, carom_variable_P(plan, 0, c->body, true), 6);
+  carom_element_variables(P, carom_variable_P(plan, k, c->body, k < plan->path.K), 6);
+  carom_element_rows(P, row, 6);
+  quat_constants(P, c->pose.q);
+}
+
+static void add_condition(carom_plan *plan, int number) {
+  const carom_condition_def *c = &plan->conditions[number];
+  carom_program *P = &plan->program;
+  int k = carom_plan_resolve_node(plan, c->node), x = carom_variable_x(plan, k, c->body);
+  carom_pose pose = carom_principal_pose(plan->model, c->body, c->pose);
+  switch (c->kind) {
+    case CAROM_CONDITION_POSE:
+      fix_vector(P, x, pose.p);
+      fix_rotation(plan, k, c->body, pose.q);
+      break;
+    case CAROM_CONDITION_ROTATION:
+      fix_rotation(plan, k, c->body, pose.q);
+      break;
+    case CAROM_CONDITION_POSITION:
+      add_position(plan, number, k);
+      break;
+    case CAROM_CONDITION_DIRECTION:
+      add_direction(plan, number, k);
+      break;
+    case CAROM_CONDITION_VELOCITY:
+      add_velocity(plan, number, k);
+      break;
+    case CAROM_CONDITION_RELATIVE_POSE:
+      add_relative_pose(plan, number, k);
+      break;
+    case CAROM_CONDITION_RELATIVE_ROTATION:
+      add_relative_rotation(plan, number, k, relative_principal(plan, c));
+      break;
+    case CAROM_CONDITION_RELATIVE_REST:
+      add_relative_rest(plan, number, k);
+      break;
+    case CAROM_CONDITION_PERIODIC:
+      add_periodic(plan, number, k);
+      break;
+  }
+}
+
+void carom_transcribe_conditions(carom_plan *plan) {
+  for (int i = 0; i < plan->condition_count && !plan->program.out_of_memory; i++) add_condition(plan, i);
+}

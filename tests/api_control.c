@@ -1,0 +1,255 @@
+// Plans through the public headers: the examples' problem files against published figures, and problems that have no
+// answer.
+#include "carom/carom.h"
+#include "test.h"
+
+static carom_plan_file *read_example(const char *name, const char *const *overrides, int count) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s/problem.yaml", CAROM_EXAMPLES, name);
+  carom_scene_options options = carom_scene_default_options();
+  options.overrides = overrides, options.override_count = count;
+  carom_diagnostics found = {0};
+  carom_plan_file *file = NULL;
+  if (!carom_plan_available()) test_skip("built without Ipopt");
+  carom_status status = carom_plan_read(path, &options, NULL, &file, &found);
+  if (status != CAROM_OK)
+    test_fail(__FILE__, __LINE__, "%s: %s", path, found.count ? found.items[0].message : "memory");
+  carom_diagnostics_release(&found);
+  return file;
+}
+
+static bool solve(carom_plan_file *file, carom_plan_report *report) {
+  carom_error error = {0};
+  if (file && carom_plan_solve(file->plan, &file->options, report, &error) == CAROM_OK) return true;
+  test_fail(__FILE__, __LINE__, "%s", error.message);
+  return false;
+}
+
+// What every good plan shows: feasible, consistent, clear, and replayed by the forward integrator.
+static void check_plan(const carom_plan_file *file, const carom_plan_report *report) {
+  carom_replay_report replay;
+  carom_error error = {0};
+  CHECK(report->outcome == CAROM_PLAN_SOLVED);
+  CHECK_AT_MOST(report->violation, 1e-9);
+  CHECK_AT_MOST(report->momentum_defect, 1e-8);
+  CHECK(report->swept_gap > -1e-9);
+  if (carom_plan_replay(file->plan, &replay, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
+  CHECK_AT_MOST(replay.position, 1e-6);
+  CHECK_AT_MOST(replay.rotation, 1e-6);
+  CHECK(carom_plan_judge(report, &replay).pass);
+}
+
+static double contact_time(const carom_plan *plan, int contact) {
+  return carom_plan_time(plan, carom_plan_contact_node(plan, contact));
+}
+
+// Published (Leyendecker, Johnson and Ortiz 2012, table 1): contact at 0.2180, 0.2172, 0.2165 s for nodes 4, 9 and 14.
+TEST(wall_contact_does_not_depend_on_its_node) {
+  static const char *const nodes[] = {"contacts.0.node=4", "contacts.0.node=9", "contacts.0.node=14"};
+  double time[3], cost[3];
+  for (int i = 0; i < 3; i++) {
+    carom_plan_file *file = read_example("plan-wall", &nodes[i], 1);
+    carom_plan_report report;
+    REQUIRE(file && solve(file, &report));
+    check_plan(file, &report);
+    time[i] = contact_time(file->plan, 0), cost[i] = report.cost;
+    for (int s = 0; s < 2; s++) CHECK(carom_plan_scale(file->plan, s) > 0.25 && carom_plan_scale(file->plan, s) < 4);
+    carom_plan_file_destroy(file);
+  }
+  for (int i = 0; i < 3; i++) {
+    CHECK_NEAR(time[i], 0.2172, 0.003);
+    CHECK_NEAR(time[i], time[0], 0.003);
+    CHECK_NEAR(cost[i] / cost[0], 1, 0.03);
+    CHECK_NEAR(cost[i], 1.02e-6, 0.03e-6);
+  }
+}
+
+// The reflection keeps the kinetic energy, and the wall takes momentum along its normal only.
+TEST(wall_reflection_keeps_energy) {
+  carom_plan_file *file = read_example("plan-wall", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  int node = carom_plan_contact_node(file->plan, 0);
+  carom_state *before, *after;
+  REQUIRE(carom_state_clone(file->scene->state, NULL, &before, NULL) == CAROM_OK);
+  REQUIRE(carom_state_clone(file->scene->state, NULL, &after, NULL) == CAROM_OK);
+  carom_plan_state(file->plan, node, false, before);
+  carom_plan_state(file->plan, node, true, after);
+  double energy = carom_kinetic_energy(file->scene->model, before);
+  CHECK_NEAR(carom_kinetic_energy(file->scene->model, after) / energy, 1, 1e-9);
+  carom_vec3 push = cm_sub(after->p[0], before->p[0]);
+  CHECK(push.y > 0.01);
+  CHECK_AT_MOST(fabs(push.x) + fabs(push.z), 1e-9 * push.y);
+  carom_state_destroy(before);
+  carom_state_destroy(after);
+  carom_plan_file_destroy(file);
+}
+
+TEST(search_finds_the_single_contact) {
+  static const char *const search[] = {"contacts={at_most: 1}"};
+  carom_plan_file *file = read_example("plan-wall", search, 1);
+  carom_plan_report report;
+  carom_error error = {0};
+  REQUIRE(file && file->most_contacts == 1);
+  REQUIRE(carom_plan_search_contacts(file->plan, 1, &file->options, &report, &error) == CAROM_OK);
+  check_plan(file, &report);
+  CHECK(carom_plan_scale_count(file->plan) == 2);
+  CHECK_NEAR(contact_time(file->plan, 0), 0.2172, 0.003);
+  carom_plan_file_destroy(file);
+}
+
+// Published: contacts at 0.1975 s and 0.3900 s.
+TEST(two_cubes_collide_twice) {
+  carom_plan_file *file = read_example("plan-two-cubes", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  CHECK_NEAR(contact_time(file->plan, 0), 0.1975, 0.002);
+  CHECK_NEAR(contact_time(file->plan, 1), 0.3900, 0.004);
+  carom_plan_file_destroy(file);
+}
+
+TEST(die_lands_with_its_face_up) {
+  carom_plan_file *file = read_example("plan-dice", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  carom_state *last;
+  REQUIRE(carom_state_clone(file->scene->state, NULL, &last, NULL) == CAROM_OK);
+  carom_plan_state(file->plan, carom_plan_node_count(file->plan) - 1, false, last);
+  CHECK(cm_rotate(carom_state_pose(file->scene->model, last, 0).q, cm_vec3(0, 0, 1)).z > 0.95);
+  CHECK_AT_MOST(report.cost, 1e-2 * report.guess_cost);
+  carom_state_destroy(last);
+  carom_plan_file_destroy(file);
+}
+
+TEST(satellites_change_their_docking_pairs_long) {
+  carom_plan_file *file = read_example("plan-satellites", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  CHECK(report.cost < report.guess_cost / 1.44);
+  carom_plan_file_destroy(file);
+}
+
+TEST(burr_is_put_together_pairs_long) {
+  carom_plan_file *file = read_example("plan-burr", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  CHECK(report.cost < report.guess_cost / 1348);
+  carom_plan_file_destroy(file);
+}
+
+// ---- what cannot be ------------------------------------------------------------------------------------------------
+
+TEST(bounds_too_tight_are_named) {
+  static const char *const tight[] = {"actuators.0.force_bound=1e-6", "actuators.0.torque_bound=1e-6",
+                                      "solver.max_iterations=150"};
+  carom_plan_file *file = read_example("plan-wall", tight, 3);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  CHECK(report.outcome == CAROM_PLAN_INFEASIBLE || report.outcome == CAROM_PLAN_LIMIT);
+  CHECK(report.violation > 1e-6);
+  CHECK_CONTAINS(report.message, "node");
+  CHECK_CONTAINS(report.message, "cube");
+  CHECK(carom_plan_node_count(file->plan) == 31);  // the best iterate is there to look at
+  carom_plan_file_destroy(file);
+}
+
+TEST(a_target_inside_an_obstacle_is_named) {
+  static const char *const inside[] = {"contacts=[]", "conditions.0.position=[0, 0.02, 0]", "guess.kind=path"};
+  carom_plan_file *file = read_example("plan-wall", inside, 3);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  CHECK(report.outcome == CAROM_PLAN_INFEASIBLE);
+  CHECK_CONTAINS(report.message, "'cube' and 'wall' overlap by 0.03 m at node 30");
+  carom_plan_file_destroy(file);
+}
+
+static bool stop_soon(void *context, const carom_plan_iterate *it) {
+  *(int *)context = it->iteration;
+  return it->iteration < 3;
+}
+
+TEST(a_stop_keeps_the_iterate) {
+  carom_plan_file *file = read_example("plan-wall", NULL, 0);
+  carom_plan_report report;
+  int seen = -1;
+  REQUIRE(file);
+  file->options.context = &seen, file->options.progress = stop_soon;
+  REQUIRE(solve(file, &report));
+  CHECK(report.outcome == CAROM_PLAN_STOPPED);
+  CHECK(seen == 3);
+  CHECK(carom_plan_node_count(file->plan) == 31);
+  carom_plan_file_destroy(file);
+}
+
+// ---- files ---------------------------------------------------------------------------------------------------------
+
+TEST(mistakes_in_a_problem_are_told_with_their_place) {
+  static const char *const wrong[] = {"conditions.0.body=cubb", "horizon.stepp=0.1", "actuators.0.force_bound=-1 N"};
+  carom_scene_options options = carom_scene_default_options();
+  options.overrides = wrong, options.override_count = 3;
+  carom_diagnostics found = {0};
+  carom_plan_file *file = NULL;
+  CHECK(carom_plan_read(CAROM_EXAMPLES "/plan-wall/problem.yaml", &options, NULL, &file, &found) == CAROM_ERR_SCENE);
+  CHECK(file == NULL);
+  CHECK(found.error_count == 3);
+  bool body = false, key = false, bound = false;
+  for (int i = 0; i < found.count; i++) {
+    body = body || (strstr(found.items[i].message, "no body 'cubb'") && strstr(found.items[i].hint, "cube"));
+    key = key || (strstr(found.items[i].message, "unknown key 'stepp'") && strstr(found.items[i].hint, "step"));
+    bound = bound || strstr(found.items[i].message, "force_bound");
+  }
+  CHECK(body && key && bound);
+  carom_diagnostics_release(&found);
+}
+
+TEST(a_zero_horizon_is_refused) {
+  carom_plan_file *file = read_example("plan-wall", NULL, 0);
+  carom_plan_def def = carom_plan_default();
+  carom_plan *plan = NULL;
+  carom_error error = {0};
+  REQUIRE(file);
+  def.step = 0;
+  CHECK(carom_plan_create(file->scene->model, file->scene->state, &def, NULL, &plan, &error) == CAROM_ERR_NUMBER);
+  CHECK_CONTAINS(error.message, "horizon");
+  carom_plan_file_destroy(file);
+}
+
+TEST(a_plan_becomes_a_result_file) {
+  carom_plan_file *file = read_example("plan-wall", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  carom_verdict verdict = carom_plan_judge(&report, NULL);
+  carom_provenance provenance = {.command = "test"};
+  carom_error error = {0};
+  const char *path = "api_control_result.h5";
+  REQUIRE(carom_plan_record(file, &report, &verdict, path, true, &provenance, &error) == CAROM_OK);
+  carom_result *result;
+  REQUIRE(carom_result_open(path, NULL, &result, &error) == CAROM_OK);
+  CHECK(result->frame_count == 31);
+  CHECK_NEAR(result->times[30], 0.75, 1e-9);
+  CHECK(result->complete);
+  carom_frame frame;
+  REQUIRE(carom_frame_create(result, &frame, &error) == CAROM_OK);
+  REQUIRE(carom_result_read_frame(result, 30, &frame, &error) == CAROM_OK);
+  CHECK_NEAR(frame.poses[0].p.y, 0.22, 1e-6);
+  CHECK_NEAR(frame.velocities[0].y, 0.25, 1e-6);
+  carom_frame_release(result, &frame);
+  carom_result_close(result);
+  CHECK(carom_plan_export_forces(file->plan, "api_control_forces.csv", &error) == CAROM_OK);
+  remove(path);
+  remove("api_control_forces.csv");
+  carom_plan_file_destroy(file);
+}
+
+TEST(arm_forms_a_hook_pairs_long) {
+  carom_plan_file *file = read_example("plan-manipulator", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  CHECK(report.cost < report.guess_cost / 705);
+  carom_plan_file_destroy(file);
+}
