@@ -19,7 +19,7 @@ build:
 	@scripts/build release carom_cli carom_static
 
 demo: build
-	@$(BUILD)/carom demo whirl --dir build/demo
+	@$(BUILD)/carom demo seven-prisms --dir build/demo
 
 test:
 	@scripts/setup build test

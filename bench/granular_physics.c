@@ -41,15 +41,23 @@ static void beverloo(FILE *json, double h) {
 
 static void repose(FILE *json) {
   const double mu[] = {0.1, 0.2, 0.3, 0.5, 0.8};
-  gp_drum d = {.count = 500, .r = 0.01, .R = 0.16, .width = 0.08, .h = 0.002, .speed = 0.5, .settle = 0.4,
-               .measure = 3, .seed = 5};
+  gp_drum d = {.count = 500,
+               .r = 0.01,
+               .R = 0.16,
+               .width = 0.08,
+               .h = 0.002,
+               .speed = 0.5,
+               .settle = 0.4,
+               .measure = 3,
+               .seed = 5};
   for (int i = 0; i < 5; i++) {
     d.mu = mu[i];
     gp_repose angle = gp_tumble(&d);
     printf("repose: mu = %.1f: %.1f degrees by the bed, %.1f by the torque\n", d.mu, angle.surface, angle.torque);
     fflush(stdout);
-    if (json) fprintf(json, "%s{\"mu\": %g, \"degrees\": %.6g}%s", i ? ", " : "\"repose\": [", mu[i], angle.surface,
-                      i == 4 ? "]" : "");
+    if (json)
+      fprintf(json, "%s{\"mu\": %g, \"degrees\": %.6g}%s", i ? ", " : "\"repose\": [", mu[i], angle.surface,
+              i == 4 ? "]" : "");
   }
 }
 

@@ -123,8 +123,10 @@ TEST(die_lands_with_its_face_up) {
   carom_plan_file_destroy(file);
 }
 
+// The whole problems take up to minutes and are in bench/plan.c; these are their coarse or partial siblings.
 TEST(satellites_change_their_docking_pairs_long) {
-  carom_plan_file *file = read_example("plan-satellites", NULL, 0);
+  static const char *const coarse[] = {"horizon={intervals: 16, duration: 0.3 s}", "solver.tolerance=1e-6"};
+  carom_plan_file *file = read_example("plan-satellites", coarse, 2);
   carom_plan_report report;
   REQUIRE(file && solve(file, &report));
   check_plan(file, &report);
@@ -132,12 +134,18 @@ TEST(satellites_change_their_docking_pairs_long) {
   carom_plan_file_destroy(file);
 }
 
-TEST(burr_is_put_together_pairs_long) {
-  carom_plan_file *file = read_example("plan-burr", NULL, 0);
+// Two of the three pieces: the red one floats and is not watched.
+TEST(two_pieces_of_the_burr_are_put_together_long) {
+  static const char *const two[] = {"actuators=[{body: blue}, {body: green}]",
+                                    "conditions=[{body: green, relative_to: blue, position: [0, 0, 0], rotation: "
+                                    "{axis: [0, 0, 1], angle: 0 deg}, at_rest_with: blue}]",
+                                    "avoid.pairs=[[blue, green]]", "horizon={intervals: 20, duration: 0.29 s}",
+                                    "solver.tolerance=1e-6"};
+  carom_plan_file *file = read_example("plan-burr", two, 5);
   carom_plan_report report;
   REQUIRE(file && solve(file, &report));
   check_plan(file, &report);
-  CHECK(report.cost < report.guess_cost / 1348);
+  CHECK(report.cost < report.guess_cost / 200);  // 1348 is published for all three
   carom_plan_file_destroy(file);
 }
 
@@ -218,6 +226,22 @@ TEST(a_zero_horizon_is_refused) {
   carom_plan_file_destroy(file);
 }
 
+// Well written, but no such motion: told apart from mistakes, whichever way the zero comes about.
+TEST(a_zero_horizon_in_a_file_has_a_status_of_its_own) {
+  static const char *const zero[] = {"horizon.step=0", "horizon={intervals: 30, duration: 0 s}", "horizon.intervals=0"};
+  carom_scene_options options = carom_scene_default_options();
+  options.override_count = 1;
+  for (int i = 0; i < 3; i++) {
+    carom_diagnostics found = {0};
+    carom_plan_file *file = NULL;
+    options.overrides = &zero[i];
+    CHECK(carom_plan_read(CAROM_EXAMPLES "/plan-wall/problem.yaml", &options, NULL, &file, &found) == CAROM_ERR_NUMBER);
+    CHECK(file == NULL && found.error_count == 1);
+    CHECK_CONTAINS(found.items[0].message, "the horizon is 0 s");
+    carom_diagnostics_release(&found);
+  }
+}
+
 TEST(a_plan_becomes_a_result_file) {
   carom_plan_file *file = read_example("plan-wall", NULL, 0);
   carom_plan_report report;
@@ -246,7 +270,8 @@ TEST(a_plan_becomes_a_result_file) {
 }
 
 TEST(arm_forms_a_hook_pairs_long) {
-  carom_plan_file *file = read_example("plan-manipulator", NULL, 0);
+  static const char *const loose[] = {"solver.tolerance=1e-6"};
+  carom_plan_file *file = read_example("plan-manipulator", loose, 1);
   carom_plan_report report;
   REQUIRE(file && solve(file, &report));
   check_plan(file, &report);

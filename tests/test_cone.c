@@ -327,6 +327,170 @@ TEST(a_stack_of_boxes_stands) {
   free_world(&w);
 }
 
+// ---- joints ---------------------------------------------------------------------------------------------------------
+
+static int add_joint(carom_builder *b, carom_joint_kind kind, int from, int to, carom_vec3 point, carom_vec3 axis,
+                     carom_coordinate_def turn) {
+  carom_joint_def def = carom_joint_default();
+  def.kind = kind;
+  def.body[0] = from, def.body[1] = to;
+  def.at_start = true;
+  def.point[0] = point, def.axis[0] = axis;
+  def.turn = turn;
+  return carom_builder_add_joint(b, &def);
+}
+
+typedef struct books {
+  double constraint, overlap;
+  carom_audit_sample last;
+} books;
+
+static books run_audited(world *w, const carom_step_options *o, int steps) {
+  carom_stepper *stepper = cone_stepper(w, o);
+  carom_audit *audit = NULL;
+  carom_error error = {0};
+  books result = {0};
+  if (carom_audit_create(w->model, w->state, NULL, &audit, &error) != CAROM_OK) abort();
+  for (int i = 0; i < steps; i++) {
+    carom_step_report report;
+    if (carom_stepper_step(stepper, w->state, &report, &error) != CAROM_OK)
+      test_fail(__FILE__, __LINE__, "step %d: %s", i, error.message);
+    carom_audit_step(audit, w->state, &report);
+    result.constraint = fmax(result.constraint, report.constraint);
+    result.overlap = fmax(result.overlap, report.penetration);
+  }
+  result.last = carom_audit_latest(audit);
+  carom_audit_destroy(audit);
+  carom_stepper_destroy(stepper);
+  return result;
+}
+
+// A ball on a weightless rod of length l about a horizontal axis, released level; the physical pendulum's
+// theta'' = -(g l / (l^2 + 2/5 r^2)) sin theta by the classical Runge-Kutta method.
+static double pendulum_angle(double l, double r, double time) {
+  double k = G * l / (l * l + 0.4 * r * r), angle = 1.5707963267948966, rate = 0;
+  int steps = 20000;
+  double h = time / steps;
+  for (int i = 0; i < steps; i++) {
+    double k1 = -k * sin(angle), a2 = angle + 0.5 * h * rate, r2 = rate + 0.5 * h * k1;
+    double k2 = -k * sin(a2), a3 = angle + 0.5 * h * r2, r3 = rate + 0.5 * h * k2;
+    double k3 = -k * sin(a3), a4 = angle + h * r3, r4 = rate + h * k3, k4 = -k * sin(a4);
+    angle += h / 6 * (rate + 2 * r2 + 2 * r3 + r4);
+    rate += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
+  }
+  return angle;
+}
+
+// Error of the angle after a second; what is booked is checked on the way.
+static double pendulum_error(double h) {
+  double l = 0.5, r = 0.1;
+  carom_builder *b = granular_builder(0.5);
+  int ball = add_ball(b, r, cm_vec3(l, 0, 0), cm_zero3());
+  add_joint(b, CAROM_JOINT_REVOLUTE, CAROM_WORLD, ball, cm_zero3(), cm_vec3(0, 1, 0), carom_joint_default().turn);
+  world w = finish_world(b);
+  carom_step_options o = cone_options(h);
+  books result = run_audited(&w, &o, (int)lround(1 / h));
+  CHECK_AT_MOST(result.constraint, 2e-6 * r);
+  CHECK_AT_MOST(result.last.momentum_error, 1e-9);
+  CHECK_AT_MOST(result.last.angular_momentum_error, 1e-9);
+  CHECK_AT_MOST(fabs(result.last.energy_error), 20 * h);
+  double angle = atan2(w.state->x[0].x, -w.state->x[0].z);
+  free_world(&w);
+  return fabs(angle - pendulum_angle(l, r, 1));
+}
+
+TEST(a_pendulum_swings_as_it_should_to_first_order) {
+  double coarse = pendulum_error(0.004), fine = pendulum_error(0.001);
+  CHECK_AT_MOST(fine, 0.02);
+  CHECK_AT_MOST(fine, 0.35 * coarse);
+}
+
+// A motor turns a ball at 3 rad/s about an axis; a stop holds another at 0.4 rad.
+TEST(motors_turn_and_stops_hold) {
+  carom_builder *b = granular_builder(0.5);
+  int ball = add_ball(b, 0.1, cm_vec3(0.5, 0, 0), cm_zero3()), other = add_ball(b, 0.1, cm_vec3(0.5, 2, 0), cm_zero3());
+  carom_coordinate_def turn = carom_joint_default().turn, stop = turn;
+  turn.motor = CAROM_MOTOR_RATE, turn.motor_value = 3;
+  stop.upper = 0.4;
+  carom_vec3 axis = cm_vec3(0, 1, 0);  // turns down from x towards -z
+  add_joint(b, CAROM_JOINT_REVOLUTE, CAROM_WORLD, ball, cm_zero3(), axis, turn);
+  add_joint(b, CAROM_JOINT_REVOLUTE, CAROM_WORLD, other, cm_vec3(0, 2, 0), axis, stop);
+  world w = finish_world(b);
+  carom_step_options o = cone_options(0.002);
+  books result = run_audited(&w, &o, 500);
+  CHECK_NEAR(w.state->joints[0].turn, 3, 1e-5);
+  CHECK_NEAR(w.state->x[ball].x, 0.5 * cos(3), 1e-5);
+  CHECK_NEAR(w.state->joints[1].turn, 0.4, 2e-3);
+  CHECK_AT_MOST(cm_norm(carom_state_velocity(w.model, w.state, other)), 1e-5);
+  CHECK_AT_MOST(result.constraint, 2e-7);
+  CHECK_AT_MOST(result.last.momentum_error, 1e-9);
+  CHECK_AT_MOST(result.last.angular_momentum_error, 1e-9);
+  CHECK_AT_MOST(fabs(result.last.energy_error), 2e-2);
+  CHECK(result.last.restitution_loss > 0);
+  free_world(&w);
+}
+
+// A chain of balls let go above grains: it comes to lie on them and keeps its length.
+static world chain_world(void) {
+  double r = 0.05;
+  carom_builder *b = granular_builder(0.5);
+  carom_random random = carom_random_make(5, 0);
+  for (int i = 0; i < 50; i++) {
+    carom_vec3 x = cm_vec3((i % 5 - 2) * 2.2 * r, (i / 5 % 5 - 2) * 2.2 * r, 1.1 * r + i / 25 * 2.3 * r);
+    add_ball(b, r, cm_add(x, random_vector(&random, 0.05 * r)), cm_zero3());
+  }
+  for (int i = 0; i < 6; i++) {
+    int link = add_ball(b, r, cm_vec3((i - 2.5) * 1.6 * r, 0.2 * r, 7 * r + 0.1 * r * i), cm_zero3());
+    if (i == 0) continue;
+    carom_vec3 middle = cm_vec3((i - 3) * 1.6 * r, 0.2 * r, 7 * r + 0.1 * r * (i - 0.5));
+    add_joint(b, CAROM_JOINT_SPHERICAL, link - 1, link, middle, cm_vec3(0, 0, 1), carom_joint_default().turn);
+  }
+  add_open_box(b, 11.2 * r);
+  return finish_world(b);
+}
+
+TEST(a_chain_comes_to_lie_in_grains) {
+  double r = 0.05;
+  world w = chain_world();
+  carom_step_options o = cone_options(0.005);
+  double start = carom_potential_energy(w.model, w.state);
+  books result = run_audited(&w, &o, 400);
+  CHECK_AT_MOST(result.constraint, 1e-4 * r);
+  CHECK_AT_MOST(result.overlap, 1e-2 * r);
+  CHECK_AT_MOST(result.last.momentum_error, 1e-9);
+  CHECK_AT_MOST(result.last.angular_momentum_error, 1e-9);
+  CHECK_AT_MOST(fabs(result.last.energy_error), 2e-2);
+  for (int i = 51; i < 56; i++) {
+    double d = cm_norm(cm_sub(w.state->x[i], w.state->x[i - 1]));
+    CHECK_AT_MOST(d, 1.61 * r);  // links lie 0.8 r from either joint
+    CHECK(w.state->x[i].z > 0.99 * r);
+  }
+  CHECK_AT_MOST(carom_kinetic_energy(w.model, w.state), 1e-3 * (start - carom_potential_energy(w.model, w.state)));
+  free_world(&w);
+}
+
+TEST(a_jointed_run_taken_up_again_is_the_same_run) {
+  world w = chain_world();
+  carom_step_options o = cone_options(0.005);
+  carom_stepper *stepper = cone_stepper(&w, &o), *other = cone_stepper(&w, &o);
+  run_steps(stepper, w.state, 50);
+  carom_state *copy = NULL;
+  carom_error error = {0};
+  REQUIRE(carom_state_clone(w.state, NULL, &copy, &error) == CAROM_OK);
+  size_t size = carom_stepper_memory(stepper, NULL, 0);
+  unsigned char *memory = malloc(size);
+  REQUIRE(memory && carom_stepper_memory(stepper, memory, size) == size);
+  run_steps(stepper, w.state, 20);
+  REQUIRE(carom_stepper_recall(other, memory, size, &error) == CAROM_OK);
+  run_steps(other, copy, 20);
+  CHECK(carom_state_hash(copy) == carom_state_hash(w.state));
+  free(memory);
+  carom_state_destroy(copy);
+  carom_stepper_destroy(stepper);
+  carom_stepper_destroy(other);
+  free_world(&w);
+}
+
 // ---- driven bodies ------------------------------------------------------------------------------------------------
 
 // A belt under a block: it is dragged along and ends with the belt's velocity; the work is booked.
@@ -368,6 +532,61 @@ TEST(walls_are_not_overlooked_by_other_integrators) {
   CHECK(carom_stepper_create(w.model, &o, NULL, &stepper, &error) == CAROM_ERR_UNSUPPORTED);
   CHECK_CONTAINS(error.message, "cone");
   free_world(&w);
+}
+
+// A vessel whose inlet box sticks out of it at the corners.
+static world vessel_world(carom_vec3 low, carom_vec3 high) {
+  double r = 0.05;
+  carom_builder *b = granular_builder(0.5);
+  for (int i = 0; i < 27; i++)
+    add_ball(b, r, cm_vec3((i % 3 - 1) * 2.2 * r, (i / 3 % 3 - 1) * 2.2 * r, 0.3 + i / 9 * 2.2 * r), cm_zero3());
+  carom_boundary_def wall = carom_boundary_default();
+  const double profile[][2] = {{0.25, 0}, {0.25, 4}};
+  wall.kind = CAROM_BOUNDARY_REVOLUTION, wall.profile = profile, wall.profile_count = 2;
+  carom_builder_add_boundary(b, &wall);
+  carom_recirculation_def def = carom_recirculation_default();
+  def.outlet_low = low, def.outlet_high = high;
+  def.inlet_low = cm_vec3(-0.2, -0.2, 2), def.inlet_high = cm_vec3(0.2, 0.2, 3.5);
+  carom_builder_add_recirculation(b, &def);
+  return finish_world(b);
+}
+
+TEST(an_outlet_that_holds_everything_is_told) {
+  world w = vessel_world(cm_vec3(-9, -9, -9), cm_vec3(9, 9, 1.5));
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_error error = {0};
+  uint64_t before = carom_state_hash(w.state);
+  CHECK(carom_stepper_step(stepper, w.state, NULL, &error) == CAROM_ERR_GEOMETRY);
+  CHECK_CONTAINS(error.message, "outlet");
+  CHECK(carom_state_hash(w.state) == before);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+// What comes back is put clear of walls and of each other.
+TEST(grains_come_back_where_there_is_room) {
+  world w = vessel_world(cm_vec3(-9, -9, -9), cm_vec3(9, 9, -0.5));
+  carom_step_options o = cone_options(0.01);
+  carom_stepper *stepper = cone_stepper(&w, &o);
+  carom_error error = {0};
+  int back = 0;
+  for (int i = 0; i < 100; i++) {
+    carom_step_report report;
+    REQUIRE(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    for (int k = 0; k < report.event_count; k++) back += report.events[k].kind == CAROM_EVENT_RECIRCULATED;
+    CHECK_AT_MOST(report.penetration, 1e-2 * 0.05);
+  }
+  CHECK(back >= 27);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+TEST(a_ball_of_no_radius_is_refused) {
+  const carom_shape *ball = NULL;
+  carom_error error = {0};
+  CHECK(carom_shape_create_sphere(0, NULL, &ball, &error) != CAROM_OK);
+  CHECK_CONTAINS(error.message, "radius");
 }
 
 TEST(an_overfull_box_is_told) {

@@ -48,6 +48,24 @@ TEST(tilted_stack_rocks_but_does_not_explode) {
   end_run(&r);
 }
 
+// Until it stands still or lies on the floor.
+TEST(tilted_stack_comes_to_rest_long) {
+  run r = start_run(stack(10, 0.04, 0.6), "dcr", 1e-3);
+  double start = carom_audit_latest(r.audit).energy, highest = 0;
+  for (int i = 0; i < 10; i++) {
+    REQUIRE(run_for(&r, 1000));
+    show_run("tilted stack", &r);
+    highest = fmax(highest, carom_audit_latest(r.audit).energy - r.projection_energy);
+  }
+  double kinetic = carom_kinetic_energy(r.w.model, r.w.state);
+  if (getenv("CAROM_TEST_VERBOSE")) printf("top at %g m, kinetic energy %.2g J\n", r.w.state->x[10].z, kinetic);
+  CHECK_AT_MOST(kinetic, 1e-6);
+  CHECK_AT_MOST(highest, start);
+  CHECK_AT_MOST(r.penetration, 1e-4 * 0.25);
+  check_books(&r, 1e-3);
+  end_run(&r);
+}
+
 static const carom_shape *mixed_shape(int i) {
   switch (i % 4) {
     case 0:

@@ -90,6 +90,15 @@ TEST(metronome_small_step) {
   CHECK_AT_MOST(fine.L, 1e-9);
 }
 
+TEST(metronome_200_collisions_small_step_long) {
+  beat b = beat_metronome(4e-4, 120000);
+  CHECK(b.collisions >= 200);
+  CHECK_AT_MOST(b.energy, 1e-9);
+  CHECK_AT_MOST(fabs(b.trend), 1e-10);
+  CHECK_AT_MOST(b.L, 1e-9);
+  CHECK_AT_MOST(b.spin, 1e-9);
+}
+
 // ---- four beads in a box (Leyendecker, Hartmann and Koch, 3.3) -----------------------------------------------------
 
 static void add_wall(carom_builder *builder, int material, carom_vec3 point, carom_vec3 inward) {

@@ -1,84 +1,6 @@
 // Derivatives of the gap against differences of the gap itself: central ones where it is smooth, one-sided ones at
 // ties.
-#include "test_collide.h"
-
-typedef struct pair {
-  carom_placed a, b;
-  bool moves;           // beta follows the centres
-  carom_ssh_options o;  // if not
-} pair;
-
-// Steps of 1e-5 away from ties make needles of the basis, which once cost the certificate.
-static carom_ssh_result query(const pair *p) {
-  carom_ssh_result r = solved(&p->a, &p->b, p->moves ? NULL : &p->o);
-  if (r.outcome != CAROM_SSH_LIMIT) CHECK_AT_MOST(r.duality_gap, 1e-12);
-  return r;
-}
-
-// The pair after both bodies moved along their twists for a while: p + t v, exp(t w) q.
-static pair moved(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double t) {
-  pair q = *p;
-  q.a.pose.p = cm_axpy(q.a.pose.p, t, ta[0]);
-  q.b.pose.p = cm_axpy(q.b.pose.p, t, tb[0]);
-  q.a.pose.q = cm_qmul(cm_exp(cm_scale(t, ta[1])), q.a.pose.q);
-  q.b.pose.q = cm_qmul(cm_exp(cm_scale(t, tb[1])), q.b.pose.q);
-  return q;
-}
-
-static double gap_at(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double t) {
-  pair q = moved(p, ta, tb, t);
-  return query(&q).gap;
-}
-
-static void unit_twists(int k, carom_vec3 ta[2], carom_vec3 tb[2]) {
-  double e[12] = {0};
-  e[k] = 1;
-  ta[0] = cm_vec3(e[0], e[1], e[2]), ta[1] = cm_vec3(e[3], e[4], e[5]);
-  tb[0] = cm_vec3(e[6], e[7], e[8]), tb[1] = cm_vec3(e[9], e[10], e[11]);
-}
-
-static void random_twists(carom_random *r, carom_vec3 ta[2], carom_vec3 tb[2]) {
-  for (int i = 0; i < 2; i++) {
-    ta[i] = random_vec(r);
-    tb[i] = random_vec(r);
-  }
-}
-
-static void as_list(const carom_gap_gradient *g, double list[12]) {
-  carom_vec3 v[4] = {g->a.linear, g->a.angular, g->b.linear, g->b.angular};
-  for (int i = 0; i < 4; i++) list[3 * i] = v[i].x, list[3 * i + 1] = v[i].y, list[3 * i + 2] = v[i].z;
-}
-
-static double along_twists(const carom_gap_gradient *g, const carom_vec3 ta[2], const carom_vec3 tb[2]) {
-  return cm_dot(g->a.linear, ta[0]) + cm_dot(g->a.angular, ta[1]) + cm_dot(g->b.linear, tb[0]) +
-         cm_dot(g->b.angular, tb[1]);
-}
-
-static bool same_basis(const carom_ssh_result *p, const carom_ssh_result *q) {
-  if (p->column_count != q->column_count) return false;
-  double sum_p = 0, sum_q = 0;  // order does not matter
-  for (int i = 0; i < p->column_count; i++) {
-    sum_p += 1 << (p->vertex_a[i] + 1), sum_p += 4096 * (1 << (p->vertex_b[i] + 1));
-    sum_q += 1 << (q->vertex_a[i] + 1), sum_q += 4096 * (1 << (q->vertex_b[i] + 1));
-  }
-  return sum_p == sum_q;
-}
-
-static carom_gap_gradient gradient_of(const pair *p) {
-  carom_ssh_result r = query(p);
-  carom_gap_gradient g = {0};
-  carom_status status = carom_ssh_gradient(&p->a, &p->b, &r, p->moves, &g);
-  if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", carom_status_text(status));
-  return g;
-}
-
-static double derivative_of(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2]) {
-  carom_ssh_result r = query(p);
-  double d = NAN;
-  carom_status status = carom_ssh_directional(&p->a, &p->b, &r, p->moves, ta, tb, &d);
-  if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", carom_status_text(status));
-  return d;
-}
+#include "test_gap_pair.h"
 
 static pair random_pair(carom_random *r, bool moves) {
   pair p = {.moves = moves};
@@ -93,26 +15,7 @@ static pair random_pair(carom_random *r, bool moves) {
   return p;
 }
 
-static void release_pair(const pair *p) { carom_shape_release(p->a.shape), carom_shape_release(p->b.shape); }
-
 // ---- gradient ------------------------------------------------------------------------------------------------------
-
-// Well inside a piece: the same basis a little way off in both directions.
-static bool is_smooth(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double t) {
-  carom_ssh_result here = query(p);
-  pair before = moved(p, ta, tb, -t), after = moved(p, ta, tb, t);
-  carom_ssh_result left = query(&before), right = query(&after);
-  bool plain = here.outcome == CAROM_SSH_SOLVED && left.outcome == CAROM_SSH_SOLVED &&
-               right.outcome == CAROM_SSH_SOLVED && cm_norm(here.alpha) < 5;
-  return plain && same_basis(&here, &left) && same_basis(&here, &right);
-}
-
-// Fourth-order differences, so that the step may be large enough to keep round-off out.
-static double central(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double h) {
-  double near = gap_at(p, ta, tb, h) - gap_at(p, ta, tb, -h);
-  double far = gap_at(p, ta, tb, 2 * h) - gap_at(p, ta, tb, -2 * h);
-  return (8 * near - far) / (12 * h);
-}
 
 static void check_gradients(bool moves) {
   carom_random random = carom_random_make(40, moves);
@@ -224,26 +127,6 @@ TEST(gradient_in_the_columns) {
 }
 
 // ---- one-sided derivatives -----------------------------------------------------------------------------------------
-
-// One-sided, of fourth order: the error is h^4 / 5 times the fifth derivative, and round-off about 1e-14 / h.
-static double one_sided(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double h) {
-  static const double c[5] = {-25, 48, -36, 16, -3};
-  double sum = 0;
-  for (int k = 0; k < 5; k++) sum += c[k] * gap_at(p, ta, tb, k * h);
-  return sum / (12 * h);
-}
-
-// Everything about one pair at a tie: along random twists the derivative is what the gap does, and the gradient lies
-// between the two one-sided derivatives (a Clarke gradient has <g, d> <= the largest, and >= the smallest derivative).
-static void check_one_sided(const pair *p, carom_random *random, int directions, double tolerance) {
-  for (int k = 0; k < directions; k++) {
-    carom_vec3 ta[2], tb[2];
-    random_twists(random, ta, tb);
-    // A piece may end within the longer steps, and round-off of the gap (up to 1e-11 / 12h) spoils the shorter ones.
-    double d = derivative_of(p, ta, tb), far = one_sided(p, ta, tb, 1e-4), near = one_sided(p, ta, tb, 1e-5);
-    CHECK_NEAR(d, fabs(far - d) < fabs(near - d) ? far : near, tolerance * (1 + fabs(d)));
-  }
-}
 
 static pair grid_pair(carom_random *random, bool moves, bool turned) {
   pair p = {.moves = moves};
@@ -374,38 +257,6 @@ TEST(one_sided_for_curved_shapes) {
 
 // ---- Hessian -------------------------------------------------------------------------------------------------------
 
-// Symmetric part of the derivative of the gradient, by differences.
-static void difference_hessian(const pair *p, double h, double H[144]) {
-  double J[12][12];
-  for (int k = 0; k < 12; k++) {
-    carom_vec3 ta[2], tb[2];
-    double plus[12], minus[12];
-    unit_twists(k, ta, tb);
-    pair after = moved(p, ta, tb, h), before = moved(p, ta, tb, -h);
-    carom_gap_gradient right = gradient_of(&after), left = gradient_of(&before);
-    as_list(&right, plus), as_list(&left, minus);
-    for (int i = 0; i < 12; i++) J[i][k] = (plus[i] - minus[i]) / (2 * h);
-  }
-  for (int i = 0; i < 12; i++)
-    for (int k = 0; k < 12; k++) H[12 * i + k] = (J[i][k] + J[k][i]) / 2;
-}
-
-static bool all_smooth(const pair *p, double t) {
-  for (int k = 0; k < 12; k++) {
-    carom_vec3 ta[2], tb[2];
-    unit_twists(k, ta, tb);
-    if (!is_smooth(p, ta, tb, t)) return false;
-  }
-  return true;
-}
-
-static double largest_difference(const double *A, const double *B, double *scale) {
-  double worst = 0;
-  *scale = 0;
-  for (int i = 0; i < 144; i++) worst = fmax(worst, fabs(A[i] - B[i])), *scale = fmax(*scale, fabs(A[i]));
-  return worst;
-}
-
 static void check_hessians(bool moves) {
   carom_random random = carom_random_make(60, moves);
   int checked = 0;
@@ -427,40 +278,6 @@ static void check_hessians(bool moves) {
 
 TEST(hessian_when_beta_moves) { check_hessians(true); }
 TEST(hessian_when_beta_stays) { check_hessians(false); }
-
-// Second derivative along twists from the gap alone, of fourth order.
-static double second_difference(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double h) {
-  double near = gap_at(p, ta, tb, h) + gap_at(p, ta, tb, -h),
-         far = gap_at(p, ta, tb, 2 * h) + gap_at(p, ta, tb, -2 * h);
-  return (16 * near - far - 30 * query(p).gap) / (12 * h * h);
-}
-
-static double quadratic(const double H[144], const carom_vec3 ta[2], const carom_vec3 tb[2]) {
-  const carom_vec3 v[4] = {ta[0], ta[1], tb[0], tb[1]};
-  double x[12], sum = 0;
-  for (int i = 0; i < 4; i++) x[3 * i] = v[i].x, x[3 * i + 1] = v[i].y, x[3 * i + 2] = v[i].z;
-  for (int i = 0; i < 144; i++) sum += H[i] * x[i / 12] * x[i % 12];
-  return sum;
-}
-
-// A symmetric matrix is known by its squares along enough twists. Two step lengths that disagree tell that a piece ends
-// nearby; where they agree, their errors are as 16 to 1, and extrapolated away. The gap of curved bodies is good to
-// 1e-12 or so, which steps of 6e-3 make 1e-7 of.
-static int check_squares(const pair *p, const double H[144], carom_random *random, double *worst) {
-  int checked = 0;
-  for (int k = 0; k < 12; k++) {
-    carom_vec3 ta[2], tb[2];
-    random_twists(random, ta, tb);
-    double fine = second_difference(p, ta, tb, 6e-3), coarse = second_difference(p, ta, tb, 12e-3);
-    if (fabs(fine - coarse) > 1e-4 * (1 + fabs(fine))) continue;
-    fine += (fine - coarse) / 15;
-    double error = fabs(quadratic(H, ta, tb) - fine) / (1 + fabs(fine));
-    CHECK_AT_MOST(error, 2e-6);
-    *worst = fmax(*worst, error);
-    checked++;
-  }
-  return checked;
-}
 
 // Every kind against every other: corners, edges and faces, fattened ones, rims and apexes, eggs, and half-spaces.
 TEST(hessian_of_curved_shapes) {

@@ -122,11 +122,17 @@ carom_result *cli_open_result(const char *path);
 // Writes the replay page of a result file and says so; an exit code.
 int cli_write_replay(const char *result_path, const char *page_path, bool quiet);
 
+// Which of how many processes this is, in a run under mpirun.
+typedef struct cli_ranks {
+  int rank, count;  // count is 0 or 1 for a process by itself
+} cli_ranks;
+
 typedef struct cli_run_settings {
   const char *output;  // result file; null for none
   bool overwrite, quiet, json, strict;
   const char *command;  // for the record
   const char *resume;   // result file whose checkpoint to begin from; null: the scene's start
+  cli_ranks ranks;
 } cli_run_settings;
 
 // Runs a scene that was read; an exit code.

@@ -41,7 +41,7 @@ static void list_examples(void) {
   printf("examples (carom demo NAME runs one, carom demo --print NAME shows its scene):\n\n");
   for (const carom_embedded *e = carom_example_scenes; e->name; e++) {
     carom_scene *scene = parse_example(e, &none);
-    printf("  %-16s %s\n", e->name, scene ? scene->title : "(broken)");
+    printf("  %-22s %s\n", e->name, scene ? scene->title : "(broken)");
     carom_scene_destroy(scene);
   }
 }

@@ -1,4 +1,6 @@
 // carom export: results for other programs.
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,17 +11,15 @@ typedef struct format {
 } format;
 
 static const format formats[] = {
-    {"csv", ".csv", carom_export_csv},
-    {"vtk", ".pvd", carom_export_vtk},
-    {"glb", ".glb", carom_export_glb},
-    {"html", ".html", carom_export_replay},
+    {"csv", ".csv", carom_export_csv},      {"vtk", ".pvd", carom_export_vtk}, {"glb", ".glb", carom_export_glb},
+    {"html", ".html", carom_export_replay}, {"fields", ".fields.csv", NULL},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
 static const format *find_format(const char *name) {
   for (int i = 0; i < FORMAT_COUNT; i++)
     if (strcmp(formats[i].name, name) == 0) return &formats[i];
-  cli_error("export: no format '%s'; there are csv, vtk, glb and html", name);
+  cli_error("export: no format '%s'; there are csv, vtk, glb, html and fields", name);
   return NULL;
 }
 
@@ -27,16 +27,47 @@ static const format *format_of_file(const char *path) {
   const char *dot = path ? strrchr(path, '.') : NULL;
   for (int i = 0; i < FORMAT_COUNT && dot; i++)
     if (strcmp(formats[i].extension, dot) == 0) return &formats[i];
-  cli_error("export: say which format: --to csv, vtk, glb or html, or --output FILE with .csv, .pvd, .glb or .html");
+  cli_error(
+      "export: say which format: --to csv, vtk, glb, html or fields, or --output FILE with .csv, .pvd, .glb or .html");
   return NULL;
 }
 
-static int write_format(const format *f, carom_result *result, const char *output, bool quiet) {
+// ---- fields of granular matter -------------------------------------------------------------------------------------
+
+typedef struct field_words {
+  const char *cells, *from, *until;
+  bool every_frame;
+} field_words;
+
+static bool read_time(const char *name, const char *word, double *time) {
+  char *end = NULL;
+  if (!word) return true;
+  *time = strtod(word, &end);
+  if (end != word && *end == 0 && !isnan(*time)) return true;
+  cli_error("export: --%s takes a time in seconds, not '%s'", name, word);
+  return false;
+}
+
+static bool read_fields(const field_words *words, carom_granular_options *o) {
+  char rest;
+  *o = carom_granular_default_options();
+  o->every_frame = words->every_frame;
+  if (words->cells && (sscanf(words->cells, "%d,%d,%d%c", &o->cells[0], &o->cells[1], &o->cells[2], &rest) != 3 ||
+                       o->cells[0] < 1 || o->cells[1] < 1 || o->cells[2] < 1)) {
+    cli_error("export: --cells takes three whole numbers from 1 on, as 10,10,40, not '%s'", words->cells);
+    return false;
+  }
+  return read_time("from", words->from, &o->from) && read_time("until", words->until, &o->until);
+}
+
+static int write_format(const format *f, carom_result *result, const char *output, const carom_granular_options *fields,
+                        bool quiet) {
   cli_catch_interrupts();
   cli_progress bar = cli_progress_begin("export", quiet);
   carom_progress progress = cli_progress_callback(&bar);
   carom_error error = {0};
-  carom_status status = f->write(result, output, &progress, &error);
+  carom_status status = f->write ? f->write(result, output, &progress, &error)
+                                 : carom_export_granular(result, output, fields, &progress, &error);
   cli_progress_end(&bar);
   if (status == CAROM_INTERRUPTED) return EXIT_INTERRUPTED;
   if (status != CAROM_OK) return cli_fail(&error);
@@ -47,9 +78,16 @@ static int write_format(const format *f, carom_result *result, const char *outpu
 int cli_export(int argc, char **argv) {
   const char *path = NULL, *output = NULL, *to = NULL;
   bool quiet = false;
+  field_words words = {0};
+  carom_granular_options fields;
   const cli_option options[] = {
-      {CLI_TEXT, 't', "to", "FORMAT", "csv, vtk (.pvd and .vtp for ParaView), glb (animated glTF) or html", &to},
+      {CLI_TEXT, 't', "to", "FORMAT", "csv, vtk (.pvd and .vtp for ParaView), glb (animated glTF), html or fields",
+       &to},
       {CLI_TEXT, 'o', "output", "FILE", "default: the result's name with the format's extension, beside it", &output},
+      {CLI_TEXT, 0, "cells", "NX,NY,NZ", "fields: cells of the grid; default: about three grains wide", &words.cells},
+      {CLI_TEXT, 0, "from", "TIME", "fields: begin of the window, s", &words.from},
+      {CLI_TEXT, 0, "until", "TIME", "fields: end of the window, s", &words.until},
+      {CLI_FLAG, 0, "every-frame", NULL, "fields: each frame for itself instead of means", &words.every_frame},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
@@ -58,13 +96,13 @@ int cli_export(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   const format *f = to ? find_format(to) : format_of_file(output);
-  if (!f) return EXIT_MISTAKE;
+  if (!f || !read_fields(&words, &fields)) return EXIT_MISTAKE;
   char target[1024];
   cli_replace_extension(path, true, f->extension, target, sizeof target);
   if (output) snprintf(target, sizeof target, "%s", output);
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
-  code = write_format(f, result, target, quiet);
+  code = write_format(f, result, target, &fields, quiet);
   carom_result_close(result);
   return code;
 }

@@ -142,7 +142,7 @@ static int run_plan(plan_run *r) {
   return exit_code(r);
 }
 
-static carom_plan_file *read_problem(const char *path, const cli_list *overrides) {
+static carom_plan_file *read_problem(const char *path, const cli_list *overrides, int *code) {
   carom_scene_options options = carom_scene_default_options();
   options.overrides = overrides->items;
   options.override_count = overrides->count;
@@ -152,6 +152,7 @@ static carom_plan_file *read_problem(const char *path, const cli_list *overrides
   cli_print_diagnostics(&diagnostics);
   carom_diagnostics_release(&diagnostics);
   if (status == CAROM_ERR_MEMORY) cli_error("out of memory");
+  *code = status == CAROM_ERR_NUMBER ? EXIT_INFEASIBLE : EXIT_MISTAKE;  // a horizon of zero is no slip of the pen
   return file;
 }
 
@@ -193,8 +194,8 @@ int cli_plan(int argc, char **argv) {
   cli_replace_extension(path, false, ".h5", default_output, sizeof default_output);
   r.command = command;
   r.output = dry ? NULL : output ? output : default_output;
-  r.file = read_problem(path, &overrides);
-  if (!r.file) return EXIT_MISTAKE;
+  r.file = read_problem(path, &overrides, &code);
+  if (!r.file) return code;
   r.file->options.log_path = log;
   code = run_plan(&r);
   carom_plan_file_destroy(r.file);

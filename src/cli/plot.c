@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 760, HEIGHT = 220, LEFT = 74, RIGHT = 12, TOP = 30, BOTTOM = 26, POINTS = 1500 };
+enum { WIDTH = 760, HEIGHT = 220, LEFT = 74, RIGHT = 12, TOP = 30, BOTTOM = 26, POINTS = 1500, LEGEND = 84 };
 
 typedef struct frame {
   FILE *out;
@@ -34,14 +34,15 @@ static void find_extents(frame *f, const cli_plot *plot) {
   for (int s = 0; s < plot->count; s++) {
     for (int i = 0; i < plot->series[s].count; i++) {
       const double at[2] = {plot->series[s].x[i], ordinate(f, plot->series[s].y[i])};
-      if (!isfinite(at[0]) || !isfinite(at[1])) continue;
-      for (int k = 0; k < 2; k++) {
+      for (int k = 0; k < 2; k++) {  // the times of all plots are alike, whatever can be drawn there
+        if (!isfinite(at[k])) continue;
         f->low[k] = fmin(f->low[k], at[k]);
         f->high[k] = fmax(f->high[k], at[k]);
       }
     }
   }
-  if (!(f->high[1] >= f->low[1])) f->low[0] = f->low[1] = 0, f->high[0] = f->high[1] = 1;
+  for (int k = 0; k < 2; k++)
+    if (!(f->high[k] >= f->low[k])) f->low[k] = 0, f->high[k] = 1;
   if (f->logarithmic) f->low[1] = floor(f->low[1]), f->high[1] = ceil(f->high[1]);
   double span = f->high[1] - f->low[1], least = 1e-12 * fmax(fabs(f->high[1]), fabs(f->low[1]));
   if (span <= least) f->low[1] -= fmax(least, 1e-300), f->high[1] += fmax(least, 1e-300);
@@ -99,14 +100,16 @@ static void draw_series(const frame *f, const cli_series *s) {
 }
 
 static void draw_legend(const frame *f, const cli_plot *plot) {
-  int x = LEFT + 300;
+  int entries = 0;
+  for (int s = 0; s < plot->count; s++) entries += plot->series[s].label != NULL;
+  int x = WIDTH - RIGHT - entries * LEGEND;
   for (int s = 0; s < plot->count; s++) {
     if (!plot->series[s].label) continue;
     fprintf(f->out, "<path class=\"line c%d\" d=\"M%d 16h16\"/><text x=\"%d\" y=\"20\">", plot->series[s].color, x,
             x + 21);
     cli_html_text(f->out, plot->series[s].label);
     fputs("</text>\n", f->out);
-    x += 110;
+    x += LEGEND;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/dump.h"
+#include "cli/mpi.h"
 
 // Everything that is alive during a run.
 typedef struct run {
@@ -20,7 +21,7 @@ typedef struct run {
   int frames;
   int worst_iterations, worst_halvings;
   int64_t collisions;
-  double wall, last_checkpoint;
+  double wall, last_checkpoint, last_frame;
   carom_verdict verdict;
 } run;
 
@@ -28,6 +29,7 @@ static carom_status record(run *r, carom_error *error) {
   if (!r->recorder) return CAROM_OK;
   carom_audit_sample sample = carom_audit_latest(r->audit);
   r->frames++;
+  r->last_frame = r->state->time;
   return carom_recorder_frame(r->recorder, r->state, &sample, error);
 }
 
@@ -85,7 +87,9 @@ static carom_status record_events(run *r, const carom_step_report *report, bool 
 
 static carom_status one_step(run *r, carom_error *error) {
   carom_step_report report;
+  cli_ranks_enter_step(&r->settings->ranks);
   carom_status status = carom_stepper_step(r->stepper, r->state, &report, error);
+  cli_ranks_leave_step(&r->settings->ranks);
   if (status != CAROM_OK) return status;
   carom_audit_step(r->audit, r->state, &report);
   if (report.iterations > r->worst_iterations) r->worst_iterations = report.iterations;
@@ -94,6 +98,14 @@ static carom_status one_step(run *r, carom_error *error) {
   r->collisions += report.collisions;
   status = record_events(r, &report, frame_due, error);
   return status == CAROM_OK && frame_due ? record(r, error) : status;
+}
+
+// Whether all ranks go on.
+static carom_status agree(run *r, carom_status status, carom_error *error) {
+  cli_ranks_enter_step(&r->settings->ranks);
+  status = cli_ranks_agree(&r->settings->ranks, status, error);
+  cli_ranks_leave_step(&r->settings->ranks);
+  return status;
 }
 
 static const double checkpoint_interval = 20;  // s of wall time
@@ -106,6 +118,7 @@ static carom_status march(run *r, carom_error *error) {
     status = one_step(r, error);
     if (status == CAROM_OK && carom_clock() - r->last_checkpoint > checkpoint_interval) status = checkpoint(r, error);
     if (cli_interrupted()) status = status == CAROM_OK ? CAROM_INTERRUPTED : status;
+    status = agree(r, status, error);
     char detail[64];
     snprintf(detail, sizeof detail, "t = %.3g s", r->state->time);
     cli_progress_show(&progress, (double)r->state->step, (double)r->steps, detail);
@@ -132,6 +145,19 @@ static carom_status close_books(run *r, carom_status status, carom_error *error)
   if (closed == CAROM_OK || status < 0) return status;
   *error = closing;
   return closed;
+}
+
+// What is left to do when this rank is ended in the middle of a step: see cli_ranks_watch.
+static void close_in_haste(void *context) {
+  run *r = context;
+  carom_error error = {.status = CAROM_ERR_IO};
+  snprintf(error.message, sizeof error.message,
+           "ended within a step of %d ranks: one of them died, or the run was cancelled", r->settings->ranks.count);
+  if (r->settings->ranks.rank > 0) return;
+  close_books(r, CAROM_ERR_IO, &error);  // without a checkpoint: the state is half way
+  carom_recorder_destroy(r->recorder);
+  cli_error("%s; %s holds everything up to t = %g s", error.message,
+            r->settings->output ? r->settings->output : "no file", r->last_frame);
 }
 
 static void tear_down(run *r) {
@@ -200,8 +226,11 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
   if (r.steps_per_frame < 1) r.steps_per_frame = 1;
   carom_error error = {0};
   carom_status status = set_up(&r, &error);
+  if (status == CAROM_OK) status = cli_ranks_watch(&settings->ranks, close_in_haste, &r, &error);
+  status = cli_ranks_agree(&settings->ranks, status, &error);
   bool started = status == CAROM_OK;
   if (started) status = close_books(&r, march(&r, &error), &error);
+  if (started) status = agree(&r, status, &error);
   carom_recorder_destroy(r.recorder);  // closed before its size is told
   r.recorder = NULL;
   if (started && settings->json) print_json(&r, status);
@@ -255,6 +284,8 @@ int cli_run(int argc, char **argv) {
                              1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  if (!cli_ranks_find(&settings.ranks)) return EXIT_FAILED;
+  if (settings.ranks.rank > 0) dry = settings.quiet = true, problems.folder = NULL;
   char text[5][512], command[2048], default_output[1024], page[1024];
   add_override(&overrides, "integrator.name", integrator, text[0], sizeof text[0]);
   add_override(&overrides, "integrator.step", step, text[1], sizeof text[1]);
@@ -265,8 +296,11 @@ int cli_run(int argc, char **argv) {
   settings.command = command;
   cli_replace_extension(scene_path, false, ".h5", default_output, sizeof default_output);
   settings.output = dry ? NULL : output ? output : default_output;
+  cli_ranks_quieten(&settings.ranks, true);
   carom_scene *scene = cli_read_scene(scene_path, &overrides, settings.json);
+  cli_ranks_quieten(&settings.ranks, false);
   if (!scene) return EXIT_MISTAKE;
+  cli_ranks_advise(&settings.ranks, scene);
   code = cli_dump_open(&problems, scene) ? cli_run_scene(scene, &settings) : EXIT_FAILED;
   code = cli_dump_close(&problems, code, settings.quiet || settings.json);
   carom_scene_destroy(scene);

@@ -83,7 +83,7 @@ static void collect(carom_optimal_side *side, carom_vec3 direction, double reach
 // Offset of a point from its body's witness point, seen along beta.
 static void offset_of(const carom_optimal_set *set, const carom_optimal_side *side, carom_vec3 point, double at[2]) {
   carom_vec3 d = cm_sub(point, side->witness);
-  at[0] = cm_dot(set->e1, d), at[1] = cm_dot(set->e2, d);
+  at[0] = cm_dot(set->e1, d), at[1] = set->planar ? 0 : cm_dot(set->e2, d);
 }
 
 void carom_weight_rows_fill(const carom_optimal_set *set, carom_weight_rows *rows) {
@@ -217,17 +217,18 @@ static void find_planes(carom_optimal_set *set) {
   double m[2] = {0, 0};
   if (!is_polytope(&set->a.body) || !is_polytope(&set->b.body)) return;  // a smooth D has one plane at each point
   int rank = rank_of(set, set->tolerance / set->size, m);
-  if (rank == 2) return;
-  set->plane_freedom = 2 - rank;
-  if (rank == 1) {
-    set->tilt = cm_add(cm_scale(-m[1], set->e1), cm_scale(m[0], set->e2));
+  set->plane_freedom = (set->planar ? 1 : 2) - rank;
+  if (set->plane_freedom == 0) return;
+  bool segment = set->plane_freedom == 1;
+  if (segment) {
+    set->tilt = set->planar ? set->e1 : cm_add(cm_scale(-m[1], set->e1), cm_scale(m[0], set->e2));
     find_segment(set);
     if (set->high - set->low <= set->tolerance / set->size * cm_norm(set->alpha)) set->plane_freedom = 0;
   }
   if (set->plane_freedom == 0) return;
   drop_loose(set, &set->a);
   drop_loose(set, &set->b);
-  if (rank == 1)
+  if (segment)
     center_segment(set);
   else
     set->alpha = carom_optimal_corner(set, NULL);
@@ -288,8 +289,9 @@ carom_status carom_optimal_set_find(const carom_placed *a, const carom_placed *b
   if (!sound || !(tolerance >= 0)) return CAROM_ERR_NUMBER;
   set->a.body = carom_stand_of(a), set->b.body = carom_stand_of(b);
   set->a.count = set->b.count = 0;
-  set->beta = r->beta, set->alpha = r->alpha;
+  set->beta = r->beta, set->alpha = r->alpha, set->planar = r->planar;
   cm_frame(set->beta, &set->e1, &set->e2);
+  if (set->planar) set->e1 = cm_vec3(-r->beta.y, r->beta.x, 0), set->e2 = cm_vec3(0, 0, 1);
   set->size = length_of(&set->a.body) + length_of(&set->b.body);
   bool polytopes = (is_polytope(&set->a.body) || is_halfspace(&set->a.body)) &&
                    (is_polytope(&set->b.body) || is_halfspace(&set->b.body));

@@ -5,7 +5,8 @@
 //   X* = the separating planes through the vertices that any one optimal set of weights uses.
 //
 // A plane is alpha = beta + u e1 + v e2, so X* is a polygon in (u, v): a point, a segment (all vertices with a weight
-// lie on parallel lines) or, when a vertex meets a vertex along beta, a figure with an inside.
+// lie on parallel lines) or, when a vertex meets a vertex along beta, a figure with an inside. In the plane z = 0 there
+// is no v: X* is a point or, when a corner meets a corner, a segment.
 #ifndef CAROM_SRC_COLLIDE_OPTIMAL_SET_H
 #define CAROM_SRC_COLLIDE_OPTIMAL_SET_H
 
@@ -38,6 +39,7 @@ typedef struct carom_optimal_side {
 
 typedef struct carom_optimal_set {
   carom_optimal_side a, b;
+  bool planar;              // e2 is z, and nothing is seen along it
   carom_vec3 beta, e1, e2;  // right-handed (e1, e2, beta)
   double size, tolerance;   // a length: how far off a plane still counts as in it
   carom_vec3 alpha;         // of least norm over X*

@@ -413,6 +413,7 @@ static carom_status find(const carom_placed *a, const carom_placed *b, const car
   if (plane_a && plane_b) return CAROM_ERR_GEOMETRY;
   if (plane_a || plane_b) {
     solve_halfspace(&s, plane_a, result);
+    if (o.planar) carom_ssh_planar_halfspace(result);
     return CAROM_OK;
   }
   if (a->shape->kind == CAROM_SHAPE_SPHERE && b->shape->kind == CAROM_SHAPE_SPHERE && !o.planar) {

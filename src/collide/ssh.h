@@ -43,6 +43,8 @@ static inline bool carom_ssh_same(const carom_ssh_column *p, const carom_ssh_col
 // The planar program: alpha and beta in the plane z = 0, two columns.
 void carom_ssh_planar_frame(carom_ssh_program *s);
 carom_ssh_phase carom_ssh_planar_solve(carom_ssh_program *s, const carom_ssh_cache *cache);
+// The answer of a half-space, whose shadow is a half-plane if it stands upright.
+void carom_ssh_planar_halfspace(carom_ssh_result *result);
 void carom_ssh_planar_fill(const carom_ssh_program *s, carom_ssh_result *result);
 
 #endif

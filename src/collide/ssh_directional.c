@@ -5,7 +5,8 @@
 //
 // Where X* is a point this is a linear program over Y*. Where it is a polygon one vertex meets one vertex, Y* is a
 // point, and the maximum is a corner of the polygon. Where it is a segment both bodies touch along parallel lines (at
-// most an edge each), Y* is a segment too, and the saddle is that of two straight lines.
+// most an edge each), Y* is a segment too, and the saddle is that of two straight lines; in the plane Y* may have more
+// corners, as vertices over each other tie.
 #include <float.h>
 
 #include "collide/beta_line.h"
@@ -42,16 +43,27 @@ static carom_vec3 worst_rate(const motion *m, carom_vec3 alpha) {
   return rate_of(m, y);
 }
 
-// max over s of min(r0 . alpha(s), r1 . alpha(s)), where r0 is the worst at the lower end and r1 at the upper.
+// max over s of the least r . alpha(s): a roof of straight lines. It begins with those that are lowest at the ends;
+// where a rising and a falling one meet, a line that lies lower takes the place of one of them.
 static double saddle_on_segment(const motion *m) {
   const carom_optimal_set *set = m->set;
   carom_vec3 first = cm_axpy(set->alpha, set->low, set->tilt), last = cm_axpy(set->alpha, set->high, set->tilt);
   carom_vec3 r0 = worst_rate(m, first), r1 = worst_rate(m, last);
   double rise = cm_dot(r0, set->tilt), fall = cm_dot(r1, set->tilt);
   if (rise <= 0 || fall >= 0) return fmax(cm_dot(r0, first), cm_dot(r1, last));  // highest at an end
-  double s = cm_dot(cm_sub(r1, r0), set->alpha) / (rise - fall);
-  s = fmin(fmax(s, set->low), set->high);
-  return cm_dot(r0, cm_axpy(set->alpha, s, set->tilt));
+  double value = 0;
+  for (int round = 0; round < CAROM_OPTIMAL_COLUMNS; round++) {
+    double s = cm_dot(cm_sub(r1, r0), set->alpha) / (cm_dot(r0, set->tilt) - cm_dot(r1, set->tilt));
+    carom_vec3 alpha = cm_axpy(set->alpha, fmin(fmax(s, set->low), set->high), set->tilt), r = worst_rate(m, alpha);
+    value = fmin(cm_dot(r0, alpha), cm_dot(r1, alpha));
+    if (cm_dot(r, alpha) >= value - 1e-14 * fabs(value)) break;  // no other line lies below the two
+    if (cm_dot(r, set->tilt) > 0)
+      r0 = r;
+    else
+      r1 = r;
+    value = cm_dot(r, alpha);
+  }
+  return value;
 }
 
 // Half-space: each active point has its own foot, alpha is the normal; the worst point counts.

@@ -1,12 +1,14 @@
 // Gradient of the gap. At a solution the program's value changes as its Lagrangian does with plane and weights held
 // (Johnson 2012, eqs. 2.66-2.67): d gap = sum of w_i alpha . (dx_i - dy_i) - gap alpha . dbeta, where the last term is
-// there when beta follows the bodies (eqs. 3.49-3.50, there for centres of mass at the origin of the directors).
+// there when beta follows the bodies (eqs. 3.49-3.50, there for centres of mass at the origin of the directors). In the
+// plane alpha and beta have no z, so that the same formulas see nothing but the shadows' motion.
 #include "collide/beta_line.h"
 
 carom_beta_line carom_beta_line_of(const carom_stand *a, const carom_stand *b, const carom_ssh_result *result,
                                    bool beta_moves) {
   carom_beta_line line = {.center_a = cm_mulv(a->R, a->shape->center), .center_b = cm_mulv(b->R, b->shape->center)};
   carom_vec3 c = cm_add(cm_sub(line.center_a, line.center_b), cm_sub(a->p, b->p));
+  if (result->planar) c.z = 0;
   line.length = cm_norm(c);
   // A half-space that had to reset beta takes its own normal, to which alpha stays parallel: no change of first order.
   bool half = a->shape->kind == CAROM_SHAPE_HALFSPACE || b->shape->kind == CAROM_SHAPE_HALFSPACE;

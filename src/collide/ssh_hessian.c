@@ -33,7 +33,8 @@ typedef struct form {
   carom_stand a, b;
   carom_beta_line line;
   carom_vec3 beta;
-  int count;  // columns
+  bool planar;  // alpha has no third part, and beta follows the shadows of the centres
+  int count;    // columns
   end ea[3], eb[3];
   double w[3];
   carom_vec3 alpha;
@@ -67,6 +68,7 @@ static carom_hyper3 difference(const form *f, carom_vec3 ra, carom_vec3 rb, int 
 static carom_hyper3 moving_beta(const form *f, int i, int j) {
   if (!f->line.moves) return (carom_hyper3){.v = f->beta};
   carom_hyper3 c = difference(f, f->line.center_a, f->line.center_b, i, j);
+  if (f->planar) c.v.z = c.a.z = c.b.z = c.ab.z = 0;
   return ch_scale3(ch_inverse(ch_sqrt(ch_dot(c, c))), c);
 }
 
@@ -138,7 +140,7 @@ static end end_of(const carom_stand *s, int vertex, carom_vec3 column) {
   end e = {.r = cm_zero3(), .radius = shape->radius};
   switch (shape->kind) {
     case CAROM_SHAPE_POLYTOPE:
-      e.r = carom_stand_vertex(s, vertex);
+      e.r = vertex >= 0 ? carom_stand_vertex(s, vertex) : cm_sub(column, s->p);
       break;
     case CAROM_SHAPE_CAPSULE:
       e.r = cm_scale(along < 0 ? -shape->half_length : shape->half_length, axis);
@@ -160,19 +162,23 @@ static end end_of(const carom_stand *s, int vertex, carom_vec3 column) {
   return e;
 }
 
-// Columns between the same ends are one.
+// Columns between the same ends are one; in the plane, between ends over each other.
 static void add_column(form *f, end a, end b, double weight) {
   carom_vec3 d = cm_sub(a.r, b.r);
-  for (int k = 0; k < f->count; k++)
-    if (cm_norm(cm_sub(d, cm_sub(f->ea[k].r, f->eb[k].r))) == 0) {
+  for (int k = 0; k < f->count; k++) {
+    carom_vec3 off = cm_sub(d, cm_sub(f->ea[k].r, f->eb[k].r));
+    if (f->planar) off.z = 0;
+    if (cm_norm(off) == 0) {
       f->w[k] += weight;
       return;
     }
+  }
   f->ea[f->count] = a, f->eb[f->count] = b, f->w[f->count++] = weight;
 }
 
 static form make_form(const carom_placed *a, const carom_placed *b, const carom_ssh_result *r, bool beta_moves) {
   form f = {.a = carom_stand_of(a), .b = carom_stand_of(b), .beta = r->beta, .alpha = r->alpha, .lambda = r->gap};
+  f.planar = r->planar;
   f.line = carom_beta_line_of(&f.a, &f.b, r, beta_moves);
   for (int k = 0; k < r->column_count; k++)
     add_column(&f, end_of(&f.a, r->vertex_a[k], r->column_a[k]), end_of(&f.b, r->vertex_b[k], r->column_b[k]),
@@ -182,12 +188,16 @@ static form make_form(const carom_placed *a, const carom_placed *b, const carom_
 
 // ---- the saddle ----------------------------------------------------------------------------------------------------
 
+// The variables z: those of alpha, lambda, and mu.
+static int z_count(const form *f) { return (f->planar ? 2 : 3) + f->count; }
+static int z_number(const form *f, int i) { return f->planar && i >= 2 ? LAMBDA + i - 2 : ALPHA + i; }
+
 // L_zz, factored; false where the gap has a kink: corner on corner, or on an edge, or a disc lying flat.
 static bool factor(const form *f, int n, double K[MOST_Z * MOST_Z], int pivot[MOST_Z]) {
   double largest = 0;
   for (int j = 0; j < n; j++)
     for (int i = 0; i <= j; i++) {
-      double h = lagrangian(f, ALPHA + i, ALPHA + j).ab;
+      double h = lagrangian(f, z_number(f, i), z_number(f, j)).ab;
       if (!isfinite(h)) return false;
       K[i + j * n] = K[j + i * n] = h;
       largest = fmax(largest, fabs(h));
@@ -205,21 +215,22 @@ static bool polish(form *f, int n) {
     double K[MOST_Z * MOST_Z], z[MOST_Z];
     int pivot[MOST_Z];
     if (!factor(f, n, K, pivot)) return false;
-    for (int i = 0; i < n; i++) z[i] = -lagrangian(f, ALPHA + i, ALPHA + i).a;
+    for (int i = 0; i < n; i++) z[i] = -lagrangian(f, z_number(f, i), z_number(f, i)).a;
     carom_small_lu_solve(n, K, n, pivot, z);
-    f->alpha = cm_add(f->alpha, cm_vec3(z[0], z[1], z[2]));
-    f->lambda += z[3];
-    for (int k = 1; k < f->count; k++) f->w[k] -= z[3 + k];
+    int lambda = f->planar ? 2 : 3;
+    f->alpha = cm_add(f->alpha, cm_vec3(z[0], z[1], f->planar ? 0 : z[2]));
+    f->lambda += z[lambda];
+    for (int k = 1; k < f->count; k++) f->w[k] -= z[lambda + k];
   }
   return true;
 }
 
 static carom_status saddle_hessian(form *f, double hessian[144]) {
-  int n = 3 + f->count, pivot[MOST_Z];
+  int n = z_count(f), pivot[MOST_Z];
   double K[MOST_Z * MOST_Z], S[TWISTS][MOST_Z], T[TWISTS][MOST_Z];
   if (!polish(f, n) || !factor(f, n, K, pivot)) return CAROM_ERR_SINGULAR;
   for (int i = 0; i < TWISTS; i++) {
-    for (int k = 0; k < n; k++) T[i][k] = S[i][k] = lagrangian(f, i, ALPHA + k).ab;
+    for (int k = 0; k < n; k++) T[i][k] = S[i][k] = lagrangian(f, i, z_number(f, k)).ab;
     carom_small_lu_solve(n, K, n, pivot, T[i]);
   }
   for (int i = 0; i < TWISTS; i++)

@@ -7,9 +7,11 @@
 typedef carom_ssh_column column;
 typedef carom_ssh_program program;
 
+static carom_vec3 flatten(carom_vec3 x) { return cm_vec3(x.x, x.y, 0); }
+
 // A beta out of the plane is laid into it; one across the plane becomes x.
 void carom_ssh_planar_frame(program *s) {
-  carom_vec3 flat = cm_vec3(s->beta.x, s->beta.y, 0);
+  carom_vec3 flat = flatten(s->beta);
   s->beta = cm_norm(flat) > 1e-12 ? cm_unit(flat) : cm_vec3(1, 0, 0);
   s->e1 = cm_vec3(-s->beta.y, s->beta.x, 0);
   s->e2 = cm_vec3(0, 0, 1);
@@ -58,12 +60,17 @@ carom_ssh_phase carom_ssh_planar_solve(program *s, const carom_ssh_cache *cache)
   return CAROM_SSH_STUCK;
 }
 
-static carom_vec3 flatten(carom_vec3 x) { return cm_vec3(x.x, x.y, 0); }
-
 // One corner or two: prisms have two vertices over each corner of their shadow.
 static carom_feature feature_of(const carom_vec3 *x, const int *vertex, int count, double size) {
   if (vertex[0] < 0) return CAROM_FEATURE_SMOOTH;
-  return count == 2 && cm_norm(cm_sub(x[0], x[1])) > 1e-12 * size ? CAROM_FEATURE_EDGE : CAROM_FEATURE_VERTEX;
+  return count == 2 && cm_norm(flatten(cm_sub(x[0], x[1]))) > 1e-12 * size ? CAROM_FEATURE_EDGE : CAROM_FEATURE_VERTEX;
+}
+
+void carom_ssh_planar_halfspace(carom_ssh_result *r) {
+  r->planar = fabs(r->alpha.z) <= 1e-12;
+  if (!r->planar) return;
+  r->alpha = flatten(r->alpha), r->normal = cm_unit(flatten(r->normal));
+  r->point_a = flatten(r->point_a), r->point_b = flatten(r->point_b);
 }
 
 void carom_ssh_planar_fill(const program *s, carom_ssh_result *r) {
@@ -71,9 +78,9 @@ void carom_ssh_planar_fill(const program *s, carom_ssh_result *r) {
   double w[2] = {s->basis[1].u / span, -s->basis[0].u / span};
   for (int i = 0; i < 2; i++) {
     const column *c = &s->basis[i];
-    carom_vec3 xa = flatten(cm_add(s->a.p, c->xa)), xb = flatten(cm_add(s->b.p, c->xb));
-    r->point_a = cm_axpy(r->point_a, w[i], xa);
-    r->point_b = cm_axpy(r->point_b, w[i], xb);
+    carom_vec3 xa = cm_add(s->a.p, c->xa), xb = cm_add(s->b.p, c->xb);
+    r->point_a = cm_axpy(r->point_a, w[i], flatten(xa));
+    r->point_b = cm_axpy(r->point_b, w[i], flatten(xb));
     if (w[i] <= 16 * DBL_EPSILON) continue;
     int k = r->column_count++;
     r->vertex_a[k] = c->a, r->vertex_b[k] = c->b;
@@ -83,4 +90,5 @@ void carom_ssh_planar_fill(const program *s, carom_ssh_result *r) {
   r->feature_a = feature_of(r->column_a, r->vertex_a, r->column_count, s->size);
   r->feature_b = feature_of(r->column_b, r->vertex_b, r->column_count, s->size);
   r->dual_degenerate = r->column_count < 2;
+  r->planar = true;
 }

@@ -12,9 +12,18 @@ static carom_vec3 mean_point(const carom_optimal_side *side) {
   return sum;
 }
 
+// Of a side in the plane, seen along beta: vertices over each other are one corner.
+static double width_of(const carom_optimal_set *set, const carom_optimal_side *side) {
+  double width = 0;
+  for (int i = 1; i < side->count; i++)
+    width = fmax(width, fabs(cm_dot(set->e1, cm_sub(side->point[i], side->point[0]))));
+  return width;
+}
+
 // A half-space, like a curved surface, has points without a number: SMOOTH, as carom_ssh says.
-static carom_feature feature_of(const carom_optimal_side *side) {
+static carom_feature feature_of(const carom_optimal_set *set, const carom_optimal_side *side) {
   if (side->body.shape->kind != CAROM_SHAPE_POLYTOPE) return CAROM_FEATURE_SMOOTH;
+  if (set->planar) return width_of(set, side) > set->tolerance ? CAROM_FEATURE_EDGE : CAROM_FEATURE_VERTEX;
   return side->count == 1 ? CAROM_FEATURE_VERTEX : side->count == 2 ? CAROM_FEATURE_EDGE : CAROM_FEATURE_FACE;
 }
 
@@ -37,7 +46,8 @@ carom_status carom_ssh_resolve(const carom_placed *a, const carom_placed *b, con
   if (a->shape->kind == CAROM_SHAPE_HALFSPACE) optimum->point_a = cm_add(optimum->point_b, apart);
   if (b->shape->kind == CAROM_SHAPE_HALFSPACE) optimum->point_b = cm_sub(optimum->point_a, apart);
   optimum->a1 = cm_dot(set.alpha, optimum->point_a), optimum->a2 = cm_dot(set.alpha, optimum->point_b);
-  optimum->feature_a = feature_of(&set.a), optimum->feature_b = feature_of(&set.b);
+  if (set.planar) optimum->point_a.z = optimum->point_b.z = 0;
+  optimum->feature_a = feature_of(&set, &set.a), optimum->feature_b = feature_of(&set, &set.b);
   optimum->primal_degenerate = set.weight_freedom > 0;
   optimum->dual_degenerate = set.plane_freedom > 0;
   return CAROM_OK;

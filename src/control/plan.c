@@ -106,10 +106,12 @@ const char *carom_body_name(const carom_model *model, int body) {
 // ---- beginning and end ---------------------------------------------------------------------------------------------
 
 static carom_status check_def(const carom_model *model, const carom_plan_def *def, carom_error *error) {
+  if (!(def->step > 0) || isinf(def->step) || def->intervals == 0)
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "the horizon is %g s: no body can leave its start at node 0; expected more than 0 s",
+                      def->intervals == 0 ? 0 : def->step * def->intervals);
   if (def->intervals < 2 || def->intervals > 100000)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "a plan of %d intervals: expected 2 to 100000", def->intervals);
-  if (!(def->step > 0) || isinf(def->step))
-    return carom_fail(error, CAROM_ERR_NUMBER, "the horizon is %g s: expected more than 0", def->step * def->intervals);
   if (!(def->scale_low > 0) || !(def->scale_high >= 1) || def->scale_low > 1)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the step scales must be allowed to be 1: got %g to %g",
                       def->scale_low, def->scale_high);

@@ -115,10 +115,11 @@ static void read_horizon(carom_plan_reader *p, const carom_node *node) {
   carom_plan_def *d = &p->def;
   double duration = 0, scale[2];
   if (!node || !carom_plan_fields(p, node, keys, "horizon", f)) return;
-  carom_read_int(&p->r, f[0], 2, 100000, &d->intervals);
-  carom_read_number(&p->r, f[1], CAROM_TIME, CAROM_POSITIVE, &d->step);
+  carom_read_int(&p->r, f[0], 0, 100000, &d->intervals);  // a horizon of zero is told by the plan
+  carom_read_number(&p->r, f[1], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->step);
   carom_exclusive(&p->r, node, f[1], f[2], "step and duration", "horizon", false);
-  if (f[2] && carom_read_number(&p->r, f[2], CAROM_TIME, CAROM_POSITIVE, &duration)) d->step = duration / d->intervals;
+  if (f[2] && carom_read_number(&p->r, f[2], CAROM_TIME, CAROM_NOT_NEGATIVE, &duration))
+    d->step = d->intervals > 0 ? duration / d->intervals : 0;
   carom_read_bool(&p->r, f[3], &d->free_time);
   carom_read_number(&p->r, f[4], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->shortest);
   carom_read_number(&p->r, f[5], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->longest);
@@ -180,6 +181,7 @@ static bool make_plan(carom_plan_reader *p, const carom_node *at) {
       carom_plan_create(p->file->scene->model, p->file->scene->state, &p->def, &p->r.allocator, &p->file->plan, &error);
   if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
   if (status != CAROM_OK) carom_report(&p->r.reporter, at->place, NULL, "%s", error.message);
+  p->no_time = status == CAROM_ERR_NUMBER;
   return status == CAROM_OK;
 }
 
@@ -271,6 +273,7 @@ carom_status carom_plan_read(const char *path, const carom_scene_options *option
   carom_reporter_sort(&r->reporter);
   memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
   carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+  if (status == CAROM_ERR_SCENE && p.no_time && diagnostics->error_count == 1) status = CAROM_ERR_NUMBER;
   carom_pool_destroy(&r->pool);
   if (status == CAROM_OK)
     *file = p.file;

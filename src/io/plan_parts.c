@@ -11,10 +11,36 @@ typedef const carom_node *slots[CAROM_PLAN_MOST_KEYS];
 
 // ---- joints and actuators ------------------------------------------------------------------------------------------
 
+// The scene's own joints hold in the plan, too. What acts along them there does not.
+static void add_scene_joint(carom_plan_reader *p, const carom_joint *j) {
+  const carom_model *model = p->file->scene->model;
+  carom_plan_joint_def def = carom_plan_joint_default();
+  carom_place place = p->r.root->place;
+  if (j->latch && !j->engaged) return;
+  if ((j->kind != CAROM_JOINT_SPHERICAL && j->kind != CAROM_JOINT_REVOLUTE) || j->body[0] < 0 || j->body[1] < 0) {
+    carom_report(&p->r.reporter, place, "hang it on a fixed body, or take it out of the scene",
+                 "joint '%.80s' of the scene: plans know spherical and revolute joints between bodies", j->name);
+    return;
+  }
+  def.name = j->name;
+  def.kind = j->kind == CAROM_JOINT_REVOLUTE ? CAROM_PLAN_REVOLUTE : CAROM_PLAN_SPHERICAL;
+  for (int i = 0; i < 2; i++) {
+    def.body[i] = j->body[i];
+    def.point[i] = cm_transform(cm_pose_inverse(model->bodies[j->body[i]].frame), j->frame[i].p);
+  }
+  carom_vec3 axis = cm_rotate(j->frame[0].q, cm_vec3(0, 0, 1));
+  def.axis = cm_unrotate(model->bodies[j->body[0]].frame.q, axis);
+  int index = carom_plan_add_joint(p->file->plan, &def);
+  if (index >= 0) carom_names_add(&p->joint_names, def.name, index);
+  carom_plan_check_at(p, p->r.root);
+}
+
 void carom_plan_read_joints(carom_plan_reader *p, const carom_node *list) {
   static const char *const keys[] = {"name", "kind", "bodies", "points", "axis", NULL};
   static const char *const kinds[] = {"spherical", "revolute", NULL};
   slots f;
+  const carom_model *model = p->file->scene->model;
+  for (int i = 0; i < model->joint_count; i++) add_scene_joint(p, &model->joints[i]);
   EACH(item, list) {
     carom_plan_joint_def def = carom_plan_joint_default();
     int kind = 0;

@@ -9,6 +9,7 @@ typedef struct carom_plan_reader {
   carom_reader r;
   carom_plan_file *file;
   carom_plan_def def;
+  bool no_time;  // the horizon is zero: nothing is written wrongly, but there is no such motion
   carom_names joint_names;
 } carom_plan_reader;
 

@@ -110,7 +110,7 @@ static void note_weight(carom_audit *audit, const carom_state *state, double ste
     const carom_body *body = &audit->model->bodies[i];
     if (body->fixed) continue;
     mass += body->mass;
-    moment += body->mass * cm_norm(cm_cross(state->x[i], audit->model->gravity));
+    moment += body->mass * cm_norm(state->x[i]) * g;
   }
   audit->momentum_scale = fmax(audit->momentum_scale, mass * g * step);
   audit->angular_momentum_scale = fmax(audit->angular_momentum_scale, moment * step);
@@ -214,7 +214,7 @@ carom_verdict carom_audit_judge(const carom_audit *audit, const carom_audit_boun
           relative(drift, audit->energy_scale), b.energy_drift);
   add_row(&verdict, "momentum", "Linear momentum error", "largest, relative to the sum of |p|",
           relative(audit->momentum_worst, audit->momentum_scale), b.momentum);
-  add_row(&verdict, "angular_momentum", "Angular momentum error", "largest, relative to the sum of |x x p| + |l|",
+  add_row(&verdict, "angular_momentum", "Angular momentum error", "largest, relative to the sum of |x| |p| + |l|",
           relative(audit->angular_momentum_worst, audit->angular_momentum_scale), b.angular_momentum);
   if (audit->contacts) judge_contacts(audit, &b, &verdict);
   if (audit->joints)

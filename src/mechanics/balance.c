@@ -23,7 +23,7 @@ carom_balance carom_balance_of(const carom_model *model, const carom_state *stat
     carom_sum3_add(&l, orbital);
     carom_sum3_add(&l, state->l[i]);
     b.momentum_scale += cm_norm(state->p[i]);
-    b.angular_momentum_scale += cm_norm(orbital) + cm_norm(state->l[i]);
+    b.angular_momentum_scale += cm_norm(state->x[i]) * cm_norm(state->p[i]) + cm_norm(state->l[i]);
   }
   b.kinetic = carom_sum_value(&kinetic);
   b.potential = carom_sum_value(&weight) + carom_fields_potential(model, state);

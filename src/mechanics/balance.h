@@ -8,7 +8,7 @@ typedef struct carom_balance {
   double kinetic, potential;
   carom_vec3 momentum, angular_momentum;
   double momentum_scale;          // sum of |p|
-  double angular_momentum_scale;  // sum of |x x p| + |l|
+  double angular_momentum_scale;  // sum of |x| |p| + |l|
 } carom_balance;
 
 carom_balance carom_balance_of(const carom_model *model, const carom_state *state);

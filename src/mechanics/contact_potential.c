@@ -72,11 +72,20 @@ double carom_contact_least_mass(const carom_model *model) {
 
 carom_status carom_contact_potential_update(carom_contact_potential *p, const carom_state *state, double h,
                                             carom_error *error) {
+  p->motion_time = state->time;
+  p->motion_h = h;
   for (int i = 0; i < state->body_count; i++) {
     const carom_body *b = &p->model->bodies[i];
     double speed = cm_norm(carom_state_velocity(p->model, state, i)) +
                    b->bounding_radius * cm_norm(carom_state_angular_velocity(p->model, state, i));
     p->reach[i] = b->fixed ? 0 : 1.5 * h * (speed + h * cm_norm(p->model->gravity)) + 1e-3 * b->bounding_radius;
+  }
+  for (int i = 0; i < p->model->drive_count; i++) {
+    int body = p->model->drives[i].body;
+    double radius = p->model->bodies[body].bounding_radius;
+    carom_vec3 v, w;
+    carom_model_motion(p->model, body, state->time, h, &v, &w);
+    p->reach[body] = 1.5 * h * (cm_norm(v) + (isfinite(radius) ? radius * cm_norm(w) : 0));
   }
   return carom_contacts_update(p->pairs, state->x, state->q, p->reach, error);
 }
@@ -183,11 +192,25 @@ carom_status carom_contact_potential_evaluate(carom_contact_potential *p, const 
 
 // ---- forces -------------------------------------------------------------------------------------------------------
 
+static bool may_be_driven(const carom_contact_potential *p, int body) {
+  return p->model->drive_count > 0 && p->model->bodies[body].fixed;
+}
+
 static carom_vec3 velocity(const carom_contact_potential *p, const carom_state *state, int body) {
+  carom_vec3 v, w;
+  if (may_be_driven(p, body)) {
+    carom_model_motion(p->model, body, p->motion_time, p->motion_h, &v, &w);
+    return v;
+  }
   return cm_scale(p->model->bodies[body].inverse_mass, state->p[body]);
 }
 
 static carom_vec3 spin(const carom_contact_potential *p, const carom_state *state, int body) {
+  carom_vec3 v, w;
+  if (may_be_driven(p, body)) {
+    carom_model_motion(p->model, body, p->motion_time, p->motion_h, &v, &w);
+    return w;
+  }
   carom_vec3 L = cm_unrotate(state->q[body], state->l[body]);
   return cm_rotate(state->q[body], cm_mul_diag(p->model->bodies[body].inverse_inertia, L));
 }
@@ -231,6 +254,13 @@ static void find_impulses(const carom_contact_potential *p, const carom_state *s
   c->push = cm_scale(-fmin(c->friction * c->impulse * cm_norm(c->lin_a), stop), t);
 }
 
+// What a driven B does against the forces on it.
+static double work_of_drive(const carom_contact_potential *p, const carom_state *state,
+                            const carom_potential_contact *c) {
+  double against = cm_dot(c->lin_b, velocity(p, state, c->body_b)) + cm_dot(c->ang_b, spin(p, state, c->body_b));
+  return cm_dot(c->push, point_velocity(p, state, c->body_b, c->point)) - c->impulse * against;
+}
+
 static void act(const carom_contact_potential *p, carom_state *state, const carom_potential_contact *c,
                 carom_step_report *report) {
   carom_vec3 pa = cm_axpy(c->push, c->impulse, c->lin_a);
@@ -240,6 +270,7 @@ static void act(const carom_contact_potential *p, carom_state *state, const caro
   if (p->model->bodies[c->body_b].fixed) {
     report->impulse = cm_add(report->impulse, pa);
     report->angular_impulse = cm_add(report->angular_impulse, cm_add(cm_cross(state->x[c->body_a], pa), la));
+    if (may_be_driven(p, c->body_b)) report->work += work_of_drive(p, state, c);
     return;
   }
   carom_vec3 pb = cm_axpy(cm_neg(c->push), c->impulse, c->lin_b);

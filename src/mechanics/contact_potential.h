@@ -37,7 +37,8 @@ typedef struct carom_contact_potential {
   carom_contact_event *events;
   int (*touching)[2];  // parts that overlapped at the last evaluation, sorted as pairs are
   int count, capacity, event_count, event_capacity, touching_count, touching_capacity;
-  double *reach;  // (body_count)
+  double *reach;                 // (body_count)
+  double motion_time, motion_h;  // the step, over which driven bodies move at a constant twist
 } carom_contact_potential;
 
 carom_status carom_contact_potential_create(const carom_model *model, const carom_allocator *allocator,

@@ -10,39 +10,53 @@
 
 #include "math/dense.h"
 
-enum { MAX_BLOCKS = 30, BLOCK = 20, MAX_POLISH = 12 };  // quick sweeps, between attempts to polish
-enum { MAX_SWEEPS = 120, CYCLING = 60 };                // sure ones
+enum { MAX_BLOCKS = 30, BLOCK = 20, MAX_POLISH = 12, MAX_STALLED = 4 };  // quick sweeps, between attempts to polish
+enum { MAX_SWEEPS = 120, CYCLING = 60 };                                 // sure ones
 enum { MAX_DOUBLINGS = 60, MAX_BISECTIONS = 200, MAX_NEWTON = 50 };
 
 static const double CONVERGED = 1e-14;  // change of a velocity in a sweep, relative
 
 // ---- the disc ----------------------------------------------------------------------------------------------------
 
+static double length(double x, double y) { return sqrt(x * x + y * y); }
+
 // (A + nu) t = -c with |t| = radius: Newton's method on 1/|t| - 1/radius, which is nearly linear in nu (More and
 // Sorensen 1983), in the axes of A, whose eigenvalues are a[0] >= a[1] >= 0.
 static void on_circle(const double a[2], const double c[2], double radius, double t[2]) {
-  double nu = fmax(0, hypot(c[0], c[1]) / radius - a[0]);
+  double nu = fmax(0, length(c[0], c[1]) / radius - a[0]);
   for (int i = 0; i < MAX_NEWTON; i++) {
     t[0] = -c[0] / (a[0] + nu), t[1] = -c[1] / (a[1] + nu);
-    double size = hypot(t[0], t[1]), slope = (t[0] * t[0] / (a[0] + nu) + t[1] * t[1] / (a[1] + nu)) / size;
+    double size = length(t[0], t[1]), slope = (t[0] * t[0] / (a[0] + nu) + t[1] * t[1] / (a[1] + nu)) / size;
     double step = (size - radius) * size / (radius * slope);
     nu = fmax(0, nu + step);
     if (fabs(step) <= 2 * DBL_EPSILON * (nu + a[0])) break;
   }
-  double size = hypot(t[0], t[1]);
+  double size = length(t[0], t[1]);
   t[0] *= radius / size, t[1] *= radius / size;
+}
+
+// Cosine and sine of half the angle of (half, off), whose length is `spread`; the larger one first, for accuracy.
+static void turn_to_axes(double half, double off, double spread, double *C, double *S) {
+  if (half >= 0) {
+    *C = sqrt(0.5 * (1 + half / spread));
+    *S = 0.5 * off / (spread * *C);
+  } else {
+    *S = sqrt(0.5 * (1 - half / spread));
+    *C = 0.5 * off / (spread * *S);
+  }
 }
 
 void carom_friction_disc(const double A[3], const double c[2], double radius, double t[2]) {
   t[0] = t[1] = 0;
   if (!(radius > 0) || (c[0] == 0 && c[1] == 0)) return;
-  double mean = 0.5 * (A[0] + A[2]), half = 0.5 * (A[0] - A[2]), spread = hypot(half, A[1]);
+  double mean = 0.5 * (A[0] + A[2]), half = 0.5 * (A[0] - A[2]), spread = length(half, A[1]);
   if (!(mean > 0)) return;
   double a[2] = {mean + spread, fmax(mean - spread, 4 * DBL_EPSILON * mean)};
-  double angle = spread > 0 ? 0.5 * atan2(A[1], half) : 0, C = cos(angle), S = sin(angle);
+  double C = 1, S = 0;
+  if (spread > 0) turn_to_axes(half, A[1], spread, &C, &S);
   double d[2] = {C * c[0] + S * c[1], -S * c[0] + C * c[1]};
   double s[2] = {-d[0] / a[0], -d[1] / a[1]};
-  if (hypot(s[0], s[1]) > radius) on_circle(a, d, radius, s);
+  if (length(s[0], s[1]) > radius) on_circle(a, d, radius, s);
   t[0] = C * s[0] - S * s[1], t[1] = S * s[0] + C * s[1];
 }
 
@@ -143,10 +157,10 @@ static double sweep_contact(int m, const double *W, int i, double mu, double *P,
   const double *A = W + 3 * i + 3 * i * m;
   double *own = P + 3 * i, change = 0;
   if (A[0] > 0) change = nudge(m, W, 3 * i, fmax(-own[0], -v[3 * i] / A[0]), P, v);
-  double mean = 0.5 * (A[1 + m] + A[2 + 2 * m]), steep = mean + hypot(0.5 * (A[1 + m] - A[2 + 2 * m]), A[2 + m]);
+  double mean = 0.5 * (A[1 + m] + A[2 + 2 * m]), steep = mean + length(0.5 * (A[1 + m] - A[2 + 2 * m]), A[2 + m]);
   if (!(steep > 0)) return change;
   double t[2] = {own[1] - v[3 * i + 1] / steep, own[2] - v[3 * i + 2] / steep};
-  double size = hypot(t[0], t[1]), most = mu * own[0], part = size > most ? most / size : 1;
+  double size = length(t[0], t[1]), most = mu * own[0], part = size > most ? most / size : 1;
   change = fmax(change, nudge(m, W, 3 * i + 1, part * t[0] - own[1], P, v));
   return fmax(change, nudge(m, W, 3 * i + 2, part * t[1] - own[2], P, v));
 }
@@ -199,7 +213,7 @@ static void put_sliding(carom_friction_work *k, int m, int i, const double *W, d
 
 static void put_contact(carom_friction_work *k, int m, int i, const double *W, double mu, double s) {
   const double *P = k->P + 3 * i, *v = k->v + 3 * i;
-  double y[2] = {P[1] - v[1] / s, P[2] - v[2] / s}, size = hypot(y[0], y[1]);
+  double y[2] = {P[1] - v[1] / s, P[2] - v[2] / s}, size = length(y[0], y[1]);
   bool open = !(P[0] - v[0] / s > 0), sticks = !open && size <= mu * P[0];
   for (int r = 0; r < 3; r++) {
     int row = 3 * i + r;
@@ -214,7 +228,7 @@ static void put_contact(carom_friction_work *k, int m, int i, const double *W, d
 static bool agrees(const carom_friction_work *k, int n, const double *mu, double tiny_v, double tiny_P) {
   for (int i = 0; i < n; i++) {
     const double *P = k->P + 3 * i, *v = k->v + 3 * i;
-    double t = hypot(P[1], P[2]), slip = hypot(v[1], v[2]);
+    double t = length(P[1], P[2]), slip = length(v[1], v[2]);
     if (P[0] < 0 || v[0] < -tiny_v || (P[0] > tiny_P && v[0] > tiny_v)) return false;
     if (t > mu[i] * P[0] * (1 + 1e-12)) return false;
     if (P[0] == 0 || slip <= tiny_v || mu[i] == 0) continue;
@@ -310,7 +324,8 @@ static double size_of(int m, const double *b) {
 static bool solve_quickly(carom_friction_work *k, int n, const double *W, const double *b, const double *mu,
                           double tiny, double size, double *P, double *v, carom_friction_info *info) {
   int m = 3 * n;
-  for (int block = 0; block < MAX_BLOCKS; block++) {
+  double least = INFINITY;
+  for (int block = 0, stalled = 0; block < MAX_BLOCKS && stalled < MAX_STALLED; block++) {
     double change = 0;
     for (int sweep = 0; sweep < BLOCK; sweep++) {
       change = 0;
@@ -325,6 +340,8 @@ static bool solve_quickly(carom_friction_work *k, int n, const double *W, const 
       info->change = 0;
       return true;
     }
+    stalled = change > 0.5 * least ? stalled + 1 : 0;
+    least = fmin(least, change);
   }
   return false;
 }

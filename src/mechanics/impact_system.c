@@ -33,6 +33,7 @@ struct carom_impact_system {
   double *joint_impulse;      // (joint_count * CAROM_JOINT_ROWS)
   carom_contact_event *events;
   int event_count, event_capacity;
+  double time, span;  // of driven bodies' velocities
 };
 
 // ---- memory ------------------------------------------------------------------------------------------------------
@@ -200,9 +201,27 @@ static member limit_member(const carom_model *model, const carom_state *state, c
   return m;
 }
 
-static double velocity_along(const carom_model *model, const carom_state *state, const member *m, int r) {
-  const carom_joint_row *row = &m->rows[r];
+void carom_impact_system_set_time(carom_impact_system *system, double time, double span) {
+  system->time = time;
+  system->span = span;
+}
+
+// What driven bodies contribute to the velocity along a row.
+static double driven_velocity(const carom_impact_system *s, const carom_joint_row *row) {
   double u = 0;
+  for (int end = 0; end < 2 && s->model->drive_count > 0 && s->span > 0; end++) {
+    carom_vec3 v, w;
+    if (row->body[end] == CAROM_WORLD || !s->model->bodies[row->body[end]].fixed) continue;
+    carom_model_motion(s->model, row->body[end], s->time - 0.5 * s->span, s->span, &v, &w);
+    u += cm_dot(row->linear[end], v) + cm_dot(row->angular[end], w);
+  }
+  return u;
+}
+
+static double velocity_along(const carom_impact_system *s, const carom_state *state, const member *m, int r) {
+  const carom_model *model = s->model;
+  const carom_joint_row *row = &m->rows[r];
+  double u = driven_velocity(s, row);
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
     if (!moves(model, body)) continue;
@@ -212,10 +231,11 @@ static double velocity_along(const carom_model *model, const carom_state *state,
   return u;
 }
 
-double carom_contact_normal_velocity(const carom_model *model, const carom_state *state, const carom_contact *contact) {
+double carom_contact_normal_velocity(const carom_impact_system *s, const carom_state *state,
+                                     const carom_contact *contact) {
   member m = {.contact = *contact, .point = cm_lerp(contact->point_a, contact->point_b, 0.5)};
-  set_row(model, state, &m, 0, contact_row(state, &m, contact->normal));
-  return velocity_along(model, state, &m, 0);
+  set_row(s->model, state, &m, 0, contact_row(state, &m, contact->normal));
+  return velocity_along(s, state, &m, 0);
 }
 
 // ---- W -----------------------------------------------------------------------------------------------------------
@@ -288,7 +308,7 @@ static carom_status fill(carom_impact_system *s, const carom_state *state, carom
   for (int i = 0; i < s->count; i++) {
     s->e[i] = s->members[i].contact.restitution;
     s->mu[i] = s->members[i].contact.friction;
-    for (int r = 0; r < 3; r++) s->u[3 * i + r] = velocity_along(s->model, state, &s->members[i], r);
+    for (int r = 0; r < 3; r++) s->u[3 * i + r] = velocity_along(s, state, &s->members[i], r);
   }
   if (s->joints)
     status = fill_jointed(s, state, error);
@@ -389,6 +409,8 @@ carom_status carom_impact_system_apply(carom_impact_system *s, carom_state *stat
   for (int i = 0; i < s->count; i++) {
     carom_vec3 f = impulse_of(&s->members[i], impulse + 3 * i);
     book_external(s->model, &s->members[i], f, report);
+    for (int r = 0; r < 3; r++)  // losses are those of relative velocities; the rest is work of driven bodies
+      report->work -= impulse[3 * i + r] * driven_velocity(s, &s->members[i].rows[r]);
     if (!s->joints) apply_free(s->model, &s->members[i], f, state);
   }
   if (s->joints) {
@@ -476,13 +498,14 @@ static carom_status latch(carom_impact_system *s, carom_state *state, double tim
   return carom_impact_system_note(s, &event, report, error);
 }
 
-static carom_status latch_all(carom_impact_system *s, carom_state *state, double time, const carom_contact *contacts,
-                              int count, carom_step_report *report, carom_error *error) {
+carom_status carom_impact_system_latch(carom_impact_system *s, carom_state *state, double time,
+                                       const carom_contact *contacts, int count, carom_step_report *report,
+                                       carom_error *error) {
   for (int i = 0; i < count; i++) {
     const carom_contact *c = &contacts[i];
     if (carom_joints_hold(s->model, state, c->body_a, c->body_b)) continue;
     int joint = carom_joints_find_latch(s->model, state, c->body_a, c->body_b, c->point_a);
-    if (joint < 0 || !(carom_contact_normal_velocity(s->model, state, c) < 0)) continue;
+    if (joint < 0 || !(carom_contact_normal_velocity(s, state, c) < 0)) continue;
     carom_status status = latch(s, state, time, c, joint, report, error);
     if (status != CAROM_OK) return status;
   }
@@ -493,7 +516,7 @@ static carom_status resolve_jointed(carom_impact_system *s, carom_state *state, 
                                     const carom_contact *contacts, int count, carom_impact_law law,
                                     carom_step_report *report, carom_error *error) {
   carom_impact_problem problem;
-  carom_status status = latch_all(s, state, time, contacts, count, report, error);
+  carom_status status = carom_impact_system_latch(s, state, time, contacts, count, report, error);
   if (status != CAROM_OK) return status;
   s->count = 0;
   for (int i = 0; i < count; i++)

@@ -22,6 +22,9 @@ carom_status carom_impact_system_create(const carom_model *model, const carom_al
                                         carom_impact_system **system, carom_error *error);
 void carom_impact_system_destroy(carom_impact_system *system);  // null is fine
 
+// When it is, for the velocities of driven bodies, and over how long a time they are taken (s).
+void carom_impact_system_set_time(carom_impact_system *system, double time, double span);
+
 // Empties the list of events and hangs it into the report.
 void carom_impact_system_begin(carom_impact_system *system, carom_step_report *report);
 
@@ -40,6 +43,11 @@ carom_status carom_impact_system_resolve(carom_impact_system *system, carom_stat
                                          const carom_contact *contacts, int count, carom_impact_law law,
                                          carom_step_report *report, carom_error *error);
 
+// Only the latches: contacts that approach and for which one waits stick.
+carom_status carom_impact_system_latch(carom_impact_system *system, carom_state *state, double time,
+                                       const carom_contact *contacts, int count, carom_step_report *report,
+                                       carom_error *error);
+
 // ---- the problem itself --------------------------------------------------------------------------------------------
 
 // The contacts as one problem, whether or not they are connected. The view holds until the next call.
@@ -54,7 +62,8 @@ carom_status carom_impact_system_apply(carom_impact_system *system, carom_state 
                                        const double *impulse, carom_event_kind kind, carom_step_report *report,
                                        carom_error *error);
 // Velocity of A against B along the normal at a contact, m/s.
-double carom_contact_normal_velocity(const carom_model *model, const carom_state *state, const carom_contact *contact);
+double carom_contact_normal_velocity(const carom_impact_system *system, const carom_state *state,
+                                     const carom_contact *contact);
 // Adds an event to the list.
 carom_status carom_impact_system_note(carom_impact_system *system, const carom_contact_event *event,
                                       carom_step_report *report, carom_error *error);

@@ -24,7 +24,8 @@ carom_status carom_projection_create(const carom_model *model, carom_contacts *c
   p->q_start = CAROM_NEW(&a, carom_quat, model->body_count);
   p->d = CAROM_NEW(&a, carom_vec3, model->body_count);
   p->r = CAROM_NEW(&a, carom_vec3, model->body_count);
-  if (!p->x_start || !p->q_start || !p->d || !p->r) {
+  p->limits = CAROM_NEW(&a, carom_joint_limit, carom_joints_limit_capacity(model));
+  if (!p->x_start || !p->q_start || !p->d || !p->r || !p->limits) {
     carom_projection_destroy(p);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the projection");
   }
@@ -39,6 +40,7 @@ void carom_projection_destroy(carom_projection *p) {
   carom_release(&a, p->q_start);
   carom_release(&a, p->d);
   carom_release(&a, p->r);
+  carom_release(&a, p->limits);
   carom_release(&a, p);
 }
 
@@ -59,8 +61,15 @@ void carom_sweeps_place(carom_sweeps *sweeps, const carom_model *model, const ca
                                            .inverse_inertia = world_inverse_inertia(&model->bodies[i], q[i])};
 }
 
+static double furthest_beyond_limits(const carom_projection *p, const carom_state *state) {
+  int count = carom_joints_limits(p->contacts->model, state, 0, p->limits);
+  double beyond = 0;
+  for (int i = 0; i < count; i++) beyond = fmax(beyond, -p->limits[i].gap);
+  return beyond;
+}
+
 static double deepest(const carom_projection *p, const carom_state *state, const carom_contact *contacts, int count) {
-  double overlap = 0;
+  double overlap = furthest_beyond_limits(p, state);
   for (int i = 0; i < count; i++)
     if (-contacts[i].gap > overlap &&
         !carom_contact_is_void(p->contacts->model, state, contacts[i].body_a, contacts[i].body_b))
@@ -87,9 +96,19 @@ static double moved_along(const carom_projection *p, int a, int b, const carom_s
   return cm_dot(row->d, cm_sub(da, db)) + cm_dot(row->ra, ra) - cm_dot(row->rb, rb);
 }
 
+static carom_status add_limits(carom_projection *p, const carom_state *state, double buffer, carom_error *error) {
+  int count = carom_joints_limits(p->contacts->model, state, buffer, p->limits);
+  for (int i = 0; i < count; i++) {
+    carom_sweep_contact *row = carom_sweeps_add_joint_limit(p->sweeps, p->contacts->model, &p->limits[i]);
+    if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d limits of joints", count);
+    row->target = moved_along(p, row->a, row->b, &row->row[0]) - p->limits[i].gap;
+  }
+  return CAROM_OK;
+}
+
 // The linearised gap at a total displacement D is gap + J (D - D_now) >= 0.
 static carom_status linearise(carom_projection *p, const carom_state *state, const carom_contact *contacts, int count,
-                              carom_error *error) {
+                              double buffer, carom_error *error) {
   carom_sweeps *s = p->sweeps;
   const carom_vec3 *x = state->x;
   carom_sweeps_clear(s);
@@ -101,7 +120,8 @@ static carom_status linearise(carom_projection *p, const carom_state *state, con
     if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
     row->target = moved_along(p, row->a, row->b, &row->row[0]) - c->gap;
   }
-  carom_status status = carom_sweeps_add_joints(s, p->contacts->model, state, true, error);
+  carom_status status = add_limits(p, state, buffer, error);
+  if (status == CAROM_OK) status = carom_sweeps_add_joints(s, p->contacts->model, state, true, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < s->joint_count; i++)
     s->joints[i].target += moved_along(p, s->joints[i].a, s->joints[i].b, &s->joints[i].row);
@@ -145,9 +165,9 @@ static void start_from(carom_projection *p, const carom_vec3 *x, const carom_qua
 }
 
 static carom_status solve_program(carom_projection *p, carom_state *state, const carom_contact *contacts, int count,
-                                  double tolerance, int threads, double *change, carom_error *error) {
+                                  double buffer, double tolerance, int threads, double *change, carom_error *error) {
   carom_sweeps_place(p->sweeps, p->contacts->model, state->q);
-  carom_status status = linearise(p, state, contacts, count, error);
+  carom_status status = linearise(p, state, contacts, count, buffer, error);
   if (status != CAROM_OK) return status;
   skip_idle_groups(p, tolerance);
   carom_sweep_options options = {.tolerance = 1e-12,
@@ -165,7 +185,8 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
                                   carom_projection_info *info, carom_error *error) {
   carom_status status = CAROM_OK;
   *info = (carom_projection_info){0};
-  info->overlap = info->overlap_before = deepest_of_pairs(p->contacts, state, &status);
+  double beyond = furthest_beyond_limits(p, state);
+  info->overlap = info->overlap_before = fmax(beyond, deepest_of_pairs(p->contacts, state, &status));
   if (status != CAROM_OK)
     return carom_fail(error, status, "no separation of two bodies at t = %.9g s: a pose is not finite", state->time);
   if (info->overlap <= tolerance) return CAROM_OK;
@@ -182,7 +203,7 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
     bool settled = info->overlap <= tolerance && change <= SETTLED * tolerance;
     if (settled || info->iterations == MAX_PROGRAMS) return CAROM_OK;
     if (info->iterations++ >= CLOSEST_PROGRAMS) start_from(p, state->x, state->q);
-    status = solve_program(p, state, contacts, count, tolerance, threads, &change, error);
+    status = solve_program(p, state, contacts, count, buffer, tolerance, threads, &change, error);
     if (status != CAROM_OK) return status;
   }
 }

@@ -6,11 +6,13 @@
 // by sequential quadratic programming: gaps of the contact polygons are linearised in the bodies' translations and
 // rotations, the program is solved by sweeps (projection_solver.h), gaps are measured anew. Bodies that are nearer to
 // each other than the buffer d_b, three times the deepest overlap, form a collision group and are kept apart as well.
+// Limits of joints are gaps like the others (m or rad).
 #ifndef CAROM_SRC_MECHANICS_PROJECTION_H
 #define CAROM_SRC_MECHANICS_PROJECTION_H
 
 #include "carom/mechanics.h"
 #include "mechanics/contacts.h"
+#include "mechanics/joints.h"
 #include "mechanics/projection_solver.h"
 
 typedef struct carom_projection {
@@ -18,7 +20,8 @@ typedef struct carom_projection {
   carom_sweeps *sweeps;      // borrowed
   carom_vec3 *x_start;       // (body_count) q~
   carom_quat *q_start;
-  carom_vec3 *d, *r;  // (body_count) displacement and rotation vector so far
+  carom_joint_limit *limits;  // (carom_joints_limit_capacity)
+  carom_vec3 *d, *r;          // (body_count) displacement and rotation vector so far
   carom_allocator allocator;
 } carom_projection;
 
@@ -47,6 +50,9 @@ void carom_sweeps_place(carom_sweeps *sweeps, const carom_model *model, const ca
 // bring the joints' residuals to zero). The solver has one body more than the model, the world.
 carom_status carom_sweeps_add_joints(carom_sweeps *s, const carom_model *model, const carom_state *state,
                                      bool positions, carom_error *error);
+// Adds the one-sided row of a limit; null when out of memory.
+carom_sweep_contact *carom_sweeps_add_joint_limit(carom_sweeps *s, const carom_model *model,
+                                                  const carom_joint_limit *limit);
 // True when a joint holds these bodies together, so that their contacts do not count.
 bool carom_contact_is_void(const carom_model *model, const carom_state *state, int body_a, int body_b);
 

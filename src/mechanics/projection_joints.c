@@ -26,6 +26,13 @@ static bool add_rows(carom_sweeps *s, const carom_model *model, const carom_stat
   return true;
 }
 
+carom_sweep_contact *carom_sweeps_add_joint_limit(carom_sweeps *s, const carom_model *model,
+                                                  const carom_joint_limit *limit) {
+  const carom_joint_row *r = &limit->row;
+  return carom_sweeps_add_limit(s, index_of(model, r->body[0]), index_of(model, r->body[1]), r->linear[0],
+                                r->angular[0], cm_neg(r->angular[1]));
+}
+
 carom_status carom_sweeps_add_joints(carom_sweeps *s, const carom_model *model, const carom_state *state,
                                      bool positions, carom_error *error) {
   for (int i = 0; i < model->joint_count; i++)

@@ -75,6 +75,15 @@ carom_sweep_contact *carom_sweeps_add(carom_sweeps *s, int a, int b, carom_vec3 
   return c;
 }
 
+carom_sweep_contact *carom_sweeps_add_limit(carom_sweeps *s, int a, int b, carom_vec3 d, carom_vec3 ra, carom_vec3 rb) {
+  if (!carom_grow(&s->allocator, (void **)&s->contacts, s->contact_count, &s->contact_capacity, sizeof *s->contacts))
+    return NULL;
+  carom_sweep_contact *c = &s->contacts[s->contact_count++];
+  *c = (carom_sweep_contact){.a = a, .b = b};
+  c->row[0] = row_make(&s->bodies[a], &s->bodies[b], d, ra, rb);
+  return c;
+}
+
 carom_sweep_joint *carom_sweeps_add_joint(carom_sweeps *s, int a, int b, carom_vec3 d, carom_vec3 ra, carom_vec3 rb) {
   if (!carom_grow(&s->allocator, (void **)&s->joints, s->joint_count, &s->joint_capacity, sizeof *s->joints))
     return NULL;

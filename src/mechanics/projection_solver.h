@@ -89,6 +89,8 @@ void carom_sweeps_clear(carom_sweeps *s);  // no contacts, no rows; bodies as th
 // Adds a contact of bodies a and b at `point` (its arms are taken from the centres xa and xb). Null when out of memory.
 carom_sweep_contact *carom_sweeps_add(carom_sweeps *s, int a, int b, carom_vec3 normal, carom_vec3 point, carom_vec3 xa,
                                       carom_vec3 xb);
+// Adds a one-sided row without friction, u >= target: a contact without tangents. Jacobians as below.
+carom_sweep_contact *carom_sweeps_add_limit(carom_sweeps *s, int a, int b, carom_vec3 d, carom_vec3 ra, carom_vec3 rb);
 // Adds a bilateral row with the given Jacobians: linear part d on A and -d on B, angular parts ra and -rb.
 carom_sweep_joint *carom_sweeps_add_joint(carom_sweeps *s, int a, int b, carom_vec3 d, carom_vec3 ra, carom_vec3 rb);
 // Sorts contacts and rows into groups.

@@ -1,4 +1,8 @@
 // Ipopt behind nlp.h. All of Ipopt that the library sees is in this file.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE  // RTLD_DEFAULT
+#endif
+#include <dlfcn.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,6 +135,21 @@ static carom_nlp_outcome outcome_of(int code) {
   }
 }
 
+// The fronts of these programs are small: threads in BLAS wait for each other longer than they work (and far longer on
+// a busy machine). OpenBLAS is asked for one while the solver runs, if it is OpenBLAS that was linked.
+static int set_blas_threads(int count) {
+  int (*get)(void) = NULL;
+  void (*set)(int) = NULL;
+  void *getter = dlsym(RTLD_DEFAULT, "openblas_get_num_threads");
+  void *setter = dlsym(RTLD_DEFAULT, "openblas_set_num_threads");
+  if (!getter || !setter) return 0;
+  memcpy(&get, &getter, sizeof get);  // ISO C has no cast from an object's to a function's address
+  memcpy(&set, &setter, sizeof set);
+  int before = get();
+  if (count > 0 && count != before) set(count);
+  return before;
+}
+
 typedef struct room {
   double *x_low, *x_high, *g_low, *g_high, *x_factor, *g_factor, *g, *lambda;
 } room;
@@ -173,7 +192,9 @@ carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *opti
                         o.log_path ? ", or cannot write its log to " : "", o.log_path ? o.log_path : "");
   if (status == CAROM_OK) {
     *info = (carom_nlp_info){0};
+    int threads = set_blas_threads(1);
     info->solver_code = IpoptSolve(p, x, r.g, &info->objective, r.lambda, NULL, NULL, &w);
+    set_blas_threads(threads);
     info->outcome = outcome_of(info->solver_code);
     info->iterations = w.iterations;
     if (g) memcpy(g, r.g, (size_t)nlp->m * sizeof *g);

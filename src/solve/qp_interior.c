@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solve/qp_interior_factor.h"
+
 typedef carom_qp_interior_state state;
 
 enum { POLISHING = 1000 };  // most gradient steps after the last Newton step
@@ -129,7 +131,7 @@ static void finish_with(state *m, int i, const double *ds) {
 }
 
 // (I + H B theta B' H') dz = -(z - H B x) + H B (c - theta residual_s), then ds and dx.
-static carom_status solve_step(state *m, carom_sparse_solver *solver, double target, bool corrector) {
+static void solve_step(state *m, carom_qp_factor *solver, double target, bool corrector) {
   size_t dofs = 6 * (size_t)m->blocks;
   for (size_t k = 0; k < dofs; k++) m->dz[k] = -m->z[k];
   for (int i = 0; i < unit_count(m); i++) {
@@ -140,8 +142,8 @@ static carom_status solve_step(state *m, carom_sparse_solver *solver, double tar
     for (int k = u->at; k < u->at + u->count; k++) m->dx[k] += m->x[k];
     carom_qp_interior_push(m, i, carom_qp_unit_impulse(m, i, m->dx), m->dz);
   }
-  carom_status status = carom_sparse_solve(solver, m->dz);
-  for (int i = 0; !status && i < unit_count(m); i++) {
+  carom_qp_factor_solve(solver, m->dz);
+  for (int i = 0; i < unit_count(m); i++) {
     const carom_qp_unit *u = &m->units[i];
     if (u->kind == CAROM_QP_SKIPPED) continue;
     carom_qp_unit_components(m, i, carom_qp_interior_read(m, i, m->dz), m->ds);
@@ -149,7 +151,6 @@ static carom_status solve_step(state *m, carom_sparse_solver *solver, double tar
     carom_qp_unit_target(m, i, target, corrector);
     carom_qp_unit_finish(m, i);
   }
-  return status;
 }
 
 static double longest_step(const state *m) {
@@ -170,17 +171,17 @@ static double centering(double alpha) {
 }
 
 // Returns the length of the step, 0 when there is none in double precision.
-static double iterate(state *m, carom_sparse_solver *solver) {
+static double iterate(state *m, carom_qp_factor *solver) {
   for (int i = 0; i < unit_count(m); i++) carom_qp_unit_scale(m, i);
   carom_qp_interior_assemble(m);
   carom_sparse A = carom_qp_interior_matrix(m);
-  if (carom_sparse_factor(solver, &A)) return 0;
+  if (carom_qp_factor_compute(solver, &A)) return 0;
   slack_residuals(m);
-  if (solve_step(m, solver, 0, false)) return 0;
+  solve_step(m, solver, 0, false);
   double alpha = longest_step(m), mean = mean_product(m);
   memcpy(m->affine_x, m->dx, (size_t)m->s->n * sizeof(double));
   memcpy(m->affine_s, m->ds, (size_t)m->s->n * sizeof(double));
-  if (solve_step(m, solver, centering(alpha) * mean, true)) return 0;
+  solve_step(m, solver, centering(alpha) * mean, true);
   alpha = fmin(1, 0.99 * longest_step(m));
   if (!(alpha > 1e-12)) return 0;
   move(m, alpha);
@@ -204,7 +205,7 @@ static void answer(state *m) {
   }
 }
 
-static void run(state *m, carom_sparse_solver *solver, carom_qp_info *info) {
+static void run(state *m, carom_qp_factor *solver, carom_qp_info *info) {
   carom_qp_system *s = m->s;
   info->outcome = CAROM_QP_LIMIT;
   while (info->iterations < s->options.max_iterations) {
@@ -243,13 +244,12 @@ carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_
   double begin = carom_clock();
   take(&m, s, &taker);
   start(&m);
-  carom_sparse A = carom_qp_interior_matrix(&m);
-  carom_sparse_solver *solver;
+  carom_qp_factor *solver;
   carom_status status =
-      carom_sparse_solver_create(&solver, CAROM_SPARSE_POSITIVE_DEFINITE, &A, &arena->allocator, error);
+      carom_qp_factor_create(&solver, m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, error);
   if (status) return status;
   info->setup_seconds += carom_clock() - begin;
   run(&m, solver, info);
-  carom_sparse_solver_destroy(solver);
+  carom_qp_factor_destroy(solver);
   return info->outcome == CAROM_QP_STALLED ? polish(s, arena, info, error) : CAROM_OK;
 }

@@ -66,6 +66,11 @@ carom_status carom_qp_ranks(int *rank, int *count, carom_error *error) {
   return plugin ? plugin->ranks(rank, count, error) : absent(error);
 }
 
+carom_status carom_qp_ranks_largest(int *value, carom_error *error) {
+  const carom_qp_tao_plugin *plugin = open_plugin();
+  return plugin ? plugin->largest(value, error) : absent(error);
+}
+
 carom_status carom_qp_tao(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error) {
   (void)arena;
   const carom_qp_tao_plugin *plugin = open_plugin();

@@ -7,13 +7,14 @@
 #include "solve/qp.h"
 
 // Raised when what the two sides share changes: carom_qp_system, carom_qp_info or the functions below.
-enum { CAROM_QP_TAO_VERSION = 1 };
+enum { CAROM_QP_TAO_VERSION = 2 };
 
 typedef struct carom_qp_tao_plugin {
   int version;
   // Minimises from s->x and leaves the answer there, the same on every rank. Called by all ranks together.
   carom_status (*solve)(carom_qp_system *s, carom_qp_info *info, carom_error *error);
   carom_status (*ranks)(int *rank, int *count, carom_error *error);
+  carom_status (*largest)(int *value, carom_error *error);  // over the ranks, on all of them
 } carom_qp_tao_plugin;
 
 // The one symbol of the plug-in.

@@ -354,7 +354,15 @@ static carom_status ranks(int *rank, int *count, carom_error *error) {
   return CAROM_OK;
 }
 
+static carom_status largest(int *value, carom_error *error) {
+  int own = *value;
+  carom_status status = begin_petsc(error);
+  if (status) return status;
+  if (MPI_Allreduce(&own, value, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD) == MPI_SUCCESS) return CAROM_OK;
+  return fail(error, CAROM_ERR_UNSUPPORTED, "MPI cannot reach the other ranks");
+}
+
 __attribute__((visibility("default"))) const carom_qp_tao_plugin *carom_qp_tao_plugin_get(void) {
-  static const carom_qp_tao_plugin plugin = {CAROM_QP_TAO_VERSION, solve, ranks};
+  static const carom_qp_tao_plugin plugin = {CAROM_QP_TAO_VERSION, solve, ranks, largest};
   return &plugin;
 }

@@ -41,9 +41,10 @@ static size_t scratch(const carom_model *m) {
           carom_arena_cost((size_t)m->part_count * sizeof(carom_aabb)) +
           carom_arena_cost(2 * (size_t)m->boundary_count * sizeof(carom_pose)) +
           carom_arena_cost((size_t)m->boundary_count * sizeof(carom_vec3));
+  cost += carom_cone_joints_cost(m);
   if (!carom_fields_present(m)) return cost;
-  return cost + carom_arena_cost((n + 1) * sizeof(carom_mat3)) + 2 * carom_arena_cost((n + 1) * sizeof(carom_vec3)) +
-         2 * carom_arena_cost((n + 1) * sizeof(carom_mat3)) +
+  return cost + 2 * carom_arena_cost((n + 1) * sizeof(carom_mat3)) +
+         2 * carom_arena_cost((n + 1) * sizeof(carom_vec3)) + 2 * carom_arena_cost((n + 1) * sizeof(carom_mat3)) +
          2 * carom_arena_cost((size_t)m->charge_count * sizeof(carom_vec3));
 }
 
@@ -87,6 +88,7 @@ static void push_fields(carom_cone *c, carom_arena *arena) {
   c->loads.charge_point = CAROM_PUSH(arena, carom_vec3, c->model->charge_count);
   c->loads.charge_force = CAROM_PUSH(arena, carom_vec3, c->model->charge_count);
   c->directors = CAROM_PUSH(arena, carom_mat3, n);
+  c->director_rates = CAROM_PUSH(arena, carom_mat3, n);
 }
 
 static void number_bodies(carom_cone *c) {
@@ -113,8 +115,6 @@ static void list_fixed_parts(carom_cone *c) {
 
 // ---- options ------------------------------------------------------------------------------------------------------
 
-enum { MOREAU_DIRECTIONS = 4 };  // the default of another integrator: not asked for here
-
 static carom_status read_options(const carom_step_options *o, int threads, carom_cone *c, carom_error *error) {
   c->options = carom_qp_default_options();
   c->options.warm_start = true;
@@ -132,19 +132,16 @@ static carom_status read_options(const carom_step_options *o, int threads, carom
                       carom_qp_method_name(c->options.method));
   int p = o->friction_directions;
   bool tao = c->options.method == CAROM_QP_BLMVM || c->options.method == CAROM_QP_TRON;
-  if (p == 1 || p == 2 || p < 0 || p > 64)
+  if (p == 1 || p == 2 || p < -1 || p > 64)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "friction_directions is %d, expected 0 (exact cone) or 3 to 64", p);
-  if (tao || (p > 0 && p != MOREAU_DIRECTIONS)) {
+  if (tao || p > 0) {
     c->options.cone = CAROM_QP_GENERATORS;
-    c->options.generators = p > 0 && p != MOREAU_DIRECTIONS ? p : 3;
+    c->options.generators = p > 0 ? p : 3;
   }
   return CAROM_OK;
 }
 
 static carom_status check_model(const carom_model *m, carom_error *error) {
-  if (m->joint_count > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "the integrator cone does not take joints yet; use moreau, exact or dcr for jointed bodies");
   for (int i = 0; i < m->body_count; i++)
     if (!m->bodies[i].fixed && m->bodies[i].part_count == 0 && m->boundary_count > 0)
       return carom_fail(error, CAROM_ERR_GEOMETRY, "body '%s' has no shape: it would fall through the boundaries",
@@ -158,6 +155,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   *c = (carom_cone){.model = m, .allocator = stepper->allocator, .threads = stepper->threads};
   stepper->work = c;
   push_bodies(c, &stepper->arena);
+  carom_cone_joints_push(c, &stepper->arena);
   c->grains = all_balls(m);
   c->fields = carom_fields_present(m);
   if (c->fields) push_fields(c, &stepper->arena);
@@ -173,6 +171,8 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
     status = carom_grain_grid_create(&c->grid, m->moving_count, &c->allocator, error);
   if (status == CAROM_OK && c->swept) status = carom_sweep_create(&c->sweep, m->moving_count, &c->allocator, error);
   if (status == CAROM_OK) status = carom_qp_workspace_create(&c->solver, &c->allocator, error);
+  if (status == CAROM_OK && m->joint_count > 0)
+    status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &c->trial, error);
   if (status != CAROM_OK) return status;
   return carom_state_create(m->body_count, m->joint_count, &stepper->allocator, &stepper->saved, error);
 }
@@ -184,6 +184,7 @@ static void release(carom_stepper *stepper) {
   if (c->grid.count > 0) carom_grain_grid_destroy(&c->grid);
   carom_qp_workspace_destroy(c->solver);
   carom_sweep_destroy(&c->sweep, &c->allocator);
+  carom_state_destroy(c->trial);
   void *blocks[] = {c->near,   c->impulses,         c->chosen,           c->active,
                     c->events, c->program_contacts, c->program_impulses, c->memory.records};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
@@ -194,15 +195,26 @@ static bool may_fail(const carom_stepper *stepper, const carom_state *state, dou
   return true;
 }
 
+enum { MOST_CORRECTIONS = 6 };
+static const double HELD = 1e-6;  // of the smallest radius: how far joints may be off
+
 // ---- the step -----------------------------------------------------------------------------------------------------
+
+static carom_configuration configuration(const carom_cone *c, const carom_state *state) {
+  return (carom_configuration){.time = state->time,
+                               .x = state->x,
+                               .d = c->directors,
+                               .v = c->v_start,
+                               .dv = c->director_rates,
+                               .joints = state->joints};
+}
 
 static void evaluate_forces(carom_cone *c, const carom_state *state) {
   for (int i = 0; i < state->body_count; i++) {
     c->directors[i] = cm_rotation(state->q[i]);
-    c->v[i] = carom_state_velocity(c->model, state, i);
+    c->director_rates[i] = cm_mmul(cm_hat(c->w_start[i]), c->directors[i]);
   }
-  carom_configuration at = {.time = state->time, .x = state->x, .d = c->directors};
-  at.joints = state->joints;
+  carom_configuration at = configuration(c, state);
   carom_fields_evaluate(c->model, &at, &c->loads);
 }
 
@@ -227,7 +239,7 @@ static void kick_fields(carom_cone *c, carom_state *state, double h, carom_step_
     state->p[body] = cm_axpy(state->p[body], h, c->loads.f[body]);
     state->l[body] = cm_axpy(state->l[body], h, torque);
   }
-  carom_configuration at = {.time = state->time, .x = state->x, .d = c->directors, .joints = state->joints};
+  carom_configuration at = configuration(c, state);
   carom_resultant r = carom_fields_resultant(m, &at, &c->loads);
   report->impulse = cm_axpy(report->impulse, h, r.force);
   report->angular_impulse = cm_axpy(report->angular_impulse, h, r.moment);
@@ -317,21 +329,44 @@ static void place_driven(const carom_cone *c, carom_state *state, double end) {
   }
 }
 
+// Solves until the joints hold at the end of the step.
+static carom_status solve(carom_stepper *stepper, carom_state *state, double h, double end, carom_cone_outcome *outcome,
+                          carom_error *error) {
+  carom_cone *c = stepper->work;
+  carom_cone_joints_begin(c, state, h, end);
+  carom_status status = carom_cone_solve(c, state, h, outcome, error);
+  for (int i = 0; c->joints.equation_count > 0 && i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
+    carom_state_copy(c->trial, state);
+    take_momenta(c, c->trial);
+    status = drift(stepper, c->trial, h, error);
+    if (status != CAROM_OK) return status;
+    place_driven(c, c->trial, end);
+    if (carom_cone_joints_correct(c, c->trial, h, end) <= HELD * c->size) break;
+    status = carom_cone_solve_on(c, state, h, outcome, error);
+  }
+  return status;
+}
+
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                             carom_error *error) {
   carom_cone *c = stepper->work;
   carom_cone_outcome outcome;
   kick(c, state, h, report);
-  carom_status status = carom_cone_solve(c, state, h, &outcome, error);
+  carom_status status = solve(stepper, state, h, end, &outcome, error);
   if (status != CAROM_OK) return status;
   book_weight(c, state, h, report);
   carom_cone_book(c, state, h, report);
+  if (c->trial) carom_cone_joints_book(c, state, end, report);
   status = carom_cone_events(c, state, report, error);
   if (status != CAROM_OK) return status;
   take_momenta(c, state);
   status = drift(stepper, state, h, error);
   if (status != CAROM_OK) return status;
   place_driven(c, state, end);
+  if (c->trial) {
+    carom_joints_note_turns(c->model, state);
+    report->constraint = fmax(report->constraint, carom_joints_drift_at(c->model, state, end));
+  }
   if (outcome.iterations > report->iterations) report->iterations = outcome.iterations;
   report->complementarity = fmax(report->complementarity, outcome.residual);
   report->duality_gap = fmax(report->duality_gap, outcome.gap);

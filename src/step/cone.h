@@ -5,6 +5,7 @@
 //     cone_search*.c   which bodies may meet within the step, and where       -> near
 //     cone_memory.c    what each contact carried a step ago                   -> warm start
 //     cone_active.c    which of these enter the program, and the solve        -> velocities
+//     cone_joints.c    joints, motors and stops as rows of it
 //     cone_book.c      what the contacts did, for the audit
 //     cone_outlet.c    grains that leave and come back
 //     cone.c           the order of a step
@@ -13,6 +14,7 @@
 
 #include "carom/qp.h"
 #include "mechanics/contacts.h"
+#include "mechanics/joints.h"
 #include "model/fields.h"
 #include "step/cone_grid.h"
 #include "step/cone_sweep.h"
@@ -41,6 +43,18 @@ typedef struct carom_cone_memory {
   int count, capacity;
 } carom_cone_memory;
 
+// Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
+typedef struct carom_cone_joints {
+  double *theta;               // (joint_count x CAROM_JOINT_ROWS) what the equations leave at the start
+  carom_joint_row *equations;  // (same)
+  carom_joint_limit *stops;    // (stop_count)
+  carom_qp_row *rows;          // (count)
+  double *multipliers;         // (count)
+  int *place;                  // (count) into kept
+  double *kept;                // multipliers of the last step
+  int count, equation_count, stop_count;
+} carom_cone_joints;
+
 typedef struct carom_cone {
   const carom_model *model;
   carom_allocator allocator;
@@ -58,7 +72,7 @@ typedef struct carom_cone {
   int *rank;                      // (body_count) place in the program; -1 for bodies that never move
   carom_dmv_bodies bodies;
   carom_loads loads;
-  carom_mat3 *directors;
+  carom_mat3 *directors, *director_rates;
   // the program
   bool swept;  // by cone_sweep.c; else by carom/qp.h
   carom_sweep sweep;
@@ -84,6 +98,8 @@ typedef struct carom_cone {
   carom_pose *frames;       // (boundary_count) now
   carom_vec3 *upward;       // (boundary_count) z axes of the frames
   carom_cone_memory memory;
+  carom_cone_joints joints;
+  carom_state *trial;  // the end of the step, to see what joints make of it; null without joints
   carom_contact_event *events;
   int event_capacity;
 } carom_cone;
@@ -117,6 +133,9 @@ bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t 
 // ---- cone_active.c
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
                               carom_error *error);
+// Goes on from the last solve with other right-hand sides of the joints.
+carom_status carom_cone_solve_on(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
+                                 carom_error *error);
 // Velocity with which a body is moved over the step: what touches nothing falls on a parabola.
 carom_vec3 carom_cone_drift_velocity(const carom_cone *cone, int body, double h);
 
@@ -124,6 +143,19 @@ carom_vec3 carom_cone_drift_velocity(const carom_cone *cone, int body, double h)
 // tolerance; leaves velocities, impulses and the true residual
 carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double tolerance, int *iterations, double *residual,
                               carom_error *error);
+
+// ---- cone_joints.c
+struct carom_tape;
+size_t carom_cone_joints_cost(const carom_model *model);
+void carom_cone_joints_push(carom_cone *cone, carom_arena *arena);
+// Rows for the step from `state` to the time `end`; all else takes these.
+void carom_cone_joints_begin(carom_cone *cone, const carom_state *state, double h, double end);
+void carom_cone_joints_touch(carom_cone *cone, const carom_state *state);  // marks jointed bodies as touching
+// Moves the right-hand sides by what the trial end of the step leaves of the equations; returns the worst of it (m).
+double carom_cone_joints_correct(carom_cone *cone, const carom_state *trial, double h, double end);
+void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_step_report *report);
+void carom_cone_joints_keep(const carom_cone *cone, struct carom_tape *tape);
+bool carom_cone_joints_recall(carom_cone *cone, struct carom_tape *tape);
 
 // ---- cone_book.c
 void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom_step_report *report);

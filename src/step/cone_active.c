@@ -9,9 +9,10 @@
 
 #include "step/cone.h"
 
-enum { FIRST_SWEEPS = 30, MOST_PASSES = 12, MOST_SEARCHES = 16 };
+enum { FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12, MOST_SEARCHES = 16 };
 static const double TAKE_IN = 0.1;  // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double CALM = 5e-4;    // residual aimed at, in radii per step
+static const double HELD = 1e-7;    // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
 static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after all passes
 
@@ -57,7 +58,7 @@ static void choose(carom_cone *cone, double h, bool carry) {
   }
 }
 
-static int list_active(carom_cone *cone) {
+static int list_active(carom_cone *cone, const carom_state *state) {
   cone->active_count = 0;
   memset(cone->touches, 0, (size_t)cone->model->body_count * sizeof *cone->touches);
   for (int i = 0; i < cone->near_count; i++) {
@@ -65,6 +66,7 @@ static int list_active(carom_cone *cone) {
     cone->active[cone->active_count++] = i;
     note_touch(cone, &cone->near[i]);
   }
+  carom_cone_joints_touch(cone, state);
   return cone->active_count;
 }
 
@@ -133,32 +135,37 @@ static void take_solution(carom_cone *cone) {
   for (int i = 0; i < cone->active_count; i++) cone->impulses[cone->active[i]] = cone->program_impulses[i];
 }
 
-static carom_status solve_by_sweeps(carom_cone *cone, double h, int pass, carom_cone_outcome *outcome,
+static carom_status solve_by_sweeps(carom_cone *cone, double h, int doubled, carom_cone_outcome *outcome,
                                     carom_error *error) {
   double scale = cone->size / h, residual;
   int most = cone->options.max_iterations > 0 ? cone->options.max_iterations : FIRST_SWEEPS;
-  carom_status status =
-      carom_cone_sweep(cone, h, most << (pass < 3 ? pass : 3), CALM * scale, &outcome->iterations, &residual, error);
+  carom_status status = carom_cone_sweep(cone, h, most << (doubled < 3 ? doubled : 3), CALM * scale,
+                                         &outcome->iterations, &residual, error);
   if (status == CAROM_OK) outcome->residual = residual / scale;
   return status;
 }
 
-static carom_status solve_program(carom_cone *cone, double h, int pass, carom_cone_outcome *outcome,
+static carom_status solve_program(carom_cone *cone, double h, int doubled, carom_cone_outcome *outcome,
                                   carom_error *error) {
-  if (cone->swept) return solve_by_sweeps(cone, h, pass, outcome, error);
+  if (cone->swept) return solve_by_sweeps(cone, h, doubled, outcome, error);
   const carom_model *m = cone->model;
   carom_qp_problem problem = {.body_count = m->moving_count + m->drive_count,
                               .contact_count = cone->active_count,
+                              .row_count = cone->joints.count,
                               .bodies = cone->program_bodies,
-                              .contacts = cone->program_contacts};
-  carom_qp_solution solution = {
-      .impulses = cone->program_impulses, .velocities = cone->program_velocities, .spins = cone->program_spins};
+                              .contacts = cone->program_contacts,
+                              .rows = cone->joints.rows};
+  carom_qp_solution solution = {.impulses = cone->program_impulses,
+                                .multipliers = cone->joints.multipliers,
+                                .velocities = cone->program_velocities,
+                                .spins = cone->program_spins};
   carom_qp_options o = cone->options;
   if (!cone->exacting) {
     o.velocity_scale = cone->size / h;
     o.tolerance = CALM;
-    if (o.max_iterations == 0) o.max_iterations = FIRST_SWEEPS;
-    o.max_iterations <<= pass < 3 ? pass : 3;
+    if (cone->joints.count > 0) o.tolerance = HELD;
+    if (o.max_iterations == 0) o.max_iterations = cone->joints.count > 0 ? JOINT_SWEEPS : FIRST_SWEEPS;
+    o.max_iterations <<= doubled < 3 ? doubled : 3;
   }
   carom_qp_info info;
   program_contacts(cone, h);
@@ -173,21 +180,22 @@ static carom_status solve_program(carom_cone *cone, double h, int pass, carom_co
 
 // ---- the check ----------------------------------------------------------------------------------------------------
 
-// Takes in what would overlap; returns how many those are.
-static int check_gaps(carom_cone *cone, double h, double allowed, double *violation) {
-  double worst = 0;
-  int added = 0;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) \
-    reduction(max : worst) reduction(+ : added) if (cone->threads > 1)
+// Takes in what would overlap. The deepest overlap of all, and of those that are in the program already.
+static double check_gaps(carom_cone *cone, double h, double allowed, double *within) {
+  double worst = 0, solved = 0;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max \
+                                                                               : worst, solved) if (cone->threads > 1)
   for (int i = 0; i < cone->near_count; i++) {
     double overlap = -coming_gap(cone, &cone->near[i], h);
     worst = overlap > worst ? overlap : worst;
-    if (cone->chosen[i] || overlap <= 0.25 * allowed) continue;
-    cone->chosen[i] = true;
-    added++;
+    if (cone->chosen[i]) {
+      solved = overlap > solved ? overlap : solved;
+    } else if (overlap > 0.25 * allowed) {
+      cone->chosen[i] = true;
+    }
   }
-  *violation = worst;
-  return added;
+  *within = solved;
+  return worst;
 }
 
 // Bodies that go farther than the search looked; their reach grows.
@@ -223,23 +231,33 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, d
       cone->model->bodies[near->a].name, other, violation, state->time);
 }
 
-// Solves for the candidates at hand until none is left out and overlaps are as small as they should be.
+// Solves for the candidates at hand until overlaps are as small as they should be. Sweeps are doubled only where those
+// before did not part what was in the program.
 static carom_status solve_here(carom_cone *cone, const carom_state *state, double h, bool fresh,
                                carom_cone_outcome *outcome, carom_error *error) {
   double allowed = ALLOWED_OVERLAP * cone->size;
   carom_status status = make_room(cone, error);
   bool solve = fresh;
+  int doubled = 0;
   for (int pass = 0; pass < MOST_PASSES && status == CAROM_OK; pass++) {
-    list_active(cone);
-    if (solve) status = solve_program(cone, h, pass, outcome, error);
+    list_active(cone, state);
+    if (solve) status = solve_program(cone, h, doubled, outcome, error);
     if (status != CAROM_OK) break;
-    int added = check_gaps(cone, h, allowed, &outcome->violation);
-    solve = added > 0 || (outcome->violation > allowed && cone->active_count > 0);
-    if (!solve) return CAROM_OK;
+    double within;
+    outcome->violation = check_gaps(cone, h, allowed, &within);
+    if (outcome->violation <= allowed) return CAROM_OK;
+    doubled += within > allowed;
+    solve = true;
   }
   if (status == CAROM_OK && outcome->violation > HOPELESS_OVERLAP * cone->size)
     status = overfull(cone, state, h, outcome->violation, error);
   return status;
+}
+
+carom_status carom_cone_solve_on(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
+                                 carom_error *error) {
+  carom_status status = solve_here(cone, state, h, true, outcome, error);
+  return status == CAROM_OK ? carom_cone_remember(cone, error) : status;
 }
 
 static double deepest(const carom_cone *cone) {

@@ -68,6 +68,7 @@ size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes) {
   const carom_cone *cone = stepper->work;
   carom_tape tape = {.bytes = bytes};
   keep_records(cone, &tape);
+  carom_cone_joints_keep(cone, &tape);
   if (cone->parts) carom_keep_contacts(cone->parts, &tape);
   return tape.at;
 }
@@ -98,6 +99,6 @@ static bool recall_records(carom_cone *cone, carom_tape *tape) {
 bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size) {
   carom_cone *cone = stepper->work;
   carom_tape tape = {.from = bytes, .size = size};
-  return recall_records(cone, &tape) && (!cone->parts || carom_recall_contacts(cone->parts, &tape)) &&
-         carom_tape_ended(&tape);
+  return recall_records(cone, &tape) && carom_cone_joints_recall(cone, &tape) &&
+         (!cone->parts || carom_recall_contacts(cone->parts, &tape)) && carom_tape_ended(&tape);
 }

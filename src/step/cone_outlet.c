@@ -10,8 +10,11 @@ static bool inside(carom_vec3 x, carom_vec3 low, carom_vec3 high) {
   return x.x >= low.x && x.x <= high.x && x.y >= low.y && x.y <= high.y && x.z >= low.z && x.z <= high.z;
 }
 
-// Room for the body about x, at the end of the step; a little more than touching.
+// Room for the body about x, at the end of the step; a little more than touching. Boundaries are where they were at its
+// start.
 static bool room_at(const carom_cone *cone, const carom_state *state, int body, carom_vec3 x) {
+  double r = cone->radius[body];
+  if (carom_cone_touch_boundaries(cone, body, x, cm_zero3(), r, 0.01 * r, 0, NULL, 0) > 0) return false;
   for (int i = 0; i < cone->model->moving_count; i++) {
     int other = cone->mover[i];
     double d = 1.01 * (cone->radius[body] + cone->radius[other]);
@@ -65,12 +68,24 @@ static carom_status note_event(carom_cone *cone, const carom_state *state, int b
   return CAROM_OK;
 }
 
+// An outlet that holds every body at the start holds what they should flow in.
+static bool too_large(const carom_cone *cone, const carom_state *state, const carom_recirculation_def *r) {
+  if (state->step > 0 || cone->model->moving_count < 2) return false;
+  for (int i = 0; i < cone->model->moving_count; i++)
+    if (!inside(state->x[cone->mover[i]], r->outlet_low, r->outlet_high)) return false;
+  return true;
+}
+
 carom_status carom_cone_recirculate(carom_cone *cone, carom_state *state, carom_step_report *report,
                                     carom_error *error) {
   const carom_model *m = cone->model;
   carom_status status = CAROM_OK;
   for (int k = 0; k < m->recirculation_count; k++) {
     const carom_recirculation_def *r = &m->recirculations[k];
+    if (too_large(cone, state, r))
+      return carom_fail(error, CAROM_ERR_GEOMETRY,
+                        "recirculation %d: all %d bodies start in its outlet, which must lie beyond the container", k,
+                        m->moving_count);
     for (int i = 0; i < m->moving_count && status == CAROM_OK; i++) {
       int body = cone->mover[i];
       carom_vec3 from = state->x[body], x;

@@ -46,6 +46,7 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
   for (int i = 0; i < count; i++) {
     point = i > 0 && contacts[i].pair == contacts[i - 1].pair ? point + 1 : 0;
     if (contacts[i].gap > pair_reach(cone, &contacts[i]) + SLOP * cone->size) continue;
+    if (carom_joints_hold(cone->model, state, contacts[i].body_a, contacts[i].body_b)) continue;
     near_of(cone, state, &contacts[i], point, &cone->near[cone->near_count++]);
   }
   return CAROM_OK;

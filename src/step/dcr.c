@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/tape.h"
 #include "mechanics/balance.h"
 #include "model/model.h"
 
@@ -27,8 +28,10 @@ static size_t scratch(const carom_model *model) {
   size_t vectors = 5, matrices = 3, numbers = 2, charge_vectors = 2;  // as pushed by push_arrays
   return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(carom_dcr)) +
          vectors * carom_arena_cost(n * sizeof(carom_vec3)) + matrices * carom_arena_cost(n * sizeof(carom_mat3)) +
-         numbers * carom_arena_cost(n * sizeof(double)) + carom_arena_cost((size_t)model->part_count * sizeof(double)) +
-         law_cost() + charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
+         numbers * carom_arena_cost(n * sizeof(double)) + carom_arena_cost(n * sizeof(bool)) +
+         carom_arena_cost((size_t)model->joint_count * CAROM_JOINT_ROWS * sizeof(double)) +
+         carom_arena_cost((size_t)model->part_count * sizeof(double)) + law_cost() +
+         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
 }
 
 static void push_arrays(carom_dcr *w, carom_arena *arena, const carom_model *model) {
@@ -45,6 +48,8 @@ static void push_arrays(carom_dcr *w, carom_arena *arena, const carom_model *mod
   w->alpha = CAROM_PUSH(arena, carom_vec3, n + 1);
   w->restlessness = CAROM_PUSH(arena, double, n);
   w->reach = CAROM_PUSH(arena, double, n);
+  w->rested = CAROM_PUSH(arena, bool, n);
+  w->minus_mu = CAROM_PUSH(arena, double, model->joint_count *CAROM_JOINT_ROWS);
   w->thickness = CAROM_PUSH(arena, double, model->part_count);
 }
 
@@ -87,7 +92,14 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
     status = carom_projection_create(model, w->contacts, w->sweeps, &w->allocator, &w->projection, error);
   if (status == CAROM_OK) status = carom_joints_create(model, &w->allocator, &w->joints, error);
   if (status == CAROM_OK) status = carom_impact_work_create(CAROM_DCR_LAW_MAX, &w->allocator, &w->law_work, error);
+  if (status == CAROM_OK && model->joint_count > 0)
+    status = carom_impact_system_create(model, &w->allocator, &w->latches, error);
   if (status == CAROM_OK) status = carom_state_clone(stepper->saved, &w->allocator, &w->start, error);
+  if (status == CAROM_OK) status = carom_state_clone(stepper->saved, &w->allocator, &w->start_of_settling, error);
+  w->limit_capacity = carom_joints_limit_capacity(model);
+  w->limits = CAROM_NEW(&w->allocator, carom_joint_limit, w->limit_capacity);
+  if (status == CAROM_OK && !w->limits)
+    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d limits of joints", w->limit_capacity);
   return status;
 }
 
@@ -95,10 +107,13 @@ static void release(carom_stepper *stepper) {
   carom_dcr *w = stepper->work;
   if (!w) return;
   carom_state_destroy(w->start);
+  carom_state_destroy(w->start_of_settling);
   carom_joints_destroy(w->joints);
   carom_projection_destroy(w->projection);
   carom_sweeps_destroy(w->sweeps);
   carom_contacts_destroy(w->contacts);
+  carom_impact_system_destroy(w->latches);
+  carom_release(&w->allocator, w->limits);
   carom_release(&w->allocator, w->pairs);
   carom_release(&w->allocator, w->before);
   carom_release(&w->allocator, w->slow);
@@ -114,14 +129,25 @@ static bool may_fail(const carom_stepper *stepper, const carom_state *state, dou
 
 // ---- pairs ---------------------------------------------------------------------------------------------------------
 
+// The boxes of half-spaces are as large as can be.
+static void widen_driven(carom_stepper *stepper, int body, double dt) {
+  carom_dcr *w = stepper->work;
+  carom_vec3 v, spin;
+  double radius = stepper->model->bodies[body].bounding_radius;
+  carom_model_motion(stepper->model, body, w->motion_time, w->motion_h, &v, &spin);
+  w->reach[body] = 1.5 * dt * (cm_norm(v) + (isfinite(radius) ? radius * cm_norm(spin) : 0));
+}
+
 // Pairs that may meet within the cycle: boxes are widened by how far a body may move.
 static carom_status find_pairs(carom_stepper *stepper, const carom_state *state, double dt, carom_error *error) {
   carom_dcr *w = stepper->work;
+  for (int i = 0; i < stepper->model->drive_count; i++) widen_driven(stepper, stepper->model->drives[i].body, dt);
   for (int i = 0; i < state->body_count; i++) {
     double radius = stepper->model->bodies[i].bounding_radius;
+    if (stepper->model->bodies[i].fixed) continue;
     double speed = cm_norm(carom_state_velocity(stepper->model, state, i)) +
                    cm_norm(carom_state_angular_velocity(stepper->model, state, i)) * radius;
-    w->reach[i] = stepper->model->bodies[i].fixed ? 0 : 1.5 * dt * (speed + 2 * dt * w->restlessness[i]);
+    w->reach[i] = 1.5 * dt * (speed + 2 * dt * w->restlessness[i]);
   }
   carom_status status = carom_contacts_update(w->contacts, state->x, state->q, w->reach, error);
   if (status != CAROM_OK) return status;
@@ -143,8 +169,9 @@ static double relative_motion(const carom_stepper *stepper, const carom_state *f
   int bodies[2] = {pair->body_a, pair->body_b};
   for (int k = 0; k < 2; k++) {
     carom_quat turn = cm_qmul(to->q[bodies[k]], cm_qconj(from->q[bodies[k]]));
-    if (!stepper->model->bodies[bodies[k]].fixed)
-      motion += cm_norm(cm_log(turn)) * stepper->model->bodies[bodies[k]].bounding_radius;
+    const carom_body *body = &stepper->model->bodies[bodies[k]];
+    bool turns = !body->fixed || (stepper->model->drive_count > 0 && isfinite(body->bounding_radius));
+    if (turns) motion += cm_norm(cm_log(turn)) * body->bounding_radius;
   }
   return motion;
 }
@@ -185,6 +212,7 @@ static carom_status lift(carom_stepper *stepper, carom_state *state, const carom
     state->l[i] = cm_rotate(state->q[i], body);
   }
   if (!carom_joints_any(stepper->model, state)) return CAROM_OK;
+  carom_joints_note_turns(stepper->model, state);
   return carom_joints_impose(w->joints, state, state->time, state->p, state->l, NULL, error);
 }
 
@@ -209,11 +237,18 @@ static carom_status project(carom_stepper *stepper, carom_state *state, carom_st
 
 static carom_status smooth_motion(carom_stepper *stepper, carom_state *state, double dt, carom_step_report *report,
                                   carom_error *error) {
+  carom_dcr *w = stepper->work;
+  w->motion_time = state->time;
+  w->motion_h = dt;
   carom_dcr_accelerate(stepper, state);
+  for (int i = 0; i < state->body_count; i++) w->rested[i] = false;
   carom_status status = find_pairs(stepper, state, dt, error);
   if (status == CAROM_OK) status = carom_dcr_rest(stepper, state, dt, report, error);
-  if (status != CAROM_OK) return status;
-  return carom_integrator_variational.advance(stepper, state, dt, state->time + dt, report, error);
+  if (status == CAROM_OK)
+    status = carom_integrator_variational.advance(stepper, state, dt, state->time + dt, report, error);
+  if (status == CAROM_OK) carom_dcr_book_settling(stepper, state, report);
+  carom_drives_place(stepper->model, state, state->time + dt);
+  return status;
 }
 
 // Advances by dt, or by less when a fast body would pass through another; *taken says how far.
@@ -257,6 +292,33 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   return status;
 }
 
+// ---- for checkpoints -----------------------------------------------------------------------------------------------
+
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const carom_dcr *w = stepper->work;
+  carom_tape tape = {.bytes = bytes};
+  carom_flow_memory(stepper, &tape);
+  carom_keep_contacts(w->contacts, &tape);
+  carom_tape_put(&tape, &w->memory_count, sizeof w->memory_count);
+  carom_tape_put(&tape, w->memory, (size_t)w->memory_count * sizeof *w->memory);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  carom_dcr *w = stepper->work;
+  carom_tape tape = {.from = bytes, .size = size};
+  int count;
+  w->memory_count = 0;
+  if (!carom_flow_recall(stepper, &tape) || !carom_recall_contacts(w->contacts, &tape)) return false;
+  if (!carom_tape_get(&tape, &count, sizeof count) || count < 0) return false;
+  const void *forces = carom_tape_take(&tape, (size_t)count * sizeof *w->memory);
+  if (!forces || !carom_tape_ended(&tape)) return false;
+  if (!carom_dcr_reserve(w, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) return false;
+  if (count > 0) memcpy(w->memory, forces, (size_t)count * sizeof *w->memory);
+  w->memory_count = count;
+  return true;
+}
+
 const carom_integrator carom_integrator_dcr = {
     .name = "dcr",
     .summary = "collisions at the end of the step: closest-point projection, then the impact law; rest and friction",
@@ -265,4 +327,6 @@ const carom_integrator carom_integrator_dcr = {
     .may_fail = may_fail,
     .advance = advance,
     .release = release,
+    .memory = memory,
+    .recall = recall,
 };

@@ -12,6 +12,7 @@
 #define CAROM_SRC_STEP_DCR_H
 
 #include "carom/impact.h"
+#include "mechanics/impact_system.h"
 #include "mechanics/joints.h"
 #include "mechanics/projection.h"
 #include "model/fields.h"
@@ -40,8 +41,15 @@ typedef struct carom_dcr {
   carom_sweeps *sweeps;
   carom_projection *projection;
   carom_joints *joints;
-  carom_state *start;  // of the cycle
-  double size;         // bounding radius of the smallest moving body
+  carom_impact_system *latches;  // null without joints
+  carom_joint_limit *limits;     // (limit_capacity) near ones of this solve; their rows are numbered after the contacts
+  int limit_capacity, limit_first;
+  carom_state *start_of_settling;  // scratch
+  double *minus_mu;                // (joint_count * CAROM_JOINT_ROWS) scratch
+  bool *rested;  // (body_count) joints of this body took up the first half kick, with contacts or limits
+  double motion_time, motion_h;  // the stretch over which driven bodies move at a constant twist
+  carom_state *start;            // of the cycle
+  double size;                   // bounding radius of the smallest moving body
   bool fields, velocities;
   carom_loads loads;
   carom_mat3 *d, *d_rate;       // (body_count) directors, for the fields
@@ -84,6 +92,21 @@ carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double d
 carom_sweep_options carom_dcr_sweep_options(const carom_stepper *stepper);
 carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double dt, carom_step_report *report,
                               carom_error *error);
+
+// ---- dcr_limits.c
+// Adds the limits of joints that are reached; dt > 0: at rest over dt, 0: at an impact.
+carom_status carom_dcr_add_limits(carom_stepper *stepper, const carom_state *state, double dt,
+                                  carom_step_report *report, carom_error *error);
+// Contacts for which a latch waits stick.
+carom_status carom_dcr_latch(carom_stepper *stepper, carom_state *state, double time, const carom_contact *contacts,
+                             int count, carom_step_report *report, carom_error *error);
+bool carom_dcr_latch_waits(const carom_stepper *stepper, const carom_state *state, const carom_contact *contact);
+
+// ---- dcr_books.c, too
+// Which bodies took part in `rest` with joints, and what the joints then did of the second half kick at the end of the
+// smooth motion.
+void carom_dcr_note_rested(carom_stepper *stepper);
+void carom_dcr_book_settling(carom_stepper *stepper, const carom_state *state, carom_step_report *report);
 
 // ---- dcr_law.c
 // Impulses of a group by the law of the options; the solver then skips it.

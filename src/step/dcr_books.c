@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "step/constrained.h"
 #include "step/dcr.h"
 
 bool carom_dcr_reserve(const carom_dcr *w, void **array, int *capacity, int count, size_t size) {
@@ -11,6 +12,8 @@ bool carom_dcr_reserve(const carom_dcr *w, void **array, int *capacity, int coun
 }
 
 bool carom_dcr_make_room(carom_dcr *w, int contacts) {
+  w->limit_first = contacts;
+  contacts += w->limit_capacity;
   return carom_dcr_reserve(w, (void **)&w->before, &w->before_capacity, contacts, sizeof *w->before) &&
          carom_dcr_reserve(w, (void **)&w->slow, &w->slow_capacity, contacts, sizeof *w->slow);
 }
@@ -24,7 +27,14 @@ void carom_dcr_load(carom_stepper *stepper, const carom_state *state, double dt)
     body->v = cm_axpy(cm_scale(body->inverse_mass, state->p[i]), dt, w->a[i]);
     body->w = cm_axpy(cm_mulv(body->inverse_inertia, state->l[i]), dt, w->alpha[i]);
   }
+  for (int i = 0; i < stepper->model->drive_count; i++) {
+    int driven = stepper->model->drives[i].body;
+    carom_sweep_body *body = &w->sweeps->bodies[driven];
+    carom_model_motion(stepper->model, driven, w->motion_time, w->motion_h, &body->v, &body->w);
+  }
 }
+
+static bool is_limit(const carom_dcr *w, const carom_sweep_contact *c) { return c->source >= w->limit_first; }
 
 // Both bodies feel the impulse at one point, so that angular momentum does not change by it.
 carom_sweep_contact *carom_dcr_add(carom_dcr *w, const carom_state *state, const carom_contact *contacts, int i) {
@@ -110,6 +120,7 @@ void carom_dcr_recall(carom_dcr *w, const carom_state *state, const carom_contac
     const carom_sweep_group *g = &w->sweeps->groups[i];
     for (int k = g->first; k < g->first + g->count && !g->skip; k++) {
       carom_sweep_contact *c = &w->sweeps->contacts[k];
+      if (is_limit(w, c)) continue;
       const carom_dcr_memory *m = nearest_memory(w, state, &contacts[c->source]);
       if (m) recall_contact(m, dt, c);
     }
@@ -121,14 +132,15 @@ void carom_dcr_remember(carom_dcr *w, const carom_state *state, const carom_cont
   const carom_sweeps *s = w->sweeps;
   int count = 0;
   for (int i = 0; i < s->contact_count; i++)
-    if (s->contacts[i].source >= count) count = s->contacts[i].source + 1;
+    if (s->contacts[i].source >= count && !is_limit(w, &s->contacts[i])) count = s->contacts[i].source + 1;
   if (!carom_dcr_reserve(w, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) count = 0;
   w->memory_count = count;
   for (int i = 0; i < count; i++)
     w->memory[i] =
         (carom_dcr_memory){contacts[i].part_a, contacts[i].part_b, local_point(state, &contacts[i]), cm_zero3()};
   for (int i = 0; i < s->contact_count && count > 0; i++)
-    w->memory[s->contacts[i].source].force = cm_scale(1 / dt, carom_sweep_impulse(&s->contacts[i]));
+    if (!is_limit(w, &s->contacts[i]))
+      w->memory[s->contacts[i].source].force = cm_scale(1 / dt, carom_sweep_impulse(&s->contacts[i]));
 }
 
 // ---- impulses ------------------------------------------------------------------------------------------------------
@@ -159,14 +171,14 @@ static double relative_kick(const carom_dcr *w, const carom_sweep_contact *c, in
   return row_kick(w, c->a, c->b, &c->row[k]);
 }
 
-// Joint impulses act like those of contacts.
-static void act_joint(const carom_stepper *stepper, carom_state *state, const carom_sweep_joint *j,
-                      carom_step_report *report) {
-  int body[2] = {j->a, j->b};
+// Impulses of joints and of their limits act like those of contacts; one end may be the world.
+static void act_row(const carom_stepper *stepper, carom_state *state, int a, int b, const carom_sweep_row *row,
+                    double lambda, carom_step_report *report) {
+  int body[2] = {a, b};
   for (int k = 0; k < 2; k++) {
     if (body[k] == stepper->model->body_count || stepper->model->bodies[body[k]].fixed) continue;
-    carom_vec3 P = cm_scale(k == 0 ? j->lambda : -j->lambda, j->row.d);
-    carom_vec3 L = cm_scale(k == 0 ? j->lambda : -j->lambda, k == 0 ? j->row.ra : j->row.rb);
+    carom_vec3 P = cm_scale(k == 0 ? lambda : -lambda, row->d);
+    carom_vec3 L = cm_scale(k == 0 ? lambda : -lambda, k == 0 ? row->ra : row->rb);
     state->p[body[k]] = cm_add(state->p[body[k]], P);
     state->l[body[k]] = cm_add(state->l[body[k]], L);
     bool alone = body[1 - k] == stepper->model->body_count || stepper->model->bodies[body[1 - k]].fixed;
@@ -220,12 +232,35 @@ static void note_pair(carom_dcr_pair *pair, carom_vec3 P, const carom_contact *c
   pair->normal = c->normal;
 }
 
+static void book_limit(carom_stepper *stepper, carom_state *state, const carom_sweep_contact *c, double kick,
+                       bool kick_to_come, carom_step_report *report) {
+  const carom_dcr *w = stepper->work;
+  if (kick_to_come || w->before[c->source][0] >= -w->slow[c->source])
+    account_rest(w, c, kick, kick_to_come, report);
+  else
+    account_impact(w, c, report);
+  act_row(stepper, state, c->a, c->b, &c->row[0], c->gamma[0], report);
+}
+
+// Losses are those of relative velocities; what a driven B does besides is work.
+static double work_of_drive(const carom_dcr *w, const carom_sweep_contact *c) {
+  const carom_sweep_body *B = &w->sweeps->bodies[c->b];
+  double work = 0;
+  if (B->inverse_mass > 0) return 0;
+  for (int k = 0; k < 3; k++) work += c->gamma[k] * (cm_dot(c->row[k].d, B->v) + cm_dot(c->row[k].rb, B->w));
+  return work;
+}
+
 void carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_contact *contacts, double kick,
                     bool kick_to_come, carom_step_report *report) {
   carom_dcr *w = stepper->work;
   for (int i = 0; i < w->sweeps->contact_count; i++) {
     const carom_sweep_contact *c = &w->sweeps->contacts[i];
     if (c->gamma[0] == 0) continue;
+    if (is_limit(w, c)) {
+      book_limit(stepper, state, c, kick, kick_to_come, report);
+      continue;
+    }
     carom_dcr_pair *pair = &w->pairs[contacts[c->source].pair];
     pair->rested = pair->rested || kick_to_come;
     if (pair->rested && !pair->impact)
@@ -234,12 +269,57 @@ void carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_cont
       account_impact(w, c, report);
     carom_vec3 P = carom_sweep_impulse(c);
     act(stepper, state, c, P, report);
+    if (stepper->model->drive_count > 0) report->work += work_of_drive(w, c);
     note_pair(pair, P, &contacts[c->source]);
   }
   for (int i = 0; i < w->sweeps->joint_count; i++) {
     account_joint(w, &w->sweeps->joints[i], kick, kick_to_come, report);
-    act_joint(stepper, state, &w->sweeps->joints[i], report);
+    const carom_sweep_joint *j = &w->sweeps->joints[i];
+    act_row(stepper, state, j->a, j->b, &j->row, j->lambda, report);
   }
+}
+
+// ---- joints of bodies at rest --------------------------------------------------------------------------------------
+
+void carom_dcr_note_rested(carom_stepper *stepper) {
+  carom_dcr *w = stepper->work;
+  const carom_sweeps *s = w->sweeps;
+  for (int i = 0; i < s->joint_count; i++) {
+    int body[2] = {s->joints[i].a, s->joints[i].b};
+    for (int k = 0; k < 2; k++) {
+      if (body[k] == stepper->model->body_count || stepper->model->bodies[body[k]].fixed) continue;
+      w->rested[body[k]] = !s->groups[s->group_of_body[body[k]]].skip;
+    }
+  }
+}
+
+// Kinetic energy that impulses of joints, mu, gave to the bodies that rested.
+static double given_by(carom_stepper *stepper, const carom_state *state, const carom_constrained *joints) {
+  carom_dcr *w = stepper->work;
+  double given = 0;
+  carom_state_copy(w->start_of_settling, state);
+  carom_state *before = w->start_of_settling;
+  for (int i = 0; i < stepper->model->joint_count * CAROM_JOINT_ROWS; i++) w->minus_mu[i] = -joints->mu[i];
+  carom_joint_system_push(joints->system, w->minus_mu, before->p, before->l);
+  for (int i = 0; i < state->body_count; i++) {
+    if (!w->rested[i]) continue;
+    carom_vec3 v =
+        cm_add(carom_state_velocity(stepper->model, state, i), carom_state_velocity(stepper->model, before, i));
+    carom_vec3 spin = cm_add(carom_state_angular_velocity(stepper->model, state, i),
+                             carom_state_angular_velocity(stepper->model, before, i));
+    given += 0.5 * cm_dot(v, cm_sub(state->p[i], before->p[i])) + 0.5 * cm_dot(spin, cm_sub(state->l[i], before->l[i]));
+  }
+  return given;
+}
+
+// Joints that took up the first half kick in `rest` take up the second when the smooth motion is settled: both halves
+// are booked alike.
+void carom_dcr_book_settling(carom_stepper *stepper, const carom_state *state, carom_step_report *report) {
+  const carom_dcr *w = stepper->work;
+  const carom_constrained *joints = carom_variational_joints(stepper);
+  bool any = false;
+  for (int i = 0; i < state->body_count; i++) any = any || w->rested[i];
+  if (joints && any) report->projection_energy += given_by(stepper, state, joints);
 }
 
 void carom_dcr_note_residuals(const carom_sweeps *s, carom_step_report *report) {

@@ -94,11 +94,13 @@ carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double
   double touch = CAROM_DCR_TOUCH * w->size;
   carom_status status = carom_contacts_find(w->contacts, state->x, state->q, touch, detail_for(stepper->options.law),
                                             touch, &contacts, &count, error);
-  if (status != CAROM_OK || count == 0) return status;
+  if (status != CAROM_OK || count + w->limit_capacity == 0) return status;
   if (!carom_dcr_make_room(w, count))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
+  status = carom_dcr_latch(stepper, state, state->time + dt, contacts, count, report, error);
   carom_dcr_load(stepper, state, 0);
   for (int i = 0; i < count && status == CAROM_OK; i++) status = take_in(stepper, state, contacts, i, error);
+  if (status == CAROM_OK) status = carom_dcr_add_limits(stepper, state, 0, report, error);
   if (status == CAROM_OK) status = carom_dcr_group(stepper, state, error);
   if (status == CAROM_OK) status = part_groups(stepper, contacts, report, error);
   if (status != CAROM_OK) return status;

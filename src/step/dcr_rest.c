@@ -25,6 +25,16 @@ static void add_field_accelerations(carom_stepper *stepper, const carom_state *s
   }
 }
 
+// How a driven body's velocity changes from the last step to this one, m/s2; 0 for others.
+static double unsteadiness(const carom_stepper *stepper, int body, double time) {
+  carom_vec3 v[2], w[2];
+  double h = stepper->options.step, radius = stepper->model->bodies[body].bounding_radius;
+  if (stepper->model->drive_count == 0 || !stepper->model->bodies[body].fixed) return 0;
+  for (int k = 0; k < 2; k++) carom_model_motion(stepper->model, body, time + (k - 1) * h, h, &v[k], &w[k]);
+  double turning = isfinite(radius) ? radius * cm_norm(cm_sub(w[1], w[0])) : 0;
+  return (cm_norm(cm_sub(v[1], v[0])) + turning) / h;
+}
+
 void carom_dcr_accelerate(carom_stepper *stepper, const carom_state *state) {
   carom_dcr *w = stepper->work;
   for (int i = 0; i < state->body_count; i++) {
@@ -33,8 +43,11 @@ void carom_dcr_accelerate(carom_stepper *stepper, const carom_state *state) {
   }
   w->a[state->body_count] = w->alpha[state->body_count] = cm_zero3();
   if (w->fields) add_field_accelerations(stepper, state);
+  for (int i = 0; i < state->body_count; i++) w->restlessness[i] = unsteadiness(stepper, i, state->time);
   for (int i = 0; i < state->body_count; i++)
-    w->restlessness[i] = cm_norm(w->a[i]) + cm_norm(w->alpha[i]) * stepper->model->bodies[i].bounding_radius;
+    w->restlessness[i] +=
+        cm_norm(w->a[i]) +
+        (stepper->model->bodies[i].fixed ? 0 : cm_norm(w->alpha[i]) * stepper->model->bodies[i].bounding_radius);
 }
 
 double carom_dcr_rest_speed(const carom_dcr *w, const carom_contact *c, double h) {
@@ -55,6 +68,7 @@ static carom_status take_in(carom_stepper *stepper, const carom_state *state, co
   double slow = carom_dcr_rest_speed(w, &contacts[i], stepper->options.step);
   if (contacts[i].gap > slow * dt) return CAROM_OK;
   if (carom_contact_is_void(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
+  if (carom_dcr_latch_waits(stepper, state, &contacts[i])) return CAROM_OK;
   carom_sweep_contact *c = carom_dcr_add(w, state, contacts, i);
   if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts at rest");
   carom_sweep_velocity(w->sweeps, c, w->before[i]);
@@ -72,17 +86,19 @@ carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double d
   int count;
   carom_status status = carom_contacts_find(w->contacts, state->x, state->q, reach, CAROM_CONTACT_POLYGON, reach,
                                             &contacts, &count, error);
-  if (status != CAROM_OK || count == 0) return status;
+  if (status != CAROM_OK || count + w->limit_capacity == 0) return status;
   if (!carom_dcr_make_room(w, count))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
   carom_dcr_load(stepper, state, 0.5 * dt);
   for (int i = 0; i < count && status == CAROM_OK; i++) status = take_in(stepper, state, contacts, i, dt, error);
+  if (status == CAROM_OK) status = carom_dcr_add_limits(stepper, state, dt, report, error);
   if (status == CAROM_OK) status = carom_dcr_group(stepper, state, error);
   if (status != CAROM_OK) return status;
   carom_dcr_recall(w, state, contacts, 0.5 * dt);
   carom_sweep_options options = carom_dcr_sweep_options(stepper);
   carom_sweeps_solve(w->sweeps, &options);
   carom_dcr_note_residuals(w->sweeps, report);
+  carom_dcr_note_rested(stepper);
   carom_dcr_book(stepper, state, contacts, 0.5 * dt, true, report);
   carom_dcr_remember(w, state, contacts, 0.5 * dt);
   return CAROM_OK;

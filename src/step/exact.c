@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/tape.h"
 #include "collide/path_time.h"
 #include "geometry/shape.h"
 #include "mechanics/joints.h"
@@ -45,6 +46,12 @@ static double turning_radius(const carom_part *part) {
   return cm_norm(part->pose.p) + core;
 }
 
+static bool is_driven(const carom_model *model, int body) {
+  for (int i = 0; i < model->drive_count; i++)
+    if (model->drives[i].body == body) return true;
+  return false;
+}
+
 static void make_bodies(carom_exact *e, carom_arena *arena) {
   const carom_model *model = e->model;
   for (int i = 0; i < model->body_count; i++) {
@@ -57,13 +64,21 @@ static void make_bodies(carom_exact *e, carom_arena *arena) {
   for (int b = 0; b < model->body_count; b++)
     for (int i = 0; i < model->bodies[b].part_count; i++) {
       int part = model->bodies[b].part_start + i;
-      e->part_radius[part] = model->bodies[b].fixed ? 0 : turning_radius(&model->parts[part]);
+      double radius = turning_radius(&model->parts[part]);
+      bool turns = !model->bodies[b].fixed || (is_driven(model, b) && isfinite(radius));
+      e->part_radius[part] = turns ? radius : 0;
     }
 }
 
 static carom_status refuse(const carom_model *model, carom_error *error) {
-  if (model->drive_count > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator 'exact' knows no driven bodies: use 'moreau'");
+  for (int i = 0; i < model->drive_count; i++) {
+    const carom_body *body = &model->bodies[model->drives[i].body];
+    if (model->drives[i].angular_velocity != 0 && isinf(body->bounding_radius))
+      return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                        "the integrator 'exact' cannot turn body '%s', which has no bounds: give it a finite shape, or "
+                        "use 'dcr'",
+                        body->name);
+  }
   if (carom_joints_limit_capacity(model) > 0)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator 'exact' knows no limits of joints: use 'dcr'");
   return CAROM_OK;
@@ -214,7 +229,8 @@ static void poses_of(void *context, double time, carom_pose *a, carom_pose *b) {
 
 // Points of a part move by at most this much.
 static double part_travel(const carom_exact *e, int body, int part, double duration) {
-  return is_fixed(e, body) ? 0 : carom_exact_travel(&e->bodies[body], e->part_radius[part], duration);
+  if (is_fixed(e, body) && e->model->drive_count == 0) return 0;
+  return carom_exact_travel(&e->bodies[body], e->part_radius[part], duration);
 }
 
 // The balls that fatten the two shapes.
@@ -346,7 +362,7 @@ static carom_status rest_spent(carom_stepper *stepper, const carom_state *state,
     bool spent = true;
     for (last = first; last < e->touching_count && e->touching[last].pair == e->touching[first].pair; last++) {
       const carom_contact *c = &e->touching[last];
-      double speed = carom_contact_normal_velocity(e->model, state, c);
+      double speed = carom_contact_normal_velocity(e->impacts, state, c);
       spent = spent && is_spent(e, state, c, speed, before, g->duration);
     }
     if (!spent && !all) continue;
@@ -359,7 +375,7 @@ static carom_status rest_spent(carom_stepper *stepper, const carom_state *state,
 static double fastest_touching(const carom_exact *e, const carom_state *state) {
   double most = 0;
   for (int i = 0; i < e->touching_count; i++)
-    most = fmax(most, fabs(carom_contact_normal_velocity(e->model, state, &e->touching[i])));
+    most = fmax(most, fabs(carom_contact_normal_velocity(e->impacts, state, &e->touching[i])));
   return most;
 }
 
@@ -444,11 +460,21 @@ static carom_status aim(carom_stepper *stepper, carom_state *state, const carom_
   return CAROM_OK;
 }
 
+// Groups have their own time within a step; driven bodies are where they are then.
+static void set_clock(carom_stepper *stepper, carom_state *state, const carom_exact_group *g) {
+  carom_exact *e = stepper->work;
+  e->now = g->start + g->time;
+  if (e->model->drive_count == 0) return;
+  carom_drives_place(e->model, state, e->now);
+  carom_impact_system_set_time(e->impacts, e->now, 0.01 * g->duration);
+}
+
 // From now to the next impact, or to the end of the step. *widen: the step must be begun again with more candidates.
 static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact_group *g, bool *found, bool *widen,
                          carom_step_report *report, carom_error *error) {
   carom_exact *e = stepper->work;
   double time = 0;
+  set_clock(stepper, state, g);
   carom_status status = measure_pairs(e, state, g, report, error);
   if (status == CAROM_OK) status = aim(stepper, state, g, &time, found, widen, error);
   if (status != CAROM_OK || *widen) return status;
@@ -461,6 +487,7 @@ static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact
   if (status == CAROM_OK) status = carom_exact_move(stepper, state, g, time, report, error);
   double left = g->duration - g->time - time;
   g->time = left > 1e-12 * g->duration || *found ? g->time + time : g->duration;
+  set_clock(stepper, state, g);
   if (status == CAROM_OK) status = carom_exact_settle(stepper, state, g, report, error);
   if (held) carom_exact_book_loss(e, energy - (carom_exact_energy(e, state) - report->work), report);
   return status;
@@ -509,11 +536,16 @@ static void allow_room(carom_exact *e, const carom_state *state, double h) {
     double speed = body->inverse_mass * cm_norm(state->p[i]) + h * cm_norm(e->model->gravity);
     b->allowed = 1.5 * h * (speed + 1.1 * body->bounding_radius * spin);
   }
+  carom_exact_bound_driven(e, state->time, h);
+  for (int i = 0; i < e->model->drive_count; i++) {
+    int body = e->model->drives[i].body;
+    double radius = e->model->bodies[body].bounding_radius;
+    e->bodies[body].allowed = carom_exact_travel(&e->bodies[body], isfinite(radius) ? radius : 0, h);
+  }
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
                             carom_error *error) {
-  (void)end;
   carom_exact *e = stepper->work;
   const carom_step_report before = *report;
   if (report->event_count == 0) carom_impact_system_begin(e->impacts, report);
@@ -540,8 +572,27 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status != CAROM_OK) carom_exact_restore_resting(e);
   if (status == CAROM_OK && widen)
     return carom_fail(error, CAROM_NOT_CONVERGED, "bodies run away at t = %.9g s: use a smaller step", state->time);
+  carom_drives_place(e->model, state, end);
   carom_impact_system_sort(e->impacts, before.event_count);
   return status;
+}
+
+// ---- for checkpoints ---------------------------------------------------------------------------------------------
+
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const carom_exact *e = stepper->work;
+  carom_tape tape = {.bytes = bytes};
+  carom_flow_memory(stepper, &tape);
+  carom_keep_contacts(e->contacts, &tape);
+  carom_exact_keep_resting(e, &tape);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  carom_exact *e = stepper->work;
+  carom_tape tape = {.from = bytes, .size = size};
+  return carom_flow_recall(stepper, &tape) && carom_recall_contacts(e->contacts, &tape) &&
+         carom_exact_recall_resting(e, &tape) && carom_tape_ended(&tape);
 }
 
 const carom_integrator carom_integrator_exact = {
@@ -552,4 +603,6 @@ const carom_integrator carom_integrator_exact = {
     .may_fail = may_fail,
     .advance = advance,
     .release = release,
+    .memory = memory,
+    .recall = recall,
 };

@@ -44,6 +44,7 @@ typedef struct carom_exact {
   carom_allocator allocator;
   carom_contacts *contacts;
   carom_impact_system *impacts;
+  double now;                // time of the group that is being moved
   bool whole;                // bodies act on each other at a distance: all are one group
   carom_exact_body *bodies;  // (body_count)
   double *reach;             // (body_count)
@@ -95,6 +96,8 @@ typedef struct carom_exact_group {
 // Takes bounds on the motion over the next `duration` from the state and the contact forces.
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
+// Bounds on the motion of driven bodies from `time` on.
+void carom_exact_bound_driven(carom_exact *exact, double time, double duration);
 // Where a body is after `time` on its way from `state`.
 carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, int body, double time);
 // Moves the group on by `time`; books what gravity (or the whole flow) did.
@@ -113,6 +116,8 @@ bool carom_exact_is_resting(const carom_exact *exact, const carom_part_pair *pai
 bool carom_exact_add_resting(carom_exact *exact, const carom_part_pair *pair);  // false when out of memory
 bool carom_exact_save_resting(carom_exact *exact);                              // likewise
 void carom_exact_restore_resting(carom_exact *exact);
+void carom_exact_keep_resting(const carom_exact *exact, struct carom_tape *tape);  // for checkpoints
+bool carom_exact_recall_resting(carom_exact *exact, struct carom_tape *tape);
 void carom_exact_release_opened(carom_exact *exact, const carom_state *state);
 // Forces of the group's resting contacts over the next `duration`, so that none of them sinks in.
 carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const carom_exact_group *group,

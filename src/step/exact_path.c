@@ -73,9 +73,16 @@ static void try_time(carom_stepper *stepper, const carom_state *state, double t)
   e->trial_time = t;
 }
 
+static carom_pose fixed_pose(const carom_exact *e, const carom_state *state, int body, double time) {
+  for (int i = 0; i < e->model->drive_count; i++)
+    if (e->model->drives[i].body == body) return carom_drive_pose(e->model, i, e->now + time);
+  return cm_pose(state->x[body], state->q[body]);
+}
+
 carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, int body, double time) {
   const carom_exact *e = stepper->work;
-  if (e->model->bodies[body].fixed || time == 0) return cm_pose(state->x[body], state->q[body]);
+  if (e->model->bodies[body].fixed) return fixed_pose(e, state, body, time);
+  if (time == 0) return cm_pose(state->x[body], state->q[body]);
   if (!e->whole) return free_pose(stepper, state, body, time);
   try_time(stepper, state, time);
   return cm_pose(e->trial->x[body], e->trial->q[body]);
@@ -150,6 +157,33 @@ static void bound_whole(carom_exact *e, const carom_state *state, int body, doub
   b->acceleration = cm_zero3();
   b->slack = 3 * (2 * cm_norm(away) / (t * t));
   bound_turning(e->model, b, body, state->l[body], 3 * torque, t);
+}
+
+// From the twists over short parts of the time; accelerations are trebled, as above.
+void carom_exact_bound_driven(carom_exact *e, double time, double duration) {
+  enum { PARTS = 8 };
+  double part = duration / PARTS;
+  for (int i = 0; i < e->model->drive_count; i++) {
+    int body = e->model->drives[i].body;
+    carom_exact_body *b = &e->bodies[body];
+    carom_vec3 v_last = cm_zero3(), w_last = cm_zero3();
+    double faster = 0, turning = 0, spin = 0;
+    b->speed = 0;
+    for (int k = 0; k < PARTS; k++) {
+      carom_vec3 v, w;
+      carom_model_motion(e->model, body, time + k * part, part, &v, &w);
+      b->speed = fmax(b->speed, cm_norm(v));
+      spin = fmax(spin, cm_norm(w));
+      if (k > 0) faster = fmax(faster, cm_norm(cm_sub(v, v_last)) / part);
+      if (k > 0) turning = fmax(turning, cm_norm(cm_sub(w, w_last)) / part);
+      v_last = v, w_last = w;
+    }
+    b->acceleration = cm_zero3();
+    b->slack = 3 * faster;
+    b->speed += part * b->slack;
+    b->spin = 1.1 * spin + 3 * part * turning;
+    b->turning = b->spin > 0 ? 4 * (b->spin * b->spin + turning) : 0;
+  }
 }
 
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,

@@ -12,10 +12,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/tape.h"
 #include "geometry/shape.h"
 #include "step/exact.h"
 
 enum { MAX_ROUNDS = 8 };
+
+// Gaps that further rounds need not improve when they no longer do, relative to coordinates.
+static const double GOOD_ENOUGH = 1e-11;
 
 // ---- which pairs -------------------------------------------------------------------------------------------------
 
@@ -49,6 +53,24 @@ bool carom_exact_save_resting(carom_exact *e) {
 void carom_exact_restore_resting(carom_exact *e) {
   e->resting_count = e->saved_count;
   for (int i = 0; i < e->saved_count; i++) e->resting[i] = e->resting_saved[i];
+}
+
+void carom_exact_keep_resting(const carom_exact *e, carom_tape *tape) {
+  carom_tape_put(tape, &e->resting_count, sizeof e->resting_count);
+  carom_tape_put(tape, e->resting, (size_t)e->resting_count * sizeof *e->resting);
+}
+
+bool carom_exact_recall_resting(carom_exact *e, carom_tape *tape) {
+  int count, parts = e->model->part_count;
+  e->resting_count = 0;
+  if (!carom_tape_get(tape, &count, sizeof count) || count < 0) return false;
+  for (int i = 0; i < count; i++) {
+    carom_exact_rest r;
+    if (!carom_tape_get(tape, &r, sizeof r)) return false;
+    if (r.part_a < 0 || r.part_a >= parts || r.part_b < 0 || r.part_b >= parts) return false;
+    if (!carom_exact_add_resting(e, &(carom_part_pair){.part_a = r.part_a, .part_b = r.part_b})) return false;
+  }
+  return true;
 }
 
 static double extent_of(const carom_exact *e, int part) {
@@ -134,7 +156,7 @@ static void mark_point(const carom_exact *e, const carom_state *state, int i) {
   p->s = cm_unrotate(state->q[p->host], s), p->t = cm_unrotate(state->q[p->host], t);
   p->pair = c->pair;
   p->gap = c->gap;
-  p->speed = carom_contact_normal_velocity(e->model, state, c);
+  p->speed = carom_contact_normal_velocity(e->impacts, state, c);
   p->restitution = c->restitution;
 }
 
@@ -230,9 +252,12 @@ carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const
   set_targets(e, duration);
   problem.velocity = e->drive;
   double noise = 64 * DBL_EPSILON * spread_of(e, state) / duration;
+  double before = INFINITY;
   for (int round = 0; round < MAX_ROUNDS; round++) {
     double off = measure(stepper, state, &problem, duration);
     if (round > 0 && off <= 1e-14) break;
+    if (off <= GOOD_ENOUGH * spread_of(e, state) && off > 0.5 * before) break;  // as near as the solver gets
+    before = off;
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, e->target, noise, e->impulse,
                                e->velocity, NULL, error);
     if (status != CAROM_OK) return status;

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tape.h"
+#include "mechanics/contacts.h"
 #include "step/step.h"
 
 typedef struct clock_record {
@@ -43,4 +45,41 @@ carom_status carom_stepper_recall(carom_stepper *stepper, const void *memory, si
   stepper->last_time = record.last_time;
   stepper->base_step = record.base_step;
   return CAROM_OK;
+}
+
+// ---- what several integrators remember ------------------------------------------------------------------------------
+// Each is written with its size before it.
+
+void carom_flow_memory(const carom_stepper *stepper, carom_tape *tape) {
+  uint64_t size = carom_integrator_variational.memory(stepper, NULL);
+  carom_tape_put(tape, &size, sizeof size);
+  void *room = carom_tape_room(tape, size);
+  if (room && size > 0) carom_integrator_variational.memory(stepper, room);
+}
+
+// The next thing on the tape and its size; null when the tape ends before it does.
+static const void *take_sized(carom_tape *tape, size_t *size) {
+  uint64_t kept;
+  if (!carom_tape_get(tape, &kept, sizeof kept) || kept > tape->size) return NULL;
+  *size = (size_t)kept;
+  return carom_tape_take(tape, *size);
+}
+
+bool carom_flow_recall(carom_stepper *stepper, carom_tape *tape) {
+  size_t size;
+  const void *bytes = take_sized(tape, &size);
+  return bytes && carom_integrator_variational.recall(stepper, bytes, size);
+}
+
+void carom_keep_contacts(const carom_contacts *contacts, carom_tape *tape) {
+  uint64_t size = carom_contacts_memory(contacts, NULL);
+  carom_tape_put(tape, &size, sizeof size);
+  void *room = carom_tape_room(tape, size);
+  if (room) carom_contacts_memory(contacts, room);
+}
+
+bool carom_recall_contacts(carom_contacts *contacts, carom_tape *tape) {
+  size_t size;
+  const void *bytes = take_sized(tape, &size);
+  return bytes && carom_contacts_recall(contacts, bytes, size);
 }

@@ -13,6 +13,9 @@
 #include "base/memory.h"
 #include "model/model.h"
 
+// Of touch_of: gaps within are round-off. Left in, they would ask of redundant contacts what no motion can do.
+static const double NO_GAP = 1e-5;
+
 enum { HITS_MAX = 200, CORRECTIONS_MAX = 20, ROUNDS_MAX = 30 };
 
 // ---- books ----------------------------------------------------------------------------------------------------------
@@ -66,8 +69,8 @@ static bool note_event(carom_moreau *m, const carom_moreau_item *item, carom_eve
 }
 
 // What an impulse does to the kinetic energy is impulse times the mean of the velocities before and after, exactly.
-// Friction takes impulse times sliding, which complementarity keeps from being negative; the rest is restitution's, or
-// a gain where bodies that overlapped were pushed apart.
+// Friction takes impulse times sliding, which complementarity keeps from being negative; the rest is restitution's,
+// or a gain where bodies that overlapped were pushed apart.
 static void book_energy(const carom_moreau *m, const carom_moreau_item *item, carom_step_report *report) {
   double loss = 0, friction = 0;
   for (int k = 0; k <= item->tangents; k++) {
@@ -131,8 +134,8 @@ static carom_status try_step(carom_moreau *m, carom_state *state, double h, doub
   if (status == CAROM_OK) status = carom_moreau_gather(m, CAROM_MOREAU_STEP, touch_of(m), error);
   if (status == CAROM_OK) status = carom_moreau_reserve(m, error);
   if (status != CAROM_OK) return status;
-  double *bias = carom_moreau_bias(m);
-  for (int i = 0; i < m->item_count; i++) bias[i] = m->items[i].gap / h;
+  double *bias = carom_moreau_bias(m), none = NO_GAP * touch_of(m);
+  for (int i = 0; i < m->item_count; i++) bias[i] = fabs(m->items[i].gap) <= none ? 0 : m->items[i].gap / h;
   status = carom_moreau_solve(m, bias, time + h, report, error);
   if (status != CAROM_OK) return status;
   carom_moreau_apply(m);
@@ -171,8 +174,8 @@ static void add_kept(const carom_moreau *m, const carom_moreau_item *item, doubl
   }
 }
 
-// Poisson: after the impulses of a plastic collision (compression) e times the normal ones are given back, and further
-// impulses keep bodies from entering each other again (2.1.12-2.1.22).
+// Poisson: after the impulses of a plastic collision (compression) e times the normal ones are given back, and
+// further impulses keep bodies from entering each other again (2.1.12-2.1.22).
 static carom_status decompress(carom_moreau *m, double slow, double time, carom_step_report *report,
                                carom_error *error) {
   double *bias = carom_moreau_bias(m);
@@ -215,8 +218,8 @@ static carom_status collide(carom_moreau *m, carom_state *state, double time, do
 
 // ---- the step -------------------------------------------------------------------------------------------------------
 
-// Index 3: positions at the end satisfy the joints, by Newton's method on the residuals of the start (Gavrea
-// 2006, 1.3).
+// Index 3: positions at the end satisfy the joints, by Newton's method on the residuals of the start (Gavrea 2006,
+// 1.3).
 static carom_status correct_positions(carom_moreau *m, carom_state *state, double time, carom_step_report *report,
                                       carom_error *error) {
   double worst = INFINITY;
@@ -307,23 +310,32 @@ static carom_status advance_index3(carom_stepper *stepper, carom_state *state, d
 
 // ---- set-up ---------------------------------------------------------------------------------------------------------
 
-// The basis of the last problem, how large problems may get before their scratch is made anew (which changes the order
-// of some sums), and the bases of the separations.
+// The impulses of the last step, how large problems may get before their scratch is made anew (which changes the
+// order of some sums), and the bases of the separations.
 typedef struct memory_head {
-  int basis_count, capacity;
-  uint64_t key;
+  int count, capacity;
+  double h;
 } memory_head;
 
 static size_t memory(const carom_stepper *stepper, void *bytes) {
   const carom_moreau *m = stepper->work;
-  memory_head head = {m->basis_count, m->n_capacity, m->basis_key};
-  size_t basis = (size_t)m->basis_count, contacts = m->contacts ? carom_contacts_memory(m->contacts, NULL) : 0;
+  memory_head head = {m->last_count, m->n_capacity, m->last_h};
+  size_t impulses = (size_t)m->last_count * sizeof *m->last;
+  size_t contacts = m->contacts ? carom_contacts_memory(m->contacts, NULL) : 0;
   unsigned char *to = bytes;
-  if (!bytes) return sizeof head + basis + contacts;
+  if (!bytes) return sizeof head + impulses + contacts;
   memcpy(to, &head, sizeof head);
-  if (basis > 0) memcpy(to + sizeof head, m->basis, basis);
-  if (contacts > 0) carom_contacts_memory(m->contacts, to + sizeof head + basis);
-  return sizeof head + basis + contacts;
+  if (impulses > 0) memcpy(to + sizeof head, m->last, impulses);
+  if (contacts > 0) carom_contacts_memory(m->contacts, to + sizeof head + impulses);
+  return sizeof head + impulses + contacts;
+}
+
+static bool recall_impulses(carom_moreau *m, const unsigned char *from, int count) {
+  for (m->last_count = 0; m->last_count < count; m->last_count++) {
+    if (!carom_grow(&m->allocator, (void **)&m->last, m->last_count, &m->last_capacity, sizeof *m->last)) return false;
+    memcpy(&m->last[m->last_count], from + (size_t)m->last_count * sizeof *m->last, sizeof *m->last);
+  }
+  return true;
 }
 
 static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
@@ -332,12 +344,13 @@ static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
   memory_head head;
   if (size < sizeof head) return false;
   memcpy(&head, from, sizeof head);
-  size_t basis = head.basis_count < 0 ? size : (size_t)head.basis_count;
-  if (basis > size - sizeof head || head.capacity < head.basis_count || head.capacity > 1000000) return false;
-  if (!carom_moreau_remember(m, from + sizeof head, head.basis_count, head.capacity)) return false;
-  m->basis_key = head.key;
-  size_t rest = size - sizeof head - basis;
-  return m->contacts ? carom_contacts_recall(m->contacts, from + sizeof head + basis, rest) : rest == 0;
+  size_t room = size - sizeof head, impulses = (size_t)(head.count < 0 ? 0 : head.count) * sizeof *m->last;
+  if (head.count < 0 || impulses > room || head.capacity < 0 || head.capacity > 1000000) return false;
+  if (head.capacity != m->n_capacity && !carom_moreau_reserve_pairs(m, head.capacity)) return false;
+  if (!recall_impulses(m, from + sizeof head, head.count)) return false;
+  m->last_h = head.h;
+  room -= impulses;
+  return m->contacts ? carom_contacts_recall(m->contacts, from + sizeof head + impulses, room) : room == 0;
 }
 
 static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
@@ -350,7 +363,8 @@ static size_t scratch(const carom_model *model) {
   return carom_arena_cost(sizeof(carom_moreau)) + 3 * carom_arena_cost(n * sizeof(carom_vec3)) +
          4 * carom_arena_cost(n * sizeof(carom_mat3)) + carom_arena_cost(n * sizeof(carom_joint_mass)) +
          6 * carom_arena_cost(6 * n * sizeof(double)) + 2 * carom_arena_cost(rows * sizeof(double)) +
-         carom_arena_cost(n * sizeof(double)) + 2 * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
+         carom_arena_cost(n * sizeof(double)) + carom_arena_cost((n + 1) * sizeof(int)) +
+         2 * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
          carom_arena_cost((size_t)carom_joints_limit_capacity(model) * sizeof(carom_joint_limit));
 }
 
@@ -374,6 +388,7 @@ static void push_arrays(carom_moreau *m, carom_arena *arena) {
   memset(m->theta, 0, (size_t)rows * sizeof(double));
   memset(m->joint_impulse, 0, (size_t)rows * sizeof(double));
   m->reach = CAROM_PUSH(arena, double, n + 1);
+  m->at_body = CAROM_PUSH(arena, int, n + 2);
   m->loads.charge_point = CAROM_PUSH(arena, carom_vec3, m->model->charge_count);
   m->loads.charge_force = CAROM_PUSH(arena, carom_vec3, m->model->charge_count);
   m->limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(m->model));
@@ -406,7 +421,7 @@ static carom_status prepare_parts(carom_stepper *stepper, bool contact_free, car
   *m = (carom_moreau){.model = model, .options = &stepper->options, .allocator = stepper->allocator};
   m->contact_free = contact_free;
   m->loads_present = carom_fields_present(model);
-  m->restitution = !contact_free && bounces(model);
+  m->restitution = !contact_free && (bounces(model) || stepper->options.alpha < 1);
   push_arrays(m, &stepper->arena);
   stepper->work = m;
   int bodies = model->body_count, joints = model->joint_count;
@@ -434,13 +449,19 @@ static void release(carom_stepper *stepper) {
   carom_contacts_destroy(m->contacts);
   carom_joint_system_destroy(m->joints);
   carom_lcp_work_destroy(m->work);
-  void *blocks[] = {m->items, m->W, m->A, m->q, m->z, m->w, m->basis, m->row_start, m->pair_start, m->events};
+  carom_moreau_newton *s = &m->newton;
+  void *blocks[] = {m->items,     m->W,      m->A,    m->q,         m->z,           m->w,          m->g,     m->basis,
+                    m->row_start, m->events, m->u0,   m->u,         m->P,           m->pair_start, m->last,  m->at_item,
+                    s->K,         s->r,      s->x,    s->best,      s->P0,          s->column,     s->panel, s->swaps,
+                    s->test,      s->phase,  s->side, s->generator, s->unknown_item};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&m->allocator, blocks[i]);
 }
 
 const carom_integrator carom_integrator_moreau = {
     .name = "moreau",
-    .summary = "complementarity: the linearly implicit alpha-family with friction, joints, restitution; rests for ever",
+    .summary =
+        "complementarity: the linearly implicit alpha-family with "
+        "friction, joints, restitution; rests for ever",
     .scratch = scratch,
     .prepare = prepare,
     .may_fail = may_fail,
@@ -452,7 +473,9 @@ const carom_integrator carom_integrator_moreau = {
 
 const carom_integrator carom_integrator_index2 = {
     .name = "index2",
-    .summary = "joints by their velocities (index-2 DAE), alpha-family; contacts are not seen",
+    .summary =
+        "joints by their velocities (index-2 DAE), alpha-family; "
+        "contacts are not seen",
     .scratch = scratch,
     .prepare = prepare_joints_alone,
     .may_fail = may_fail,
@@ -464,7 +487,9 @@ const carom_integrator carom_integrator_index2 = {
 
 const carom_integrator carom_integrator_index3 = {
     .name = "index3",
-    .summary = "joints by their positions (index-3 DAE), alpha-family; contacts are not seen",
+    .summary =
+        "joints by their positions (index-3 DAE), alpha-family; "
+        "contacts are not seen",
     .scratch = scratch,
     .prepare = prepare_joints_alone,
     .may_fail = may_fail,

@@ -1,15 +1,17 @@
-// The parts of the integrator `moreau`: the linearly implicit alpha-family of complementarity steps (Gavrea 2006, 2.1;
-// Anitescu and Potra 1997 for alpha = 1; Potra, Anitescu, Gavrea and Trinkle 2006 for alpha = 1/2).
+// The parts of the integrator `moreau`: the linearly implicit alpha-family of complementarity steps (Gavrea 2006,
+// 2.1; Anitescu and Potra 1997 for alpha = 1; Potra, Anitescu, Gavrea and Trinkle 2006 for alpha = 1/2).
 //
 //     moreau.c           the step as a pipeline, collisions, books
 //     moreau_motion.c    masses, forces and joints: v' = v_free + S J' P; positions
 //     moreau_items.c     what may touch: contacts and joint limits as one-sided rows
-//     moreau_lcp.c       the complementarity problem of a step, and its solution
+//     moreau_rows.c      W = J S J' and the free velocities along all rows; impulses to begin from
+//     moreau_newton.c    impulses by Newton's method on the contact laws, by phases; sweeps
+//     moreau_lcp.c       the complementarity problem of a step, and who solves it
 //
-// Velocities are kept as six numbers a body: linear, and angular along world axes at the configuration q* at which rows
-// are taken. With alpha = 1 that is q^l, as published; otherwise q* = q^l + (1 - alpha) h v^l, the point about which
-// the angular momentum of impulses balances to the last bit, and about which alpha = 1/2 is of second order with
-// joints.
+// Velocities are kept as six numbers a body: linear, and angular along world axes at the configuration q* at which
+// rows are taken. With alpha = 1 that is q^l, as published; otherwise q* = q^l + (1 - alpha) h v^l, the point about
+// which the angular momentum of impulses balances to the last bit, and about which alpha = 1/2 is of second order
+// with joints.
 #ifndef CAROM_SRC_STEP_MOREAU_H
 #define CAROM_SRC_STEP_MOREAU_H
 
@@ -35,6 +37,39 @@ typedef struct carom_moreau_item {
   carom_vec3 point, normal;
 } carom_moreau_item;
 
+// An impulse that was found, and whose it was.
+typedef struct carom_moreau_impulse {
+  int part_a, part_b, index, body_a;  // body_a = -1: of a joint limit
+  double limit;                       // its impulse
+  carom_vec3 point;                   // of a contact, as seen from body_a
+  carom_vec3 impulse;                 // on body_a
+} carom_moreau_impulse;
+
+// How an item takes part, with friction within a polygon of corners mu c_n d_a.
+typedef enum carom_moreau_phase {
+  CAROM_MOREAU_OPEN,    // P = 0
+  CAROM_MOREAU_STICK,   // u = 0
+  CAROM_MOREAU_CORNER,  // slides: friction is mu c_n d_a, u_n = 0
+  CAROM_MOREAU_EDGE,    // slides across an edge: friction is between d_a and d_b, u_n = 0 and (d_b - d_a)'u = 0
+} carom_moreau_phase;
+
+// Scratch of moreau_newton.c, for up to row_capacity rows.
+typedef struct carom_moreau_newton {
+  double *K;                  // (k x k) the system of the present phases, then its inverse
+  double *r, *x, *column;     // (rows)
+  double *best;               // (rows) the best impulses so far
+  double *P0, eps;            // (rows) the proximal term eps (P - P0)
+  double noise;               // velocities that are as good as none
+  int k;                      // unknowns
+  double *panel;              // (CAROM_LCP_INVERSE_PANEL * rows)
+  int *swaps;                 // (rows)
+  int *unknown_item;          // (rows) whose unknown it is
+  double (*generator)[3];     // (rows) impulse along the item's rows for each unknown
+  double (*test)[3];          // (rows) the velocity that is to vanish
+  carom_moreau_phase *phase;  // (rows; one for each item)
+  double (*side)[2][2];       // (rows; one for each item) d_a and d_b
+} carom_moreau_newton;
+
 typedef struct carom_moreau {
   const carom_model *model;
   const carom_step_options *options;
@@ -46,7 +81,7 @@ typedef struct carom_moreau {
   double alpha, h, time;       // of the step being built, and its start
   bool unstabilized;           // index 2: joints by their velocities alone
   bool contact_free;           // the index-2 and index-3 steps see joints alone
-  bool restitution;            // some surface bounces
+  bool restitution;            // some surface bounces, or alpha < 1: bodies that meet collide at that moment
   bool loads_present;
   carom_loads loads;
   carom_mat3 *d, *d_rate;       // (body_count) directors at q*, and their rate
@@ -61,15 +96,21 @@ typedef struct carom_moreau {
   carom_moreau_item *items;     // (item_count)
   int item_count, item_capacity;
   carom_joint_limit *limits;  // room for all
-  // the problem
-  double *W;  // (rows x rows) column-major, rows of all items
-  double *y;  // (6 body_count) one column of S J'
-  double *A, *q, *z, *w;
-  unsigned char *basis;
+  // The problem along rows: u = u0 + alpha W P.
+  double *W;                    // (rows x rows) column-major, rows of all items
+  double *y;                    // (6 body_count) one column of S J'
+  double *u0, *u, *P;           // (rows)
   int *row_start, *pair_start;  // (item_count + 1) first row, first complementary pair
+  int *at_body, *at_item;       // items by body: (body_count + 2) where they begin, and (2 item_count) which
   int rows, n, row_capacity, n_capacity, start_capacity;
-  int basis_count;     // of the last solve with the same items, to begin from; 0 for none
-  uint64_t basis_key;  // which items those were
+  carom_moreau_newton newton;
+  // The same as pairs.
+  double *A, *q, *z, *w, *g;  // A (n x n); g (2 n) the friction direction of each pair
+  unsigned char *basis;
+  // Impulses of the last step, to begin from.
+  carom_moreau_impulse *last;
+  int last_count, last_capacity;
+  double last_h;
   carom_lcp_work *work;
   int work_size;
   carom_contact_event *events;
@@ -100,7 +141,8 @@ double carom_moreau_rate(const carom_model *model, const carom_joint_row *row, c
 // ---- moreau_items.c -------------------------------------------------------------------------------------------------
 
 typedef enum carom_moreau_choice {
-  CAROM_MOREAU_STEP,      // all that may be met within the step, by surfaces that do not bounce; the rest if touching
+  CAROM_MOREAU_STEP,      // all that may be met within the step, by surfaces that do
+                          // not bounce; the rest if touching
   CAROM_MOREAU_TOUCHING,  // all that touch: for a collision
 } carom_moreau_choice;
 
@@ -109,10 +151,34 @@ carom_status carom_moreau_candidates(carom_moreau *m, const carom_state *state, 
 carom_status carom_moreau_gather(carom_moreau *m, carom_moreau_choice choice, double touch, carom_error *error);
 // A speed so low that a bounce would be over within a step or two: gravity and forces acting for 2 h.
 double carom_moreau_slow(const carom_moreau *m, double h);
-// When, as a share of the step from `origin` to `end`, the first pair that bounces and is not among the items comes to
-// touch, by cubic interpolation of its gap; 2 when none does. `deepest` gets the deepest overlap at the end.
+// When, as a share of the step from `origin` to `end`, the first pair that bounces and is not among the items comes
+// to touch, by cubic interpolation of its gap; 2 when none does. `deepest` gets the deepest overlap at the end.
 carom_status carom_moreau_first_hit(carom_moreau *m, const carom_state *end, double h, double touch, double *share,
                                     double *deepest, carom_error *error);
+
+// ---- moreau_rows.c --------------------------------------------------------------------------------------------------
+
+carom_status carom_moreau_reserve(carom_moreau *m,
+                                  carom_error *error);  // room for the items gathered
+bool carom_moreau_reserve_pairs(carom_moreau *m, int capacity);
+void carom_moreau_fill_rows(carom_moreau *m, const double *bias);  // W and u0
+int carom_moreau_directions(const carom_moreau *m, const carom_moreau_item *item);
+// Direction a of friction (0, 1, ...).
+void carom_moreau_direction(const carom_moreau *m, const carom_moreau_item *item, int a, double d[2]);
+void carom_moreau_first_guess(carom_moreau *m);    // P, from the last step
+bool carom_moreau_note_impulses(carom_moreau *m);  // of this step, for the next; false: out of memory
+void carom_moreau_evaluate(carom_moreau *m);       // u = u0 + alpha W P
+double carom_moreau_scale(const carom_moreau *m);  // the largest |u0|
+double carom_moreau_residual(carom_moreau *m);     // natural residual of the pairs, from P and u; fills z
+double *carom_moreau_bias(carom_moreau *m);        // (item_count) scratch for the caller of the solve
+
+// ---- moreau_newton.c ------------------------------------------------------------------------------------------------
+
+// Improves P, with u up to date; returns the residual reached, and adds to *steps. Impulses that are `good` are left
+// alone, those `wanted` will do, and for those `accepted` no great effort is made.
+double carom_moreau_newton_solve(carom_moreau *m, double good, double wanted, double accepted, int *steps);
+// Sweeps of projected Gauss-Seidel, until the residual is `good`.
+double carom_moreau_sweep(carom_moreau *m, double good, int sweeps, int *done);
 
 // ---- moreau_lcp.c ---------------------------------------------------------------------------------------------------
 
@@ -120,9 +186,5 @@ carom_status carom_moreau_first_hit(carom_moreau *m, const carom_state *end, dou
 // friction. `bias` (item_count) is gap/h, or e times the approach. Adds to report->complementarity and iterations.
 carom_status carom_moreau_solve(carom_moreau *m, const double *bias, double time, carom_step_report *report,
                                 carom_error *error);
-carom_status carom_moreau_reserve(carom_moreau *m, carom_error *error);  // room for the items gathered
-// The basis of the last problem, and room for others of a size.
-bool carom_moreau_remember(carom_moreau *m, const unsigned char *basis, int count, int capacity);
-double *carom_moreau_bias(carom_moreau *m);  // (item_count) scratch for the above
 
 #endif

@@ -105,8 +105,13 @@ static void finish_item(const carom_moreau *m, carom_moreau_item *item) {
   item->gap -= (1 - m->alpha) * m->h * item->before[0];
 }
 
-static bool wanted(const carom_moreau_item *item, carom_moreau_choice choice, double touch) {
-  return (choice == CAROM_MOREAU_STEP && item->e == 0) || item->gap <= touch;
+// With alpha < 1 a step by itself would throw bodies that meet within it back at (1 - alpha)/alpha of their speed,
+// since it is the mean velocity that closes the gap: they collide at the moment they meet, as those that bounce do.
+static bool collides(const carom_moreau *m, double e) { return e > 0 || m->options->alpha < 1; }
+
+static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_moreau_choice choice, double touch) {
+  bool later = item->body_a == CAROM_WORLD ? item->e > 0 : collides(m, item->e);  // no moment is sought for limits
+  return (choice == CAROM_MOREAU_STEP && !later) || item->gap <= touch;
 }
 
 // Features this far behind the nearest are points of the contact as well: corners of a face that is about to lie flat,
@@ -134,7 +139,7 @@ static carom_status gather_pair(carom_moreau *m, int index, carom_moreau_choice 
     carom_moreau_item item = contact_item(m, &points[k]);
     item.index = k;
     finish_item(m, &item);
-    if (wanted(&item, choice, touch) && !add_item(m, &item))
+    if (wanted(m, &item, choice, touch) && !add_item(m, &item))
       return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts of a step");
   }
   return CAROM_OK;
@@ -145,7 +150,7 @@ static carom_status gather_limits(carom_moreau *m, carom_moreau_choice choice, d
   for (int i = 0; i < count; i++) {
     carom_moreau_item item = limit_item(&m->limits[i]);
     finish_item(m, &item);
-    if (wanted(&item, choice, touch) && !add_item(m, &item))
+    if (wanted(m, &item, choice, touch) && !add_item(m, &item))
       return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for joint limits");
   }
   return CAROM_OK;
@@ -215,7 +220,7 @@ static carom_status hit_of_pair(carom_moreau *m, int index, const carom_state *e
   carom_status status = carom_contacts_distance(m->contacts, index, end->x, end->q, &d1);
   if (status != CAROM_OK || carom_joints_hold(m->model, end, p->body_a, p->body_b)) return status;
   *overlap = -d1.distance;
-  if (p->restitution == 0 || d1.distance > -touch || among_items(m, p)) return status;
+  if (!collides(m, p->restitution) || d1.distance > -touch || among_items(m, p)) return status;
   status = carom_contacts_distance(m->contacts, index, m->origin->x, m->origin->q, &d0);
   if (status != CAROM_OK) return status;
   double s0 = h * gap_rate(m, m->origin, p, &d0), s1 = h * gap_rate(m, end, p, &d1);

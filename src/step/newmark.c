@@ -8,6 +8,7 @@
 // only, unlike by the variational integrator.
 #include <math.h>
 
+#include "base/tape.h"
 #include "model/fields.h"
 #include "model/model.h"
 #include "step/potential.h"
@@ -181,6 +182,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status != CAROM_OK) return status;
   kick(stepper, state, state->time, 0.5 * h, report);
   drift(stepper, state, w->spins, h);
+  carom_drives_place(stepper->model, state, end);
   status = contact_kick(stepper, state, 0.5 * h, &after, report, error);
   if (status != CAROM_OK) return status;
   kick(stepper, state, end, 0.5 * h, report);
@@ -188,6 +190,21 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status != CAROM_OK) return status;
   report->work += before - after;
   return carom_contact_potential_note(w->contact, end, report, error);
+}
+
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const newmark *w = stepper->work;
+  carom_tape tape = {.bytes = bytes};
+  carom_keep_contacts(w->contact->pairs, &tape);
+  carom_contact_potential_memory(w->contact, &tape);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  newmark *w = stepper->work;
+  carom_tape tape = {.from = bytes, .size = size};
+  return carom_recall_contacts(w->contact->pairs, &tape) && carom_contact_potential_recall(w->contact, &tape) &&
+         carom_tape_ended(&tape);
 }
 
 const carom_integrator carom_integrator_newmark = {
@@ -198,4 +215,6 @@ const carom_integrator carom_integrator_newmark = {
     .may_fail = may_fail,
     .advance = advance,
     .release = release,
+    .memory = memory,
+    .recall = recall,
 };

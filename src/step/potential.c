@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/tape.h"
 #include "mechanics/joints.h"
 #include "model/model.h"
 
@@ -22,6 +23,10 @@ static size_t scratch(const carom_model *model) {
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  if (carom_joints_limit_capacity(stepper->model) > 0)
+    return carom_fail(
+        error, CAROM_ERR_UNSUPPORTED,
+        "the integrator 'potential' knows no limits of joints: use 'dcr' or 'moreau', or stops that collide");
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status != CAROM_OK) return status;
   potential *w = CAROM_PUSH(&stepper->arena, potential, 1);
@@ -64,12 +69,29 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &before, report, error);
   if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, report, error);
+  carom_drives_place(stepper->model, state, end);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &after, report, error);
   if (status == CAROM_OK && w->contact->count > 0 && carom_joints_any(stepper->model, state))
     status = carom_joints_project(w->joints, state, state->p, state->l, NULL, error);
   if (status != CAROM_OK) return status;
   report->work += before - after;
   return carom_contact_potential_note(w->contact, end, report, error);
+}
+
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const potential *w = stepper->work;
+  carom_tape tape = {.bytes = bytes};
+  carom_flow_memory(stepper, &tape);
+  carom_keep_contacts(w->contact->pairs, &tape);
+  carom_contact_potential_memory(w->contact, &tape);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  potential *w = stepper->work;
+  carom_tape tape = {.from = bytes, .size = size};
+  return carom_flow_recall(stepper, &tape) && carom_recall_contacts(w->contact->pairs, &tape) &&
+         carom_contact_potential_recall(w->contact, &tape) && carom_tape_ended(&tape);
 }
 
 const carom_integrator carom_integrator_potential = {
@@ -80,4 +102,6 @@ const carom_integrator carom_integrator_potential = {
     .may_fail = may_fail,
     .advance = advance,
     .release = release,
+    .memory = memory,
+    .recall = recall,
 };

@@ -34,7 +34,19 @@ extern const carom_integrator carom_integrator_potential;
 // An integrator with contacts takes its smooth motion from the variational one: its scratch adds
 // carom_integrator_variational.scratch(model), its prepare calls carom_integrator_variational.prepare first (which
 // fills stepper->flow and stepper->saved), and its advance calls carom_integrator_variational.advance for a time of any
-// length.
+// length. Its memory begins with that of the smooth motion (memory.c):
+
+struct carom_tape;
+void carom_flow_memory(const carom_stepper *stepper, struct carom_tape *tape);
+bool carom_flow_recall(carom_stepper *stepper, struct carom_tape *tape);
+// The same for the contacts that an integrator keeps.
+struct carom_contacts;
+void carom_keep_contacts(const struct carom_contacts *contacts, struct carom_tape *tape);
+bool carom_recall_contacts(struct carom_contacts *contacts, struct carom_tape *tape);
+
+// ---- drives.c
+// Puts driven bodies where they are at a time.
+void carom_drives_place(const carom_model *model, carom_state *state, double time);
 
 struct carom_stepper {
   const carom_integrator *integrator;

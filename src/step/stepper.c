@@ -41,7 +41,7 @@ carom_step_options carom_step_default_options(void) {
                               .max_halvings = 6,
                               .max_impacts = 1000,
                               .alpha = 1,
-                              .friction_directions = 4};
+                              .friction_directions = -1};
 }
 
 static const carom_integrator *find_integrator(const char *name) {

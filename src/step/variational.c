@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/tape.h"
 #include "model/fields.h"
 #include "model/model.h"
 #include "step/constrained.h"
@@ -452,6 +453,44 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   return advance_endpoint(stepper, state, h, end, report, error);
 }
 
+// ---- for checkpoints -----------------------------------------------------------------------------------------------
+
+// The loads that the next step begins from, as a guess or as what is known, and where they were taken. Without fields
+// every step begins anew.
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const variational *w = stepper->flow;
+  const carom_state *k = &w->known;
+  size_t n = (size_t)stepper->model->body_count;
+  carom_tape tape = {.bytes = bytes};
+  if (!w->fields) return 0;
+  carom_tape_put(&tape, w->loads.f, n * sizeof *w->loads.f);
+  carom_tape_put(&tape, w->loads.g, n * sizeof *w->loads.g);
+  carom_tape_put(&tape, w->loads.torque, n * sizeof *w->loads.torque);
+  carom_tape_put(&tape, &k->time, sizeof k->time);
+  carom_tape_put(&tape, k->x, n * sizeof *k->x);
+  carom_tape_put(&tape, k->q, n * sizeof *k->q);
+  carom_tape_put(&tape, k->p, n * sizeof *k->p);
+  carom_tape_put(&tape, k->l, n * sizeof *k->l);
+  carom_tape_put(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  variational *w = stepper->flow;
+  carom_state *k = &w->known;
+  size_t n = (size_t)stepper->model->body_count;
+  carom_tape tape = {.from = bytes, .size = size};
+  if (size != memory(stepper, NULL)) return false;
+  if (!w->fields) return true;
+  return carom_tape_get(&tape, w->loads.f, n * sizeof *w->loads.f) &&
+         carom_tape_get(&tape, w->loads.g, n * sizeof *w->loads.g) &&
+         carom_tape_get(&tape, w->loads.torque, n * sizeof *w->loads.torque) &&
+         carom_tape_get(&tape, &k->time, sizeof k->time) && carom_tape_get(&tape, k->x, n * sizeof *k->x) &&
+         carom_tape_get(&tape, k->q, n * sizeof *k->q) && carom_tape_get(&tape, k->p, n * sizeof *k->p) &&
+         carom_tape_get(&tape, k->l, n * sizeof *k->l) &&
+         carom_tape_get(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints) && carom_tape_ended(&tape);
+}
+
 const carom_integrator carom_integrator_variational = {
     .name = "variational",
     .summary =
@@ -461,4 +500,6 @@ const carom_integrator carom_integrator_variational = {
     .prepare = prepare,
     .may_fail = may_fail,
     .advance = advance,
+    .memory = memory,
+    .recall = recall,
 };
