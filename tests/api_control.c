@@ -242,6 +242,49 @@ TEST(a_zero_horizon_in_a_file_has_a_status_of_its_own) {
   }
 }
 
+static void write_text(const char *path, const char *text) {
+  FILE *out = fopen(path, "w");
+  REQUIRE(out != NULL);
+  fputs(text, out);
+  fclose(out);
+}
+
+// A pendulum on a fixed body, its hinge described in the scene alone: the motor turns it, the hinge holds.
+TEST(joints_of_the_scene_hold_in_the_plan) {
+  if (!carom_plan_available()) test_skip("built without Ipopt");
+  write_text("api_control_hinge_scene.yaml",
+             "carom: 1\nbodies:\n"
+             "  - {name: base, fixed: true, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0, 1]}\n"
+             "  - {name: arm, density: 100, shape: {box: {size: [0.1, 0.1, 0.4]}}, position: [0, 0, 0.7]}\n"
+             "joints:\n  - {name: hinge, kind: revolute, between: [base, arm], points: [[0, 0, -0.1], [0, 0, 0.2]], "
+             "axes: [[0, 1, 0], [0, 1, 0]]}\nintegrator: {step: 0.02 s}\nduration: 0.4 s\n");
+  write_text("api_control_hinge.yaml",
+             "carom-plan: 1\nscene: api_control_hinge_scene.yaml\nhorizon: {intervals: 20, step: 0.02 s}\n"
+             "actuators: [{joint: hinge}]\nconditions:\n  - {body: arm, axis: [1, 0, 0], direction: [0, 0, 1], "
+             "at_least: 0.5}\ncosts: [{effort: 1}]\n");
+  carom_diagnostics found = {0};
+  carom_plan_file *file = NULL;
+  if (carom_plan_read("api_control_hinge.yaml", NULL, NULL, &file, &found) != CAROM_OK)
+    test_fail(__FILE__, __LINE__, "%s", found.count ? found.items[0].message : "memory");
+  carom_diagnostics_release(&found);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file, &report);
+  carom_state *s;
+  REQUIRE(carom_state_clone(file->scene->state, NULL, &s, NULL) == CAROM_OK);
+  for (int k = 0; k < carom_plan_node_count(file->plan); k++) {
+    carom_plan_state(file->plan, k, true, s);
+    carom_pose arm = carom_state_pose(file->scene->model, s, 1);
+    carom_vec3 pin = cm_transform(arm, cm_vec3(0, 0, 0.2));
+    CHECK_NEAR(cm_norm(cm_sub(pin, cm_vec3(0, 0, 0.9))), 0, 1e-9);
+    CHECK_NEAR(cm_rotate(arm.q, cm_vec3(0, 1, 0)).y, 1, 1e-9);
+  }
+  carom_state_destroy(s);
+  carom_plan_file_destroy(file);
+  remove("api_control_hinge.yaml");
+  remove("api_control_hinge_scene.yaml");
+}
+
 TEST(a_plan_becomes_a_result_file) {
   carom_plan_file *file = read_example("plan-wall", NULL, 0);
   carom_plan_report report;
