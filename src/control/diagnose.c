@@ -116,7 +116,10 @@ void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state 
   state->step = node;
 }
 
-static bool stuck_before(const carom_plan *plan, int node) {
+static bool hangs_on_fixed(const carom_plan *plan, int node) {
+  for (int i = 0; i < plan->joint_count; i++)
+    if (plan->model->bodies[plan->joints[i].body[0]].fixed || plan->model->bodies[plan->joints[i].body[1]].fixed)
+      return true;
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.impact == CAROM_PLANNED_STICK && plan->contacts[i].def.node < node) return true;
   return false;
@@ -129,7 +132,7 @@ carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int k) {
   carom_state *s = plan->scratch;
   size_t n = (size_t)plan->model->body_count;
   const carom_vec3 *x0 = path->x + (size_t)k * n, *x1 = x0 + n;
-  bool outgoing = k == 0 || carom_plan_contact_at(plan, k) || stuck_before(plan, k);
+  bool outgoing = k == 0 || carom_plan_contact_at(plan, k) || hangs_on_fixed(plan, k);
   end_momenta(plan, outgoing ? k : k - 1, !outgoing, s->p, s->l);
   carom_vec3 before = moment(plan, x0, s->p, s->l);
   end_momenta(plan, k, true, s->p, s->l);
