@@ -50,7 +50,7 @@ typedef struct carom_ssh_options {
   int max_pivots;   ///< default 500
 } carom_ssh_options;
 
-enum { CAROM_CACHE_POINTS = 32, CAROM_CACHE_FACES = 2 * CAROM_CACHE_POINTS - 4 };
+enum { CAROM_CACHE_POINTS = 16, CAROM_CACHE_FACES = 2 * CAROM_CACHE_POINTS - 4 };
 
 /// What to begin from: the vertex pairs of the last query of the same two bodies, and of overlapping ones the polytope
 /// that proved their depth. Zero it before the first query, and leave it to the queries from then on.

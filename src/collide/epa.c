@@ -14,8 +14,7 @@
 #include <float.h>
 #include <string.h>
 
-// On the stack, 60 kB. Curved bodies have been seen to need 450 faces, polytopes 70. Euler: F = 2 V - 4.
-enum { MAX_FACES = 640, MAX_POINTS = MAX_FACES / 2 + 2 };
+enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 4
 
 // A curved difference has no facets to arrive at. Faces of width s lie about s^2 below it, and their normals are known
 // to round-off / s.
@@ -23,15 +22,15 @@ enum { MAX_FACES = 640, MAX_POINTS = MAX_FACES / 2 + 2 };
 #define CURVED_NEAR 1e-7
 
 typedef struct face {
-  short v[3];         // corners, counter-clockwise from outside
-  short neighbor[3];  // across the edge v[k] v[k + 1]
+  int v[3];         // corners, counter-clockwise from outside
+  int neighbor[3];  // across the edge v[k] v[k + 1]
   bool alive, closed;
   carom_vec3 n;
   double distance;
 } face;
 
 typedef struct horizon_edge {
-  short face, edge;  // a face that stays, and the edge of it that the growing corner sees
+  int face, edge;  // a face that stays, and the edge of it that the growing corner sees
 } horizon_edge;
 
 typedef struct polytope {
@@ -42,7 +41,7 @@ typedef struct polytope {
   carom_column points[MAX_POINTS];
   face faces[MAX_FACES];
   double key[MAX_FACES];  // distance, or infinite for dead faces and those without area
-  short free[MAX_FACES];
+  int free[MAX_FACES];
   horizon_edge horizon[3 * MAX_FACES / 2];  // as many as there are edges
 } polytope;
 
@@ -122,8 +121,8 @@ static bool span(polytope *P, int i) {
 static void begin(polytope *P, flat first) {
   carom_vec3 a = first.c[0].d, n = cm_cross(cm_sub(first.c[1].d, a), cm_sub(first.c[2].d, a));
   bool swap = cm_dot(n, cm_sub(first.c[3].d, a)) > 0;  // the fourth corner lies behind the first face
-  static const short corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
-  static const short neighbors[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+  static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+  static const int neighbors[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
   P->points[0] = first.c[0], P->points[1] = first.c[swap ? 2 : 1];
   P->points[2] = first.c[swap ? 1 : 2], P->points[3] = first.c[3];
   P->point_count = P->face_count = 4;
@@ -144,7 +143,7 @@ static bool sees(const polytope *P, const face *f, carom_vec3 d) {
 static void bury(polytope *P, int i) {
   P->faces[i].alive = false;
   P->key[i] = DBL_MAX;
-  P->free[P->free_count++] = (short)i;
+  P->free[P->free_count++] = i;
 }
 
 // Buries the faces that the corner sees, beginning across one edge, and notes the edges where sight ends, in order.
@@ -153,7 +152,7 @@ static void flood(polytope *P, int i, int from, carom_vec3 corner) {
   if (!f->alive) return;
   int k = f->neighbor[0] == from ? 0 : f->neighbor[1] == from ? 1 : 2;
   if (!sees(P, f, corner)) {
-    P->horizon[P->horizon_count++] = (horizon_edge){(short)i, (short)k};
+    P->horizon[P->horizon_count++] = (horizon_edge){i, k};
     return;
   }
   bury(P, i);
@@ -175,15 +174,15 @@ static bool has_room(const polytope *P) {
   return P->point_count < MAX_POINTS && P->horizon_count <= P->free_count + MAX_FACES - P->face_count;
 }
 
-static short new_face(polytope *P) { return P->free_count > 0 ? P->free[--P->free_count] : (short)P->face_count++; }
+static int new_face(polytope *P) { return P->free_count > 0 ? P->free[--P->free_count] : P->face_count++; }
 
 // A fan of faces from the newest corner to the horizon.
 static void close_fan(polytope *P) {
-  short corner = (short)(P->point_count - 1), first = -1, last = -1;
+  int corner = P->point_count - 1, first = -1, last = -1;
   for (int i = 0; i < P->horizon_count; i++) {
     horizon_edge e = P->horizon[i];
     face *across = &P->faces[e.face];
-    short made = new_face(P);
+    int made = new_face(P);
     face *f = &P->faces[made];
     f->v[0] = across->v[next(e.edge)], f->v[1] = across->v[e.edge], f->v[2] = corner;
     f->neighbor[0] = e.face, f->neighbor[2] = last;
@@ -263,36 +262,26 @@ static bool is_curved(const carom_difference *D) {
 
 // ---- the polytope in the cache -------------------------------------------------------------------------------------
 
-// The number of a corner in the cache, given to it when it comes up first: most corners of a polytope that has grown
-// are buried, and not kept. -1 when there is no room, or the corner has no vertices.
-static int kept_number(const polytope *P, int point, int *number, int *count, carom_ssh_cache *cache) {
-  const carom_column *c = &P->points[point];
-  if (number[point] >= 0) return number[point];
-  if (*count == CAROM_CACHE_POINTS || c->a < 0 || c->b < 0) return -1;
-  cache->point_a[*count] = c->a, cache->point_b[*count] = c->b;
-  return number[point] = (*count)++;
-}
-
 // Corners and faces with numbers of their own, the nearest face first. Nothing is kept where a face has no area, or a
 // corner no vertices.
 static void keep(const polytope *P, int nearest, carom_ssh_cache *cache) {
   if (!cache) return;
   cache->points = cache->faces = 0;
-  if (P->face_count - P->free_count > CAROM_CACHE_FACES) return;
-  int number[MAX_POINTS], points = 0, faces = 0;
-  for (int i = 0; i < P->point_count; i++) number[i] = -1;
+  int alive = P->face_count - P->free_count;
+  if (P->point_count > CAROM_CACHE_POINTS || alive > CAROM_CACHE_FACES) return;
+  for (int i = 0; i < P->point_count; i++) {
+    cache->point_a[i] = P->points[i].a, cache->point_b[i] = P->points[i].b;
+    if (P->points[i].a < 0 || P->points[i].b < 0) return;
+  }
+  int count = 0;
   for (int i = -1; i < P->face_count; i++) {
     int k = i < 0 ? nearest : i;
     if (i == nearest || !P->faces[k].alive) continue;
     if (!(P->key[k] < DBL_MAX)) return;
-    for (int c = 0; c < 3; c++) {
-      int v = kept_number(P, P->faces[k].v[c], number, &points, cache);
-      if (v < 0) return;
-      cache->corner[faces][c] = (unsigned char)v;
-    }
-    faces++;
+    for (int c = 0; c < 3; c++) cache->corner[count][c] = (unsigned char)P->faces[k].v[c];
+    count++;
   }
-  cache->points = points, cache->faces = faces;
+  cache->points = P->point_count, cache->faces = count;
 }
 
 static bool recall_points(polytope *P, carom_difference *D, const carom_ssh_cache *cache) {
@@ -383,33 +372,6 @@ static ending expand(polytope *P, carom_difference *D, bool convex, int *nearest
   return AT_LIMIT;
 }
 
-static int face_that_sees(const polytope *P, const carom_column *c) {
-  for (int i = 0; i < P->face_count; i++)
-    if (P->faces[i].alive && P->key[i] < DBL_MAX && sees(P, &P->faces[i], c->d)) return i;
-  return -1;
-}
-
-// The hull of the cached corners, for bodies that have moved so far that the cached faces have dents: it costs no
-// support query, and is most of the polytope that proves the new depth.
-static bool wrap(polytope *P, const carom_difference *D, const carom_ssh_cache *cache) {
-  carom_column c[CAROM_CACHE_POINTS];
-  flat first = {0};
-  bool used[CAROM_CACHE_POINTS] = {false};
-  double least = 1e-6 * D->size;
-  for (int i = 0; i < cache->points; i++) {
-    c[i] = carom_difference_column(D, cache->point_a[i], cache->point_b[i]);
-    bool wanted = first.count < 4 && (i == 0 || cm_norm2(off(&first, c[i].d)) > least * least);
-    if (wanted) extend(&first, c[i]), used[i] = true;
-  }
-  if (first.count < 4) return false;
-  begin(P, first);
-  for (int i = 0; i < cache->points; i++) {
-    int seen = used[i] ? -1 : face_that_sees(P, &c[i]);
-    if (seen >= 0 && !grow(P, seen, &c[i])) return false;
-  }
-  return true;
-}
-
 static void fill(const polytope *P, int i, carom_facet *facet) {
   facet->normal = P->faces[i].n;
   facet->depth = P->faces[i].distance;
@@ -429,30 +391,14 @@ void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, 
 // Bodies have moved, and the polytope may not be convex any more. What proves the depth is no more than this: its faces
 // make a closed surface, all of them turn their outer side away from the origin, and none is nearer than the answer.
 // For then every ray from the origin meets one of them, at a distance of at least the depth.
-// Whether the columns make up the foot of the perpendicular. A cache of other bodies may hold slivers that do not.
-static bool meets_foot(const carom_facet *facet, double tolerance) {
-  carom_vec3 off_foot = cm_scale(-facet->depth, facet->normal);
-  for (int k = 0; k < facet->count; k++) off_foot = cm_axpy(off_foot, facet->w[k], facet->c[k].d);
-  return cm_norm(off_foot) <= 16 * tolerance;
-}
-
-static bool holds_again(polytope *P, carom_difference *D, const carom_ssh_cache *cache, int *nearest, double *upper) {
-  return recall_faces(P, cache) && expand(P, D, false, nearest, upper) == AT_FACET &&
-         P->faces[*nearest].distance > P->tolerance;
-}
-
 bool carom_epa_again(carom_difference *D, carom_facet *facet, carom_ssh_cache *cache) {
   polytope P;
   int nearest;
   prepare(&P, D);
-  if (!recall_points(&P, D, cache)) return false;
-  if (!holds_again(&P, D, cache, &nearest, &facet->upper)) {
-    prepare(&P, D);
-    if (!wrap(&P, D, cache) || expand(&P, D, true, &nearest, &facet->upper) != AT_FACET) return false;
-    if (!(P.faces[nearest].distance > P.tolerance)) return false;
-  }
+  if (!recall_points(&P, D, cache) || !recall_faces(&P, cache)) return false;
+  if (expand(&P, D, false, &nearest, &facet->upper) != AT_FACET || !(P.faces[nearest].distance > P.tolerance))
+    return false;
   fill(&P, nearest, facet);
-  if (!meets_foot(facet, P.tolerance)) return false;
   keep(&P, nearest, cache);
   return true;
 }

@@ -346,9 +346,9 @@ static carom_status rest_pair(carom_stepper *stepper, const carom_state *state, 
                               carom_step_report *report, carom_error *error) {
   carom_exact *e = stepper->work;
   const carom_part_pair *pair = &e->contacts->pairs[c->pair];
-  if (carom_exact_is_resting(e, pair)) return CAROM_OK;
+  if (carom_exact_is_resting(e, pair) || carom_joints_hold(e->model, state, pair->body_a, pair->body_b))
+    return CAROM_OK;
   if (!carom_exact_add_resting(e, pair)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
-  (void)state;
   carom_contact_event event = {CAROM_EVENT_ZENO, time, c->body_a, c->body_b, c->point_a, c->normal, cm_zero3()};
   return carom_impact_system_note(e->impacts, &event, report, error);
 }

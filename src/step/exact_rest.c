@@ -83,6 +83,8 @@ void carom_exact_release_opened(carom_exact *e, const carom_state *state) {
   int kept = 0;
   for (int i = 0; i < e->resting_count; i++) {
     int a = e->resting[i].part_a, b = e->resting[i].part_b;
+    // A latch that closed holds the bodies from now on.
+    if (carom_joints_hold(e->model, state, e->contacts->body_of_part[a], e->contacts->body_of_part[b])) continue;
     carom_placed pa = carom_contacts_place(e->contacts, a, state->x, state->q);
     carom_placed pb = carom_contacts_place(e->contacts, b, state->x, state->q);
     carom_distance_result d;
