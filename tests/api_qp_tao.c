@@ -103,7 +103,8 @@ TEST(circular_cones_are_refused_with_advice) {
 
 static const char *answer_path(void) { return getenv("CAROM_TEST_ANSWER"); }
 
-// By itself: one rank solves. Under mpirun, called by the next case: all ranks solve and the first writes the motion down.
+// By itself: one rank solves. Under mpirun, called by the next case: all ranks solve and the first writes the motion
+// down.
 TEST(every_rank_solves) {
   need_plugin();
   int rank, count;

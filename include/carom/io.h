@@ -216,11 +216,11 @@ typedef struct carom_granular_options {
 } carom_granular_options;
 
 CAROM_API carom_granular_options carom_granular_default_options(void);
-/// A table of packing fraction, mean velocity of the matter, grains, coordination number, residence time (since the grain
-/// last came back, or since the start) and contact stress (compression positive), a line a cell; what is not known stays
-/// empty. Means over a window are also written as image data for ParaView beside it ("name.csv" and "name.vti"). Stress
-/// needs the contacts that the run recorded at its frames; contacts with boundaries count for stress, not for
-/// coordination. Null options mean defaults.
+/// A table of packing fraction, mean velocity of the matter, grains, coordination number, residence time (since the
+/// grain last came back, or since the start) and contact stress (compression positive), a line a cell; what is not
+/// known stays empty. Means over a window are also written as image data for ParaView beside it ("name.csv" and
+/// "name.vti"). Stress needs the contacts that the run recorded at its frames; contacts with boundaries count for
+/// stress, not for coordination. Null options mean defaults.
 CAROM_API carom_status carom_export_granular(carom_result *result, const char *path,
                                              const carom_granular_options *options, const carom_progress *progress,
                                              carom_error *error);

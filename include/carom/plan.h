@@ -21,8 +21,8 @@ typedef struct carom_plan_file {
 } carom_plan_file;
 
 /// Reads a problem and the scene it names. All mistakes of both files are collected in *diagnostics, which the caller
-/// releases; with at least one error the status is CAROM_ERR_SCENE and *file is null; CAROM_ERR_NUMBER if the only one is
-/// a horizon of zero, a problem that is well written but has no answer. Overrides apply to the problem
+/// releases; with at least one error the status is CAROM_ERR_SCENE and *file is null; CAROM_ERR_NUMBER if the only one
+/// is a horizon of zero, a problem that is well written but has no answer. Overrides apply to the problem
 /// ("horizon.intervals=60"); null options mean defaults.
 CAROM_API carom_status carom_plan_read(const char *path, const carom_scene_options *options,
                                        const carom_allocator *allocator, carom_plan_file **file,

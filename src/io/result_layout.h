@@ -8,7 +8,7 @@
 #define CAROM_RESULT_UNFINISHED "unfinished"  // the ending until carom_recorder_finish; stays when the run is killed
 #define CAROM_RESULT_COMPLETE "complete"
 
-enum { CAROM_RESULT_ENDING_SIZE = 1024 };       // bytes: fixed, as nothing can grow once frames are written
+enum { CAROM_RESULT_ENDING_SIZE = 1024 };  // bytes: fixed, as nothing can grow once frames are written
 enum { CAROM_WALL_COLUMNS = 11 };
 enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, label or note
 
@@ -37,7 +37,8 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(SHAPE_FACE_VERTEX_START, "/shapes/face_vertex_start", "1", "face f has the corners from [f] up to [f+1]")         \
   X(SHAPE_FACE_VERTICES, "/shapes/face_vertices", "1",                                                                \
     "corners of the faces, counter-clockwise seen from outside, numbered within their shape")                         \
-  X(WALL_POINTS, "/walls/points", "m", "rows: wall, body (-1: world), pose (x y z qw qx qy qz), rho, z of its profile") \
+  X(WALL_POINTS, "/walls/points", "m",                                                                                \
+    "rows: wall, body (-1: world), pose (x y z qw qx qy qz), rho, z of its profile")                                  \
   X(TIME, "/trajectory/time", "s", "time of each frame")                                                              \
   X(POSITION, "/trajectory/position", "m", "origin of each body frame in the world, per frame")                       \
   X(ORIENTATION, "/trajectory/orientation", "1", "unit quaternion (w, x, y, z): body axes to world axes, per frame")  \

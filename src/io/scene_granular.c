@@ -114,9 +114,7 @@ static void read_drive(carom_reader *r, const carom_node *node) {
       carom_read_number(r, f[KEY_DRIVE_ANGULAR_VELOCITY], CAROM_ANGULAR_VELOCITY, CAROM_ANY, &def.angular_velocity) &&
       good;
   good = carom_read_vector(r, f[KEY_DRIVE_AMPLITUDE], CAROM_LENGTH, &def.amplitude) && good;
-  good = carom_read_number(r, f[KEY_DRIVE_FREQUENCY], CAROM_FREQUENCY, CAROM_NOT_NEGATIVE,
-                           &def.frequency) &&
-         good;
+  good = carom_read_number(r, f[KEY_DRIVE_FREQUENCY], CAROM_FREQUENCY, CAROM_NOT_NEGATIVE, &def.frequency) && good;
   good = carom_read_number(r, f[KEY_DRIVE_PHASE], CAROM_ANGLE, CAROM_ANY, &def.phase) && good;
   good = carom_read_schedule(r, f[KEY_DRIVE_SCHEDULE], &def.knots, &def.knot_count) && good;
   if (good && carom_reader_building(r) && carom_builder_add_drive(r->builder, &def) < 0) carom_check_builder(r, node);

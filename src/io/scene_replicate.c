@@ -101,15 +101,14 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
     forms++;
   }
   if (forms != 1) {
-    carom_report(&r->reporter, node->place, NULL, "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
+    carom_report(&r->reporter, node->place, NULL,
+                 "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
     return false;
   }
-  static const carom_array_kind kinds[] = {[KEY_REPLICATE_COUNT] = CAROM_COUNT,
-                                           [KEY_REPLICATE_GRID] = CAROM_GRID,
-                                           [KEY_REPLICATE_RING] = CAROM_RING,
-                                           [KEY_REPLICATE_STACK] = CAROM_STACK,
-                                           [KEY_REPLICATE_CLOUD] = CAROM_CLOUD,
-                                           [KEY_REPLICATE_CIRCLES] = CAROM_CIRCLES};
+  static const carom_array_kind kinds[] = {
+      [KEY_REPLICATE_COUNT] = CAROM_COUNT, [KEY_REPLICATE_GRID] = CAROM_GRID,
+      [KEY_REPLICATE_RING] = CAROM_RING,   [KEY_REPLICATE_STACK] = CAROM_STACK,
+      [KEY_REPLICATE_CLOUD] = CAROM_CLOUD, [KEY_REPLICATE_CIRCLES] = CAROM_CIRCLES};
   a->kind = kinds[given];
   switch (a->kind) {
     case CAROM_GRID:

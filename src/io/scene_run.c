@@ -25,7 +25,8 @@ static void read_law(carom_reader *r, const carom_node *const *f, carom_step_opt
 }
 
 static void read_contact_solver(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
-  static const char *const solvers[] = {"lemke", "pgs", "newton", "apgd", "spg", "interior", "tao-blmvm", "tao-tron", NULL};
+  static const char *const solvers[] = {"lemke",    "pgs",       "newton",   "apgd", "spg",
+                                        "interior", "tao-blmvm", "tao-tron", NULL};
   static const char *const restitutions[] = {"newton", "poisson", NULL};
   int solver = -1, restitution = s->poisson;
   if (carom_read_choice(r, f[KEY_INTEGRATOR_SOLVER], solvers, &solver) && solver >= 0) s->solver = solvers[solver];

@@ -11,15 +11,9 @@
 
 // One line each; an integrator's file is where it is.
 static const carom_integrator *const integrators[] = {
-    &carom_integrator_variational,
-    &carom_integrator_exact,
-    &carom_integrator_dcr,
-    &carom_integrator_potential,
-    &carom_integrator_newmark,
-    &carom_integrator_moreau,
-    &carom_integrator_cone,
-    &carom_integrator_index2,
-    &carom_integrator_index3,
+    &carom_integrator_variational, &carom_integrator_exact,   &carom_integrator_dcr,
+    &carom_integrator_potential,   &carom_integrator_newmark, &carom_integrator_moreau,
+    &carom_integrator_cone,        &carom_integrator_index2,  &carom_integrator_index3,
 };
 enum { INTEGRATOR_COUNT = sizeof integrators / sizeof *integrators };
 
