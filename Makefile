@@ -31,7 +31,8 @@ valgrind: build
 bench:
 	@scripts/setup build bench
 	@scripts/build bench
-	@for job in free separation broadphase lcp; do build/bench/bench/carom_bench_$$job --json build/bench.jsonl; done
+	@for job in free separation broadphase lcp falling chain moreau_order granular granular_physics plan; do \
+	  if [ -x build/bench/bench/carom_bench_$$job ]; then build/bench/bench/carom_bench_$$job --json build/bench.jsonl; fi; done
 
 docs:
 	@scripts/setup docs
