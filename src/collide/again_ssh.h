@@ -52,7 +52,7 @@ CQ_INLINE void fill_ssh(const pair *P, const columns *c, carom_ssh_result *r) {
     r->weight[i] = c->w[i];
   }
   r->feature_a = feature(c->a, 3), r->feature_b = feature(c->b, 3);
-  r->dual_degenerate = false;
+  r->dual_degenerate = r->planar = false;
 }
 
 // The plane of the three columns; false when it stands on edge, seen along beta.
