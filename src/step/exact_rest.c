@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/tape.h"
 #include "geometry/shape.h"
+#include "mechanics/joints.h"
 #include "step/exact.h"
 
 enum { MAX_ROUNDS = 8 };
