@@ -4,6 +4,9 @@
 // min 1/2 gamma' N_cc gamma + q' gamma over the circular cone has three solutions: the impulse that stops the contact,
 // gamma = -(q_n / a, q_t / b), if it is in the cone; else, against q_t on the cone's surface,
 // gamma_n = (mu |q_t| - q_n) / (a + mu^2 b); else, if that is negative, zero.
+// Vectors are handed about between static functions of this file alone, so that their calling convention is ours.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 #include <math.h>
 
 #include "base/simd.h"
