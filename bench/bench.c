@@ -162,3 +162,13 @@ void bench_log_close(bench_log *log) {
   if (log->file) fclose(log->file);
   log->file = NULL;
 }
+
+bool bench_parse_sizes(const char *text, long largest, int most, int *sizes, int *count) {
+  *count = 0;
+  for (char *end; *text && *count < most; text = *end == ',' ? end + 1 : end) {
+    long n = strtol(text, &end, 10);
+    if (end == text || n < 1 || n > largest) return false;
+    sizes[(*count)++] = (int)n;
+  }
+  return *count > 0 && !*text;
+}

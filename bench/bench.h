@@ -75,6 +75,9 @@ long bench_heap_stop(void);
 
 double bench_fit_exponent(int count, const double *x, const double *y);  // slope of log y over log x
 
+// Whole numbers from 1 to `largest` with commas between them, at most `most`; false when the text is something else.
+bool bench_parse_sizes(const char *text, long largest, int most, int *sizes, int *count);
+
 // ---- results -----------------------------------------------------------------------------------------------------
 
 // One JSON object per line. Every line repeats nothing of the others: the first of a run says where it ran.

@@ -179,16 +179,6 @@ static void run_kind(bool grid, const options *o, bench_log *log) {
 
 // ---- command line --------------------------------------------------------------------------------------------------
 
-static bool parse_sizes(options *o, const char *text) {
-  o->size_count = 0;
-  for (char *end; *text && o->size_count < MOST_SIZES; text = *end == ',' ? end + 1 : end) {
-    long n = strtol(text, &end, 10);
-    if (end == text || n < 1 || n > 4000000) return false;
-    o->sizes[o->size_count++] = (int)n;
-  }
-  return o->size_count > 0 && !*text;
-}
-
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *key = argv[i], *value = argv[i + 1];
@@ -200,7 +190,7 @@ static bool parse(options *o, int argc, char **argv) {
       o->seconds = atof(value);
     else if (strcmp(key, "--speed") == 0)
       o->speed = atof(value);
-    else if (strcmp(key, "--sizes") != 0 || !parse_sizes(o, value))
+    else if (strcmp(key, "--sizes") != 0 || !bench_parse_sizes(value, 4000000, MOST_SIZES, o->sizes, &o->size_count))
       return false;
   }
   return argc % 2 == 1 && o->repetitions > 0 && o->seconds > 0 && o->speed > 0;

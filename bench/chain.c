@@ -139,16 +139,6 @@ static void run_kind(const char *name, carom_joint_kind kind, const options *o, 
   if (count > 1) printf("%-10s time grows as links^%.2f\n", name, bench_fit_exponent(count, sizes, times));
 }
 
-static bool parse_sizes(options *o, const char *text) {
-  o->size_count = 0;
-  for (char *end; *text && o->size_count < MOST_SIZES; text = *end == ',' ? end + 1 : end) {
-    long n = strtol(text, &end, 10);
-    if (end == text || n < 1 || n > 1000000) return false;
-    o->sizes[o->size_count++] = (int)n;
-  }
-  return o->size_count > 0 && !*text;
-}
-
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *key = argv[i], *value = argv[i + 1];
@@ -160,7 +150,7 @@ static bool parse(options *o, int argc, char **argv) {
       o->seconds = atof(value);
     else if (strcmp(key, "--step") == 0)
       o->step = atof(value);
-    else if (strcmp(key, "--sizes") != 0 || !parse_sizes(o, value))
+    else if (strcmp(key, "--sizes") != 0 || !bench_parse_sizes(value, 1000000, MOST_SIZES, o->sizes, &o->size_count))
       return false;
   }
   return argc % 2 == 1 && o->repetitions > 0 && o->seconds > 0 && o->step > 0;

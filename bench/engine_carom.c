@@ -2,21 +2,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "carom/carom.h"
-
-typedef struct carom_world {
-  carom_model *model;
-  carom_state *state;
-  carom_stepper *stepper;
-} carom_world;
-
-static void destroy(void *world) {
-  carom_world *w = world;
-  carom_stepper_destroy(w->stepper);
-  carom_state_destroy(w->state);
-  carom_model_destroy(w->model);
-  free(w);
-}
+#include "carom_world.h"
 
 static void add_bodies(carom_builder *builder, const bench_job *job, const carom_shape *box) {
   carom_part part = {.shape = box, .pose = cm_pose_identity()};
@@ -54,7 +40,7 @@ static void *create(const bench_job *job, char *message) {
   carom_error error = {.message = "out of memory"};
   if (w && build(w, job, &error) == CAROM_OK) return w;
   snprintf(message, BENCH_MESSAGE, "%.190s", error.message);
-  if (w) destroy(w);
+  if (w) carom_world_destroy(w);
   return NULL;
 }
 
@@ -83,5 +69,5 @@ const bench_engine bench_carom = {
     .create = create,
     .step = step,
     .read = read_body,
-    .destroy = destroy,
+    .destroy = carom_world_destroy,
 };

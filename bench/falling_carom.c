@@ -1,22 +1,8 @@
 // The falling cube by Carom, through its public headers.
 #include <stdlib.h>
 
-#include "carom/carom.h"
+#include "carom_world.h"
 #include "falling.h"
-
-typedef struct carom_world {
-  carom_model *model;
-  carom_state *state;
-  carom_stepper *stepper;
-} carom_world;
-
-static void destroy(void *world) {
-  carom_world *w = world;
-  carom_stepper_destroy(w->stepper);
-  carom_state_destroy(w->state);
-  carom_model_destroy(w->model);
-  free(w);
-}
 
 static void add_bodies(carom_builder *builder, const falling_job *job, const carom_shape *cube,
                        const carom_shape *floor) {
@@ -59,7 +45,7 @@ static carom_status build(carom_world *w, const falling_job *job, const char *in
 static void *create(const falling_job *job, const char *integrator) {
   carom_world *w = calloc(1, sizeof *w);
   if (w && build(w, job, integrator) == CAROM_OK) return w;
-  if (w) destroy(w);
+  if (w) carom_world_destroy(w);
   return NULL;
 }
 
@@ -79,5 +65,7 @@ static void read_body(void *world, falling_body *body) {
       {pose.p.x, pose.p.y, pose.p.z}, {pose.q.w, pose.q.x, pose.q.y, pose.q.z}, {v.x, v.y, v.z}, {s.x, s.y, s.z}};
 }
 
-const falling_engine falling_carom_exact = {"Carom, exact", NULL, "double", create_exact, step, read_body, destroy};
-const falling_engine falling_carom_dcr = {"Carom, dcr", NULL, "double", create_dcr, step, read_body, destroy};
+const falling_engine falling_carom_exact = {"Carom, exact", NULL,      "double",           create_exact,
+                                            step,           read_body, carom_world_destroy};
+const falling_engine falling_carom_dcr = {"Carom, dcr", NULL,      "double",           create_dcr,
+                                          step,         read_body, carom_world_destroy};

@@ -230,16 +230,6 @@ static int usage(const char *program) {
   return 2;
 }
 
-static bool parse_sizes(options *o, const char *text) {
-  o->size_count = 0;
-  for (char *end; *text && o->size_count < MOST_SIZES; text = *end == ',' ? end + 1 : end) {
-    long n = strtol(text, &end, 10);
-    if (end == text || n < 1 || n > 1000000) return false;
-    o->sizes[o->size_count++] = (int)n;
-  }
-  return o->size_count > 0 && !*text;
-}
-
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *key = argv[i];
@@ -257,7 +247,7 @@ static bool parse(options *o, int argc, char **argv) {
       o->repetitions = atoi(value);
     else if (strcmp(key, "--seconds") == 0)
       o->seconds = atof(value);
-    else if (strcmp(key, "--sizes") != 0 || !parse_sizes(o, value))
+    else if (strcmp(key, "--sizes") != 0 || !bench_parse_sizes(value, 1000000, MOST_SIZES, o->sizes, &o->size_count))
       return false;
   }
   return o->repetitions > 0 && o->seconds > 0;

@@ -2,22 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "carom/carom.h"
+#include "carom_world.h"
 #include "granular.h"
-
-typedef struct carom_world {
-  carom_model *model;
-  carom_state *state;
-  carom_stepper *stepper;
-} carom_world;
-
-static void destroy(void *world) {
-  carom_world *w = world;
-  carom_stepper_destroy(w->stepper);
-  carom_state_destroy(w->state);
-  carom_model_destroy(w->model);
-  free(w);
-}
 
 // Floor and four walls.
 static void add_box(carom_builder *builder, double width) {
@@ -71,7 +57,7 @@ static void *create(const grains_job *job, char *message) {
   carom_error error = {.message = "out of memory"};
   if (w && build(w, job, &error) == CAROM_OK) return w;
   snprintf(message, BENCH_MESSAGE, "%.190s", error.message);
-  if (w) destroy(w);
+  if (w) carom_world_destroy(w);
   return NULL;
 }
 
@@ -99,5 +85,5 @@ const grains_engine grains_carom = {
     .create = create,
     .step = step,
     .read = read_body,
-    .destroy = destroy,
+    .destroy = carom_world_destroy,
 };

@@ -188,16 +188,6 @@ static void run_size(int count, const options *o, bench_log *log) {
 
 // ---- command line --------------------------------------------------------------------------------------------------
 
-static bool parse_sizes(options *o, const char *text) {
-  o->size_count = 0;
-  for (char *end; *text && o->size_count < MOST_SIZES; text = *end == ',' ? end + 1 : end) {
-    long n = strtol(text, &end, 10);
-    if (end == text || n < 1 || n > 10000000) return false;
-    o->sizes[o->size_count++] = (int)n;
-  }
-  return o->size_count > 0 && !*text;
-}
-
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *key = argv[i];
@@ -219,7 +209,7 @@ static bool parse(options *o, int argc, char **argv) {
       o->threads = atoi(value);
     else if (strcmp(key, "--seeds") == 0)
       o->seeds = atoi(value);
-    else if (strcmp(key, "--sizes") != 0 || !parse_sizes(o, value))
+    else if (strcmp(key, "--sizes") != 0 || !bench_parse_sizes(value, 10000000, MOST_SIZES, o->sizes, &o->size_count))
       return false;
   }
   return o->seconds > 0 && o->dt > 0 && o->threads > 0 && o->seeds > 0 && o->seeds <= MOST_SEEDS;

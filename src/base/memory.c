@@ -61,3 +61,9 @@ bool carom_grow(const carom_allocator *allocator, void **array, int count, int *
   *capacity = larger;
   return true;
 }
+
+bool carom_reserve(const carom_allocator *allocator, void **array, int *capacity, int count, size_t size) {
+  while (*capacity < count)
+    if (!carom_grow(allocator, array, *capacity, capacity, size)) return false;
+  return true;
+}

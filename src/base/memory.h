@@ -19,4 +19,7 @@ char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size
 // New room is not initialised.
 bool carom_grow(const carom_allocator *allocator, void **array, int count, int *capacity, size_t size);
 
+// Makes room for `count` elements in all; what is in it stays.
+bool carom_reserve(const carom_allocator *allocator, void **array, int *capacity, int count, size_t size);
+
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/groups.h"
 #include "base/memory.h"
 #include "mechanics/joints.h"
 
@@ -427,26 +428,13 @@ carom_status carom_impact_system_apply(carom_impact_system *s, carom_state *stat
 
 // ---- groups ------------------------------------------------------------------------------------------------------
 
-static int root_of(int *parent, int body) {
-  while (parent[body] != body) body = parent[body] = parent[parent[body]];
-  return body;
-}
-
-static void unite(int *parent, int a, int b) {
-  int ra = root_of(parent, a), rb = root_of(parent, b);
-  if (ra < rb)
-    parent[rb] = ra;
-  else
-    parent[ra] = rb;
-}
-
 // Moving bodies that touch share a group.
 static void find_groups(carom_impact_system *s, const carom_contact *contacts, int count) {
   for (int i = 0; i < count; i++)
     s->parent[contacts[i].body_a] = contacts[i].body_a, s->parent[contacts[i].body_b] = contacts[i].body_b;
   for (int i = 0; i < count; i++)
-    if (moves(s->model, contacts[i].body_b)) unite(s->parent, contacts[i].body_a, contacts[i].body_b);
-  for (int i = 0; i < count; i++) s->group[i] = root_of(s->parent, contacts[i].body_a);
+    if (moves(s->model, contacts[i].body_b)) carom_group_unite(s->parent, contacts[i].body_a, contacts[i].body_b);
+  for (int i = 0; i < count; i++) s->group[i] = carom_group_root(s->parent, contacts[i].body_a);
 }
 
 static carom_status solve_loaded(carom_impact_system *s, carom_state *state, const carom_impact_problem *problem,

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/groups.h"
 #include "base/memory.h"
 #include "mechanics/projection_newton.h"
 
@@ -94,25 +95,14 @@ carom_sweep_joint *carom_sweeps_add_joint(carom_sweeps *s, int a, int b, carom_v
 
 // ---- groups -------------------------------------------------------------------------------------------------------
 
-static int find_root(int *root, int i) {
-  while (root[i] != i) i = root[i] = root[root[i]];
-  return i;
-}
-
-// The smaller number becomes the root, so that groups are numbered by their first body.
 static void join(carom_sweeps *s, int a, int b) {
-  if (!movable(&s->bodies[a]) || !movable(&s->bodies[b])) return;
-  int i = find_root(s->root, a), j = find_root(s->root, b);
-  if (i < j)
-    s->root[j] = i;
-  else
-    s->root[i] = j;
+  if (movable(&s->bodies[a]) && movable(&s->bodies[b])) carom_group_unite(s->root, a, b);
 }
 
 static int group_of(const carom_sweeps *s, int a, int b) { return s->group_of_body[movable(&s->bodies[a]) ? a : b]; }
 
 static bool number_group(carom_sweeps *s, int a, int b) {
-  int root = find_root(s->root, movable(&s->bodies[a]) ? a : b);
+  int root = carom_group_root(s->root, movable(&s->bodies[a]) ? a : b);
   if (s->group_of_body[root] >= 0) return true;
   if (!carom_grow(&s->allocator, (void **)&s->groups, s->group_count, &s->group_capacity, sizeof *s->groups))
     return false;
@@ -132,13 +122,7 @@ static bool number_groups(carom_sweeps *s) {
     if (!number_group(s, s->contacts[i].a, s->contacts[i].b)) return false;
   for (int i = 0; i < s->joint_count; i++)
     if (!number_group(s, s->joints[i].a, s->joints[i].b)) return false;
-  for (int i = 0; i < s->body_count; i++) s->group_of_body[i] = s->group_of_body[find_root(s->root, i)];
-  return true;
-}
-
-static bool reserve(const carom_allocator *a, void **array, int *capacity, int count, size_t size) {
-  while (*capacity < count)
-    if (!carom_grow(a, array, *capacity, capacity, size)) return false;
+  for (int i = 0; i < s->body_count; i++) s->group_of_body[i] = s->group_of_body[carom_group_root(s->root, i)];
   return true;
 }
 
@@ -180,9 +164,9 @@ carom_status carom_sweeps_group(carom_sweeps *s, carom_error *error) {
   s->group_count = 0;
   const carom_allocator *a = &s->allocator;
   if (!number_groups(s) ||
-      !reserve(a, (void **)&s->unsorted, &s->unsorted_capacity, s->contact_count, sizeof *s->unsorted) ||
-      !reserve(a, (void **)&s->unsorted_joints, &s->unsorted_joint_capacity, s->joint_count,
-               sizeof *s->unsorted_joints))
+      !carom_reserve(a, (void **)&s->unsorted, &s->unsorted_capacity, s->contact_count, sizeof *s->unsorted) ||
+      !carom_reserve(a, (void **)&s->unsorted_joints, &s->unsorted_joint_capacity, s->joint_count,
+                     sizeof *s->unsorted_joints))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", s->contact_count);
   sort_contacts(s);
   sort_joints(s);

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "solve/qp_tao.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 struct carom_qp_workspace {
   carom_allocator allocator;
@@ -78,22 +75,13 @@ size_t carom_qp_workspace_bytes(const carom_qp_workspace *workspace) {
   return workspace->arena.capacity + sizeof *workspace;
 }
 
-static int resolve_threads(int asked) {
-#ifdef _OPENMP
-  return asked > 0 ? asked : omp_get_num_procs();
-#else
-  (void)asked;
-  return 1;
-#endif
-}
-
 static void system_of(carom_qp_system *s, const carom_qp_problem *problem, const carom_qp_options *options) {
   *s = (carom_qp_system){.problem = *problem, .options = options ? *options : carom_qp_default_options()};
   if (s->options.max_iterations == 0 && known(s->options.method))
     s->options.max_iterations = methods[s->options.method].default_iterations;
   s->width = s->options.cone == CAROM_QP_CIRCULAR ? 3 : s->options.generators;
   s->n = s->width * problem->contact_count + problem->row_count;
-  s->threads = resolve_threads(s->options.threads);
+  s->threads = carom_thread_count(s->options.threads);
 }
 
 static size_t bytes_needed(const carom_qp_system *s) {

@@ -190,11 +190,6 @@ static void release(carom_stepper *stepper) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 enum { MOST_CORRECTIONS = 6 };
 static const double HELD = 1e-6;  // of the smallest radius: how far joints may be off
 
@@ -379,7 +374,6 @@ const carom_integrator carom_integrator_cone = {
     .summary = "many bodies in contact: one convex quadratic program over friction cones per step; inelastic",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = carom_cone_memory_bytes,

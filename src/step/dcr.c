@@ -122,11 +122,6 @@ static void release(carom_stepper *stepper) {
   carom_release(&w->allocator, w->events);
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 // ---- pairs ---------------------------------------------------------------------------------------------------------
 
 // The boxes of half-spaces are as large as can be.
@@ -152,7 +147,7 @@ static carom_status find_pairs(carom_stepper *stepper, const carom_state *state,
   carom_status status = carom_contacts_update(w->contacts, state->x, state->q, w->reach, error);
   if (status != CAROM_OK) return status;
   int count = w->contacts->pair_count;
-  if (!carom_dcr_reserve(w, (void **)&w->pairs, &w->pair_capacity, count, sizeof *w->pairs))
+  if (!carom_reserve(&w->allocator, (void **)&w->pairs, &w->pair_capacity, count, sizeof *w->pairs))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of bodies", count);
   for (int i = 0; i < count; i++) w->pairs[i] = (carom_dcr_pair){0};
   return CAROM_OK;
@@ -313,7 +308,7 @@ static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
   if (!carom_tape_get(&tape, &count, sizeof count) || count < 0) return false;
   const void *forces = carom_tape_take(&tape, (size_t)count * sizeof *w->memory);
   if (!forces || !carom_tape_ended(&tape)) return false;
-  if (!carom_dcr_reserve(w, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) return false;
+  if (!carom_reserve(&w->allocator, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) return false;
   if (count > 0) memcpy(w->memory, forces, (size_t)count * sizeof *w->memory);
   w->memory_count = count;
   return true;
@@ -324,7 +319,6 @@ const carom_integrator carom_integrator_dcr = {
     .summary = "collisions at the end of the step: closest-point projection, then the impact law; rest and friction",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = memory,

@@ -77,9 +77,6 @@ enum { CAROM_DCR_MAX_CYCLES = 200 };
 // Contacts that the dense impact laws take at once; larger groups part by Newton's law.
 enum { CAROM_DCR_LAW_MAX = 24 };
 
-// Makes room for `count` elements, keeping what is there.
-bool carom_dcr_reserve(const carom_dcr *w, void **array, int *capacity, int count, size_t size);
-
 // ---- dcr_rest.c
 // Free accelerations at the state, from gravity and fields.
 void carom_dcr_accelerate(carom_stepper *stepper, const carom_state *state);

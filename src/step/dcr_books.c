@@ -5,17 +5,11 @@
 #include "step/constrained.h"
 #include "step/dcr.h"
 
-bool carom_dcr_reserve(const carom_dcr *w, void **array, int *capacity, int count, size_t size) {
-  while (*capacity < count)
-    if (!carom_grow(&w->allocator, array, *capacity, capacity, size)) return false;
-  return true;
-}
-
 bool carom_dcr_make_room(carom_dcr *w, int contacts) {
   w->limit_first = contacts;
   contacts += w->limit_capacity;
-  return carom_dcr_reserve(w, (void **)&w->before, &w->before_capacity, contacts, sizeof *w->before) &&
-         carom_dcr_reserve(w, (void **)&w->slow, &w->slow_capacity, contacts, sizeof *w->slow);
+  return carom_reserve(&w->allocator, (void **)&w->before, &w->before_capacity, contacts, sizeof *w->before) &&
+         carom_reserve(&w->allocator, (void **)&w->slow, &w->slow_capacity, contacts, sizeof *w->slow);
 }
 
 void carom_dcr_load(carom_stepper *stepper, const carom_state *state, double dt) {
@@ -133,7 +127,7 @@ void carom_dcr_remember(carom_dcr *w, const carom_state *state, const carom_cont
   int count = 0;
   for (int i = 0; i < s->contact_count; i++)
     if (s->contacts[i].source >= count && !is_limit(w, &s->contacts[i])) count = s->contacts[i].source + 1;
-  if (!carom_dcr_reserve(w, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) count = 0;
+  if (!carom_reserve(&w->allocator, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) count = 0;
   w->memory_count = count;
   for (int i = 0; i < count; i++)
     w->memory[i] =

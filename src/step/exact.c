@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/groups.h"
 #include "base/memory.h"
 #include "base/tape.h"
 #include "collide/path_time.h"
@@ -123,11 +124,6 @@ static void release(carom_stepper *stepper) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&e->allocator, blocks[i]);
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 // Room for as many separations and group numbers as there are pairs.
 static carom_status reserve_pairs(carom_exact *e, carom_error *error) {
   int count = e->contacts->pair_count;
@@ -144,19 +140,6 @@ static carom_status reserve_pairs(carom_exact *e, carom_error *error) {
 
 // ---- groups ------------------------------------------------------------------------------------------------------
 
-static int root_of(int *parent, int body) {
-  while (parent[body] != body) body = parent[body] = parent[parent[body]];
-  return body;
-}
-
-static void unite(int *parent, int a, int b) {
-  int ra = root_of(parent, a), rb = root_of(parent, b);
-  if (ra < rb)
-    parent[rb] = ra;
-  else
-    parent[ra] = rb;
-}
-
 static bool is_fixed(const carom_exact *e, int body) { return e->model->bodies[body].fixed; }
 
 static void join_bodies(carom_exact *e) {
@@ -164,12 +147,12 @@ static void join_bodies(carom_exact *e) {
   for (int i = 0; i < n; i++) e->parent[i] = i;
   for (int i = 0; i < e->contacts->pair_count; i++) {
     const carom_part_pair *p = &e->contacts->pairs[i];
-    if (!is_fixed(e, p->body_b)) unite(e->parent, p->body_a, p->body_b);
+    if (!is_fixed(e, p->body_b)) carom_group_unite(e->parent, p->body_a, p->body_b);
   }
   for (int i = 0; i < n && e->whole; i++) {
     if (is_fixed(e, i)) continue;
     if (first < 0) first = i;
-    unite(e->parent, first, i);
+    carom_group_unite(e->parent, first, i);
   }
 }
 
@@ -178,7 +161,7 @@ static void sort_groups(carom_exact *e) {
   int n = e->model->body_count, next = 0;
   memset(e->group_start, 0, ((size_t)n + 1) * sizeof *e->group_start);
   for (int i = 0; i < n; i++)
-    if (!is_fixed(e, i)) e->group_start[root_of(e->parent, i)]++;
+    if (!is_fixed(e, i)) e->group_start[carom_group_root(e->parent, i)]++;
   for (int r = 0; r <= n; r++) {
     int size = e->group_start[r];
     e->group_start[r] = next;
@@ -187,10 +170,11 @@ static void sort_groups(carom_exact *e) {
   for (int i = n - 1; i >= 0; i--) e->reach[i] = 0;
   for (int i = 0; i < n; i++) {
     if (is_fixed(e, i)) continue;
-    int r = root_of(e->parent, i);
+    int r = carom_group_root(e->parent, i);
     e->order[e->group_start[r] + (int)e->reach[r]++] = i;
   }
-  for (int i = 0; i < e->contacts->pair_count; i++) e->pair_group[i] = root_of(e->parent, e->contacts->pairs[i].body_a);
+  for (int i = 0; i < e->contacts->pair_count; i++)
+    e->pair_group[i] = carom_group_root(e->parent, e->contacts->pairs[i].body_a);
 }
 
 // Candidate pairs for the whole step, and the groups they make.
@@ -600,7 +584,6 @@ const carom_integrator carom_integrator_exact = {
     .summary = "collision times as unknowns: between impacts as 'variational', at impacts momenta jump by a law",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = memory,

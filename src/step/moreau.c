@@ -161,19 +161,6 @@ static void newton_bias(carom_moreau *m, double slow, double *bias) {
   }
 }
 
-static void add_kept(const carom_moreau *m, const carom_moreau_item *item, double *b) {
-  for (int k = 0; k <= item->tangents; k++) {
-    for (int end = 0; end < 2; end++) {
-      int body = item->row[k].body[end];
-      if (body == CAROM_WORLD || m->model->bodies[body].fixed) continue;
-      for (int c = 0; c < 3; c++) {
-        b[6 * body + c] += item->kept[k] * (&item->row[k].linear[end].x)[c];
-        b[6 * body + 3 + c] += item->kept[k] * (&item->row[k].angular[end].x)[c];
-      }
-    }
-  }
-}
-
 // Poisson: after the impulses of a plastic collision (compression) e times the normal ones are given back, and
 // further impulses keep bodies from entering each other again (2.1.12-2.1.22).
 static carom_status decompress(carom_moreau *m, double slow, double time, carom_step_report *report,
@@ -184,7 +171,7 @@ static carom_status decompress(carom_moreau *m, double slow, double time, carom_
     double e = item->before[0] - item->surface[0] < -slow ? item->e : 0;
     memcpy(item->kept, item->impulse, sizeof item->kept);
     item->kept[0] += e * item->impulse[0];
-    add_kept(m, item, m->b_free);
+    for (int k = 0; k <= item->tangents; k++) carom_moreau_push(m->model, &item->row[k], item->kept[k], m->b_free);
     bias[i] = 0;
   }
   carom_moreau_free_velocity(m);
@@ -196,14 +183,21 @@ static carom_status decompress(carom_moreau *m, double slow, double time, carom_
   return CAROM_OK;
 }
 
-static carom_status collide(carom_moreau *m, carom_state *state, double time, double slow, bool *any,
+static bool anything_approaches(const carom_moreau *m, double slow) {
+  for (int i = 0; i < m->item_count; i++)
+    if (m->items[i].before[0] - m->items[i].surface[0] < -slow) return true;
+  return false;
+}
+
+// What touches now collides; what may be met in the rest of the step, `left`, is found on the way.
+static carom_status collide(carom_moreau *m, carom_state *state, double time, double left, double h,
                             carom_step_report *report, carom_error *error) {
   carom_status status = carom_moreau_begin(m, state, 0, 1, time, error);
+  if (status == CAROM_OK) status = carom_moreau_candidates(m, state, left, error);
+  double slow = carom_moreau_slow(m, h);
   if (status == CAROM_OK) status = carom_moreau_gather(m, CAROM_MOREAU_TOUCHING, 2 * touch_of(m), error);
   if (status == CAROM_OK) status = carom_moreau_reserve(m, error);
-  *any = false;
-  for (int i = 0; i < m->item_count; i++) *any = *any || m->items[i].before[0] - m->items[i].surface[0] < -slow;
-  if (status != CAROM_OK || !*any) return status;
+  if (status != CAROM_OK || !anything_approaches(m, slow)) return status;
   double *bias = carom_moreau_bias(m);
   newton_bias(m, slow, bias);
   for (int i = 0; i < m->item_count && m->options->poisson; i++) bias[i] = 0;
@@ -277,12 +271,8 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_status status = CAROM_OK;
   for (int hits = 0; gone < h && hits < HITS_MAX && status == CAROM_OK; hits++) {
     double done = 0, now = start + gone;
-    bool any = true;
     state->time = now;
-    if (m->restitution) status = carom_moreau_begin(m, state, 0, 1, now, error);
-    if (status == CAROM_OK && m->restitution) status = carom_moreau_candidates(m, state, h - gone, error);
-    if (status == CAROM_OK && m->restitution)
-      status = collide(m, state, now, carom_moreau_slow(m, h), &any, report, error);
+    if (m->restitution) status = collide(m, state, now, h - gone, h, report, error);
     if (status == CAROM_OK) status = advance_piece(m, state, h - gone, now, &done, report, error);
     gone = h - gone - done <= 1e-12 * h ? h : gone + done;
   }
@@ -353,11 +343,6 @@ static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
   return m->contacts ? carom_contacts_recall(m->contacts, from + sizeof head + impulses, room) : room == 0;
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 static size_t scratch(const carom_model *model) {
   size_t n = (size_t)model->body_count + 1, rows = (size_t)model->joint_count * CAROM_JOINT_ROWS;
   return carom_arena_cost(sizeof(carom_moreau)) + 3 * carom_arena_cost(n * sizeof(carom_vec3)) +
@@ -396,9 +381,8 @@ static void push_arrays(carom_moreau *m, carom_arena *arena) {
 }
 
 static bool bounces(const carom_model *model) {
-  for (int i = 0; i < model->body_count; i++)
-    for (int j = i; j < model->body_count && j < i + 64; j++)
-      if (carom_model_surface(model, i, j).restitution > 0) return true;
+  for (int i = 0; i < model->surface_count; i++)
+    if (model->surfaces[i].surface.restitution > 0) return true;
   for (int i = 0; i < model->material_count; i++)
     if (model->materials[i].restitution > 0) return true;
   return false;
@@ -464,7 +448,6 @@ const carom_integrator carom_integrator_moreau = {
         "friction, joints, restitution; rests for ever",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = memory,
@@ -478,7 +461,6 @@ const carom_integrator carom_integrator_index2 = {
         "contacts are not seen",
     .scratch = scratch,
     .prepare = prepare_joints_alone,
-    .may_fail = may_fail,
     .advance = advance_index2,
     .release = release,
     .memory = memory,
@@ -492,7 +474,6 @@ const carom_integrator carom_integrator_index3 = {
         "contacts are not seen",
     .scratch = scratch,
     .prepare = prepare_joints_alone,
-    .may_fail = may_fail,
     .advance = advance_index3,
     .release = release,
     .memory = memory,

@@ -136,6 +136,8 @@ double carom_moreau_correct(carom_moreau *m, const carom_state *end, double time
 // The rates between v and v_new into `rate` and `d_rate`: forces times these is their work, exactly.
 void carom_moreau_mean_rates(carom_moreau *m);
 
+// b += impulse times the row, on the bodies of it that move.
+void carom_moreau_push(const carom_model *model, const carom_joint_row *row, double impulse, double *b);
 double carom_moreau_rate(const carom_model *model, const carom_joint_row *row, const double *v);
 
 // ---- moreau_items.c -------------------------------------------------------------------------------------------------

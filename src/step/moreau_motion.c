@@ -202,7 +202,7 @@ void carom_moreau_respond(carom_moreau *m, const double *b, double *z) { respond
 
 void carom_moreau_free_velocity(carom_moreau *m) { respond(m, m->b_free, false, m->v_free); }
 
-static void add_row(const carom_model *model, const carom_joint_row *row, double impulse, double *b) {
+void carom_moreau_push(const carom_model *model, const carom_joint_row *row, double impulse, double *b) {
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
     if (body == CAROM_WORLD || model->bodies[body].fixed) continue;
@@ -218,7 +218,7 @@ void carom_moreau_apply(carom_moreau *m) {
   memcpy(m->b, m->b_free, 6 * (size_t)m->model->body_count * sizeof *m->b);
   for (int i = 0; i < m->item_count; i++)
     for (int k = 0; k <= m->items[i].tangents; k++)
-      add_row(m->model, &m->items[i].row[k], m->items[i].impulse[k], m->b);
+      carom_moreau_push(m->model, &m->items[i].row[k], m->items[i].impulse[k], m->b);
   respond(m, m->b, false, m->v_new);
   if (!m->joints) return;
   memcpy(m->joint_impulse, carom_joint_system_vectors(m->joints)->lambda,

@@ -115,21 +115,10 @@ double *carom_moreau_bias(carom_moreau *m) { return m->w; }  // free until the s
 
 static bool moves(const carom_model *model, int body) { return body != CAROM_WORLD && !model->bodies[body].fixed; }
 
-static void set_load(const carom_moreau *m, const carom_joint_row *row, double sign, double *b) {
-  for (int end = 0; end < 2; end++) {
-    int body = row->body[end];
-    if (!moves(m->model, body)) continue;
-    for (int k = 0; k < 3; k++) {
-      b[6 * body + k] += sign * (&row->linear[end].x)[k];
-      b[6 * body + 3 + k] += sign * (&row->angular[end].x)[k];
-    }
-  }
-}
-
 static void fill_column(carom_moreau *m, const carom_joint_row *row, double *column) {
-  set_load(m, row, 1, m->b);
+  carom_moreau_push(m->model, row, 1, m->b);
   carom_moreau_respond(m, m->b, m->y);
-  set_load(m, row, -1, m->b);
+  carom_moreau_push(m->model, row, -1, m->b);
   for (int i = 0; i < m->item_count; i++)
     for (int k = 0; k <= m->items[i].tangents; k++)
       column[m->row_start[i] + k] = carom_moreau_rate(m->model, &m->items[i].row[k], m->y);

@@ -61,11 +61,6 @@ static void release(carom_stepper *stepper) {
   if (w) carom_contact_potential_destroy(w->contact);
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 // ---- forces --------------------------------------------------------------------------------------------------------
 
 static void book(const carom_stepper *stepper, const carom_state *state, const carom_resultant *r, double dt,
@@ -212,7 +207,6 @@ const carom_integrator carom_integrator_newmark = {
     .summary = "explicit Newmark (beta 0, gamma 1/2) with the contact potential, for comparison",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = memory,

@@ -44,11 +44,6 @@ static void release(carom_stepper *stepper) {
   carom_contact_potential_destroy(w->contact);
 }
 
-static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
-  (void)stepper, (void)state, (void)h;
-  return true;
-}
-
 static carom_status kick(carom_stepper *stepper, carom_state *state, double dt, double *energy,
                          carom_step_report *report, carom_error *error) {
   potential *w = stepper->work;
@@ -99,7 +94,6 @@ const carom_integrator carom_integrator_potential = {
     .summary = "soft contacts: contact potential on the overlap, drag for restitution; needs small steps",
     .scratch = scratch,
     .prepare = prepare,
-    .may_fail = may_fail,
     .advance = advance,
     .release = release,
     .memory = memory,

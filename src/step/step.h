@@ -10,7 +10,7 @@ typedef struct carom_integrator {
   const char *name, *summary;
   size_t (*scratch)(const carom_model *model);  // bytes that prepare takes from the arena
   carom_status (*prepare)(carom_stepper *stepper, carom_error *error);
-  // False when a step of h from this state cannot fail, so that no copy of the state need be kept.
+  // False when a step of h from this state cannot fail, so that no copy of the state need be kept; null: it may.
   bool (*may_fail)(const carom_stepper *stepper, const carom_state *state, double h);
   // Moves x, q, p, l (not the clock) by h, from state->time to `end`, and adds to the report. CAROM_NOT_CONVERGED asks
   // for a smaller step; whatever the failure, the stepper puts the state back.

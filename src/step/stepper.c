@@ -3,11 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "step/step.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 // One line each; an integrator's file is where it is.
 static const carom_integrator *const integrators[] = {
@@ -80,15 +77,6 @@ static void wake_threads(int threads) {
   (void)awake;
 }
 
-static int resolve_threads(int asked) {
-#ifdef _OPENMP
-  return asked > 0 ? asked : omp_get_num_procs();
-#else
-  (void)asked;
-  return 1;
-#endif
-}
-
 carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   carom_step_options o = options ? *options : carom_step_default_options();
@@ -103,7 +91,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
   s->options = o;
   s->integrator = find_integrator(o.integrator);
   s->options.integrator = s->integrator->name;  // the caller's string may go away
-  s->threads = resolve_threads(o.threads);
+  s->threads = carom_thread_count(o.threads);
   wake_threads(s->threads);
   s->last_time = NAN;
   status = carom_arena_create(&s->arena, s->integrator->scratch(model), &a, error);
@@ -174,7 +162,7 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   if (!report) report = &own;
   double h = stepper->options.step, end = next_time(stepper, state);
   carom_status status;
-  if (stepper->integrator->may_fail(stepper, state, h)) {
+  if (!stepper->integrator->may_fail || stepper->integrator->may_fail(stepper, state, h)) {
     carom_state_copy(stepper->saved, state);
     status = advance_with_retries(stepper, state, end, report, error);
   } else {
