@@ -2,13 +2,14 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test bench docs install deb format lint valgrind clean help
+.PHONY: all build demo test fuzz bench docs install deb format lint valgrind clean help
 
 all: build
 
 help:
 	@echo "make demo      install what is missing, build, run the main example, make its replay page"
 	@echo "make test      the same, then every test"
+	@echo "make fuzz      look for inputs that break the readers and the solvers, SECONDS=300 long"
 	@echo "make bench     compare with other engines on the same input"
 	@echo "make docs      the reference of the C interface, as HTML"
 	@echo "make install   into PREFIX (default /usr/local);  make deb  a Debian package"
@@ -24,6 +25,13 @@ demo: build
 test:
 	@scripts/setup build test
 	@scripts/test
+
+# New seeds, for as long as told: make fuzz SECONDS=300
+SECONDS ?= 300
+fuzz:
+	@scripts/setup build test
+	@scripts/build fuzz
+	@tests/fuzz/run $(SECONDS)
 
 valgrind: build
 	@scripts/valgrind

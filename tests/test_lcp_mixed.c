@@ -36,6 +36,17 @@ static carom_lcp_info solve(const carom_mlcp_problem *problem, double *z, double
   return info;
 }
 
+// Found by fuzzing: a file that says n = 0 comes with null arrays, which memcpy must not see.
+TEST(a_problem_without_unknowns_is_solved) {
+  carom_mlcp_problem problem = {.n = 0};
+  double z[1] = {7}, w[1] = {7};
+  unsigned char state[1] = {7};
+  carom_lcp_info info = solve(&problem, z, w, state);
+  CHECK(info.outcome == CAROM_LCP_SOLVED);
+  CHECK(info.residual == 0);
+  CHECK(z[0] == 7 && w[0] == 7 && state[0] == 7);
+}
+
 // A definite matrix has one solution whatever the bounds.
 TEST(boxes_and_free_unknowns_of_every_kind) {
   for (uint64_t seed = 0; seed < 300; seed++) {

@@ -127,6 +127,7 @@ static void eliminate(carom_mlcp_work *work, int n, int r, int c) {
 static void eliminate_free(carom_mlcp_work *work, const carom_mlcp_problem *problem) {
   int n = problem->n, row = 0, column = 0;
   double first = 0;
+  if (n == 0) return;  // a problem without unknowns has no arrays either
   memcpy(work->T, problem->M, sizeof(double) * (size_t)n * (size_t)n);
   memcpy(work->t, problem->q, sizeof(double) * (size_t)n);
   for (int i = 0; i < n; i++) {
