@@ -109,6 +109,8 @@ TEST(two_cubes_collide_twice) {
   carom_plan_file_destroy(file);
 }
 
+// Johnson (2012, 4.4.3): two blows at the wall and a landing. His throw is not published, so neither can his sigma be
+// compared: they must be inside their bounds, which would otherwise have decided the contact times.
 TEST(die_lands_with_its_face_up) {
   carom_plan_file *file = read_example("plan-dice", NULL, 0);
   carom_plan_report report;
@@ -117,7 +119,9 @@ TEST(die_lands_with_its_face_up) {
   carom_state *last;
   REQUIRE(carom_state_clone(file->scene->state, NULL, &last, NULL) == CAROM_OK);
   carom_plan_state(file->plan, carom_plan_node_count(file->plan) - 1, false, last);
-  CHECK(cm_rotate(carom_state_pose(file->scene->model, last, 0).q, cm_vec3(0, 0, 1)).z > 0.95);
+  CHECK(cm_rotate(carom_state_pose(file->scene->model, last, 0).q, cm_vec3(0, 0, 1)).z > 0.98);
+  REQUIRE(carom_plan_scale_count(file->plan) == 4);
+  for (int i = 0; i < 4; i++) CHECK(carom_plan_scale(file->plan, i) > 0.51 && carom_plan_scale(file->plan, i) < 1.99);
   CHECK_AT_MOST(report.cost, 1e-2 * report.guess_cost);
   carom_state_destroy(last);
   carom_plan_file_destroy(file);
@@ -137,8 +141,8 @@ TEST(satellites_change_their_docking_pairs_long) {
 // Two of the three pieces: the red one floats and is not watched.
 TEST(two_pieces_of_the_burr_are_put_together_long) {
   static const char *const two[] = {"actuators=[{body: blue}, {body: green}]",
-                                    "conditions=[{body: green, relative_to: blue, position: [0, 0, 0], rotation: "
-                                    "{axis: [0, 0, 1], angle: 0 deg}, at_rest_with: blue}]",
+                                    ("conditions=[{body: green, relative_to: blue, position: [0, 0, 0], rotation: "
+                                     "{axis: [0, 0, 1], angle: 0 deg}, at_rest_with: blue}]"),
                                     "avoid.pairs=[[blue, green]]", "horizon={intervals: 20, duration: 0.29 s}",
                                     "solver.tolerance=1e-6"};
   carom_plan_file *file = read_example("plan-burr", two, 5);

@@ -96,7 +96,7 @@ typedef struct carom_cost_def {
 
 /// What happens at a planned contact.
 typedef enum carom_planned_impact {
-  CAROM_PLANNED_REFLECT,  ///< the normal momentum is reflected with `restitution`; friction slides when `friction` > 0
+  CAROM_PLANNED_REFLECT,  ///< the normal momentum is reflected with `restitution`; with friction the point slides on
   CAROM_PLANNED_STICK,    ///< perfectly plastic: the points stay together, as if by a spherical joint, from then on
 } carom_planned_impact;
 
@@ -112,7 +112,7 @@ typedef struct carom_planned_contact_def {
 /// How bodies that must not meet are kept apart.
 typedef enum carom_avoidance {
   CAROM_AVOID_LIFTED,  ///< separating planes are variables: smooth, exact second derivatives. Polytopes and round ones
-  CAROM_AVOID_NESTED,  ///< the gap of the separation oracle with its gradient; any shape
+  CAROM_AVOID_NESTED,  ///< one smooth gap per pair and interval, planes for the last digits; any shape
 } carom_avoidance;
 
 typedef struct carom_plan_def {
@@ -139,7 +139,7 @@ CAROM_API carom_planned_contact_def carom_planned_contact_default(void);
 typedef struct carom_plan carom_plan;
 
 /// `start` gives the configuration at node 0; its momenta are kept too unless carom_plan_free_start is called. The
-/// model must outlive the plan. Springs, charges and scheduled forces are refused.
+/// model must outlive the plan. Springs, charges, scheduled forces, driven bodies and boundaries are refused.
 CAROM_API carom_status carom_plan_create(const carom_model *model, const carom_state *start, const carom_plan_def *def,
                                          const carom_allocator *allocator, carom_plan **plan, carom_error *error);
 CAROM_API void carom_plan_destroy(carom_plan *plan);  ///< null is fine
@@ -149,6 +149,11 @@ CAROM_API int carom_plan_add_condition(carom_plan *plan, const carom_condition_d
 CAROM_API int carom_plan_add_cost(carom_plan *plan, const carom_cost_def *def);
 /// Contacts in the order of their nodes.
 CAROM_API int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *def);
+/// Contact of these two bodies by a potential instead: where they overlap by d they store stiffness/2 d^2 (N/m), d
+/// along the line of their centres, or below the half-space. No nodes are needed, but the bodies overlap, by about v
+/// sqrt(m/stiffness), and steps must be short against the contact's duration pi sqrt(m/stiffness) (Johnson
+/// 2012, 4.4.1). Polytopes and half-spaces; not for pairs that are avoided as well.
+CAROM_API int carom_plan_add_penalty(carom_plan *plan, int body_a, int body_b, double stiffness);
 /// These two bodies are kept apart (part by part) at all nodes but those of their planned contacts.
 CAROM_API int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b);
 /// The start of a body may be chosen: its position within +-position of the state's (component by component), any
@@ -176,6 +181,7 @@ typedef enum carom_guess_kind {
 typedef struct carom_plan_iterate {
   int iteration;
   double cost, infeasibility;
+  int solve;  ///< a plan may take several: refinements, corners that were cut
 } carom_plan_iterate;
 
 typedef struct carom_plan_options {
@@ -186,8 +192,12 @@ typedef struct carom_plan_options {
   int refinements;         ///< after the first solve, halve all steps and solve again this often; default 0
   bool sweep;              ///< check the motion between nodes and add nodes where it would cut a corner; default true
   int max_sweeps;          ///< how often; default 8
-  uint64_t seed;           ///< of the sampling planner; default 1
-  const char *log_path;    ///< the solver's own log; null: none
+  uint64_t seed;           ///< of the sampling planner and of varied first guesses; default 1
+  int starts;              ///< solve from this many first guesses and keep the best plan; default 1
+  int first_start;         ///< number of the first of them; 0 (default) is the guess itself, others are variations
+  int threads;             ///< for several starts; 0 (default): one per processor. The answer is the same for any
+                           ///< number. Solves take turns, since Ipopt's linear solver MUMPS cannot run twice at once
+  const char *log_path;    ///< the solver's own log, of start 0; null: none
   void *context;           ///< of `progress`
   bool (*progress)(void *context, const carom_plan_iterate *iterate);  ///< false stops; the best iterate is kept
 } carom_plan_options;
@@ -210,7 +220,10 @@ typedef struct carom_plan_report {
   double momentum_defect;  ///< largest |Delta_k| (Johnson 2012, eq. 4.12), N s and N m s
   double smallest_gap;     ///< over all avoided pairs and nodes, m; infinite without any
   double swept_gap;        ///< also between the nodes
+  double overlap;          ///< largest of pairs in contact by a potential, at the nodes, m
   int added_nodes;
+  int start;                  ///< number of the start that this plan came from
+  int starts, solved_starts;  ///< how many were tried, and how many of them came to a plan
   double seconds;
   double solver_seconds;  ///< of the last solve
   char message[400];      ///< for infeasible problems: which constraint, at which node, by how much
@@ -244,6 +257,9 @@ CAROM_API double carom_plan_scale(const carom_plan *plan, int index);  ///< sigm
 CAROM_API int carom_plan_contact_node(const carom_plan *plan, int contact);
 /// Change of angular momentum about the origin less its causes, per interval: Delta_k (Johnson 2012, eq. 4.12).
 CAROM_API carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int interval);
+
+/// All iterates of the last carom_plan_solve, in order; *count of them. They stay with the plan.
+CAROM_API const carom_plan_iterate *carom_plan_history(const carom_plan *plan, int *count);
 
 /// How far an open-loop replay strays from the plan.
 typedef struct carom_replay_report {

@@ -116,23 +116,49 @@ void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state 
   state->step = node;
 }
 
-static bool hangs_on_fixed(const carom_plan *plan, int node) {
-  for (int i = 0; i < plan->joint_count; i++)
-    if (plan->model->bodies[plan->joints[i].body[0]].fixed || plan->model->bodies[plan->joints[i].body[1]].fixed)
-      return true;
+// Sticking contacts keep their multipliers to themselves.
+static bool sticks_before(const carom_plan *plan, int node) {
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.impact == CAROM_PLANNED_STICK && plan->contacts[i].def.node < node) return true;
   return false;
 }
 
+// Moment about the origin of what a joint does to one of its bodies at a node (kinds.h: lambda pushes the second body,
+// and the first the other way).
+static carom_vec3 joint_moment(const carom_plan *plan, const carom_plan_joint *j, int node, int side) {
+  size_t at = (size_t)node * (size_t)plan->model->body_count;
+  const carom_vec3 *x = plan->path.x + at;
+  const carom_quat *q = plan->path.q + at;
+  const double *lambda = plan->path.lambda + (size_t)node * (size_t)carom_plan_multipliers(plan) + j->offset;
+  int a = j->body[0], b = j->body[1], body = j->body[side];
+  carom_vec3 point = cm_add(x[body], cm_rotate(q[body], j->point[side]));
+  carom_vec3 sum = cm_cross(point, cm_vec3(lambda[0], lambda[1], lambda[2]));
+  for (int row = 3; row < j->rows; row++) {
+    carom_vec3 t = cm_cross(cm_rotate(q[b], j->cross[row - 3]), cm_rotate(q[a], j->axis));
+    sum = cm_axpy(sum, lambda[row], t);
+  }
+  return cm_scale(side == 1 ? 1 : -1, sum);
+}
+
+// What fixed bodies give through joints; between moving ones it adds up to nothing.
+static carom_vec3 reaction(const carom_plan *plan, int node) {
+  carom_vec3 sum = cm_zero3();
+  for (int i = 0; i < plan->joint_count; i++)
+    for (int side = 0; side < 2; side++)
+      if (plan->model->bodies[plan->joints[i].body[1 - side]].fixed)
+        sum = cm_add(sum, joint_moment(plan, &plan->joints[i], node, side));
+  return sum;
+}
+
 // L at node k + 1 less L at node k, both as the intervals before them leave them, less the torque of the forces in
-// interval k. At contacts (and where a body hangs on the world) L is what the interval after begins with.
+// interval k and what fixed bodies give at node k. At contacts, and after one that sticks, L is what the interval after
+// begins with.
 carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int k) {
   const carom_path *path = &plan->path;
   carom_state *s = plan->scratch;
   size_t n = (size_t)plan->model->body_count;
   const carom_vec3 *x0 = path->x + (size_t)k * n, *x1 = x0 + n;
-  bool outgoing = k == 0 || carom_plan_contact_at(plan, k) || hangs_on_fixed(plan, k);
+  bool outgoing = k == 0 || carom_plan_contact_at(plan, k) || sticks_before(plan, k);
   end_momenta(plan, outgoing ? k : k - 1, !outgoing, s->p, s->l);
   carom_vec3 before = moment(plan, x0, s->p, s->l);
   end_momenta(plan, k, true, s->p, s->l);
@@ -145,6 +171,7 @@ carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int k) {
   for (size_t i = 0; i < n; i++) s->p[i] = s->l[i] = cm_zero3();
   carom_plan_kick(plan, tau, x1, path->q + (size_t)(k + 1) * n, dt, s->p, s->l);
   torque = cm_add(torque, moment(plan, x1, s->p, s->l));
+  if (!outgoing) torque = cm_add(torque, reaction(plan, k));
   return cm_sub(cm_sub(after, before), torque);
 }
 

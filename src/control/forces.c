@@ -19,7 +19,7 @@ static void twist_joint(const carom_plan *plan, const carom_plan_actuator *u, co
 
 void carom_plan_kick(const carom_plan *plan, const double *tau, const carom_vec3 *x, const carom_quat *q, double dt,
                      carom_vec3 *p, carom_vec3 *l) {
-  (void)x;
+  if (plan->penalty_count) carom_plan_penalty_kick(plan, x, q, dt, p, l);
   for (int i = 0; i < plan->model->body_count; i++)
     if (!plan->model->bodies[i].fixed) p[i] = cm_axpy(p[i], dt * plan->model->bodies[i].mass, plan->model->gravity);
   for (int i = 0; i < plan->actuator_count; i++) {

@@ -1,4 +1,5 @@
-// What actuators and gravity do to momenta, as the forward integrators would: independent of the transcription.
+// What actuators, gravity and contact potentials do to momenta, as the forward integrators would: independent of the
+// transcription.
 #ifndef CAROM_SRC_CONTROL_FORCES_H
 #define CAROM_SRC_CONTROL_FORCES_H
 

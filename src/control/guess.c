@@ -231,11 +231,13 @@ carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t
   if (status != CAROM_OK) return status;
   lay_path(plan);
   bool search = *kind == CAROM_GUESS_SEARCH, found = false;
-  if (*kind == CAROM_GUESS_FORWARD) status = carom_guess_forward(plan, error);
-  if (*kind == CAROM_GUESS_PATH && plan->avoided_count && !plan->contact_count && !has_waypoints(plan))
-    status = is_blocked(plan, &search, error);
+  bool may_search = *kind == CAROM_GUESS_PATH && plan->avoided_count && !plan->contact_count;
+  if (*kind == CAROM_GUESS_FORWARD) status = carom_guess_forward(plan, seed, error);
+  if (may_search && !has_waypoints(plan)) status = is_blocked(plan, &search, error);
+  if (may_search && plan->variation % 2 == 1) search = true;  // every other start tries a sampled way
   if (status == CAROM_OK && search) status = carom_guess_search(plan, seed, &found, error);
   if (found) *kind = CAROM_GUESS_SEARCH;
+  if (plan->variation && !found && *kind != CAROM_GUESS_FORWARD) carom_guess_bend(plan, seed);
   align_signs(plan);
   return status;
 }

@@ -31,17 +31,12 @@ static carom_status find_times(carom_plan *plan, carom_march *m, double *times, 
   double T = plan->def.step * plan->def.intervals, dt = T / 2000;
   carom_status status = CAROM_OK;
   bool found = true;
-  carom_plan_contact *contacts = plan->contacts;
   *count = 0;
   double start = m->state->time;
   while (status == CAROM_OK && found && *count < plan->contact_count) {
     status = fly_to_contact(m, *count, dt, start + 0.98 * T, &found, error);
     if (status != CAROM_OK || !found) break;
     times[*count] = m->state->time - start;
-    if (contacts[*count].def.impact == CAROM_PLANNED_STICK) {  // the corner is known from the plan's own features
-      ++*count;
-      break;
-    }
     status = carom_march_impact(m, *count, error);
     ++*count;
   }
@@ -70,7 +65,6 @@ static void store(carom_plan *plan, const carom_march *m, int node) {
 }
 
 static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom_error *error) {
-  carom_state_copy(m->state, plan->start);
   carom_status status = CAROM_OK;
   for (int k = 0; k <= plan->path.K && status == CAROM_OK; k++) {
     store(plan, m, k);
@@ -84,9 +78,19 @@ static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom
   return status;
 }
 
-// After the last contact, bodies with a target go straight there instead of flying on.
+// The node after which no contact happens any more.
+static int last_contact(const carom_plan *plan) {
+  int last = plan->contact_count ? plan->contacts[plan->contact_count - 1].def.node : 0;
+  for (int k = plan->path.K - 1; k > last && plan->penalty_count; k--)
+    if (carom_plan_overlap(plan, k) > 0) return k + 1 < plan->path.K ? k + 1 : k;
+  return last;
+}
+
+// After the last contact, bodies with a target go straight there instead of flying on; not those on joints, which would
+// be torn apart.
 static void bend_to_targets(carom_plan *plan) {
-  int last = plan->contact_count ? plan->contacts[plan->contact_count - 1].def.node : 0, K = plan->path.K;
+  int last = last_contact(plan), K = plan->path.K;
+  if (plan->joint_count) return;
   for (int i = 0; i < plan->model->body_count; i++) {
     size_t n = (size_t)plan->model->body_count, at = (size_t)last * n + (size_t)i;
     carom_pose from = cm_pose(plan->path.x[at], plan->path.q[at]), to = from;
@@ -98,7 +102,7 @@ static void bend_to_targets(carom_plan *plan) {
   }
 }
 
-carom_status carom_guess_forward(carom_plan *plan, carom_error *error) {
+carom_status carom_guess_forward(carom_plan *plan, uint64_t seed, carom_error *error) {
   carom_march m;
   enum { MOST = 64 };
   double times[MOST];
@@ -106,9 +110,12 @@ carom_status carom_guess_forward(carom_plan *plan, carom_error *error) {
   if (plan->contact_count > MOST) return carom_fail(error, CAROM_ERR_LIMIT, "at most %d planned contacts", MOST);
   carom_status status = carom_march_create(plan, &m, error);
   if (status != CAROM_OK) return status;
+  if (plan->variation) carom_guess_shake(plan, seed, m.state);
   status = find_times(plan, &m, times, &found, error);
   if (status == CAROM_OK) {
     scale_steps(plan, times, found);
+    carom_march_reset(&m);
+    if (plan->variation) carom_guess_shake(plan, seed, m.state);
     status = fly_nodes(plan, &m, found, error);
     bend_to_targets(plan);
   }

@@ -216,7 +216,7 @@ static void plant(planner *p) {
 }
 
 carom_status carom_guess_search(carom_plan *plan, uint64_t seed, bool *found, carom_error *error) {
-  planner p = {.plan = plan, .n = (size_t)plan->model->body_count, .random = carom_random_make(seed, 0)};
+  planner p = {.plan = plan, .n = (size_t)plan->model->body_count, .random = carom_guess_random(plan, seed)};
   p.scale = plan->length_scale;
   p.step = 0.3 * p.scale;
   *found = false;

@@ -43,6 +43,10 @@ extern const carom_element_kind carom_kind_hinge;
 extern const carom_element_kind carom_kind_pin_force;
 // mu(2) qa qb | l of a, l of b | axis(3) b1(3) b2(3)
 extern const carom_element_kind carom_kind_hinge_force;
+// q P of one body | 3 rows: adds sign (velocity of the point) | sign 1/m 1/J(3) rho(3)
+extern const carom_element_kind carom_kind_pin_speed;
+// qa qb, l of one body | 2 rows: adds sign (b_j x n) . omega | axis(3) b1(3) b2(3) 1/J(3) sign: -1 for a, 1 for b
+extern const carom_element_kind carom_kind_hinge_speed;
 
 // ---- conditions (kinds_condition.c) ----
 // x q | 3 rows: x + R rho | rho(3)
@@ -84,14 +88,20 @@ extern const carom_element_kind carom_kind_velocity;
 extern const carom_element_kind carom_kind_restitution;
 // Lambda mu n u_before | 3 rows: Lambda - mu (n - friction t), t the unit tangent of u_before | friction
 extern const carom_element_kind carom_kind_slide;
-// x_a q_a x_b n | 1 row: n . (x_a + R_a rho - x_b) | rho(3)
+// n u_before u_after | 1 row: u_before . u_after without their parts along n
+extern const carom_element_kind carom_kind_sliding;
+// x_v q_v x_f q_f | 1 row: the height (R_f n) . (x_v + R_v rho - x_f) of a vertex over a face | n(3) rho(3)
 extern const carom_element_kind carom_kind_above;
 // q r | 1 row: (R n) . r | n(3)
 extern const carom_element_kind carom_kind_inside;
-// x q c | 3 rows: x + R rho - c | rho(3)
-extern const carom_element_kind carom_kind_anchor;
-// lambda(3) q | P | rho(3)
-extern const carom_element_kind carom_kind_anchor_force;
+// r q c | 3 rows: r - R c; c is where a body is held, in its own frame
+extern const carom_element_kind carom_kind_grip;
+// xa qa ca xb qb cb | 3 rows: where the grips are apart
+extern const carom_element_kind carom_kind_hold;
+// lambda(3) qa ca qb cb | P of a, P of b: lambda pushes b, and a the other way
+extern const carom_element_kind carom_kind_hold_force;
+// q P c | 3 rows: adds sign (velocity of the grip) | sign 1/m 1/J(3)
+extern const carom_element_kind carom_kind_hold_speed;
 
 // ---- avoidance (kinds_avoid.c) ----
 // alpha(3) a x q | a row per vertex, at most 24: sign (alpha . (x + R v) - a) | sign count v(3 count)
@@ -100,6 +110,8 @@ extern const carom_element_kind carom_kind_plane_side;
 extern const carom_element_kind carom_kind_plane_length;
 // x q x q | 1 row: the gap of the oracle; object: carom_nested_pair
 extern const carom_element_kind carom_kind_nested;
+// x q of each set of corners, at most 4 | 1 row: the smooth gap (avoid_gap.h); object: carom_smooth_gap
+extern const carom_element_kind carom_kind_smooth_gap;
 
 // ---- costs (kinds_cost.c) ----
 // tau sigma | cost: weight h sigma |tau|^2 | h weight; one component each

@@ -219,3 +219,16 @@ static bool nested(const double *c, void *object, const double *z, const double 
   return true;
 }
 const carom_element_kind carom_kind_nested = {.name = "gap", .evaluate = nested};
+
+static bool smooth_gap(const double *c, void *object, const double *z, const double *w, double *r, double *J,
+                       double *H) {
+  (void)c;
+  carom_smooth_gap *gap = object;
+  double value;
+  if (!carom_smooth_gap_evaluate(gap, z, &value, J, H)) return false;
+  if (r) r[0] = value;
+  int n = 7 * gap->set_count;
+  for (int i = 0; H && i < n * n; i++) H[i] *= w[0];
+  return true;
+}
+const carom_element_kind carom_kind_smooth_gap = {.name = "smooth gap", .evaluate = smooth_gap};

@@ -67,9 +67,18 @@ static void slide(const double *c, const carom_hyper *z, carom_hyper *r) {
 }
 const carom_element_kind carom_kind_slide = {.name = "slide", .residual = slide};
 
+// The tangential velocities before and after point the same way while their product is positive.
+static void sliding(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  carom_hyper3 n = ch_pack3(z), before = ch_pack3(z + 3), after = ch_pack3(z + 6);
+  carom_hyper normal = ch_mul(ch_mul(ch_dot(n, before), ch_dot(n, after)), ch_inverse(ch_dot(n, n)));
+  *r = ch_sub(ch_dot(before, after), normal);
+}
+const carom_element_kind carom_kind_sliding = {.name = "sliding", .residual = sliding};
+
 static void above(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c)));
-  *r = ch_dot(ch_pack3(z + 10), ch_sub3(at, ch_pack3(z + 7)));
+  carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c + 3)));
+  *r = ch_dot(ch_rotate(ch_pack4(z + 10), ch_constant3(c)), ch_sub3(at, ch_pack3(z + 7)));
 }
 const carom_element_kind carom_kind_above = {.name = "above", .residual = above};
 
@@ -80,15 +89,36 @@ const carom_element_kind carom_kind_inside = {.name = "inside", .residual = insi
 
 // ---- what sticks ---------------------------------------------------------------------------------------------------
 
-static void anchor(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c)));
-  ch_unpack3(ch_sub3(at, ch_pack3(z + 7)), r);
+static void grip(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  ch_unpack3(ch_sub3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_pack3(z + 7))), r);
 }
-const carom_element_kind carom_kind_anchor = {.name = "anchor", .residual = anchor};
+const carom_element_kind carom_kind_grip = {.name = "grip", .residual = grip};
 
-static void anchor_force(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper3 f = ch_pack3(z);
-  ch_unpack3(f, r);
-  ch_unpack3(ch_cross(ch_rotate(ch_pack4(z + 3), ch_constant3(c)), f), r + 3);
+static void hold(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  carom_hyper3 a = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_pack3(z + 7)));
+  carom_hyper3 b = ch_add3(ch_pack3(z + 10), ch_rotate(ch_pack4(z + 13), ch_pack3(z + 17)));
+  ch_unpack3(ch_sub3(b, a), r);
 }
-const carom_element_kind carom_kind_anchor_force = {.name = "anchor force", .residual = anchor_force};
+const carom_element_kind carom_kind_hold = {.name = "hold", .residual = hold};
+
+static void hold_force(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  carom_hyper3 f = ch_pack3(z);
+  carom_hyper3 ta = ch_cross(ch_rotate(ch_pack4(z + 3), ch_pack3(z + 7)), f);
+  carom_hyper3 tb = ch_cross(ch_rotate(ch_pack4(z + 10), ch_pack3(z + 14)), f);
+  ch_unpack3(ch_times3(-1, f), r);
+  ch_unpack3(ch_times3(-1, ta), r + 3);
+  ch_unpack3(f, r + 6);
+  ch_unpack3(tb, r + 9);
+}
+const carom_element_kind carom_kind_hold_force = {.name = "hold force", .residual = hold_force};
+
+static void hold_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper4 q = ch_pack4(z);
+  carom_hyper3 omega = ch_rotate(q, ch_diag3(cm_vec3(c[2], c[3], c[4]), ch_unrotate(q, ch_pack3(z + 7))));
+  carom_hyper3 arm_now = ch_rotate(q, ch_pack3(z + 10));
+  ch_unpack3(ch_times3(c[0], ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, arm_now))), r);
+}
+const carom_element_kind carom_kind_hold_speed = {.name = "hold speed", .residual = hold_speed};

@@ -36,3 +36,28 @@ static void hinge_force(const double *c, const carom_hyper *z, carom_hyper *r) {
   ch_unpack3(t, r + 3);
 }
 const carom_element_kind carom_kind_hinge_force = {.name = "hinge force", .residual = hinge_force};
+
+// ---- at impacts: momenta that agree with the joints ----------------------------------------------------------------
+
+static carom_hyper3 spin(carom_hyper4 q, const double *inverse_inertia, carom_hyper3 l) {
+  carom_vec3 J = cm_vec3(inverse_inertia[0], inverse_inertia[1], inverse_inertia[2]);
+  return ch_rotate(q, ch_diag3(J, ch_unrotate(q, l)));
+}
+
+static void pin_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper4 q = ch_pack4(z);
+  carom_hyper3 arm = ch_rotate(q, ch_constant3(c + 5)), omega = spin(q, c + 2, ch_pack3(z + 7));
+  ch_unpack3(ch_times3(c[0], ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, arm))), r);
+}
+const carom_element_kind carom_kind_pin_speed = {.name = "pin speed", .residual = pin_speed};
+
+// d/dt n . b_j = (b_j x n) . (omega_b - omega_a)
+static void hinge_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper4 qa = ch_pack4(z), qb = ch_pack4(z + 4);
+  carom_hyper3 n = ch_rotate(qa, ch_constant3(c)), omega = spin(c[12] > 0 ? qb : qa, c + 9, ch_pack3(z + 8));
+  for (int j = 0; j < 2; j++) {
+    carom_hyper3 b = ch_rotate(qb, ch_constant3(c + 3 + 3 * j));
+    r[j] = ch_scale(c[12], ch_dot(ch_cross(b, n), omega));
+  }
+}
+const carom_element_kind carom_kind_hinge_speed = {.name = "hinge speed", .residual = hinge_speed};

@@ -15,7 +15,7 @@ carom_status carom_march_create(const carom_plan *plan, carom_march *m, carom_er
   size_t r = (size_t)rows + 1;
   size_t need = carom_arena_cost(carom_dmv_bodies_cost(plan->model->body_count)) +
                 carom_arena_cost((size_t)(carom_plan_components(plan) + 1) * sizeof(double)) +
-                carom_arena_cost((size_t)n * sizeof(bool)) + carom_arena_cost((size_t)n * sizeof(carom_vec3)) +
+                carom_arena_cost((size_t)n * sizeof(bool)) + carom_arena_cost((size_t)n * sizeof *m->grip) +
                 carom_arena_cost(r * r * sizeof(double)) + 2 * carom_arena_cost(r * sizeof(double)) +
                 carom_arena_cost(r * sizeof(int));
   carom_status status = carom_arena_create(&m->arena, need, &plan->allocator, error);
@@ -30,13 +30,18 @@ carom_status carom_march_create(const carom_plan *plan, carom_march *m, carom_er
   m->tau = CAROM_PUSH(&m->arena, double, carom_plan_components(plan) + 1);
   memset(m->tau, 0, (size_t)(carom_plan_components(plan) + 1) * sizeof(double));
   m->stuck = CAROM_PUSH(&m->arena, bool, n);
-  memset(m->stuck, 0, (size_t)n * sizeof(bool));
-  m->anchor = CAROM_PUSH(&m->arena, carom_vec3, n);
+  m->grip = carom_arena_push(&m->arena, (size_t)n * sizeof *m->grip);
   m->S = CAROM_PUSH(&m->arena, double, r *r);
   m->residual = CAROM_PUSH(&m->arena, double, r);
   m->lambda = CAROM_PUSH(&m->arena, double, r);
   m->pivot = CAROM_PUSH(&m->arena, int, r);
+  carom_march_reset(m);
   return CAROM_OK;
+}
+
+void carom_march_reset(carom_march *m) {
+  carom_state_copy(m->state, m->plan->start);
+  memset(m->stuck, 0, (size_t)(m->plan->contact_count + 1) * sizeof(bool));
 }
 
 void carom_march_destroy(carom_march *m) {
@@ -67,11 +72,10 @@ typedef struct row {
   double value;
 } row;
 
-static int pin_rows(const carom_state *s, int a, carom_vec3 rho_a, int b, carom_vec3 rho_b, carom_vec3 anchor,
-                    row *out) {
-  carom_vec3 ra = cm_rotate(s->q[a], rho_a), at_a = cm_add(s->x[a], ra), rb = cm_zero3(), at_b = anchor;
-  if (b >= 0) rb = cm_rotate(s->q[b], rho_b), at_b = cm_add(s->x[b], rb);
-  carom_vec3 apart = cm_sub(at_b, at_a);
+static int pin_rows(const carom_state *s, const int body[2], const carom_vec3 rho[2], row *out) {
+  int a = body[0], b = body[1];
+  carom_vec3 ra = cm_rotate(s->q[a], rho[0]), rb = cm_rotate(s->q[b], rho[1]);
+  carom_vec3 apart = cm_sub(cm_add(s->x[b], rb), cm_add(s->x[a], ra));
   double value[3] = {apart.x, apart.y, apart.z};
   for (int i = 0; i < 3; i++) {
     carom_vec3 e = cm_vec3(i == 0, i == 1, i == 2);
@@ -96,13 +100,11 @@ static int all_rows(const carom_march *m, const carom_state *s, row *out) {
   const carom_plan *plan = m->plan;
   for (int i = 0; i < plan->joint_count && count < MOST_ROWS - 5; i++) {
     const carom_plan_joint *j = &plan->joints[i];
-    count += pin_rows(s, j->body[0], j->point[0], j->body[1], j->point[1], cm_zero3(), out + count);
+    count += pin_rows(s, j->body, j->point, out + count);
     if (j->kind == CAROM_PLAN_REVOLUTE) count += hinge_rows(s, j, out + count);
   }
   for (int i = 0; i < plan->contact_count && count < MOST_ROWS - 5; i++)
-    if (m->stuck[i])
-      count += pin_rows(s, plan->contacts[i].def.body[0], plan->contacts[i].features.point, -1, cm_zero3(),
-                        m->anchor[i], out + count);
+    if (m->stuck[i]) count += pin_rows(s, plan->contacts[i].def.body, m->grip[i], out + count);
   return count;
 }
 
@@ -165,7 +167,7 @@ static carom_status differentiate(carom_march *m, const row *start, const row *e
                                   carom_error *error) {
   row moved[MOST_ROWS];
   for (int j = 0; j < n; j++) {
-    double keep = m->lambda[j], size = h * couple(m, m->state, &start[j], &start[j]);
+    double keep = m->lambda[j], size = fabs(h) * couple(m, m->state, &start[j], &start[j]);
     double change = 1e-6 * m->plan->length_scale / fmax(size, 1e-300);
     m->lambda[j] = keep + change;
     carom_status status = try_impulses(m, start, n, h, moved, error);
@@ -258,15 +260,6 @@ static bool nearest_parts(const carom_march *m, int a, int b, touch *best) {
   return isfinite(best->gap);
 }
 
-// The gap's gradient in the twists of the two bodies is the direction of the impulse (Johnson 2012, 3.5.4).
-static row gap_row(const carom_march *m, int a, int b, const touch *t, const carom_gap_gradient *g) {
-  row r = {{a, b}, {g->a.linear, g->b.linear}, {g->a.angular, g->b.angular}, t->gap};
-  carom_vec3 ra = cm_sub(t->a.pose.p, m->state->x[a]), rb = cm_sub(t->b.pose.p, m->state->x[b]);
-  r.angular[0] = cm_add(r.angular[0], cm_cross(ra, g->a.linear));
-  r.angular[1] = cm_add(r.angular[1], cm_cross(rb, g->b.linear));
-  return r;
-}
-
 static void point_rows(const carom_march *m, int a, int b, carom_vec3 at, row rows[3]) {
   carom_vec3 ra = cm_sub(at, m->state->x[a]), rb = cm_sub(at, m->state->x[b]);
   for (int i = 0; i < 3; i++) {
@@ -284,41 +277,54 @@ static void push3(const carom_march *m, const row rows[3], carom_vec3 f) {
   for (int i = 0; i < 3; i++) push(m, &rows[i], v[i], m->state);
 }
 
-static carom_status stick(carom_march *m, int contact, const row rows[3], carom_vec3 at, carom_error *error) {
-  carom_mat3 S;
-  carom_vec3 f;
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) S.m[i][j] = couple(m, m->state, &rows[i], &rows[j]);
-  if (!cm_solve3(S, cm_neg(point_speed(m, rows)), &f))
-    return carom_fail(error, CAROM_ERR_SINGULAR, "a contact point cannot be brought to rest");
-  push3(m, rows, f);
+// Impulses of the joints, and of what sticks, that make the momenta agree with them: G M^-1 p = 0.
+static carom_status make_consistent(carom_march *m, carom_error *error) {
+  row rows[MOST_ROWS];
+  int n = all_rows(m, m->state, rows);
+  if (n == 0) return CAROM_OK;
+  carom_status status = project(m, rows, n, error);
+  for (int i = 0; status == CAROM_OK && i < n; i++) push(m, &rows[i], m->lambda[i], m->state);
+  return status;
+}
+
+// Perfectly plastic: the points are joined, and the momenta must agree with that.
+static carom_status stick(carom_march *m, int contact, carom_vec3 at, carom_error *error) {
+  const int *body = m->plan->contacts[contact].def.body;
   m->stuck[contact] = true;
-  m->anchor[contact] = at;
-  return CAROM_OK;
+  for (int i = 0; i < 2; i++) m->grip[contact][i] = cm_unrotate(m->state->q[body[i]], cm_sub(at, m->state->x[body[i]]));
+  return make_consistent(m, error);
+}
+
+// An impulse, passed on by the joints.
+static carom_status blow(carom_march *m, const row rows[3], carom_vec3 f, carom_error *error) {
+  push3(m, rows, f);
+  return make_consistent(m, error);
+}
+
+// An impulse along f such that the normal speed u is reflected; what a unit of it does is linear, so it is tried first.
+static carom_status reflect(carom_march *m, const row rows[3], carom_vec3 n, carom_vec3 f, double restitution,
+                            carom_error *error) {
+  double before = cm_dot(point_speed(m, rows), n);
+  carom_status status = blow(m, rows, f, error);
+  if (status != CAROM_OK) return status;
+  double gain = cm_dot(point_speed(m, rows), n) - before;
+  return blow(m, rows, cm_scale(-(1 + restitution) * before / gain - 1, f), error);
 }
 
 carom_status carom_march_impact(carom_march *m, int contact, carom_error *error) {
   const carom_plan_contact *c = &m->plan->contacts[contact];
   int a = c->def.body[0], b = c->def.body[1];
-  touch t;
-  carom_gap_gradient g;
+  touch t = {0};
   row points[3];
-  if (!nearest_parts(m, a, b, &t) || carom_ssh_gradient(&t.a, &t.b, &t.result, true, &g) != CAROM_OK)
+  if (!nearest_parts(m, a, b, &t))
     return carom_fail(error, CAROM_ERR_GEOMETRY, "the oracle has no answer for '%s' and '%s'",
                       carom_body_name(m->plan->model, a), carom_body_name(m->plan->model, b));
   point_rows(m, a, b, t.result.point_a, points);
-  if (c->def.impact == CAROM_PLANNED_STICK) return stick(m, contact, points, t.result.point_a, error);
-  row r = gap_row(m, a, b, &t, &g);
-  if (c->def.friction == 0) {
-    push(m, &r, -(1 + c->def.restitution) * speed_along(m, &r) / couple(m, m->state, &r, &r), m->state);
-    return CAROM_OK;
-  }
-  // With friction the impulse leans against the sliding: its size follows from the restitution.
+  if (c->def.impact == CAROM_PLANNED_STICK) return stick(m, contact, t.result.point_a, error);
+  carom_status status = make_consistent(m, error);
+  if (status != CAROM_OK) return status;
+  // With friction the impulse leans against the sliding.
   carom_vec3 n = t.result.normal, u = point_speed(m, points), slide = cm_axpy(u, -cm_dot(u, n), n);
   carom_vec3 f = cm_axpy(n, -c->def.friction / sqrt(cm_norm2(slide) + 1e-16), slide);
-  double before = cm_dot(u, n);
-  push3(m, points, f);
-  double gain = cm_dot(point_speed(m, points), n) - before;
-  push3(m, points, cm_scale(-(1 + c->def.restitution) * before / gain - 1, f));
-  return CAROM_OK;
+  return reflect(m, points, n, f, c->def.restitution, error);
 }

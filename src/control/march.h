@@ -15,14 +15,15 @@ typedef struct carom_march {
   carom_state *trial;             // while joints are being met
   double *tau;                    // (components) zeros
   bool *stuck;                    // (contacts) holds from now on
-  carom_vec3 *anchor;             // (contacts)
-  double *S, *residual, *lambda;  // of the joints and anchors
+  carom_vec3 (*grip)[2];          // (contacts) where, in the frames of the two bodies
+  double *S, *residual, *lambda;  // of the joints and of what sticks
   int *pivot;
   int most_rows;
 } carom_march;
 
 carom_status carom_march_create(const carom_plan *plan, carom_march *march, carom_error *error);
 void carom_march_destroy(carom_march *march);
+void carom_march_reset(carom_march *march);  // back to the start; nothing sticks
 
 // One interval of length h with constant tau (null: none).
 carom_status carom_march_step(carom_march *march, const double *tau, double h, carom_error *error);

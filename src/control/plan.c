@@ -119,6 +119,9 @@ static carom_status check_def(const carom_model *model, const carom_plan_def *de
   if (model->spring_count || model->charge_count || model->force_count)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "plans know gravity but no springs, charges or scheduled forces: take them out of the scene");
+  if (model->drive_count || model->boundary_count || model->recirculation_count)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "plans know no driven bodies, boundaries or recirculation: take them out of the scene");
   for (int i = 0; i < model->body_count; i++)
     if (!model->bodies[i].fixed && !(model->bodies[i].inertia.x > 0))
       return carom_fail(error, CAROM_ERR_UNSUPPORTED, "body '%s' has no inertia: plans need bodies with extent",
@@ -181,14 +184,16 @@ void carom_plan_destroy(carom_plan *plan) {
     carom_release(&a, plan->waypoints[i].times);
     carom_release(&a, plan->waypoints[i].poses);
   }
+  carom_avoidance_release(plan);
   carom_layout_destroy(plan);
   carom_program_destroy(&plan->program);
   carom_path_destroy(plan, &plan->path);
   carom_path_destroy(plan, &plan->first);
   carom_state_destroy(plan->start);
   carom_state_destroy(plan->scratch);
-  void *blocks[] = {plan->joints,  plan->actuators,   plan->conditions, plan->costs,  plan->contacts,
-                    plan->avoided, plan->free_starts, plan->waypoints,  plan->nested, plan->slot};
+  void *blocks[] = {plan->joints,   plan->actuators, plan->conditions,  plan->costs,
+                    plan->contacts, plan->avoided,   plan->free_starts, plan->waypoints,
+                    plan->slot,     plan->history,   plan->penalties,   plan->potentials};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
   carom_release(&a, plan);
 }
@@ -348,6 +353,42 @@ int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b) {
   return plan->avoided_count++;
 }
 
+static bool has_only_polytopes(const carom_model *model, int body) {
+  const carom_body *b = &model->bodies[body];
+  for (int i = b->part_start; i < b->part_start + b->part_count; i++) {
+    const carom_shape *s = model->parts[i].shape;
+    bool corners = carom_shape_get_kind(s) == CAROM_SHAPE_POLYTOPE && carom_shape_radius(s) == 0;
+    if (!corners && carom_shape_get_kind(s) != CAROM_SHAPE_HALFSPACE) return false;
+  }
+  return true;
+}
+
+int carom_plan_add_penalty(carom_plan *plan, int body_a, int body_b, double stiffness) {
+  int body[2] = {body_a, body_b};
+  if (!check_two(plan, body, "a contact potential")) return -1;
+  if (!(stiffness > 0) || isinf(stiffness)) {
+    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact potential of stiffness %g: expected more than 0 N/m",
+                      stiffness);
+    return -1;
+  }
+  for (int i = 0; i < 2; i++)
+    if (!has_only_polytopes(plan->model, body[i])) {
+      carom_plan_refuse(plan, CAROM_ERR_UNSUPPORTED, "a contact potential needs polytopes or half-spaces, unlike '%s'",
+                        plan->model->bodies[body[i]].name);
+      return -1;
+    }
+  if (!carom_grow(&plan->allocator, (void **)&plan->penalties, plan->penalty_count, &plan->penalty_capacity,
+                  sizeof *plan->penalties)) {
+    carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
+    return -1;
+  }
+  // The parabola at the beginning is a tenth as wide as a typical overlap v sqrt(m/C) is deep.
+  double speed = plan->length_scale / plan->time_scale;
+  plan->penalties[plan->penalty_count] =
+      (carom_plan_penalty){{body_a, body_b}, stiffness, 0.1 * speed * sqrt(plan->mass_scale / stiffness)};
+  return plan->penalty_count++;
+}
+
 int carom_plan_free_start(carom_plan *plan, int body, carom_vec3 position, bool rotation, carom_vec3 velocity,
                           carom_vec3 angular_velocity) {
   if (!check_moving(plan, body, "a free start")) return -1;
@@ -401,3 +442,8 @@ void carom_plan_forces(const carom_plan *plan, int node, int actuator, double *c
 int carom_plan_scale_count(const carom_plan *plan) { return plan->contact_count + 1; }
 double carom_plan_scale(const carom_plan *plan, int index) { return plan->path.sigma[index]; }
 int carom_plan_contact_node(const carom_plan *plan, int contact) { return plan->contacts[contact].def.node; }
+
+const carom_plan_iterate *carom_plan_history(const carom_plan *plan, int *count) {
+  *count = plan->history_count;
+  return plan->history;
+}

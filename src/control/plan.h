@@ -5,6 +5,7 @@
 #include "carom/collide.h"
 #include "carom/control.h"
 #include "control/nested.h"
+#include "control/penalty.h"
 #include "control/program.h"
 
 enum { CAROM_PLAN_NAME = 64 };
@@ -44,8 +45,14 @@ typedef struct carom_plan_contact {
   carom_planned_contact_def def;  // def.node moves along when nodes are added
   carom_contact_features features;
   // first variables
-  int normal, arm[2], push, mu, before, after, along, anchor;
+  int normal, arm[2], push, mu, before, after, along, grip[2];
 } carom_plan_contact;
+
+// A pair whose contact is a potential.
+typedef struct carom_plan_penalty {
+  int body[2];
+  double stiffness, width;
+} carom_plan_penalty;
 
 typedef struct carom_free_start {
   bool free, rotation;
@@ -85,7 +92,6 @@ typedef struct carom_layout {
   int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
   int *after;       // (K + 1) momenta at the start of the interval after
   int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
-  int *stick;       // (contacts) multipliers of what sticks, 3 per node from the contact's on
 } carom_layout;
 
 struct carom_plan {
@@ -101,8 +107,10 @@ struct carom_plan {
   carom_cost_def *costs;
   carom_plan_contact *contacts;
   carom_avoided_pair *avoided;
-  int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count;
+  carom_plan_penalty *penalties;
+  int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count, penalty_count;
   int joint_capacity, actuator_capacity, condition_capacity, cost_capacity, contact_capacity, avoided_capacity;
+  int penalty_capacity;
   int *slot;                      // (bodies) number among the moving or the fixed ones
   carom_free_start *free_starts;  // (bodies)
   carom_waypoints *waypoints;     // (bodies)
@@ -111,12 +119,16 @@ struct carom_plan {
   carom_path first;  // the guess, to begin again from
   carom_layout layout;
   carom_program program;
-  carom_nested_pair *nested;
-  int nested_count;
+  carom_avoidance_room avoidance;
+  bool sharp;                                   // nested gaps have given way to planes, for the last digits
+  carom_penalty_pair *potentials;               // (nodes x pairs of parts) objects of elements
   double length_scale, mass_scale, time_scale;  // typical sizes, by which the solver measures what is small
   double speed_scale, force_scale;
   carom_state *scratch;
-  double extra_margin;  // so that the motion between nodes stays clear as well
+  double extra_margin;          // so that the motion between nodes stays clear as well
+  int variation;                // number of the start: 0 is the guess as it was described
+  carom_plan_iterate *history;  // of all solves since the guess
+  int history_count, history_capacity;
 };
 
 // ---- plan.c ----
@@ -146,13 +158,24 @@ carom_status carom_path_split(carom_plan *plan, const bool *marked, carom_error 
 carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t seed, carom_error *error);
 // Forces that follow from the path (Johnson 2012, eq. 4.22), into path.tau.
 carom_status carom_guess_forces(carom_plan *plan, carom_error *error);
+// ---- guess_vary.c: for starts other than the first ----
+carom_random carom_guess_random(const carom_plan *plan, uint64_t seed);
+void carom_guess_bend(carom_plan *plan, uint64_t seed);                             // the path
+void carom_guess_shake(const carom_plan *plan, uint64_t seed, carom_state *state);  // momenta of a free motion
 // ---- guess_forward.c, guess_search.c ----
-carom_status carom_guess_forward(carom_plan *plan, carom_error *error);
+carom_status carom_guess_forward(carom_plan *plan, uint64_t seed, carom_error *error);
 carom_status carom_guess_search(carom_plan *plan, uint64_t seed, bool *found, carom_error *error);
 // Where the conditions at the last node put a body; false when they leave it open.
 bool carom_guess_target(const carom_plan *plan, int body, carom_pose *pose);
 // Straight and at a constant rate of turning from a to b.
 carom_pose carom_guess_between(carom_pose a, carom_pose b, double t);
+
+// ---- penalty.c ----
+// p, l (bodies) += dt (forces of the contact potentials) at the configuration x, q (bodies). The deepest overlap, m.
+double carom_plan_penalty_kick(const carom_plan *plan, const carom_vec3 *x, const carom_quat *q, double dt,
+                               carom_vec3 *p, carom_vec3 *l);
+double carom_plan_overlap(const carom_plan *plan, int node);  // of the path, m
+carom_status carom_transcribe_penalties(carom_plan *plan, carom_error *error);
 
 // ---- contact_features.c ----
 carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error);
@@ -160,10 +183,15 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
 // ---- transcribe*.c ----
 carom_status carom_transcribe(carom_plan *plan, carom_error *error);
 void carom_transcribe_joints(carom_plan *plan);
+// Impulses -G' lambda of a joint in the 6 rows per moving body that begin at `row`; and rows that make the lifted
+// momenta of a node agree with it, G M^-1 P = 0.
+void carom_transcribe_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, int multiplier, int row);
+void carom_transcribe_joint_speed(carom_plan *plan, int number, int k, bool after);
 void carom_transcribe_actuators(carom_plan *plan);
 void carom_transcribe_conditions(carom_plan *plan);
 void carom_transcribe_contacts(carom_plan *plan);
 carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error);
+void carom_avoidance_release(carom_plan *plan);
 // Marks pairs of parts that are near on the path as watched; how many of them are new.
 int carom_watch_near_pairs(carom_plan *plan);
 void carom_transcribe_costs(carom_plan *plan);
@@ -175,6 +203,13 @@ int carom_variable_q(const carom_plan *plan, int node, int body);
 int carom_variable_P(const carom_plan *plan, int node, int body, bool after);
 int carom_row_in(const carom_plan *plan, int node, int body);  // or CAROM_ROW_NONE
 int carom_row_out(const carom_plan *plan, int node, int body);
+
+// ---- solve.c, starts.c ----
+// Solves from the start of this number.
+carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *options, int number,
+                                    carom_plan_report *report, carom_error *error);
+carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
+                                     carom_error *error);
 
 // ---- sweep.c ----
 // Smallest gaps at the nodes and in between; marks intervals (may be null) in which bodies meet.

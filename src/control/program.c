@@ -1,5 +1,6 @@
 #include "control/program.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -12,9 +13,9 @@ void carom_program_create(carom_program *program, const carom_allocator *allocat
 
 void carom_program_destroy(carom_program *p) {
   void *blocks[] = {
-      p->x,           p->x_low,         p->x_high,  p->x_scale,   p->g_low,  p->g_high,       p->g_scale,
-      p->labels,      p->elements,      p->indices, p->constants, p->places, p->jacobian_row, p->jacobian_column,
-      p->hessian_row, p->hessian_column};
+      p->x,           p->x_low,          p->x_high,      p->x_scale,   p->g_low,  p->g_high,       p->g_scale,
+      p->labels,      p->elements,       p->indices,     p->constants, p->places, p->jacobian_row, p->jacobian_column,
+      p->hessian_row, p->hessian_column, p->hessian_slot};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->allocator, blocks[i]);
   carom_allocator a = p->allocator;
   *p = (carom_program){.allocator = a};
@@ -135,14 +136,13 @@ static void lift(int n, const double *z, carom_hyper *h) {
 }
 
 // Two columns of the Jacobian a pass.
-static void jacobian_of(const carom_element *e, const double *c, carom_hyper *h, double *J) {
-  int n = e->variable_count;
+static void jacobian_of(carom_residual f, int n, int m, const double *c, carom_hyper *h, double *J) {
   carom_hyper r[CAROM_ELEMENT_ROWS];
   for (int j = 0; j < n; j += 2) {
     h[j].a = 1;
     if (j + 1 < n) h[j + 1].b = 1;
-    e->kind->residual(c, h, r);
-    for (int i = 0; i < e->row_count; i++) {
+    f(c, h, r);
+    for (int i = 0; i < m; i++) {
       J[i * n + j] = r[i].a;
       if (j + 1 < n) J[i * n + j + 1] = r[i].b;
     }
@@ -151,14 +151,19 @@ static void jacobian_of(const carom_element *e, const double *c, carom_hyper *h,
   }
 }
 
-static double mixed(const carom_element *e, const double *c, carom_hyper *h, const double *w, int i, int j) {
+static double mixed(carom_residual f, int m, const double *c, carom_hyper *h, const double *w, int i, int j) {
   carom_hyper r[CAROM_ELEMENT_ROWS];
   h[i].a = 1, h[j].b = 1;
-  e->kind->residual(c, h, r);
+  f(c, h, r);
   h[i].a = 0, h[j].b = 0;
   double sum = 0;
-  for (int k = 0; k < e->row_count; k++) sum += w[k] * r[k].ab;
+  for (int k = 0; k < m; k++) sum += w[k] * r[k].ab;
   return sum;
+}
+
+static void full_hessian(carom_residual f, int n, int m, const double *c, carom_hyper *h, const double *w, double *H) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j <= i; j++) H[i * n + j] = mixed(f, m, c, h, w, i, j);
 }
 
 // Only the entries of the pattern, once that is known.
@@ -168,12 +173,26 @@ static void hessian_of(const carom_program *p, const carom_element *e, const dou
   if (p->places) {
     for (int k = 0; k < e->hessian_count; k++) {
       int place = p->places[e->hessian_start + k];
-      H[place] = mixed(e, c, h, w, place / n, place % n);
+      H[place] = mixed(e->kind->residual, e->row_count, c, h, w, place / n, place % n);
     }
     return;
   }
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) H[i * n + j] = mixed(e, c, h, w, i, j);
+  full_hessian(e->kind->residual, n, e->row_count, c, h, w, H);
+}
+
+static void value_of(carom_residual f, int m, const double *c, const carom_hyper *h, double *r) {
+  carom_hyper value[CAROM_ELEMENT_ROWS];
+  f(c, h, value);
+  for (int i = 0; i < m; i++) r[i] = value[i].v;
+}
+
+void carom_residual_evaluate(carom_residual f, int n, int m, const double *c, const double *z, const double *w,
+                             double *r, double *J, double *H) {
+  carom_hyper h[CAROM_ELEMENT_VARIABLES];
+  lift(n, z, h);
+  if (r) value_of(f, m, c, h, r);
+  if (J) jacobian_of(f, n, m, c, h, J);
+  if (H) full_hessian(f, n, m, c, h, w, H);
 }
 
 bool carom_element_evaluate(const carom_program *p, const carom_element *e, const double *x, const double *w, double *r,
@@ -183,13 +202,10 @@ bool carom_element_evaluate(const carom_program *p, const carom_element *e, cons
   const double *c = p->constants + e->constant_start;
   for (int i = 0; i < e->variable_count; i++) z[i] = x[variables[i]];
   if (e->kind->evaluate) return e->kind->evaluate(c, e->object, z, w, r, J, H);
-  carom_hyper h[CAROM_ELEMENT_VARIABLES], value[CAROM_ELEMENT_ROWS];
+  carom_hyper h[CAROM_ELEMENT_VARIABLES];
   lift(e->variable_count, z, h);
-  if (r) {
-    e->kind->residual(c, h, value);
-    for (int i = 0; i < e->row_count; i++) r[i] = value[i].v;
-  }
-  if (J) jacobian_of(e, c, h, J);
+  if (r) value_of(e->kind->residual, e->row_count, c, h, r);
+  if (J) jacobian_of(e->kind->residual, e->variable_count, e->row_count, c, h, J);
   if (H) hessian_of(p, e, c, h, w, H);
   return true;
 }
@@ -213,9 +229,8 @@ static void probe(const carom_program *p, const carom_element *e, double *J, dou
     return;
   }
   lift(n, z, h);
-  jacobian_of(e, c, h, J);
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) H[i * n + j] = mixed(e, c, h, w, i, j);
+  jacobian_of(e->kind->residual, n, m, c, h, J);
+  full_hessian(e->kind->residual, n, m, c, h, w, H);
 }
 
 // Entries in the cost's row are the gradient's and not in the Jacobian.
@@ -263,6 +278,37 @@ static void fill_triplets(carom_program *p) {
   }
 }
 
+typedef struct entry {
+  int row, column, number;
+} entry;
+
+static int by_place(const void *a, const void *b) {
+  const entry *p = a, *q = b;
+  if (p->row != q->row) return p->row < q->row ? -1 : 1;
+  if (p->column != q->column) return p->column < q->column ? -1 : 1;
+  return p->number < q->number ? -1 : p->number > q->number;
+}
+
+// Elements share their variables: what the solver has to take in is a fraction of what they add up to.
+static bool merge_hessian(carom_program *p) {
+  entry *entries = CAROM_NEW(&p->allocator, entry, p->hessian_count + 1);
+  p->hessian_slot = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
+  if (entries && p->hessian_slot) {
+    int slot = -1;
+    for (int i = 0; i < p->hessian_count; i++) entries[i] = (entry){p->hessian_row[i], p->hessian_column[i], i};
+    qsort(entries, (size_t)p->hessian_count, sizeof *entries, by_place);
+    for (int i = 0; i < p->hessian_count; i++) {
+      const entry *e = &entries[i];
+      if (i == 0 || e->row != e[-1].row || e->column != e[-1].column) slot++;
+      p->hessian_row[slot] = e->row, p->hessian_column[slot] = e->column;
+      p->hessian_slot[e->number] = slot;
+    }
+    p->hessian_count = slot + 1;
+  }
+  carom_release(&p->allocator, entries);
+  return entries && p->hessian_slot;
+}
+
 // Doubling a variable within an element (a body that meets itself) would count off-diagonal entries once too few.
 carom_status carom_program_seal(carom_program *p, carom_error *error) {
   double J[CAROM_ELEMENT_ROWS * CAROM_ELEMENT_VARIABLES], H[CAROM_ELEMENT_VARIABLES * CAROM_ELEMENT_VARIABLES];
@@ -290,8 +336,9 @@ carom_status carom_program_seal(carom_program *p, carom_error *error) {
     p->hessian_column = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
     if (!p->jacobian_row || !p->jacobian_column || !p->hessian_row || !p->hessian_column) p->out_of_memory = true;
   }
+  if (!p->out_of_memory) fill_triplets(p);
+  if (!p->out_of_memory && !merge_hessian(p)) p->out_of_memory = true;
   if (p->out_of_memory) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d variables", p->n);
-  fill_triplets(p);
   return CAROM_OK;
 }
 
@@ -365,6 +412,8 @@ static bool jacobian(void *context, const double *x, double *values) {
 static bool hessian(void *context, const double *x, double factor, const double *lambda, double *values) {
   const carom_program *p = context;
   double H[CAROM_ELEMENT_VARIABLES * CAROM_ELEMENT_VARIABLES], w[CAROM_ELEMENT_ROWS];
+  const int *slot = p->hessian_slot;
+  memset(values, 0, (size_t)p->hessian_count * sizeof *values);
   for (int k = 0; k < p->element_count; k++) {
     const carom_element *e = &p->elements[k];
     if (e->hessian_count == 0) continue;
@@ -373,7 +422,7 @@ static bool hessian(void *context, const double *x, double factor, const double 
       w[i] = row >= 0 ? lambda[row] : row == CAROM_ROW_COST ? factor : 0;
     }
     if (!carom_element_evaluate(p, e, x, w, NULL, NULL, H)) return false;
-    for (int i = 0; i < e->hessian_count; i++) *values++ = H[p->places[e->hessian_start + i]];
+    for (int i = 0; i < e->hessian_count; i++) values[*slot++] += H[p->places[e->hessian_start + i]];
   }
   return true;
 }

@@ -33,10 +33,11 @@ typedef struct carom_row_label {
   int node, a, b;  // bodies, or the number of the joint, condition, contact; -1: none
 } carom_row_label;
 
+typedef void (*carom_residual)(const double *c, const carom_hyper *z, carom_hyper *r);  // c: constants of the element
+
 typedef struct carom_element_kind {
   const char *name;
-  // c: constants of the element
-  void (*residual)(const double *c, const carom_hyper *z, carom_hyper *r);
+  carom_residual residual;
   // Instead of it or to be faster: r (rows), J (rows x variables, row after row) and H (variables x variables, lower
   // triangle), that of the sum of w r; each may be null. False where undefined. `object` belongs to the element.
   bool (*evaluate)(const double *c, void *object, const double *z, const double *w, double *r, double *J, double *H);
@@ -70,6 +71,7 @@ typedef struct carom_program {
   int place_count;
   int jacobian_count, hessian_count;
   int *jacobian_row, *jacobian_column, *hessian_row, *hessian_column;
+  int *hessian_slot;  // of each element's entries, element after element: entries of one place are one
   double f_scale;
 } carom_program;
 
@@ -101,6 +103,9 @@ bool carom_program_constraints(const carom_program *program, const double *x, do
 double carom_program_violation(const carom_program *program, const double *x, const double *g, int *row,
                                double *absolute);
 
+// r, J and H (each may be null) of n variables and m rows as carom_element_kind.evaluate gives them.
+void carom_residual_evaluate(carom_residual residual, int n, int m, const double *c, const double *z, const double *w,
+                             double *r, double *J, double *H);
 // One element by itself, for tests: gathers from x; outputs as in carom_element_kind.
 bool carom_element_evaluate(const carom_program *program, const carom_element *e, const double *x, const double *w,
                             double *r, double *J, double *H);

@@ -8,8 +8,13 @@
 bool carom_plan_available(void) { return carom_nlp_available(); }
 
 carom_plan_options carom_plan_default_options(void) {
-  return (carom_plan_options){
-      .max_iterations = 1000, .tolerance = 1e-9, .barrier = 0.1, .sweep = true, .max_sweeps = 8, .seed = 1};
+  return (carom_plan_options){.max_iterations = 1000,
+                              .tolerance = 1e-9,
+                              .barrier = 0.1,
+                              .sweep = true,
+                              .max_sweeps = 8,
+                              .seed = 1,
+                              .starts = 1};
 }
 
 typedef struct solve {
@@ -18,11 +23,23 @@ typedef struct solve {
   carom_plan_report *report;
   double *g;  // (m)
   int iterations_before;
+  int number;  // of this solve
 } solve;
+
+// Room for the iterates of a solve, made before it begins. A history that is longer is cut.
+static carom_status make_history_room(carom_plan *plan, int iterations, carom_error *error) {
+  enum { MOST = 100000 };
+  int room = plan->history_count + (iterations < MOST ? iterations : MOST) + 1;
+  if (carom_reserve(&plan->allocator, (void **)&plan->history, &plan->history_capacity, room, sizeof *plan->history))
+    return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the iterates of a plan");
+}
 
 static bool watch(void *context, const carom_nlp_iterate *it) {
   const solve *s = context;
-  carom_plan_iterate out = {s->iterations_before + it->iteration, it->objective, it->infeasibility};
+  carom_plan *plan = s->plan;
+  carom_plan_iterate out = {s->iterations_before + it->iteration, it->objective, it->infeasibility, s->number};
+  if (plan->history_count < plan->history_capacity) plan->history[plan->history_count++] = out;
   return !s->options->progress || s->options->progress(s->options->context, &out);
 }
 
@@ -64,11 +81,14 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   o.log_path = s->options->log_path, o.start_mu = start_mu;
   carom_nlp_info info;
   double begin = carom_clock();
-  carom_status status = carom_nlp_solve(&nlp, &o, &plan->allocator, plan->program.x, NULL, NULL, &info, error);
+  carom_status status = make_history_room(plan, o.max_iterations, error);
+  if (status != CAROM_OK) return status;
+  status = carom_nlp_solve(&nlp, &o, &plan->allocator, plan->program.x, NULL, NULL, &info, error);
   if (status != CAROM_OK) return status;
   report->solver_seconds = carom_clock() - begin;
   report->iterations += info.iterations;
   s->iterations_before = report->iterations;
+  s->number++;
   report->outcome = outcome_of(info.outcome);
   bool feasible = judge(s);
   carom_program_cost(&plan->program, plan->program.x, &report->cost);
@@ -107,6 +127,18 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   status = run_solver(s, start_mu, error);
   if (status == CAROM_OK) carom_plan_read_back(plan);
   return status;
+}
+
+// Nested gaps are rounded off, which costs some clearance, and rounding them off less makes them as stiff as the kinks
+// they stand for. From where they lead, few pairs are close; those get planes, which have no kinks.
+static carom_status sharpen(solve *s, carom_error *error) {
+  carom_plan *plan = s->plan;
+  if (plan->avoidance.gap_count == 0 || s->report->outcome != CAROM_PLAN_SOLVED) return CAROM_OK;
+  plan->sharp = true;
+  memset(plan->path.watched, 0,
+         (size_t)plan->path.K * (size_t)carom_plan_part_pairs(plan) * sizeof *plan->path.watched);
+  carom_watch_near_pairs(plan);
+  return transcribe_and_solve(s, 1e-4, error);
 }
 
 // ---- looking at contacts again -------------------------------------------------------------------------------------
@@ -238,30 +270,18 @@ static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
   return false;
 }
 
-static carom_status check_problem(const carom_plan *plan, carom_error *error) {
-  carom_status status = carom_plan_check(plan, error);
-  if (status != CAROM_OK) return status;
-  if (plan->contact_count && plan->joint_count)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "planned contacts of bodies on joints are not known yet");
-  for (int i = 0; i < plan->contact_count; i++) {
-    const carom_planned_contact_def *c = &plan->contacts[i].def;
-    if (c->impact == CAROM_PLANNED_STICK && !plan->model->bodies[c->body[1]].fixed)
-      return carom_fail(error, CAROM_ERR_UNSUPPORTED, "body '%s' can stick to a fixed body only",
-                        plan->model->bodies[c->body[0]].name);
-  }
-  return CAROM_OK;
-}
-
-carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
-                              carom_error *error) {
-  carom_plan_options o = options ? *options : carom_plan_default_options();
-  carom_plan_report own;
-  if (!report) report = &own;
+carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *options, int number,
+                                    carom_plan_report *report, carom_error *error) {
+  carom_plan_options o = *options;
   *report = (carom_plan_report){.guess = o.guess, .smallest_gap = INFINITY, .swept_gap = INFINITY};
+  report->start = number, report->starts = 1;
+  plan->variation = number;
+  if (number > 0) o.log_path = NULL;
   double begin = carom_clock();
   solve s = {.plan = plan, .options = &o, .report = report};
-  carom_status status = check_problem(plan, error);
-  plan->extra_margin = 0;
+  carom_status status = carom_plan_check(plan, error);
+  plan->extra_margin = 0, plan->sharp = false;
+  plan->history_count = 0;
   if (status == CAROM_OK) status = carom_guess_make(plan, &report->guess, o.seed, error);
   if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD) status = carom_guess_forces(plan, error);
   if (status == CAROM_OK && ends_overlap(plan, report)) {
@@ -273,11 +293,27 @@ carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *option
   if (status == CAROM_OK) status = carom_path_copy(plan, &plan->path, &plan->first, error);
   if (status == CAROM_OK) status = transcribe_and_solve(&s, o.barrier, error);
   if (status == CAROM_OK) status = settle_features(&s, error);
+  if (status == CAROM_OK) status = sharpen(&s, error);
   for (int i = 0; i < o.refinements && status == CAROM_OK && report->outcome == CAROM_PLAN_SOLVED; i++)
     status = refine_all(&s, error);
   if (status == CAROM_OK) status = sweep_all(&s, error);
   if (status == CAROM_OK) report->momentum_defect = carom_plan_worst_defect(plan);
+  for (int k = 0; status == CAROM_OK && k <= plan->path.K && plan->penalty_count; k++)
+    report->overlap = fmax(report->overlap, carom_plan_overlap(plan, k));
   report->seconds = carom_clock() - begin;
   carom_release(&plan->allocator, s.g);
+  return status;
+}
+
+carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
+                              carom_error *error) {
+  carom_plan_options o = options ? *options : carom_plan_default_options();
+  carom_plan_report own;
+  if (!report) report = &own;
+  carom_status status = carom_plan_check(plan, error);
+  if (status != CAROM_OK) return status;
+  if (o.starts > 1) return carom_plan_solve_starts(plan, &o, report, error);
+  status = carom_plan_solve_start(plan, &o, o.first_start, report, error);
+  report->solved_starts = report->outcome == CAROM_PLAN_SOLVED;
   return status;
 }

@@ -30,7 +30,7 @@ int carom_row_out(const carom_plan *plan, int node, int body) {
 
 void carom_layout_destroy(carom_plan *plan) {
   carom_layout *L = &plan->layout;
-  int *blocks[] = {L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out, L->stick};
+  int *blocks[] = {L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
   *L = (carom_layout){0};
 }
@@ -47,8 +47,7 @@ static carom_status create_layout(carom_plan *plan, carom_error *error) {
     good = good && *arrays[i];
     for (int k = 0; *arrays[i] && k < nodes; k++) (*arrays[i])[k] = -1;
   }
-  L->stick = CAROM_NEW(a, int, plan->contact_count + 1);
-  if (!good || !L->stick) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d nodes", nodes);
+  if (!good) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d nodes", nodes);
   L->moving_count = plan->model->moving_count;
   L->fixed_count = plan->model->body_count - L->moving_count;
   L->component_count = carom_plan_components(plan);
@@ -358,6 +357,8 @@ carom_status carom_transcribe(carom_plan *plan, carom_error *error) {
   add_balances(plan);
   add_motion(plan);
   carom_transcribe_actuators(plan);
+  status = carom_transcribe_penalties(plan, error);
+  if (status != CAROM_OK) return status;
   carom_transcribe_joints(plan);
   carom_transcribe_conditions(plan);
   carom_transcribe_contacts(plan);

@@ -1,11 +1,17 @@
-// Pairs that must stay apart, part by part. Nested: the gap at every node. Lifted: one plane per interval that parts
-// the bodies at both of its ends, so that they cannot pass through each other in between either: vertices move straight
-// from node to node but for the sagitta of their turn, which the margin has to cover (solve.c).
+// Pairs that must stay apart, part by part. One plane per interval parts the bodies at both of its ends, so that they
+// cannot pass through each other in between either: vertices move straight from node to node but for the sagitta of
+// their turn, which the margin has to cover (solve.c). Lifted: the plane is a variable. Nested: the plane is looked for
+// whenever the gap is asked for, and the gap smoothed (avoid_gap.h). Shapes without corners have the gap of the oracle
+// at every node instead.
 #include <string.h>
 
 #include "base/memory.h"
 #include "control/kinds.h"
 #include "control/plan.h"
+
+#define SMOOTHING 1e-3  // of length_scale: how far nested gaps are rounded off
+#define NEAR 1.2        // of length_scale: parts that are as near as this are watched
+#define CLOSE 0.1       // and once the motion is all but known, these
 
 // One pair of parts at one node.
 typedef struct spot {
@@ -37,12 +43,12 @@ static double margin_at(const spot *s) {
   return s->plan->def.margin + s->plan->extra_margin * fmin(1, from_end / 3.0);
 }
 
-// ---- nested --------------------------------------------------------------------------------------------------------
+// ---- the oracle's gap ----------------------------------------------------------------------------------------------
 
 static void add_nested(const spot *s) {
   carom_plan *plan = s->plan;
   const carom_part *a = &plan->model->parts[s->part[0]], *b = &plan->model->parts[s->part[1]];
-  carom_nested_pair *pair = &plan->nested[plan->nested_count++];
+  carom_nested_pair *pair = &plan->avoidance.pairs[plan->avoidance.pair_count++];
   *pair = (carom_nested_pair){.a = a->shape, .b = b->shape, .offset_a = a->pose, .offset_b = b->pose};
   int row = carom_program_rows(&plan->program, 1, margin_at(s), INFINITY, plan->length_scale, label_of(s));
   carom_program_element(&plan->program, &carom_kind_nested, pair);
@@ -50,7 +56,7 @@ static void add_nested(const spot *s) {
   carom_element_rows(&plan->program, row, 1);
 }
 
-// ---- lifted --------------------------------------------------------------------------------------------------------
+// ---- corners -------------------------------------------------------------------------------------------------------
 
 // The points whose hull, fattened by the radius, is the shape; 0 when there are no such points.
 static int core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points) {
@@ -71,13 +77,39 @@ static int core_points(const carom_shape *shape, carom_vec3 ends[2], const carom
   }
 }
 
+static bool gather_corners(carom_plan *plan) {
+  const carom_model *model = plan->model;
+  carom_avoidance_room *room = &plan->avoidance;
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  int total = 0;
+  for (int i = 0; i < model->part_count; i++) total += core_points(model->parts[i].shape, ends, &points);
+  room->corners = CAROM_NEW(&plan->allocator, carom_vec3, total + 1);
+  room->corner_start = CAROM_NEW(&plan->allocator, int, model->part_count + 1);
+  if (!room->corners || !room->corner_start) return false;
+  total = 0;
+  for (int i = 0; i < model->part_count; i++) {
+    int count = core_points(model->parts[i].shape, ends, &points);
+    for (int j = 0; j < count; j++) room->corners[total++] = cm_transform(model->parts[i].pose, points[j]);
+    room->corner_start[i + 1] = total;
+  }
+  return true;
+}
+
+static int corners_of(const carom_plan *plan, int part, const carom_vec3 **corners) {
+  const carom_avoidance_room *room = &plan->avoidance;
+  *corners = room->corners + room->corner_start[part];
+  return room->corner_start[part + 1] - room->corner_start[part];
+}
+
+// ---- lifted --------------------------------------------------------------------------------------------------------
+
 // The vertices of one body at the spot's node are on its side of the plane.
 static void add_side(const spot *s, int plane, int side, double distance) {
   carom_program *P = &s->plan->program;
   const carom_part *part = &s->plan->model->parts[s->part[side]];
-  carom_vec3 ends[2];
-  const carom_vec3 *points;
-  int count = core_points(part->shape, ends, &points);
+  const carom_vec3 *corners;
+  int count = corners_of(s->plan, s->part[side], &corners);
   for (int first = 0; first < count; first += CAROM_ELEMENT_ROWS) {
     int rows = count - first < CAROM_ELEMENT_ROWS ? count - first : CAROM_ELEMENT_ROWS;
     int row = carom_program_rows(P, rows, distance + carom_shape_radius(part->shape), INFINITY, s->plan->length_scale,
@@ -87,7 +119,7 @@ static void add_side(const spot *s, int plane, int side, double distance) {
     carom_element_variables(P, carom_variable_x(s->plan, s->node, s->body[side]), 7);
     carom_element_rows(P, row, rows);
     carom_element_constants(P, (double[]){side == 0 ? 1 : -1, rows}, 2);
-    for (int i = first; i < first + rows; i++) carom_element_constant3(P, cm_transform(part->pose, points[i]));
+    for (int i = first; i < first + rows; i++) carom_element_constant3(P, corners[i]);
   }
 }
 
@@ -98,16 +130,6 @@ static void fix_plane(const spot *s, int plane, int side) {
   carom_vec3 n = cm_rotate(half.pose.q, cm_vec3(0, 0, side == 1 ? 1 : -1));
   double z[4] = {n.x, n.y, n.z, cm_dot(n, half.pose.p)};
   for (int i = 0; i < 4; i++) carom_program_fix(P, plane + i, z[i]);
-}
-
-static void guess_plane(const spot *s, int plane) {
-  carom_program *P = &s->plan->program;
-  carom_placed a = placed(s, 0), b = placed(s, 1);
-  carom_ssh_result r;
-  if (P->out_of_memory || carom_ssh(&a, &b, NULL, NULL, &r) != CAROM_OK) return;
-  double length = cm_norm(r.alpha);
-  double z[4] = {r.normal.x, r.normal.y, r.normal.z, 0.5 * (r.a1 + r.a2) / length};
-  memcpy(P->x + plane, z, sizeof z);
 }
 
 static int half_space_of(const spot *s) {
@@ -154,51 +176,114 @@ static bool *watched(const spot *s) {
 static bool is_near(const spot *s) {
   spot end = *s;
   end.node++;
-  double near = 1.2 * s->plan->length_scale;
+  if (s->plan->def.avoidance == CAROM_AVOID_NESTED && !s->plan->sharp) return true;  // rows are cheap
+  double near = (s->plan->sharp ? CLOSE : NEAR) * s->plan->length_scale;
   return gap_at(s) < near || gap_at(&end) < near;
 }
 
-// The plane of the interval that begins at the spot's node.
-static void add_lifted(const spot *s) {
-  carom_program *P = &s->plan->program;
-  spot ends[2] = {*s, *s};
-  ends[1].node++;
-  bool free[2] = {is_free(&ends[0]), is_free(&ends[1])};
-  if ((!free[0] && !free[1]) || !*watched(s)) return;
-  int plane = add_plane(P, s->plan->length_scale);
-  guess_plane(free[1] ? &ends[1] : &ends[0], plane);
-  for (int i = 0; i < 2; i++) {
-    bool still = s->plan->model->bodies[s->body[i]].fixed;  // once will do
+// The interval that begins at the spot's node; ends at which the bodies are given in touch are left out.
+typedef struct stretch {
+  spot ends[2];
+  bool free[2];
+} stretch;
+
+// A fixed body is at both ends the same: once will do.
+static bool counts(const stretch *t, int side, int end) {
+  bool still = t->ends[0].plan->model->bodies[t->ends[0].body[side]].fixed;
+  return t->free[end] && !(still && end == 1 && t->free[0]);
+}
+
+static double radii(const spot *s) {
+  const carom_part *parts = s->plan->model->parts;
+  return carom_shape_radius(parts[s->part[0]].shape) + carom_shape_radius(parts[s->part[1]].shape);
+}
+
+static void add_set(const spot *end, int side, carom_smooth_gap *gap, double *z) {
+  carom_gap_set *set = &gap->sets[gap->set_count];
+  size_t at = (size_t)end->node * (size_t)end->plan->model->body_count + (size_t)end->body[side];
+  carom_vec3 x = end->plan->path.x[at];
+  carom_quat q = end->plan->path.q[at];
+  memcpy(z + 7 * gap->set_count++, (double[]){x.x, x.y, x.z, q.w, q.x, q.y, q.z}, 7 * sizeof *z);
+  set->sign = side == 0 ? 1 : -1;
+  set->count = corners_of(end->plan, end->part[side], &set->points);
+}
+
+// The corners of both parts at the ends of the interval, and where they are on the path.
+static carom_smooth_gap gap_over(const stretch *t, double *z) {
+  const carom_plan *plan = t->ends[0].plan;
+  carom_smooth_gap gap = {.eps = SMOOTHING * plan->length_scale, .rho = radii(&t->ends[0])};
+  gap.rho += fmax(t->free[0] ? margin_at(&t->ends[0]) : 0, t->free[1] ? margin_at(&t->ends[1]) : 0);
+  for (int side = 0; side < 2; side++)
     for (int e = 0; e < 2; e++)
-      if (free[e] && !(still && e == 1 && free[0])) add_side(&ends[e], plane, i, 0.5 * margin_at(&ends[e]));
-  }
+      if (counts(t, side, e)) add_set(&t->ends[e], side, &gap, z);
+  const spot *s = &t->ends[t->free[1]];
+  carom_placed a = placed(s, 0), b = placed(s, 1);
+  carom_ssh_result r;
+  bool good = carom_ssh(&a, &b, NULL, NULL, &r) == CAROM_OK;
+  gap.alpha = good ? r.normal : cm_unit(cm_sub(a.pose.p, b.pose.p));
+  return gap;
+}
+
+static void add_lifted(const stretch *t) {
+  const spot *s = &t->ends[0];
+  carom_program *P = &s->plan->program;
+  int plane = add_plane(P, s->plan->length_scale);
+  double z[CAROM_GAP_VARIABLES];
+  carom_smooth_gap gap = gap_over(t, z);
+  if (!P->out_of_memory) carom_smooth_gap_plane(&gap, z, P->x + plane);
+  for (int side = 0; side < 2; side++)
+    for (int e = 0; e < 2; e++)
+      if (counts(t, side, e)) add_side(&t->ends[e], plane, side, 0.5 * margin_at(&t->ends[e]));
   int row = carom_program_rows(P, 1, 1, 1, 1, label_of(s));
   carom_program_element(P, &carom_kind_plane_length, NULL);
   carom_element_variables(P, plane, 3);
   carom_element_rows(P, row, 1);
 }
 
+static void add_smooth(const stretch *t) {
+  carom_plan *plan = t->ends[0].plan;
+  carom_program *P = &plan->program;
+  carom_smooth_gap *gap = &plan->avoidance.gaps[plan->avoidance.gap_count++];
+  double z[CAROM_GAP_VARIABLES];
+  *gap = gap_over(t, z);
+  int row = carom_program_rows(P, 1, 0, INFINITY, plan->length_scale, label_of(&t->ends[0]));
+  carom_program_element(P, &carom_kind_smooth_gap, gap);
+  for (int side = 0; side < 2; side++)
+    for (int e = 0; e < 2; e++)
+      if (counts(t, side, e))
+        carom_element_variables(P, carom_variable_x(plan, t->ends[e].node, t->ends[e].body[side]), 7);
+  carom_element_rows(P, row, 1);
+}
+
+static void add_interval(const spot *s) {
+  stretch t = {.ends = {*s, *s}};
+  t.ends[1].node++;
+  for (int e = 0; e < 2; e++) t.free[e] = is_free(&t.ends[e]);
+  if ((!t.free[0] && !t.free[1]) || !*watched(s)) return;
+  if (s->plan->def.avoidance == CAROM_AVOID_LIFTED || s->plan->sharp)
+    add_lifted(&t);
+  else
+    add_smooth(&t);
+}
+
 // ---- all of it -----------------------------------------------------------------------------------------------------
 
-static bool can_lift(const carom_model *model, int part) {
-  carom_vec3 ends[2];
-  const carom_vec3 *points;
-  const carom_shape *shape = model->parts[part].shape;
-  return carom_shape_get_kind(shape) == CAROM_SHAPE_HALFSPACE || core_points(shape, ends, &points) > 0;
+static bool has_corners(const spot *s, int side) {
+  const carom_vec3 *corners;
+  return side == half_space_of(s) || corners_of(s->plan, s->part[side], &corners) > 0;
 }
 
 static void add_spot(const spot *s) {
   const carom_plan *plan = s->plan;
-  const carom_model *model = plan->model;
   int half = half_space_of(s);
-  bool lifted = plan->def.avoidance == CAROM_AVOID_LIFTED && can_lift(model, s->part[0]) && can_lift(model, s->part[1]);
-  if (lifted && half < 0) {
-    if (s->node < plan->path.K) add_lifted(s);
+  bool corners = has_corners(s, 0) && has_corners(s, 1);
+  if (corners && half < 0) {
+    if (s->node < plan->path.K) add_interval(s);
     return;
   }
   bool settled = is_fixed(plan, s->node, s->body[0]) && is_fixed(plan, s->node, s->body[1]);
   if (settled || carom_plan_meets_at(plan, s->node, s->body[0], s->body[1])) return;
-  if (lifted)
+  if (corners)
     add_above_half_space(s, half);
   else
     add_nested(s);
@@ -232,11 +317,20 @@ int carom_watch_near_pairs(carom_plan *plan) {
   return fresh;
 }
 
+void carom_avoidance_release(carom_plan *plan) {
+  carom_avoidance_room *room = &plan->avoidance;
+  void *blocks[] = {room->pairs, room->gaps, room->corners, room->corner_start};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  *room = (carom_avoidance_room){0};
+}
+
 carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error) {
-  carom_release(&plan->allocator, plan->nested);
-  plan->nested = CAROM_NEW(&plan->allocator, carom_nested_pair, carom_plan_part_pairs(plan) * (plan->path.K + 1) + 1);
-  plan->nested_count = 0;
-  if (!plan->nested || plan->program.out_of_memory)
+  carom_avoidance_room *room = &plan->avoidance;
+  int most = carom_plan_part_pairs(plan) * (plan->path.K + 1) + 1;
+  carom_avoidance_release(plan);
+  room->pairs = CAROM_NEW(&plan->allocator, carom_nested_pair, most);
+  room->gaps = CAROM_NEW(&plan->allocator, carom_smooth_gap, most);
+  if (!room->pairs || !room->gaps || !gather_corners(plan) || plan->program.out_of_memory)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
   for (int k = 0; k <= plan->path.K; k++) {
     int number = 0;

@@ -69,36 +69,39 @@ static void add_insides(const scene *s, int side) {
   }
 }
 
+// Which body brings the vertex to a face.
+static int vertex_side(const scene *s) { return s->c->features.form == CAROM_FORM_VERTEX_A ? 0 : 1; }
+
 // All other vertices of the part that brings the vertex are on the free side of the face, at this node.
-static void add_aboves(const scene *s, int node, int vertex_side) {
+static void add_aboves(const scene *s, int node) {
   const carom_contact_features *f = &s->c->features;
-  const carom_part *part = &s->plan->model->parts[f->part[vertex_side]];
+  int side = vertex_side(s);
+  const carom_part *part = &s->plan->model->parts[f->part[side]];
   const carom_polytope *p = carom_shape_polytope(part->shape);
   const int *body = s->c->def.body;
   for (int i = 0; i < p->vertex_count; i++) {
     if (i == f->vertex) continue;
-    double low = vertex_side == 0 ? f->offset : -INFINITY, high = vertex_side == 0 ? INFINITY : -f->offset;
-    int row = carom_program_rows(s->P, 1, low, high, s->length,
+    int row = carom_program_rows(s->P, 1, f->offset, INFINITY, s->length,
                                  (carom_row_label){CAROM_ROW_AVOIDANCE, node, body[0], body[1]});
     carom_program_element(s->P, &carom_kind_above, NULL);
-    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[vertex_side]), 7);
-    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[1 - vertex_side]), 3);
-    carom_element_variables(s->P, s->c->normal, 3);
+    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[side]), 7);
+    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[1 - side]), 7);
     carom_element_rows(s->P, row, 1);
+    carom_element_constant3(s->P, f->normal);
     carom_element_constant3(s->P, cm_transform(part->pose, p->vertices[i]));
   }
 }
 
 static void add_face_geometry(const scene *s) {
   const carom_contact_features *f = &s->c->features;
-  int side = f->form == CAROM_FORM_VERTEX_A ? 0 : 1;  // that brings the vertex
-  double sign = side == 0 ? 1 : -1;                   // the normal points to a
+  int side = vertex_side(s);
+  double sign = side == 0 ? 1 : -1;  // the normal points to a
   add_arm(s, s->c->arm[side], side, f->point, s->length);
   add_arm(s, s->c->normal, 1 - side, cm_scale(sign, f->normal), 1);
   add_meet(s);
   add_height(s, 1 - side, sign * f->offset);
   add_insides(s, 1 - side);
-  add_aboves(s, s->node, side);
+  add_aboves(s, s->node);
 }
 
 static void add_edge_geometry(const scene *s) {
@@ -129,34 +132,45 @@ static void add_edge_geometry(const scene *s) {
 
 // ---- momenta -------------------------------------------------------------------------------------------------------
 
+// 6 rows for every moving body: P_after - P_before - impulses = 0.
 static int add_impulse_rows(const scene *s) {
-  int row = contact_rows(s, 3, 0, 0, s->momentum);
-  contact_rows(s, 3, 0, 0, s->momentum * s->length);
-  return row;
+  int first = s->P->m;
+  for (int i = 0; i < s->plan->layout.moving_count; i++) {
+    contact_rows(s, 3, 0, 0, s->momentum);
+    contact_rows(s, 3, 0, 0, s->momentum * s->length);
+  }
+  return first;
 }
 
-static void add_impulse(const scene *s, int side) {
+static void add_impulse(const scene *s, int rows, int side) {
   int body = s->c->def.body[side];
   if (s->plan->model->bodies[body].fixed) return;
-  int row = add_impulse_rows(s);
   carom_program_element(s->P, &carom_kind_impulse, NULL);
   carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, false), 6);
   carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, true), 6);
   carom_element_variables(s->P, s->c->arm[side], 3);
   carom_element_variables(s->P, s->c->push, 3);
-  carom_element_rows(s->P, row, 6);
+  carom_element_rows(s->P, rows + 6 * s->plan->slot[body], 6);
   carom_element_constant(s->P, side == 0 ? 1 : -1);
 }
 
-// Bodies that have no part in it go on as they were.
-static void add_bystander(const scene *s, int body) {
-  int row = add_impulse_rows(s);
+// Bodies that are not struck go on as they were, but for what joints make of it.
+static void add_bystander(const scene *s, int rows, int body) {
   for (int after = 0; after < 2; after++) {
     carom_program_element(s->P, &carom_kind_link6, NULL);
     carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, after == 1), 6);
-    carom_element_rows(s->P, row, 6);
+    carom_element_rows(s->P, rows + 6 * s->plan->slot[body], 6);
     carom_element_constant(s->P, after == 1 ? 1 : -1);
   }
+}
+
+static int add_impulses(const scene *s) {
+  int rows = add_impulse_rows(s);
+  const int *body = s->c->def.body;
+  for (int i = 0; i < 2; i++) add_impulse(s, rows, i);
+  for (int i = 0; i < s->plan->model->body_count; i++)
+    if (!s->plan->model->bodies[i].fixed && i != body[0] && i != body[1]) add_bystander(s, rows, i);
+  return rows;
 }
 
 static void add_point_velocity(const scene *s, int variable, bool after) {
@@ -179,6 +193,16 @@ static void add_point_velocity(const scene *s, int variable, bool after) {
   }
 }
 
+// The law of sliding holds as long as the point goes on to slide; a little reserve for blows straight on.
+static void add_sliding(const scene *s) {
+  int row = contact_rows(s, 1, -1e-4 * s->speed * s->speed, INFINITY, s->speed * s->speed);
+  carom_program_element(s->P, &carom_kind_sliding, NULL);
+  carom_element_variables(s->P, s->c->normal, 3);
+  carom_element_variables(s->P, s->c->before, 3);
+  carom_element_variables(s->P, s->c->after, 3);
+  carom_element_rows(s->P, row, 1);
+}
+
 static void add_reflection(const scene *s) {
   int row = contact_rows(s, 3, 0, 0, s->momentum);
   carom_program_element(s->P, &carom_kind_slide, NULL);
@@ -195,63 +219,123 @@ static void add_reflection(const scene *s) {
   carom_element_variables(s->P, s->c->after, 3);
   carom_element_rows(s->P, row, 1);
   carom_element_constant(s->P, s->c->def.restitution);
+  if (s->c->def.friction > 0) add_sliding(s);
 }
 
-// ---- sticking ------------------------------------------------------------------------------------------------------
+// ---- sticking: a spherical joint from the contact on, at points that are variables ---------------------------------
 
-// The stuck point stays at the anchor, held by multipliers.
-static void hold_at(const scene *s, int node, int multiplier, int row_of_balance) {
-  int body = s->c->def.body[0];
-  carom_vec3 rho = s->c->features.point;
+static void add_hold(const scene *s, int node) {
   int row = carom_program_rows(s->P, 3, 0, 0, s->length, (carom_row_label){CAROM_ROW_CONTACT, node, s->number, -1});
-  carom_program_element(s->P, &carom_kind_anchor, NULL);
-  carom_element_variables(s->P, carom_variable_x(s->plan, node, body), 7);
-  carom_element_variables(s->P, s->c->anchor, 3);
+  carom_program_element(s->P, &carom_kind_hold, NULL);
+  for (int i = 0; i < 2; i++) {
+    carom_element_variables(s->P, carom_variable_x(s->plan, node, s->c->def.body[i]), 7);
+    carom_element_variables(s->P, s->c->grip[i], 3);
+  }
   carom_element_rows(s->P, row, 3);
-  carom_element_constant3(s->P, rho);
-  carom_program_element(s->P, &carom_kind_anchor_force, NULL);
-  carom_element_variables(s->P, multiplier, 3);
-  carom_element_variables(s->P, carom_variable_q(s->plan, node, body), 4);
-  carom_element_rows(s->P, row_of_balance, 6);
-  carom_element_constant3(s->P, rho);
 }
 
-// The momenta at the last node are those of a body that turns about its anchor.
-static void end_consistently(const scene *s) {
-  int K = s->plan->path.K, body = s->c->def.body[0];
-  const carom_body *b = &s->plan->model->bodies[body];
-  scene last = *s;
-  last.node = K;
-  int arm = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
-  size_t at = (size_t)K * (size_t)s->plan->model->body_count + (size_t)body;
-  put3(s->P, arm, cm_rotate(s->plan->path.q[at], s->c->features.point));
-  add_arm(&last, arm, 0, s->c->features.point, s->length);
-  int row = contact_rows(&last, 3, 0, 0, s->speed);
-  carom_program_element(s->P, &carom_kind_velocity, NULL);
-  carom_element_variables(s->P, carom_variable_q(s->plan, K, body), 4);
-  carom_element_variables(s->P, carom_variable_P(s->plan, K, body, false), 6);
-  carom_element_variables(s->P, arm, 3);
+// In the 6 rows per moving body that begin at `row`.
+static void add_hold_force(const scene *s, int node, int multiplier, int row) {
+  carom_program_element(s->P, &carom_kind_hold_force, NULL);
+  carom_element_variables(s->P, multiplier, 3);
+  for (int i = 0; i < 2; i++) {
+    carom_element_variables(s->P, carom_variable_q(s->plan, node, s->c->def.body[i]), 4);
+    carom_element_variables(s->P, s->c->grip[i], 3);
+  }
+  for (int i = 0; i < 2; i++) {
+    int body = s->c->def.body[i];
+    carom_element_rows(s->P, s->plan->model->bodies[body].fixed ? CAROM_ROW_NONE : row + 6 * s->plan->slot[body], 6);
+  }
+}
+
+// The grips do not move apart.
+static void add_hold_speed(const scene *s, int node, bool after) {
+  int row = carom_program_rows(s->P, 3, 0, 0, s->speed, (carom_row_label){CAROM_ROW_CONTACT, node, s->number, -1});
+  for (int i = 0; i < 2; i++) {
+    int body = s->c->def.body[i];
+    const carom_body *b = &s->plan->model->bodies[body];
+    if (b->fixed) continue;
+    carom_program_element(s->P, &carom_kind_hold_speed, NULL);
+    carom_element_variables(s->P, carom_variable_q(s->plan, node, body), 4);
+    carom_element_variables(s->P, carom_variable_P(s->plan, node, body, after), 6);
+    carom_element_variables(s->P, s->c->grip[i], 3);
+    carom_element_rows(s->P, row, 3);
+    carom_element_constants(s->P, (double[]){i == 0 ? -1 : 1, b->inverse_mass}, 2);
+    carom_element_constant3(s->P, b->inverse_inertia);
+  }
+}
+
+// Where the contact happened, in the frame of a body.
+static void add_grip(const scene *s, int side) {
+  const carom_path *path = &s->plan->path;
+  s->c->grip[side] = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
+  int row = contact_rows(s, 3, 0, 0, s->length);
+  carom_program_element(s->P, &carom_kind_grip, NULL);
+  carom_element_variables(s->P, s->c->arm[side], 3);
+  carom_element_variables(s->P, q_of(s, side), 4);
+  carom_element_variables(s->P, s->c->grip[side], 3);
   carom_element_rows(s->P, row, 3);
-  carom_element_constants(s->P, (double[]){1, b->inverse_mass}, 2);
-  carom_element_constant3(s->P, b->inverse_inertia);
+  if (s->P->out_of_memory) return;
+  size_t at = (size_t)s->node * (size_t)s->plan->model->body_count + (size_t)s->c->def.body[side];
+  const double *r = s->P->x + s->c->arm[side];
+  put3(s->P, s->c->grip[side], cm_unrotate(path->q[at], cm_vec3(r[0], r[1], r[2])));
 }
 
 static void add_sticking(const scene *s) {
   carom_plan *plan = s->plan;
-  int body = s->c->def.body[0], K = plan->path.K, count = K - s->node + 1;
+  const carom_layout *L = &plan->layout;
+  int K = plan->path.K, count = K - s->node + 1;
   for (int i = 0; i < 3; i++) carom_program_fix(s->P, s->c->after + i, 0);
   carom_program_fix(s->P, s->c->mu, 0);
-  s->c->anchor = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
+  for (int i = 0; i < 2; i++) add_grip(s, i);
   int held = carom_program_variables(s->P, 3 * count, -INFINITY, INFINITY, s->momentum);
-  plan->layout.stick[s->number] = held;
-  size_t at = (size_t)s->node * (size_t)plan->model->body_count + (size_t)body;
-  put3(s->P, s->c->anchor, cm_add(plan->path.x[at], cm_rotate(plan->path.q[at], s->c->features.point)));
   for (int k = s->node; k <= K; k++) {
-    int row = k < K ? carom_row_out(plan, k, body) : carom_row_in(plan, k, body);
-    hold_at(s, k, held + 3 * (k - s->node), row);
-    if (k > s->node) add_aboves(s, k, 0);
+    add_hold_force(s, k, held + 3 * (k - s->node), k < K ? L->out[k] : L->in[k]);
+    if (k == s->node) continue;
+    add_hold(s, k);
+    if (s->c->features.form != CAROM_FORM_EDGES) add_aboves(s, k);
   }
-  end_consistently(s);
+  add_hold_speed(s, K, false);
+}
+
+static scene scene_of(carom_plan *plan, int number) {
+  scene s = {.plan = plan, .P = &plan->program, .c = &plan->contacts[number], .number = number};
+  s.node = s.c->def.node;
+  s.length = plan->length_scale;
+  s.speed = plan->speed_scale;
+  s.momentum = plan->mass_scale * s.speed;
+  return s;
+}
+
+// ---- joints at impacts ---------------------------------------------------------------------------------------------
+
+static int add_multipliers(const scene *s, int count) {
+  return carom_program_variables(s->P, count, -INFINITY, INFINITY, s->momentum);
+}
+
+static void hold_joints(const scene *s, int node, bool after, int row) {
+  carom_plan *plan = s->plan;
+  int lambda = add_multipliers(s, plan->layout.multiplier_count);
+  for (int i = 0; i < plan->joint_count; i++) {
+    carom_transcribe_joint_force(plan, &plan->joints[i], node, lambda + plan->joints[i].offset, row);
+    carom_transcribe_joint_speed(plan, i, node, after);
+  }
+}
+
+// The reflection happens in velocities that the joints allow (Leyendecker, Johnson and Ortiz 2012, 5.2, in multipliers
+// instead of the null space): impulses of the joints, and of what stuck before, make the momenta before agree with
+// them, and pass the blow on so that those after agree again: G M^-1 P = 0 on both sides.
+static void add_joint_impulses(const scene *s, int impulses) {
+  for (int after = 0; after < 2; after++) {
+    int row = after == 1 ? impulses : s->plan->layout.in[s->node];
+    hold_joints(s, s->node, after == 1, row);
+    for (int i = 0; i < s->number; i++) {
+      if (s->plan->contacts[i].def.impact != CAROM_PLANNED_STICK) continue;
+      scene earlier = scene_of(s->plan, i);
+      add_hold_force(&earlier, s->node, add_multipliers(s, 3), row);
+      add_hold_speed(&earlier, s->node, after == 1);
+    }
+  }
 }
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
@@ -299,28 +383,33 @@ static void guess_variables(const scene *s) {
 }
 
 static void add_contact(carom_plan *plan, int number) {
-  carom_plan_contact *c = &plan->contacts[number];
-  scene s = {.plan = plan, .P = &plan->program, .c = c, .number = number, .node = c->def.node};
-  s.length = plan->length_scale;
-  s.speed = plan->speed_scale;
-  s.momentum = plan->mass_scale * s.speed;
+  scene s = scene_of(plan, number);
   add_variables(&s);
   guess_variables(&s);
-  if (c->features.form == CAROM_FORM_EDGES)
+  if (s.c->features.form == CAROM_FORM_EDGES)
     add_edge_geometry(&s);
   else
     add_face_geometry(&s);
-  for (int i = 0; i < 2; i++) add_impulse(&s, i);
-  for (int i = 0; i < plan->model->body_count; i++)
-    if (!plan->model->bodies[i].fixed && i != c->def.body[0] && i != c->def.body[1]) add_bystander(&s, i);
-  add_point_velocity(&s, c->before, false);
-  add_point_velocity(&s, c->after, true);
-  if (c->def.impact == CAROM_PLANNED_STICK)
+  add_joint_impulses(&s, add_impulses(&s));
+  add_point_velocity(&s, s.c->before, false);
+  add_point_velocity(&s, s.c->after, true);
+  if (s.c->def.impact == CAROM_PLANNED_STICK)
     add_sticking(&s);
   else
     add_reflection(&s);
 }
 
+// What sticks makes the momenta at the last node agree with it; joints then do so, too.
+static void end_consistently(carom_plan *plan) {
+  bool sticks = false;
+  for (int i = 0; i < plan->contact_count; i++) sticks = sticks || plan->contacts[i].def.impact == CAROM_PLANNED_STICK;
+  int K = plan->path.K;
+  if (!sticks || plan->joint_count == 0 || plan->layout.multiplier[K] >= 0) return;
+  scene s = scene_of(plan, 0);
+  hold_joints(&s, K, false, plan->layout.in[K]);
+}
+
 void carom_transcribe_contacts(carom_plan *plan) {
   for (int i = 0; i < plan->contact_count && !plan->program.out_of_memory; i++) add_contact(plan, i);
+  if (!plan->program.out_of_memory) end_consistently(plan);
 }

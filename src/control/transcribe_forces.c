@@ -101,7 +101,7 @@ static void add_joint_rows(carom_plan *plan, int number, int k) {
 }
 
 // -G' lambda in the balance whose first row is `row`.
-static void add_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, int multiplier, int row) {
+void carom_transcribe_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, int multiplier, int row) {
   carom_program *P = &plan->program;
   carom_program_element(P, &carom_kind_pin_force, NULL);
   carom_element_variables(P, multiplier, 3);
@@ -115,6 +115,47 @@ static void add_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, 
   for (int i = 0; i < 2; i++) body_rows(plan, row, j->body[i], 3, 3);
   carom_element_constant3(P, j->axis);
   for (int i = 0; i < 2; i++) carom_element_constant3(P, j->cross[i]);
+}
+
+static void add_pin_speed(carom_plan *plan, const carom_plan_joint *j, int k, bool after, int row) {
+  carom_program *P = &plan->program;
+  for (int i = 0; i < 2; i++) {
+    const carom_body *b = &plan->model->bodies[j->body[i]];
+    if (b->fixed) continue;
+    carom_program_element(P, &carom_kind_pin_speed, NULL);
+    carom_element_variables(P, carom_variable_q(plan, k, j->body[i]), 4);
+    carom_element_variables(P, carom_variable_P(plan, k, j->body[i], after), 6);
+    carom_element_rows(P, row, 3);
+    carom_element_constants(P, (double[]){i == 0 ? -1 : 1, b->inverse_mass}, 2);
+    carom_element_constant3(P, b->inverse_inertia);
+    carom_element_constant3(P, j->point[i]);
+  }
+}
+
+static void add_hinge_speed(carom_plan *plan, const carom_plan_joint *j, int k, bool after, int row) {
+  carom_program *P = &plan->program;
+  for (int i = 0; i < 2; i++) {
+    const carom_body *b = &plan->model->bodies[j->body[i]];
+    if (b->fixed) continue;
+    carom_program_element(P, &carom_kind_hinge_speed, NULL);
+    for (int s = 0; s < 2; s++) carom_element_variables(P, carom_variable_q(plan, k, j->body[s]), 4);
+    carom_element_variables(P, carom_variable_P(plan, k, j->body[i], after) + 3, 3);
+    carom_element_rows(P, row, 2);
+    carom_element_constant3(P, j->axis);
+    for (int s = 0; s < 2; s++) carom_element_constant3(P, j->cross[s]);
+    carom_element_constant3(P, b->inverse_inertia);
+    carom_element_constant(P, i == 0 ? -1 : 1);
+  }
+}
+
+void carom_transcribe_joint_speed(carom_plan *plan, int number, int k, bool after) {
+  const carom_plan_joint *j = &plan->joints[number];
+  carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
+  int row = carom_program_rows(&plan->program, 3, 0, 0, plan->speed_scale, label);
+  add_pin_speed(plan, j, k, after, row);
+  if (j->kind != CAROM_PLAN_REVOLUTE) return;
+  row = carom_program_rows(&plan->program, 2, 0, 0, plan->speed_scale / plan->length_scale, label);
+  add_hinge_speed(plan, j, k, after, row);
 }
 
 // Momenta at the last node that nothing asks for stay as the last step makes them; a multiplier there would be idle.
@@ -142,7 +183,7 @@ void carom_transcribe_joints(carom_plan *plan) {
     for (int i = 0; i < plan->joint_count; i++) {
       const carom_plan_joint *j = &plan->joints[i];
       if (k > 0) add_joint_rows(plan, i, k);  // the start state meets its joints
-      add_joint_force(plan, j, k, L->multiplier[k] + j->offset, row);
+      carom_transcribe_joint_force(plan, j, k, L->multiplier[k] + j->offset, row);
     }
   }
 }

@@ -138,8 +138,8 @@ static void read_avoidance_settings(carom_plan_reader *p, const carom_node *node
 }
 
 static void read_solver(carom_plan_reader *p, const carom_node *node) {
-  static const char *const keys[] = {"max_iterations", "tolerance", "refinements", "sweep",
-                                     "max_sweeps",     "seed",      "barrier",     NULL};
+  static const char *const keys[] = {"max_iterations", "tolerance", "refinements", "sweep",   "max_sweeps",
+                                     "seed",           "barrier",   "starts",      "threads", NULL};
   const carom_node *f[CAROM_PLAN_MOST_KEYS];
   carom_plan_options *o = &p->file->options;
   double seed = 1;
@@ -150,6 +150,8 @@ static void read_solver(carom_plan_reader *p, const carom_node *node) {
   carom_read_bool(&p->r, f[3], &o->sweep);
   carom_read_int(&p->r, f[4], 0, 20, &o->max_sweeps);
   carom_read_number(&p->r, f[6], CAROM_NUMBER, CAROM_POSITIVE, &o->barrier);
+  carom_read_int(&p->r, f[7], 1, 10000, &o->starts);
+  carom_read_int(&p->r, f[8], 0, 1024, &o->threads);
   if (carom_read_integer(&p->r, f[5], 0, 9007199254740992.0, &seed)) o->seed = (uint64_t)seed;
 }
 

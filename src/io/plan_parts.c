@@ -1,6 +1,7 @@
 // The parts of a problem: joints, actuators, free starts, contacts, avoidance, the first guess.
 #include <string.h>
 
+#include "control/plan.h"
 #include "io/plan_reader.h"
 
 typedef const carom_node *slots[CAROM_PLAN_MOST_KEYS];
@@ -11,7 +12,15 @@ typedef const carom_node *slots[CAROM_PLAN_MOST_KEYS];
 
 // ---- joints and actuators ------------------------------------------------------------------------------------------
 
-// The scene's own joints hold in the plan, too. What acts along them there does not.
+static const char *what_acts(const carom_coordinate *c) {
+  if (c->stiffness > 0) return "a spring";
+  if (c->damping > 0) return "damping";
+  if (c->motor != CAROM_MOTOR_NONE) return "a motor";
+  if (c->lower > -INFINITY || c->upper < INFINITY) return "limits";
+  return NULL;
+}
+
+// The scene's own joints hold in the plan, too. What acts along them there would be missing in the plan's motion.
 static void add_scene_joint(carom_plan_reader *p, const carom_joint *j) {
   const carom_model *model = p->file->scene->model;
   carom_plan_joint_def def = carom_plan_joint_default();
@@ -20,6 +29,12 @@ static void add_scene_joint(carom_plan_reader *p, const carom_joint *j) {
   if ((j->kind != CAROM_JOINT_SPHERICAL && j->kind != CAROM_JOINT_REVOLUTE) || j->body[0] < 0 || j->body[1] < 0) {
     carom_report(&p->r.reporter, place, "hang it on a fixed body, or take it out of the scene",
                  "joint '%.80s' of the scene: plans know spherical and revolute joints between bodies", j->name);
+    return;
+  }
+  const char *acts = j->kind == CAROM_JOINT_REVOLUTE ? what_acts(&j->turn) : NULL;
+  if (acts) {
+    carom_report(&p->r.reporter, place, "take it out of the scene; an actuator on the joint plans its torque instead",
+                 "joint '%.80s' of the scene has %s, which plans do not know", j->name, acts);
     return;
   }
   def.name = j->name;
@@ -134,15 +149,50 @@ static void read_contact(carom_plan_reader *p, const carom_node *item) {
   carom_plan_check_at(p, item);
 }
 
-// A list of contacts, or {at_most: n} for a search.
+// {way: penalty, stiffness: C, pairs: ...}: without pairs it is about those that would be avoided.
+static void read_penalty(carom_plan_reader *p, const carom_node *node, const slots f) {
+  double stiffness = 0;
+  if (!carom_require(&p->r, node, f[2], "stiffness", "contacts") ||
+      !carom_read_number(&p->r, f[2], CAROM_STIFFNESS, CAROM_POSITIVE, &stiffness))
+    return;
+  if (!f[3]) p->penalty = stiffness;
+  EACH(item, f[3]) {
+    int body[2];
+    if (carom_plan_read_bodies(p, item, body)) carom_plan_add_penalty(p->file->plan, body[0], body[1], stiffness);
+    carom_plan_check_at(p, item);
+  }
+}
+
+// A list of contacts, {at_most: n} for a search, or {way: penalty, ...} for a potential.
 void carom_plan_read_contacts(carom_plan_reader *p, const carom_node *node) {
-  static const char *const keys[] = {"at_most", NULL};
+  static const char *const keys[] = {"at_most", "way", "stiffness", "pairs", NULL};
+  static const char *const ways[] = {"planned", "penalty", NULL};
   slots f;
+  int way = 0;
   if (node && node->kind == CAROM_NODE_MAP) {
-    if (carom_plan_fields(p, node, keys, "contacts", f)) carom_read_int(&p->r, f[0], 1, 8, &p->file->most_contacts);
+    if (!carom_plan_fields(p, node, keys, "contacts", f)) return;
+    carom_read_choice(&p->r, f[1], ways, &way);
+    carom_read_int(&p->r, f[0], 1, 8, &p->file->most_contacts);
+    if (way == 1) read_penalty(p, node, f);
     return;
   }
   EACH(item, node) read_contact(p, item);
+}
+
+static bool is_penalized(const carom_plan *plan, int a, int b) {
+  for (int i = 0; i < plan->penalty_count; i++) {
+    const int *body = plan->penalties[i].body;
+    if ((body[0] == a && body[1] == b) || (body[0] == b && body[1] == a)) return true;
+  }
+  return false;
+}
+
+// A pair whose contact is a potential may overlap.
+static void avoid(carom_plan_reader *p, int a, int b) {
+  if (p->penalty > 0)
+    carom_plan_add_penalty(p->file->plan, a, b, p->penalty);
+  else if (!is_penalized(p->file->plan, a, b))
+    carom_plan_add_avoidance(p->file->plan, a, b);
 }
 
 static void avoid_all(carom_plan_reader *p) {
@@ -150,7 +200,7 @@ static void avoid_all(carom_plan_reader *p) {
   for (int i = 0; i < m->body_count; i++)
     for (int j = i + 1; j < m->body_count; j++)
       if (!(m->bodies[i].fixed && m->bodies[j].fixed) && m->bodies[i].part_count && m->bodies[j].part_count)
-        carom_plan_add_avoidance(p->file->plan, i, j);
+        avoid(p, i, j);
 }
 
 void carom_plan_read_avoidance(carom_plan_reader *p, const carom_node *node) {
@@ -163,7 +213,7 @@ void carom_plan_read_avoidance(carom_plan_reader *p, const carom_node *node) {
   }
   EACH(item, f[0]) {
     int body[2];
-    if (carom_plan_read_bodies(p, item, body)) carom_plan_add_avoidance(p->file->plan, body[0], body[1]);
+    if (carom_plan_read_bodies(p, item, body)) avoid(p, body[0], body[1]);
     carom_plan_check_at(p, item);
   }
 }

@@ -4,6 +4,7 @@
 #endif
 #include <dlfcn.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -170,8 +171,13 @@ static double *make_room(const carom_nlp *nlp, const carom_allocator *a, room *r
   return block;
 }
 
-carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
-                             double *x, double *g, double *lambda, carom_nlp_info *info, carom_error *error) {
+// One solve at a time in a process: MUMPS 5.5 keeps the state of a factorisation in module variables (dmumps_load,
+// dmumps_buf), and Ipopt 3.11 numbers its objects with a plain counter. Two at once would spoil each other.
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *options,
+                                const carom_allocator *allocator, double *x, double *g, double *lambda,
+                                carom_nlp_info *info, carom_error *error) {
   carom_nlp_options o = options ? *options : carom_nlp_default_options();
   carom_allocator a = carom_allocator_or_default(allocator);
   watch w = {.nlp = nlp};
@@ -202,6 +208,14 @@ carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *opti
   }
   FreeIpoptProblem(p);
   carom_release(&a, block);
+  return status;
+}
+
+carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
+                             double *x, double *g, double *lambda, carom_nlp_info *info, carom_error *error) {
+  pthread_mutex_lock(&turn);
+  carom_status status = solve_alone(nlp, options, allocator, x, g, lambda, info, error);
+  pthread_mutex_unlock(&turn);
   return status;
 }
 
