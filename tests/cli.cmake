@@ -27,6 +27,16 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.program_page PROPERTIES FIXTURES_REQUIRED page)
   set_tests_properties(browser.replay browser.program_page PROPERTIES LABELS browser TIMEOUT 600 RUN_SERIAL ON
                        ENVIRONMENT "${browser_environment}")
+  if(IPOPT_FOUND)
+    set(plan_page ${PROJECT_BINARY_DIR}/demo-plan-wall)
+    add_test(NAME browser.make_plan COMMAND carom_cli plan ${PROJECT_SOURCE_DIR}/examples/plan-wall/problem.yaml --force
+             -o ${plan_page}.h5 --view --quiet)
+    add_test(NAME browser.plan_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
+             ${plan_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/plan-wall.png --hash t=0.1&paused)
+    set_tests_properties(browser.make_plan PROPERTIES FIXTURES_SETUP plan LABELS browser)
+    set_tests_properties(browser.plan_page PROPERTIES FIXTURES_REQUIRED plan LABELS browser TIMEOUT 600 RUN_SERIAL ON
+                         ENVIRONMENT "${browser_environment}")
+  endif()
 else()
   message(STATUS "browser.*: left out (needs Chromium, Node.js and viewer/node_modules)")
 endif()

@@ -98,6 +98,9 @@ CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, c
 /// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
+/// Tells what carom_stepper_contact_moments gave (body_count), for the next frame. Only runs by `cone` have a place for
+/// it in the file; else it is passed over.
+CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error);
 /// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
                                              carom_error *error);
@@ -136,6 +139,16 @@ typedef struct carom_result_wall {
   int point_start, point_count;
 } carom_result_wall;
 
+enum { CAROM_RESULT_SPRING = CAROM_JOINT_DISTANCE + 1 };  ///< a kind of carom_result_joint that is none of the model's
+/// A joint, a rigid link or a spring.
+typedef struct carom_result_joint {
+  const char *name;     ///< empty for springs
+  int kind;             ///< carom_joint_kind, or CAROM_RESULT_SPRING
+  int body[2];          ///< or CAROM_WORLD
+  carom_pose frame[2];  ///< of the joint in the body frames; z is its axis
+  bool latch;           ///< gained when the bodies collide
+} carom_result_joint;
+
 #define CAROM_AUDIT_COLUMNS 21
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
@@ -159,7 +172,10 @@ typedef struct carom_result {
   carom_result_wall *walls;          ///< (wall_count)
   carom_profile_point *wall_points;  ///< of all walls
   int wall_count;
-  carom_contact_event *events;  ///< (event_count) in order of time
+  carom_result_joint *joints;  ///< (joint_count) joints and springs
+  int joint_count;
+  struct carom_result_plan *plan;  ///< what a plan's file holds besides the motion; null in others
+  carom_contact_event *events;     ///< (event_count) in order of time
   int event_count;
   carom_verdict verdict;  ///< count 0 when the run did not finish
   carom_camera camera;
@@ -180,6 +196,7 @@ typedef struct carom_frame {
   carom_pose *poses;               ///< of the user's body frame
   carom_vec3 *velocities;          ///< of the centre of mass
   carom_vec3 *angular_velocities;  ///< world frame
+  carom_mat3 *contact_moments;     ///< see carom_stepper_contact_moments; NaN where not told, null in files without
 } carom_frame;
 
 CAROM_API carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,

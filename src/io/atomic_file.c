@@ -20,7 +20,7 @@
 
 // ---- messages ------------------------------------------------------------------------------------------------------
 
-static const char *remedy_of(int number) {
+static const char *remedy_of(int number, bool reading) {
   switch (number) {
     case ENOSPC:
       return "free some space or choose another place";
@@ -29,7 +29,7 @@ static const char *remedy_of(int number) {
     case EFBIG:
       return "the file would exceed the size limit of this shell (ulimit -f) or file system";
     case ENOENT:
-      return "create the folder first (mkdir -p) or correct the path";
+      return reading ? "correct the path" : "create the folder first (mkdir -p) or correct the path";
     case ENOTDIR:
       return "a part of the path is a file, not a folder; correct the path";
     case EISDIR:
@@ -52,7 +52,8 @@ static const char *remedy_of(int number) {
 carom_status carom_fail_file(carom_error *error, const char *verb, const char *path, int number) {
   char reason[128];
   if (strerror_r(number, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", number);
-  return carom_fail(error, CAROM_ERR_IO, "cannot %s '%.700s': %s; %s", verb, path, reason, remedy_of(number));
+  return carom_fail(error, CAROM_ERR_IO, "cannot %s '%.700s': %s; %s", verb, path, reason,
+                    remedy_of(number, strcmp(verb, "read") == 0));
 }
 
 // ---- opening -------------------------------------------------------------------------------------------------------

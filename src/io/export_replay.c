@@ -10,6 +10,7 @@
 #include "io/atomic_file.h"
 #include "io/export.h"
 #include "io/export_replay_events.h"
+#include "io/export_replay_plan.h"
 
 static const double max_poses = 20e6;  // more would be too much for a browser
 
@@ -239,10 +240,12 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   add_shapes(text, result);
   add_bodies(text, result, first);
   add_walls(text, result);
+  carom_replay_joints(text, result);
   add_audit_columns(text);
   add_verdict(text, &result->verdict);
   add_camera(text, &result->camera);
   carom_replay_events(text, result);
+  carom_replay_plan(text, result);
   carom_text_buffer_add(text, "}");
 }
 

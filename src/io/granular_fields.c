@@ -131,15 +131,19 @@ void carom_granular_clear(carom_granular *g) {
 
 // ---- volume and velocity -------------------------------------------------------------------------------------------
 
-static void add_matter(carom_granular *g, carom_vec3 x, double volume, carom_vec3 velocity) {
+// With `moment` N m of contact moment to each m3 of matter, unless that is null.
+static void add_matter(carom_granular *g, carom_vec3 x, double volume, carom_vec3 velocity, const carom_mat3 *moment) {
   int cell = cell_at(&g->grid, x);
   if (cell < 0) return;
   g->cells[cell].volume += volume;
   g->cells[cell].flux = cm_add(g->cells[cell].flux, cm_scale(volume, velocity));
+  double share = volume / cell_volume(&g->grid);
+  for (int i = 0; moment && i < 9; i++) g->cells[cell].stress.m[i / 3][i % 3] += share * moment->m[i / 3][i % 3];
 }
 
 // The mean velocity of a part that lies in one cell is that of its centroid, which the mean of its points is.
-static void add_part(carom_granular *g, const carom_frame *frame, int body, const carom_result_part *part) {
+static void add_part(carom_granular *g, const carom_frame *frame, int body, const carom_result_part *part,
+                     const carom_mat3 *moment) {
   const carom_granular_samples *s = &g->samples[part->shape];
   if (s->count == 0) return;
   carom_pose pose = cm_compose(frame->poses[body], part->pose);
@@ -152,12 +156,12 @@ static void add_part(carom_granular *g, const carom_frame *frame, int body, cons
     carom_vec3 mean = cm_zero3();
     for (int i = 0; i < s->count; i++) mean = cm_add(mean, cm_scale(1.0 / s->count, s->points[i]));
     carom_vec3 x = cm_transform(pose, mean);
-    add_matter(g, x, s->volume, cm_add(v, cm_cross(w, cm_sub(x, center))));
+    add_matter(g, x, s->volume, cm_add(v, cm_cross(w, cm_sub(x, center))), moment);
     return;
   }
   for (int i = 0; i < s->count; i++) {
     carom_vec3 x = cm_transform(pose, s->points[i]);
-    add_matter(g, x, s->volume / s->count, cm_add(v, cm_cross(w, cm_sub(x, center))));
+    add_matter(g, x, s->volume / s->count, cm_add(v, cm_cross(w, cm_sub(x, center))), moment);
   }
 }
 
@@ -292,38 +296,44 @@ static int first_event_at(const carom_result *result, double time) {
   return low;
 }
 
-// A run tells of lasting contacts at its frames, with the time of either end of the step that ended there. So those up
-// to this frame, and after the one before, are this frame's, whichever end it was.
-static double earliest_contact(const carom_result *result, double time) {
-  double before = -INFINITY, h = result->step;
-  for (int low = 0, high = result->frame_count; low < high;) {
-    int middle = (low + high) / 2;
-    if (result->times[middle] < time - 0.5 * h)
-      before = result->times[middle], low = middle + 1;
-    else
-      high = middle;
-  }
-  return fmax(before + 0.5 * h, time - 1.5 * h);
+static bool moments_told(const carom_granular *g, const carom_frame *frame) {
+  for (int b = 0; frame->contact_moments && b < g->result->body_count; b++)
+    if (!g->result->bodies[b].fixed) return !isnan(frame->contact_moments[b].m[0][0]);
+  return false;
 }
 
-// None told while grains do touch: the run kept no record, and the stress of this frame is not known.
-static void add_stress(carom_granular *g, const carom_frame *frame, int touching) {
+// Contact by contact where the run told of each, which is the finer picture; else grain by grain. How many contacts.
+static int add_contacts(carom_granular *g, const carom_frame *frame) {
   const carom_result *result = g->result;
   int told = 0;
-  for (int i = first_event_at(result, earliest_contact(result, frame->time));
+  for (int i = first_event_at(result, frame->time - 0.5 * result->step);
        i < result->event_count && result->events[i].time < frame->time + 0.5 * result->step; i++) {
     if (result->events[i].kind != CAROM_EVENT_CONTACT) continue;
     add_contact(g, frame, &result->events[i]);
     told++;
   }
-  g->stress_frames += told > 0 || touching == 0;
+  return told;
 }
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
-static void add_grain(carom_granular *g, const carom_frame *frame, int body) {
+static double body_volume(const carom_granular *g, int body) {
   const carom_result_body *b = &g->result->bodies[body];
-  for (int i = 0; i < b->part_count; i++) add_part(g, frame, body, &g->result->parts[b->part_start + i]);
+  double sum = 0;
+  for (int i = 0; i < b->part_count; i++) sum += g->samples[g->result->parts[b->part_start + i].shape].volume;
+  return sum;
+}
+
+// What the contacts do to the inside of a grain (Love 1927, Weber 1966) is spread as its matter is: the same sum as
+// that of the branches, known for beds of any size.
+static void add_grain(carom_granular *g, const carom_frame *frame, int body, bool moments) {
+  const carom_result_body *b = &g->result->bodies[body];
+  carom_mat3 density = {0};
+  double volume = moments ? body_volume(g, body) : 0;
+  for (int i = 0; volume > 0 && i < 9; i++)
+    density.m[i / 3][i % 3] = frame->contact_moments[body].m[i / 3][i % 3] / volume;
+  for (int i = 0; i < b->part_count; i++)
+    add_part(g, frame, body, &g->result->parts[b->part_start + i], moments ? &density : NULL);
   int cell = cell_at(&g->grid, cm_transform(frame->poses[body], b->center));
   if (cell < 0) return;
   g->cells[cell].grains += 1;
@@ -336,9 +346,11 @@ carom_status carom_granular_add(carom_granular *g, const carom_frame *frame, car
   carom_status status = find_coordination(g, frame, &touching, error);
   if (status != CAROM_OK) return status;
   follow_returns(g, frame->time);
+  int told = add_contacts(g, frame);
+  bool moments = told == 0 && moments_told(g, frame);
   for (int b = 0; b < g->result->body_count; b++)
-    if (!g->result->bodies[b].fixed) add_grain(g, frame, b);
-  add_stress(g, frame, touching);
+    if (!g->result->bodies[b].fixed) add_grain(g, frame, b, moments);
+  g->stress_frames += told > 0 || moments || touching == 0;  // else grains touch, and nobody told how
   g->frames++;
   return CAROM_OK;
 }

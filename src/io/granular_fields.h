@@ -2,7 +2,8 @@
 //
 // Volumes are found by points spread evenly over each shape, once; a part carries its exact volume, and a part that
 // lies in one cell gives it all to that. Stress is that of Irving and Kirkwood (1950): a contact's force times its
-// branch vector, spread along the branch.
+// branch vector, spread along the branch; or, where contacts are too many to be told one by one, the sum of both halves
+// of the branches of each grain, spread over the grain.
 #ifndef CAROM_SRC_IO_GRANULAR_FIELDS_H
 #define CAROM_SRC_IO_GRANULAR_FIELDS_H
 

@@ -2,8 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "carom/plan.h"
 #include "io/atomic_file.h"
+#include "io/plan_results.h"
+#include "io/recorder_head.h"
 #include "io/text_buffer.h"
 
 static void add_row(carom_verdict *v, const char *key, const char *label, const char *note, double value,
@@ -26,21 +29,74 @@ carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_repl
   return v;
 }
 
+// ---- the result file -----------------------------------------------------------------------------------------------
+
+// What can be told of a single node. Work and errors belong to a run, not to a plan.
+static carom_audit_sample sample_of(const carom_model *model, const carom_state *state) {
+  carom_audit_sample s = {.time = state->time, .work = NAN, .energy_error = NAN, .momentum_error = NAN};
+  s.kinetic = carom_kinetic_energy(model, state);
+  s.potential = carom_potential_energy(model, state);
+  s.energy = s.kinetic + s.potential;
+  s.momentum = carom_linear_momentum(model, state);
+  s.angular_momentum = carom_angular_momentum(model, state);
+  s.angular_momentum_error = s.restitution_loss = s.friction_loss = s.projection_energy = NAN;
+  s.projection_angular_momentum = s.penetration = s.complementarity = s.constraint = NAN;
+  return s;
+}
+
+static carom_status record_contacts(const carom_plan *plan, int node, carom_recorder *recorder, carom_state *scratch,
+                                    carom_error *error) {
+  carom_status status = CAROM_OK;
+  for (int i = 0; i + 1 < carom_plan_scale_count(plan) && status == CAROM_OK; i++) {
+    carom_contact_event event;
+    if (carom_plan_contact_node(plan, i) == node && carom_plan_contact_event(plan, i, scratch, &event))
+      status = carom_recorder_events(recorder, &event, 1, error);
+  }
+  return status;
+}
+
 static carom_status record_nodes(const carom_plan_file *file, carom_recorder *recorder, carom_error *error) {
   carom_state *state = NULL;
   carom_status status = carom_state_clone(file->scene->state, &file->allocator, &state, error);
   for (int k = 0; k < carom_plan_node_count(file->plan) && status == CAROM_OK; k++) {
+    status = record_contacts(file->plan, k, recorder, state, error);
+    if (status != CAROM_OK) break;
     carom_plan_state(file->plan, k, true, state);
-    status = carom_recorder_frame(recorder, state, NULL, error);
+    carom_audit_sample sample = sample_of(file->scene->model, state);
+    status = carom_recorder_frame(recorder, state, &sample, error);
   }
   carom_state_destroy(state);
+  return status;
+}
+
+static void write_plan(carom_h5_file *file, const void *plan) { carom_result_write_plan(file, plan); }
+
+// The scene under the problem's title, with the plan's own steps.
+static carom_scene planned_scene(const carom_plan_file *file) {
+  carom_scene scene = *file->scene;
+  int last = carom_plan_node_count(file->plan) - 1;
+  if (file->title[0]) scene.title = file->title;
+  scene.duration = carom_plan_time(file->plan, last) - carom_plan_time(file->plan, 0);
+  if (last > 0) scene.step.step = scene.frame_interval = scene.duration / last;
+  return scene;
+}
+
+static carom_status record(const carom_plan_file *file, const carom_verdict *verdict, const char *ending,
+                           const carom_head_extra *extra, const char *path, bool overwrite,
+                           const carom_provenance *provenance, carom_error *error) {
+  carom_recorder *recorder = NULL;
+  carom_scene scene = planned_scene(file);
+  carom_status status =
+      carom_recorder_create_with(path, overwrite, &scene, provenance, extra, &file->allocator, &recorder, error);
+  if (status == CAROM_OK) status = record_nodes(file, recorder, error);
+  if (status == CAROM_OK) status = carom_recorder_finish(recorder, verdict, ending, error);
+  carom_recorder_destroy(recorder);
   return status;
 }
 
 carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
                                const carom_verdict *verdict, const char *path, bool overwrite,
                                const carom_provenance *provenance, carom_error *error) {
-  carom_recorder *recorder = NULL;
   char ending[450];
   bool solved = report->outcome == CAROM_PLAN_SOLVED;
   snprintf(ending, sizeof ending,
@@ -48,13 +104,20 @@ carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_rep
            : report->outcome == CAROM_PLAN_STOPPED ? "interrupted"
                                                    : "failed: %s",
            report->message);
-  carom_status status =
-      carom_recorder_create(path, overwrite, file->scene, provenance, &file->allocator, &recorder, error);
-  if (status == CAROM_OK) status = record_nodes(file, recorder, error);
-  if (status == CAROM_OK) status = carom_recorder_finish(recorder, verdict, ending, error);
-  carom_recorder_destroy(recorder);
+  carom_result_plan plan;
+  carom_status status = carom_plan_collect(file->plan, report, &file->allocator, &plan, error);
+  if (status != CAROM_OK) return status;
+  carom_head_extra extra = {.write = write_plan, .context = &plan};
+  carom_result_joint *joints = carom_plan_collect_joints(file->plan, &file->allocator, &extra.joint_count);
+  extra.joints = joints;
+  status = joints ? record(file, verdict, ending, &extra, path, overwrite, provenance, error)
+                  : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the joints of a plan");
+  carom_release(&file->allocator, joints);
+  carom_result_plan_release(&plan, &file->allocator);
   return status;
 }
+
+// ---- the table of forces -------------------------------------------------------------------------------------------
 
 static void add_heading(const carom_plan *plan, carom_text_buffer *text) {
   carom_text_buffer_add(text, "interval,time (s),step (s)");

@@ -51,6 +51,7 @@ struct carom_recorder {
   int pending;      // frames in the buffer
   int64_t written;  // frames in the file
   double started, last_burst;
+  bool told;  // the contact moments of the next frame are in its row
   bool finished;
   carom_error failure;  // the first one; status CAROM_OK while there is none
   carom_allocator allocator;
@@ -59,6 +60,12 @@ struct carom_recorder {
 static carom_h5_file open_handle(const carom_recorder *recorder, carom_error *error) {
   carom_h5_file file = {recorder->file, recorder->path, "write", CAROM_OK, error, recorder->allocator};
   return file;
+}
+
+// Contact moments are known to one integrator alone, and would be most of the file of a small scene.
+static bool is_kept(const carom_recorder *recorder, int i) {
+  const char *integrator = recorder->scene->step.integrator;
+  return i != CAROM_SERIES_CONTACT_MOMENT || (integrator && strcmp(integrator, "cone") == 0);
 }
 
 // ---- the series ----------------------------------------------------------------------------------------------------
@@ -87,7 +94,7 @@ static void create_series(const carom_recorder *recorder, carom_h5_file *file) {
   const double fill = NAN;
   for (int i = 0; i < SERIES; i++) {
     carom_h5_array array = series_array(&recorder->series[i], (size_t)recorder->scene->model->body_count, &fill);
-    carom_h5_write(file, &array, NULL);
+    if (is_kept(recorder, i)) carom_h5_write(file, &array, NULL);
   }
 }
 
@@ -128,6 +135,7 @@ static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error
     series *s = &recorder->series[i];
     s->info = carom_series_describe(i);
     s->width = s->info.components > 0 ? bodies * (size_t)s->info.components : 1;
+    if (!is_kept(recorder, i)) s->width = 0;
     width += s->width;
   }
   size_t capacity = BUFFER_BYTES / (width * sizeof(double));
@@ -146,11 +154,11 @@ static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error
 // HDF5 does not stand a failing disk well (see cut_off), so it gets none while it creates things: the file is made in
 // memory and its image is written by ourselves.
 static carom_h5_image make_image(const carom_recorder *recorder, const carom_provenance *provenance,
-                                 carom_h5_file *file) {
+                                 const carom_head_extra *extra, carom_h5_file *file) {
   carom_h5_image image = {0};
   file->id = carom_h5_create_in_memory(recorder->target.temporary, &image);
   if (file->id < 0) carom_h5_fail_memory(file, "the head");
-  carom_result_write_head(file, recorder->scene, provenance);
+  carom_result_write_head(file, recorder->scene, provenance, extra);
   create_series(recorder, file);
   carom_event_log_create(file);
   carom_checkpoint_create(file);
@@ -163,6 +171,7 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
   for (int i = 0; i < SERIES; i++) {
     hsize_t size[3] = {CAROM_H5_ANY, CAROM_H5_ANY, CAROM_H5_ANY};
     const carom_series_info *info = &recorder->series[i].info;
+    if (!is_kept(recorder, i)) continue;
     recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->components > 0 ? 3 : 1, size);
   }
   carom_event_log_open(&recorder->events, file);
@@ -175,9 +184,10 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
   recorder->ending = carom_h5_open_dataset(file, carom_result_fields[CAROM_FIELD_RUN_ENDING].path, 0, NULL);
 }
 
-static carom_status create_file(carom_recorder *recorder, const carom_provenance *provenance, carom_error *error) {
+static carom_status create_file(carom_recorder *recorder, const carom_provenance *provenance,
+                                const carom_head_extra *extra, carom_error *error) {
   carom_h5_file file = open_handle(recorder, error);
-  carom_h5_image image = make_image(recorder, provenance, &file);
+  carom_h5_image image = make_image(recorder, provenance, extra, &file);
   if (file.status == CAROM_OK) file.status = carom_atomic_file_write(&recorder->target, image.bytes, image.size, error);
   carom_h5_release_image(&image);
   carom_atomic_file_close(&recorder->target);
@@ -208,7 +218,7 @@ static carom_status open_target(carom_recorder *recorder, const char *path, bool
 }
 
 static carom_status start(carom_recorder *recorder, const char *path, bool overwrite,
-                          const carom_provenance *provenance, carom_error *error) {
+                          const carom_provenance *provenance, const carom_head_extra *extra, carom_error *error) {
   recorder->path = carom_copy_text(&recorder->allocator, path);
   if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", path);
   carom_status status = allocate_buffer(recorder, error);
@@ -216,7 +226,7 @@ static carom_status start(carom_recorder *recorder, const char *path, bool overw
   if (status != CAROM_OK) return status;
   carom_h5_guard guard;
   carom_h5_enter(&guard);
-  status = create_file(recorder, provenance, error);
+  status = create_file(recorder, provenance, extra, error);
   carom_h5_leave(&guard);
   return status == CAROM_OK ? carom_atomic_file_publish(&recorder->target, overwrite, error) : status;
 }
@@ -224,6 +234,13 @@ static carom_status start(carom_recorder *recorder, const char *path, bool overw
 carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
                                    const carom_provenance *provenance, const carom_allocator *allocator,
                                    carom_recorder **recorder, carom_error *error) {
+  return carom_recorder_create_with(path, overwrite, scene, provenance, NULL, allocator, recorder, error);
+}
+
+carom_status carom_recorder_create_with(const char *path, bool overwrite, const carom_scene *scene,
+                                        const carom_provenance *provenance, const carom_head_extra *extra,
+                                        const carom_allocator *allocator, carom_recorder **recorder,
+                                        carom_error *error) {
   if (!path || !*path || !scene || !scene->model || !recorder)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "carom_recorder_create needs a path, a built scene and a place for the recorder");
@@ -239,7 +256,7 @@ carom_status carom_recorder_create(const char *path, bool overwrite, const carom
   carom_checkpoint_clear(&created->checkpoints);
   created->started = created->last_burst = carom_clock();
   carom_error failure = {CAROM_OK, ""};
-  carom_status status = start(created, path, overwrite, provenance, &failure);
+  carom_status status = start(created, path, overwrite, provenance, extra, &failure);
   if (status != CAROM_OK) {
     created->failure = failure;
     carom_recorder_destroy(created);
@@ -276,6 +293,7 @@ static carom_status give_up(carom_recorder *recorder, carom_status status, carom
 static void write_series(carom_recorder *recorder, carom_h5_file *file, int count) {
   for (int i = 0; i < SERIES; i++) {
     series *s = &recorder->series[i];
+    if (s->dataset < 0) continue;
     carom_h5_array array = series_array(s, (size_t)recorder->scene->model->body_count, NULL);
     carom_h5_append(file, s->dataset, &array, (hsize_t)recorder->written, (hsize_t)count, s->rows);
   }
@@ -356,6 +374,13 @@ static void gather_audit(const carom_recorder *recorder, const carom_audit_sampl
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) *row_of(recorder, CAROM_SERIES_AUDIT + i) = values[i];
 }
 
+// What nobody told of this frame.
+static void gather_moments(carom_recorder *recorder) {
+  double *row = row_of(recorder, CAROM_SERIES_CONTACT_MOMENT);
+  for (size_t i = 0; !recorder->told && i < recorder->series[CAROM_SERIES_CONTACT_MOMENT].width; i++) row[i] = NAN;
+  recorder->told = false;
+}
+
 // A recorder that failed or finished says so for good.
 static carom_status check_open(const carom_recorder *recorder, carom_error *error) {
   if (recorder->failure.status != CAROM_OK)
@@ -375,10 +400,20 @@ carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *s
                       state->body_count, recorder->path, recorder->scene->model->body_count);
   }
   gather_bodies(recorder, state);
+  gather_moments(recorder);
   gather_audit(recorder, audit);
   *row_of(recorder, TIME_SERIES) = state->time;
   recorder->pending++;
   return burst_is_due(recorder) ? burst(recorder, error) : CAROM_OK;
+}
+
+carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  size_t width = recorder->series[CAROM_SERIES_CONTACT_MOMENT].width;
+  if (status != CAROM_OK || width == 0) return status;
+  memcpy(row_of(recorder, CAROM_SERIES_CONTACT_MOMENT), moments, width * sizeof(double));
+  recorder->told = true;
+  return CAROM_OK;
 }
 
 carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "io/result_joints.h"
 #include "io/result_layout.h"
 #include "io/shape_set.h"
 
@@ -67,14 +68,19 @@ static carom_h5_array table_of(carom_result_field_id id, hid_t file_type, hid_t 
   return array;
 }
 
-static void write_doubles(carom_h5_file *file, carom_result_field_id id, int rank, size_t n0, size_t n1, size_t n2,
-                          const double *values) {
+void carom_result_write_doubles(carom_h5_file *file, carom_result_field_id id, int rank, size_t n0, size_t n1,
+                                size_t n2, const double *values) {
   carom_h5_array array = table_of(id, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rank, n0, n1, n2);
   carom_h5_write(file, &array, values);
 }
 
-static void write_ints(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values) {
+void carom_result_write_ints(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values) {
   carom_h5_array array = table_of(id, H5T_STD_I32LE, H5T_NATIVE_INT, 1, n, 0, 0);
+  carom_h5_write(file, &array, values);
+}
+
+void carom_result_write_pairs(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values) {
+  carom_h5_array array = table_of(id, H5T_STD_I32LE, H5T_NATIVE_INT, 2, n, 2, 0);
   carom_h5_write(file, &array, values);
 }
 
@@ -87,27 +93,30 @@ static void write_text(carom_h5_file *file, carom_result_field_id id, const char
 
 // ---- bodies, parts, shapes -----------------------------------------------------------------------------------------
 
-static void write_names(carom_h5_file *file, const carom_model *model) {
-  size_t longest = 1, count = (size_t)model->body_count;
-  for (size_t b = 0; b < count; b++) {
-    size_t length = strlen(or_empty(model->bodies[b].name));
+void carom_result_write_texts(carom_h5_file *file, carom_result_field_id id, int count, carom_text_of *of,
+                              const void *context) {
+  size_t longest = 1;
+  for (int i = 0; i < count; i++) {
+    size_t length = strlen(or_empty(of(context, i)));
     if (length > longest) longest = length;
   }
-  char *names = CAROM_NEW(&file->allocator, char, longest *count);
-  if (!names) {
-    carom_h5_fail_memory(file, "names");
+  char *texts = CAROM_NEW(&file->allocator, char, longest *(size_t)count);
+  if (!texts) {
+    carom_h5_fail_memory(file, carom_result_fields[id].path);
     return;
   }
-  for (size_t b = 0; b < count; b++) {
-    const char *name = or_empty(model->bodies[b].name);
-    memcpy(names + b * longest, name, strlen(name));
+  for (int i = 0; i < count; i++) {
+    const char *text = or_empty(of(context, i));
+    memcpy(texts + (size_t)i * longest, text, strlen(text));
   }
   hid_t type = carom_h5_text_type(longest);
-  carom_h5_array array = table_of(CAROM_FIELD_BODY_NAME, type, type, 1, count, 0, 0);
-  carom_h5_write(file, &array, names);
+  carom_h5_array array = table_of(id, type, type, 1, (size_t)count, 0, 0);
+  carom_h5_write(file, &array, texts);
   H5Tclose(type);
-  carom_release(&file->allocator, names);
+  carom_release(&file->allocator, texts);
 }
+
+static const char *body_name(const void *model, int b) { return ((const carom_model *)model)->bodies[b].name; }
 
 // One column of the table of bodies, by a function from the body; all have up to nine doubles.
 typedef void body_values(const carom_body *body, double *values);
@@ -136,7 +145,7 @@ static void write_body_column(carom_h5_file *file, const carom_model *model, car
     return;
   }
   for (size_t b = 0; b < count; b++) of(&model->bodies[b], values + b * width);
-  write_doubles(file, id, rank, count, n1, n2, values);
+  carom_result_write_doubles(file, id, rank, count, n1, n2, values);
   carom_release(&file->allocator, values);
 }
 
@@ -160,13 +169,13 @@ static void write_body_numbers(carom_h5_file *file, const carom_model *model) {
   carom_h5_write(file, &array, fixed);
   array = table_of(CAROM_FIELD_BODY_COLOR, H5T_STD_U32LE, H5T_NATIVE_INT, 1, count, 0, 0);
   carom_h5_write(file, &array, color);
-  write_ints(file, CAROM_FIELD_BODY_PART_START, count, part_start);
-  write_ints(file, CAROM_FIELD_BODY_PART_COUNT, count, part_count);
+  carom_result_write_ints(file, CAROM_FIELD_BODY_PART_START, count, part_start);
+  carom_result_write_ints(file, CAROM_FIELD_BODY_PART_COUNT, count, part_count);
   carom_release(&file->allocator, block);
 }
 
 static void write_bodies(carom_h5_file *file, const carom_model *model) {
-  write_names(file, model);
+  carom_result_write_texts(file, CAROM_FIELD_BODY_NAME, model->body_count, body_name, model);
   write_body_column(file, model, CAROM_FIELD_BODY_MASS, 1, 0, 0, mass_of);
   write_body_column(file, model, CAROM_FIELD_BODY_CENTER, 2, 3, 0, center_of);
   write_body_column(file, model, CAROM_FIELD_BODY_INERTIA, 3, 3, 3, inertia_of);
@@ -191,9 +200,9 @@ static void write_parts(carom_h5_file *file, const carom_model *model, const car
   carom_quat *orientation = CAROM_NEW(&file->allocator, carom_quat, count);
   if (position && orientation) {
     place_parts(model, position, orientation);
-    write_ints(file, CAROM_FIELD_PART_SHAPE, count, shapes->of_part);
-    write_doubles(file, CAROM_FIELD_PART_POSITION, 2, count, 3, 0, &position->x);
-    write_doubles(file, CAROM_FIELD_PART_ORIENTATION, 2, count, 4, 0, &orientation->w);
+    carom_result_write_ints(file, CAROM_FIELD_PART_SHAPE, count, shapes->of_part);
+    carom_result_write_doubles(file, CAROM_FIELD_PART_POSITION, 2, count, 3, 0, &position->x);
+    carom_result_write_doubles(file, CAROM_FIELD_PART_ORIENTATION, 2, count, 4, 0, &orientation->w);
   } else {
     carom_h5_fail_memory(file, "/parts");
   }
@@ -215,14 +224,14 @@ static void write_shapes(carom_h5_file *file, const carom_shape_set *shapes) {
     return;
   }
   write_shape_kinds(file, &tables);
-  write_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, tables.shape_count, 0, 0, tables.radius);
-  write_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, tables.shape_count, 0, 0, tables.half_length);
-  write_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, tables.shape_count, 3, 0, &tables.half_axes->x);
-  write_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, tables.shape_count + 1, tables.vertex_start);
-  write_ints(file, CAROM_FIELD_SHAPE_FACE_START, tables.shape_count + 1, tables.face_start);
-  write_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, tables.vertex_count, 3, 0, &tables.vertices->x);
-  write_ints(file, CAROM_FIELD_SHAPE_FACE_VERTEX_START, tables.face_count + 1, tables.face_vertex_start);
-  write_ints(file, CAROM_FIELD_SHAPE_FACE_VERTICES, tables.corner_count, tables.face_vertices);
+  carom_result_write_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, tables.shape_count, 0, 0, tables.radius);
+  carom_result_write_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, tables.shape_count, 0, 0, tables.half_length);
+  carom_result_write_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, tables.shape_count, 3, 0, &tables.half_axes->x);
+  carom_result_write_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, tables.shape_count + 1, tables.vertex_start);
+  carom_result_write_ints(file, CAROM_FIELD_SHAPE_FACE_START, tables.shape_count + 1, tables.face_start);
+  carom_result_write_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, tables.vertex_count, 3, 0, &tables.vertices->x);
+  carom_result_write_ints(file, CAROM_FIELD_SHAPE_FACE_VERTEX_START, tables.face_count + 1, tables.face_vertex_start);
+  carom_result_write_ints(file, CAROM_FIELD_SHAPE_FACE_VERTICES, tables.corner_count, tables.face_vertices);
   carom_shape_tables_release(&tables, &file->allocator);
 }
 
@@ -263,16 +272,19 @@ static void write_walls(carom_h5_file *file, const carom_model *model) {
       memcpy(row, values, sizeof values);
     }
   }
-  write_doubles(file, CAROM_FIELD_WALL_POINTS, 2, (size_t)(row - rows) / CAROM_WALL_COLUMNS, CAROM_WALL_COLUMNS, 0,
-                rows);
+  carom_result_write_doubles(file, CAROM_FIELD_WALL_POINTS, 2, (size_t)(row - rows) / CAROM_WALL_COLUMNS,
+                             CAROM_WALL_COLUMNS, 0, rows);
   carom_release(&file->allocator, rows);
 }
 
-void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance) {
+void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance,
+                             const carom_head_extra *extra) {
   write_root(file, scene, provenance);
   write_text(file, CAROM_FIELD_SCENE_SOURCE, or_empty(scene->source));
   write_text(file, CAROM_FIELD_SCENE_RESOLVED, or_empty(scene->resolved));
   write_bodies(file, scene->model);
   write_geometry(file, scene->model);
   write_walls(file, scene->model);
+  carom_result_write_joints(file, scene->model, extra);
+  if (extra && extra->write) extra->write(file, extra->context);
 }

@@ -12,6 +12,8 @@
 #include "io/atomic_file.h"
 #include "io/checkpoint.h"
 #include "io/result_events.h"
+#include "io/result_joints.h"
+#include "io/result_plan.h"
 #include "io/result_walls.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
@@ -307,10 +309,12 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
 
 // ---- series --------------------------------------------------------------------------------------------------------
 
-// Columns of the audit that files from before there were contacts do not have; they read as NaN.
-static bool is_newer_column(int series) {
+// Columns of the audit that files from before there were contacts do not have; they read as NaN. And what only some
+// integrators tell.
+static bool may_lack(int series) {
   enum { OLDER_COLUMNS = 13 };
-  return series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
+  bool newer = series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
+  return newer || series == CAROM_SERIES_CONTACT_MOMENT;
 }
 
 // The length of the shortest series: a burst that was cut off left some of them longer.
@@ -319,7 +323,7 @@ static void open_series(carom_h5_file *file, carom_result *result, hid_t *datase
   for (int i = 0; i < carom_series_count(); i++) {
     carom_series_info info = carom_series_describe(i);
     hsize_t size[3] = {CAROM_H5_ANY, (hsize_t)result->body_count, (hsize_t)info.components};
-    if (is_newer_column(i) && file->status == CAROM_OK && H5Lexists(file->id, info.path, H5P_DEFAULT) <= 0) continue;
+    if (may_lack(i) && file->status == CAROM_OK && H5Lexists(file->id, info.path, H5P_DEFAULT) <= 0) continue;
     datasets[i] = carom_h5_open_dataset(file, info.path, info.components > 0 ? 3 : 1, size);
     if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
   }
@@ -431,6 +435,8 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   read_series(file, result);
   carom_result_read_events(file, result);
   carom_result_read_walls(file, result);
+  carom_result_read_joints(file, result);
+  carom_result_read_plan(file, result);
   read_ending(file, result);
 }
 
@@ -489,13 +495,17 @@ void carom_result_close(carom_result *result) {
     for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
     carom_release(&allocator, result->file->checkpoint);
     carom_release(&allocator, result->file->names);
+    carom_release(&allocator, result->file->joint_names);
     carom_release(&allocator, result->file->path);
   }
-  void *blocks[] = {result->title,          result->description, result->version,    result->command,
-                    result->host,           result->created,     result->integrator, result->ending,
-                    result->times,          result->audit,       result->bodies,     result->scene_source,
-                    result->scene_resolved, result->parts,       result->file,       (void *)result->shapes,
-                    result->events,         result->walls,       result->wall_points};
+  carom_result_plan_release(result->plan, &allocator);
+  void *blocks[] = {result->title,          result->description, result->version,
+                    result->command,        result->host,        result->created,
+                    result->integrator,     result->ending,      result->times,
+                    result->audit,          result->bodies,      result->scene_source,
+                    result->scene_resolved, result->parts,       result->file,
+                    (void *)result->shapes, result->events,      result->walls,
+                    result->wall_points,    result->joints,      result->plan};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
   carom_release(&allocator, result);
 }
@@ -505,7 +515,10 @@ carom_status carom_frame_create(const carom_result *result, carom_frame *frame, 
   frame->poses = CAROM_NEW(&result->allocator, carom_pose, result->body_count);
   frame->velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
   frame->angular_velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
-  if (frame->poses && frame->velocities && frame->angular_velocities) return CAROM_OK;
+  bool told = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
+  if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
+  if (frame->poses && frame->velocities && frame->angular_velocities && (frame->contact_moments || !told))
+    return CAROM_OK;
   carom_frame_release(result, frame);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
 }
@@ -514,6 +527,7 @@ void carom_frame_release(const carom_result *result, carom_frame *frame) {
   carom_release(&result->allocator, frame->poses);
   carom_release(&result->allocator, frame->velocities);
   carom_release(&result->allocator, frame->angular_velocities);
+  carom_release(&result->allocator, frame->contact_moments);
   *frame = (carom_frame){0};
 }
 
@@ -546,6 +560,8 @@ carom_status carom_result_read_frame(carom_result *result, int index, carom_fram
   read_series_row(&file, result, CAROM_SERIES_ORIENTATION, index, (double *)frame->poses, 7, 3);
   read_series_row(&file, result, CAROM_SERIES_VELOCITY, index, (double *)frame->velocities, 3, 0);
   read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, (double *)frame->angular_velocities, 3, 0);
+  if (frame->contact_moments)
+    read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, (double *)frame->contact_moments, 9, 0);
   carom_h5_leave(&guard);
   return file.status;
 }

@@ -13,6 +13,7 @@ struct carom_result_file {
   char *verdict_texts[3];            // what the rows of carom_result.verdict point into
   unsigned char *checkpoint;         // bytes of the last one, once asked for
   char *names;                       // what carom_result_body.name points into
+  char *joint_names;                 // what carom_result_joint.name points into
 };
 
 #endif

@@ -56,6 +56,8 @@ carom_series_info carom_series_describe(int series) {
       return describe_field(CAROM_FIELD_VELOCITY, 3);
     case CAROM_SERIES_ANGULAR_VELOCITY:
       return describe_field(CAROM_FIELD_ANGULAR_VELOCITY, 3);
+    case CAROM_SERIES_CONTACT_MOMENT:
+      return describe_field(CAROM_FIELD_CONTACT_MOMENT, 9);
     default:
       break;
   }

@@ -241,6 +241,7 @@
   X(INTEGRATOR, NAME, name) \
   X(INTEGRATOR, STEP, step) \
   X(INTEGRATOR, QUADRATURE, quadrature) \
+  X(INTEGRATOR, ORDER, order) \
   X(INTEGRATOR, THREADS, threads) \
   X(INTEGRATOR, TOLERANCE, tolerance) \
   X(INTEGRATOR, MAX_ITERATIONS, max_iterations) \

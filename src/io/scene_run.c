@@ -39,6 +39,11 @@ static void read_contact_solver(carom_reader *r, const carom_node *const *f, car
   carom_read_number(r, f[KEY_INTEGRATOR_PENETRATION], CAROM_LENGTH, CAROM_POSITIVE, &s->penetration);
 }
 
+static void read_order(carom_reader *r, const carom_node *node, carom_step_options *s) {
+  if (!carom_read_int(r, node, 2, 6, &s->order) || s->order % 2 == 0) return;
+  carom_report(&r->reporter, node->place, "use 2, 4 or 6", "there is no 'order' %d", s->order);
+}
+
 static void read_integrator(carom_reader *r) {
   static const char *const quadratures[] = {"endpoint", "midpoint", NULL};
   const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
@@ -49,6 +54,7 @@ static void read_integrator(carom_reader *r) {
   carom_read_number(r, f[KEY_INTEGRATOR_STEP], CAROM_TIME, CAROM_POSITIVE, &s->step);
   if (carom_read_choice(r, f[KEY_INTEGRATOR_QUADRATURE], quadratures, &quadrature))
     s->quadrature = quadrature == 1 ? CAROM_QUADRATURE_MIDPOINT : CAROM_QUADRATURE_ENDPOINT;
+  read_order(r, f[KEY_INTEGRATOR_ORDER], s);
   carom_read_int(r, f[KEY_INTEGRATOR_THREADS], 0, 1024, &s->threads);
   carom_read_number(r, f[KEY_INTEGRATOR_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->tolerance);
   carom_read_int(r, f[KEY_INTEGRATOR_MAX_ITERATIONS], 1, 100000, &s->max_iterations);

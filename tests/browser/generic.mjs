@@ -38,6 +38,16 @@ async function checkPlots(page) {
   assert.ok(frames > 0 ? plots >= 1 && plots <= groups : plots === 0, `${plots} plots for ${groups} groups of the audit`);
 }
 
+/** A plan shows its history and table, and some force at some time. */
+async function checkPlan(page) {
+  const plan = await page.evaluate(() => JSON.parse(document.getElementById("carom-replay").textContent).plan);
+  if (!plan) return;
+  assert.equal(await page.locator(".plan-table tbody tr").count(), plan.table.length);
+  if (plan.history.iteration.length > 1) assert.ok((await state(page)).charts >= 2, "cost and infeasibility");
+  const most = await page.evaluate((times) => Math.max(...times.map((t) => { window.carom.seek(t); return window.carom.arrows().length; })), plan.time);
+  assert.ok(most > 0 || plan.force.concat(plan.torque).every((v) => v === 0), "arrows are drawn");
+}
+
 /** The picture without what lies over it, which must not pass for a scene. */
 export async function checkCanvas(page) {
   await settle(page);
@@ -55,6 +65,7 @@ export async function checkPage(page, troubles) {
   await checkSeeking(page);
   await checkPoses(page);
   await checkPlots(page);
+  await checkPlan(page);
   await checkCanvas(page);
   assert.deepEqual(troubles, []);
 }

@@ -367,6 +367,118 @@ test("800 pixels are wide enough", async () => {
   });
 });
 
+test("joints, links and springs are drawn, and a latch is not", async () => {
+  await withPage(scenes.jointed(), { hash: "#t=1&paused" }, async (page) => {
+    assert.equal(await page.isVisible("#joints"), true);
+    assert.equal(await page.isVisible("#forces"), false);
+    assert.equal((await state(page)).jointsVisible, 9);
+    const drawn = await checkCanvas(page);
+    await shot(page, "joints");
+    await page.keyboard.press("j");
+    await settle(page);
+    assert.equal((await state(page)).jointsVisible, 0);
+    const bare = await checkCanvas(page);
+    assert.ok(difference(drawn, bare) > 0.004, `joints change the picture (${difference(drawn, bare)})`);
+    await page.click("#joints");
+    await settle(page);
+    assert.equal(difference(drawn, await checkCanvas(page)), 0);
+    await page.evaluate(() => window.carom.seek(1.5));
+    assert.ok(difference(drawn, await checkCanvas(page)) > 0.002, "they move with their bodies");
+  });
+  await withPage(scenes.spinningBox(), {}, async (page) => {
+    for (const id of ["joints", "forces", "planes", "plan"]) assert.equal(await page.isVisible(`#${id}`), false, id);
+  });
+});
+
+const length = (arrow) => Math.hypot(...arrow.to.map((v, i) => v - arrow.from[i]));
+
+test("planned forces are arrows of the right direction and length", async () => {
+  const scene = scenes.planned();
+  await withPage(scene, { hash: "#t=0.25&paused" }, async (page) => {
+    const at = (time) => page.evaluate((t) => { window.carom.seek(t); return window.carom.arrows(); }, time);
+    const [pull, twist, jet] = await at(0.25);
+    assert.deepEqual([pull.actuator, pull.kind, twist.kind, jet.actuator], ["pull", "force", "torque", "jet"]);
+    const pose = scene.motion(0, 0.25);
+    pose.position.forEach((v, i) => close(pull.from[i], v, 1e-3, "where the pull acts"));
+    close((pull.to[2] - pull.from[2]) / length(pull), 1, 1e-9, "the pull is along z");
+    // Half-way between two nodes the page blends quaternions; that is the same turn.
+    const angle = 0.8 * 0.25;
+    close(jet.from[0], pose.position[0] + 0.3 * Math.cos(angle), 1e-3, "the jet sits on the box");
+    close((jet.to[0] - jet.from[0]) / length(jet), -Math.sin(angle), 1e-3, "the jet turns with the box");
+    close(length(jet) / length(pull), 0.5, 1e-6, "lengths are those of the forces");
+    const later = await at(1.25);
+    assert.deepEqual(later.map((a) => [a.actuator, a.kind]), [["pull", "force"], ["pull", "torque"]]);
+    close(length(later[0]) / length(pull), 0.25, 1e-6, "a quarter of the first");
+    const last = await at(2);
+    assert.deepEqual(last.map((a) => a.actuator), ["jet"], "forces that are as good as none are left out");
+  });
+});
+
+test("forces and planes have buttons, keys and a legend", async () => {
+  await withPage(scenes.planned(), { hash: "#t=0.75&paused" }, async (page) => {
+    assert.match(await page.textContent("#arrows"), /force up to 4 N.*torque up to 0\.5 N m/);
+    const withArrows = await checkCanvas(page);
+    await page.keyboard.press("a");
+    await settle(page);
+    assert.deepEqual((await state(page)).forcesVisible, [0, 0]);
+    assert.equal(await page.isVisible("#arrows"), false);
+    const without = await checkCanvas(page);
+    assert.ok(difference(withArrows, without) > 0.001, "arrows are visible");
+    assert.equal((await state(page)).planesVisible, 0);
+    await page.click("#planes");
+    await settle(page);
+    assert.equal((await state(page)).planesVisible, 2);
+    assert.ok(difference(without, await checkCanvas(page)) > 0.005, "planes are visible");
+    await shot(page, "planned");
+    const visible = async (t) => {
+      await page.evaluate((time) => window.carom.seek(time), t);
+      await settle(page);
+      return (await state(page)).planesVisible;
+    };
+    assert.equal(await visible(0.25), 0);
+    assert.equal(await visible(1.6), 1, "a plane of a node holds near it");
+    assert.equal(await visible(2), 0);
+  });
+});
+
+test("a plan tells how it came about", async () => {
+  await withPage(scenes.planned(), { height: 1400 }, async (page) => {
+    const rows = await page.locator(".plan-table tbody tr").allInnerTexts();
+    assert.deepEqual(rows.map((r) => r.split("\t").map((c) => c.trim())), [
+      ["Cost (effort)", "1000", "0.5", "÷ 2000"],
+      ["Duration\u2009s", "2", "2", ""],
+      ["Smallest gap\u2009m", "–", "0", ""],
+    ]);
+    const titles = await page.locator("#plan .plot-title").allTextContents();
+    assert.deepEqual(titles, ["Cost", "Infeasibility", "Planned force N", "Planned torque N m"]);
+    assert.equal(await page.locator("#plan .uplot").count(), 4);
+    assert.equal((await state(page)).charts, 4);
+    assert.match(await page.locator("#plan figcaption").first().textContent(), /at the end 0\.5/);
+    await page.evaluate(() => window.carom.seek(0.75));
+    assert.match(await page.locator("#plan figcaption").nth(2).textContent(), /pull 2.*jet 1/);
+    await shot(page, "plan-history");
+  });
+});
+
+test("a telephone is wide enough", async () => {
+  for (const scene of [scenes.planned(), scenes.bouncingBall()]) {
+    await withPage(scene, { width: 390, height: 844 }, async (page) => {
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 390, `${wide} pixels`);
+      const spots = await page.evaluate(() =>
+        [...document.querySelectorAll("h1, .tools button, .bar button, .transport button, #clock, #slider, #speed, #find")]
+          .filter((e) => e.offsetParent !== null)
+          .map((e) => ({ id: e.id, ...e.getBoundingClientRect().toJSON() })),
+      );
+      for (const s of spots) assert.ok(s.left >= 0 && s.right <= 390 && s.top >= 0 && s.bottom <= 844, `${s.id} is outside`);
+      const across = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+      spots.forEach((a, i) => spots.slice(i + 1).forEach((b) => assert.ok(!across(a, b), `${a.id} and ${b.id} overlap`)));
+      await checkCanvas(page);
+      await shot(page, `telephone-${scene.header.plan ? "plan" : "ball"}`);
+    });
+  }
+});
+
 test("500 bodies and 300 frames: small, right, and alive", async () => {
   const scene = scenes.crowd(500, 300, 3);
   await withPage(scene, { hash: "#t=0.8&paused" }, async (page, html) => {

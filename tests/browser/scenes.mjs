@@ -307,3 +307,76 @@ export function incline() {
     },
   };
 }
+
+const frameAt = (x, y, z, rotation = [1, 0, 0, 0]) => ({ position: [x, y, z], rotation });
+
+/** A box on each kind of joint, all in the world but the link and the spring, swaying together. */
+export function jointed() {
+  const kinds = ["spherical", "revolute", "prismatic", "cylindrical", "planar", "screw", "fixed"];
+  const frames = times(41, 2);
+  const audit = conservation(frames, 3);
+  const bodies = kinds.map((name) => ({ name, color: "#4477aa", mass: 1, fixed: false, parts: whole(0) }));
+  const place = (i) => [1.2 * (i - 3), 0, 1];
+  const tilted = turn([1, 0, 0], Math.PI / 2);
+  const joints = kinds.map((kind, i) => ({
+    name: `a ${kind}`, kind, latch: false, body: [-1, i], frames: [frameAt(place(i)[0], 0, 1.5, tilted), frameAt(0, 0, 0.5, tilted)],
+  }));
+  joints.push({ name: "link", kind: "distance", latch: false, body: [0, 1], frames: [frameAt(0.2, 0, 0), frameAt(-0.2, 0, 0)] });
+  joints.push({ name: "", kind: "spring", latch: false, body: [1, 2], frames: [frameAt(0.2, 0, 0), frameAt(-0.2, 0, 0)] });
+  joints.push({ name: "hook", kind: "revolute", latch: true, body: [2, 3], frames: [frameAt(0, 0, 0), frameAt(0, 0, 0)] });
+  return {
+    header: {
+      title: "Joints", description: "", integrator: "variational", step: 0.01, shapes: [box(0.2, 0.15, 0.3)], bodies,
+      audit: audit.columns, verdict, camera: null, joints,
+    },
+    times: frames,
+    audit: audit.values,
+    motion: (i, t) => ({ position: [place(i)[0], 0.1 * Math.sin(3 * t), 1], rotation: [1, 0, 0, 0], speed: 0, spin: 0 }),
+  };
+}
+
+/** Four intervals of a plan: a box that turns about z, with one force in the world and one thruster of its own. */
+export function planned() {
+  const nodes = times(5, 2);
+  const audit = conservation(nodes, 9);
+  const rate = 0.8;
+  return {
+    header: {
+      title: "Planned",
+      description: "",
+      integrator: "variational",
+      step: 0.5,
+      shapes: [box(0.3, 0.2, 0.1)],
+      bodies: [
+        { name: "craft", color: "#4477aa", mass: 1, fixed: false, parts: whole(0) },
+        { name: "rock", color: "#999999", mass: null, fixed: true, parts: whole(0), pose: { position: [2, 1, 0], rotation: [1, 0, 0, 0] } },
+      ],
+      audit: audit.columns,
+      verdict,
+      camera: null,
+      plan: {
+        history: { solve: [0, 0, 0, 1, 1], iteration: [0, 1, 2, 2, 3], cost: [0, 100, 1, 2, 0.5], infeasibility: [10, 0.1, null, 1e-4, 1e-9] },
+        actuators: [
+          { name: "pull", kind: "wrench", body: 0, reaction: -1, axes: -1, point: [0, 0, 0] },
+          { name: "jet", kind: "thruster", body: 0, reaction: -1, axes: 0, point: [0.3, 0, 0] },
+        ],
+        time: nodes,
+        force: [[0, 0, 4], [0, 2, 0], [0, 0, 2], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 1e-6], [0, -2, 0]].flat(),
+        torque: [[0, 0, 0.5], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0.5, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]].flat(),
+        planes: [
+          { node: 1, span: true, body: [0, 1], normal: [-1, 0, 0], point: [1, 0.5, 0] },
+          { node: 1, span: true, body: [0, 1], normal: [0, -1, 0], point: [1, 0.5, 0] },
+          { node: 3, span: false, body: [0, 1], normal: [0, -1, 0], point: [1, 0.5, 0] },
+        ],
+        table: [
+          { label: "Cost (effort)", unit: "", guess: 1000, optimum: 0.5 },
+          { label: "Duration", unit: "s", guess: 2, optimum: 2 },
+          { label: "Smallest gap", unit: "m", guess: null, optimum: 3e-16 },
+        ],
+      },
+    },
+    times: nodes,
+    audit: audit.values,
+    motion: (_, t) => ({ position: [0.5 * t, 0.2 * t, 0.1 * t], rotation: turn([0, 0, 1], rate * t), speed: 0.5, spin: rate }),
+  };
+}

@@ -13,6 +13,9 @@ interface Group {
   columns: Array<{ column: AuditColumn; values: Float64Array }>;
 }
 
+/** Of a plan only some columns are known. */
+const known = ({ values }: Group["columns"][number]) => values.some((v) => !Number.isNaN(v));
+
 /** Groups in which nothing ever happened (losses of a run without contacts, say) are left out. */
 function grouped(playback: Playback): Group[] {
   const { header, audit } = playback.motion;
@@ -22,6 +25,7 @@ function grouped(playback: Playback): Group[] {
     group.columns.push({ column, values: audit[i]! });
     groups.set(column.group, group);
   });
+  for (const group of groups.values()) group.columns = group.columns.filter(known);
   return [...groups.values()].filter((g) => g.columns.some(({ values }) => values.some((v) => v !== 0 && !Number.isNaN(v))));
 }
 

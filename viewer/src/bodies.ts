@@ -115,6 +115,11 @@ export class Bodies {
     return batch?.instances[hit.instanceId]?.body ?? null;
   }
 
+  /** Of its frame at the present time. */
+  matrix(body: number): Matrix4 {
+    return this.matrices[body]!;
+  }
+
   position(body: number, out: Vector3): Vector3 | null {
     return this.present[body] ? out.setFromMatrixPosition(this.matrices[body]!) : null;
   }

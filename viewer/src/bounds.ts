@@ -64,6 +64,34 @@ export function bodyRadius(body: Body, shapes: Shape[]): number {
   return reach;
 }
 
+/** About how far a point, in the frame of a body, is outside of it; 0 or less inside. */
+export function outside(body: Body, shapes: Shape[], point: Vec3): number {
+  return Math.min(...body.parts.map((part) => outsideOf(shapes[part.shape]!, unplace(part, point))));
+}
+
+function outsideOf(shape: Shape, [x, y, z]: Vec3): number {
+  if (shape.kind === "sphere") return Math.hypot(x, y, z) - shape.radius;
+  if (shape.kind === "halfspace") return z;
+  if (shape.kind === "capsule") return Math.hypot(x, y, Math.max(Math.abs(z) - shape.half_length, 0)) - shape.radius;
+  return Math.max(...shape.faces.map((face) => above(shape.vertices, face, [x, y, z])));
+}
+
+/** Height of a point above the plane of a face. */
+function above(vertices: number[], face: number[], point: Vec3): number {
+  const [a, b, c] = [0, 1, 2].map((i) => vertices.slice(3 * face[i]!, 3 * face[i]! + 3)) as [Vec3, Vec3, Vec3];
+  const u = b.map((v, i) => v - a[i]!) as Vec3;
+  const w = c.map((v, i) => v - a[i]!) as Vec3;
+  const n = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
+  const size = Math.hypot(...n);
+  return size > 0 ? n.reduce((sum, v, i) => sum + v * (point[i]! - a[i]!), 0) / size : -Infinity;
+}
+
+/** A point in the frame of a pose that lies in the outer frame at `v`. */
+function unplace(pose: Pose, v: Vec3): Vec3 {
+  const [w, x, y, z] = pose.rotation;
+  return rotate([w, -x, -y, -z], v.map((c, i) => c - pose.position[i]!) as Vec3);
+}
+
 function fixedBounds(body: Body, shapes: Shape[]): Bounds {
   const bounds = empty();
   for (const part of body.parts) {

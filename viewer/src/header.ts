@@ -1,56 +1,12 @@
 // Checks the JSON part and fills in what may be absent, so that the rest of
 // the page never meets an undefined value.
-import type { AuditColumn, Body, Events, Header, Part, Pose, Quat, Shape, Vec3, VerdictRow, Wall } from "./types";
-
-type Json = Record<string, unknown>;
+import { bodyIndex, fail, list, maybeNumber, numbers, object, positive, readPose, text, type Json } from "./json";
+import { readJoint, readPlan } from "./plandata";
+import type { AuditColumn, Body, Events, Header, Part, Shape, Vec3, VerdictRow, Wall } from "./types";
 
 // Paul Tol's "bright" scheme: told apart by colour-blind readers as well.
 const palette = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377"];
 const fixedColor = "#a3abb5";
-
-function fail(what: string): never {
-  throw new Error(`The description of the run is damaged: ${what}.`);
-}
-
-function object(value: unknown, what: string): Json {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) fail(`${what} is not an object`);
-  return value as Json;
-}
-
-function list(value: unknown, what: string): unknown[] {
-  if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) fail(`${what} is not a list`);
-  return value as unknown[];
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-function maybeNumber(value: unknown): number | null {
-  return typeof value === "number" && Number.isFinite(value) ? value : null;
-}
-
-function numbers(value: unknown, count: number, what: string): number[] {
-  const all = list(value, what);
-  const good = all.every((v) => typeof v === "number" && Number.isFinite(v));
-  if (!good || (count >= 0 && all.length !== count)) fail(`${what} is not a list of ${count >= 0 ? count : ""} numbers`);
-  return all as number[];
-}
-
-function positive(value: unknown, what: string): number {
-  const number = maybeNumber(value);
-  if (number === null || number < 0) fail(`${what} is not a size`);
-  return number as number;
-}
-
-function readPose(value: unknown, what: string): Pose {
-  const json = object(value, what);
-  return {
-    position: numbers(json.position, 3, `${what} position`) as Vec3,
-    rotation: numbers(json.rotation, 4, `${what} rotation`) as Quat,
-  };
-}
 
 function readMesh(json: Json, what: string): Shape {
   const vertices = numbers(json.vertices, -1, `${what} vertices`);
@@ -110,8 +66,7 @@ function readBody(value: unknown, index: number, shapes: number): Body {
 function readWall(value: unknown, index: number, bodies: number): Wall {
   const what = `wall ${index}`;
   const json = object(value, what);
-  const body = maybeNumber(json.body) ?? -1;
-  if (!Number.isInteger(body) || body < -1 || body >= bodies) fail(`${what} is of no body`);
+  const body = bodyIndex(json.body ?? -1, -1, bodies, what);
   return { body, profile: numbers(json.profile, -1, `${what} profile`), ...readPose(value, what) };
 }
 
@@ -178,6 +133,7 @@ export function readHeader(source: string): Header {
   const frames = json.frames;
   if (typeof frames !== "number" || !Number.isInteger(frames) || frames < 0) fail("frames is not a count");
   const shapes = list(json.shapes, "shapes").map(readShape);
+  const count = list(json.bodies, "bodies").length;
   return {
     title: text(json.title) || "Replay",
     description: text(json.description),
@@ -188,10 +144,12 @@ export function readHeader(source: string): Header {
     planar: json.planar === true,
     shapes,
     bodies: list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length)),
-    walls: list(json.walls, "walls").map((w, i) => readWall(w, i, list(json.bodies, "bodies").length)),
+    walls: list(json.walls, "walls").map((w, i) => readWall(w, i, count)),
     audit: list(json.audit, "audit").map(readAudit),
     verdict: list(json.verdict, "verdict").map(readVerdict),
     events: readEvents(json.events),
+    joints: list(json.joints, "joints").map((j, i) => readJoint(j, i, count)),
+    plan: readPlan(json.plan, count),
     camera: readCamera(json.camera),
   };
 }

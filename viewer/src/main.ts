@@ -4,6 +4,7 @@ import { showAbout } from "./about";
 import { decode } from "./decode";
 import { byId } from "./dom";
 import { showFailure, showNoWebgl } from "./fail";
+import type { Arrow } from "./forces";
 import { readHeader } from "./header";
 import { Motion } from "./motion";
 import { readOptions } from "./options";
@@ -25,6 +26,8 @@ interface Api {
   pick(body: string | number | null): void;
   /** Where the origin of a body is in the window, in CSS pixels. */
   project(body: string | number): { x: number; y: number } | null;
+  /** Arrows of planned forces and torques on the screen. */
+  arrows(): Arrow[];
   state(): Record<string, unknown>;
 }
 
@@ -94,6 +97,7 @@ function api(page: Page, ready: Promise<void>): Api {
     bodyPose: (body) => playback.motion.pose(page.find(body), playback.cursor),
     pick: (body) => page.pick(body === null ? null : page.find(body)),
     project: (body) => view?.project(page.find(body)) ?? null,
+    arrows: () => view?.arrows() ?? [],
     state: () => page.state(),
   };
 }
@@ -111,6 +115,7 @@ function failed(error: unknown): Api {
     bodyPose: () => null,
     pick: nothing,
     project: () => null,
+    arrows: () => [],
     state: () => ({ error: message }),
   };
 }

@@ -8,6 +8,9 @@ export interface Options {
   speed: number | null;
   labels: boolean;
   contacts: boolean | null;
+  joints: boolean | null;
+  forces: boolean | null;
+  planes: boolean | null;
   trails: "off" | "picked" | "all" | null;
 }
 
@@ -21,6 +24,7 @@ export function readOptions(hash: string): Options {
   const time = params.get("t");
   const theme = params.get("theme");
   const trails = params.get("trails");
+  const toggle = (name: string) => (params.has(name) ? params.get(name) !== "off" : null);
   return {
     time: time !== null && Number.isFinite(Number(time)) ? Number(time) : null,
     paused: params.has("paused"),
@@ -28,7 +32,10 @@ export function readOptions(hash: string): Options {
     pick: params.get("pick"),
     speed: positive(params.get("speed")),
     labels: params.has("labels"),
-    contacts: params.has("contacts") ? params.get("contacts") !== "off" : null,
+    contacts: toggle("contacts"),
+    joints: toggle("joints"),
+    forces: toggle("forces"),
+    planes: toggle("planes"),
     trails: trails === "off" || trails === "picked" || trails === "all" ? trails : null,
   };
 }

@@ -1,6 +1,9 @@
 // The state of the page beyond the clock: picked body, toggles, and who hears of them.
+import { showArrowKey } from "./arrowkey";
 import { byId, press } from "./dom";
 import { makeFinder } from "./finder";
+import { makeForcePlots } from "./forceplots";
+import { showPlan } from "./history";
 import { showHits } from "./hits";
 import { fillHelp, listen, type Shortcut } from "./keyboard";
 import type { Options } from "./options";
@@ -23,6 +26,8 @@ const mouse: Array<[string, string]> = [
 export class Page {
   private picked: number | null = null;
   private readonly panel: BodyPanel;
+  private readonly charts: number;
+  private readonly forcePlots: TimePlot[];
   private readonly help = byId<HTMLDialogElement>("help");
 
   constructor(
@@ -33,6 +38,9 @@ export class Page {
   ) {
     this.panel = new BodyPanel(playback, theme, () => this.pick(null));
     showVerdict(playback.motion.header.verdict);
+    this.charts = showPlan(playback.motion.header.plan, theme);
+    this.forcePlots = makeForcePlots(playback, theme);
+    if (view?.forces) showArrowKey(view.forces);
     makeFinder(playback.motion.header, (body) => this.pick(body));
     this.connectButtons();
     const shortcuts = this.shortcuts();
@@ -58,18 +66,21 @@ export class Page {
     if (options.speed !== null) this.playback.setSpeed(options.speed);
     if (options.labels) this.setLabels(true);
     if (options.contacts !== null) this.setContacts(options.contacts);
+    if (options.joints !== null) this.setJoints(options.joints);
+    if (options.forces !== null) this.setForces(options.forces);
+    if (options.planes !== null) this.setPlanes(options.planes);
     if (options.trails) this.setTrails(options.trails);
     if (options.pick !== null) this.pick(this.find(options.pick));
     if (options.paused) this.playback.pause();
   }
 
   private update(): void {
-    for (const plot of this.plots) plot.update();
+    for (const plot of [...this.plots, ...this.forcePlots]) plot.update();
     this.panel.update();
   }
 
   private redraw(): void {
-    for (const plot of this.plots) plot.redraw();
+    for (const plot of [...this.plots, ...this.forcePlots]) plot.redraw();
     this.panel.redraw();
   }
 
@@ -124,6 +135,21 @@ export class Page {
     this.showToggles();
   }
 
+  private setJoints(shown: boolean): void {
+    this.view?.setJoints(shown);
+    this.showToggles();
+  }
+
+  private setForces(shown: boolean): void {
+    this.view?.setForces(shown);
+    this.showToggles();
+  }
+
+  private setPlanes(shown: boolean): void {
+    this.view?.setPlanes(shown);
+    this.showToggles();
+  }
+
   private toggleFollow(): void {
     this.view?.setFollow(!this.view.follow);
     this.showToggles();
@@ -146,6 +172,9 @@ export class Page {
     on("trails", () => this.cycleTrails());
     on("label-all", () => this.setLabels(!this.view?.labels.all));
     on("contacts", () => this.setContacts(!this.view?.contacts.shown));
+    on("joints", () => this.setJoints(!this.view?.joints.shown));
+    on("forces", () => this.setForces(!this.view?.forces?.shown));
+    on("planes", () => this.setPlanes(!this.view?.planes?.shown));
     on("follow", () => this.toggleFollow());
     on("theme", () => this.theme.toggle());
     on("show-help", () => this.toggleHelp());
@@ -163,8 +192,23 @@ export class Page {
     byId<HTMLButtonElement>("label-all").disabled = !view?.labels.allAllowed;
     byId("contacts").hidden = this.playback.motion.header.events.time.length === 0;
     press(byId("contacts"), view?.contacts.shown ?? false);
+    this.showPlanToggles();
     press(byId("follow"), view?.follow ?? false);
     byId<HTMLButtonElement>("follow").disabled = this.picked === null;
+  }
+
+  /** Buttons for what a page does not have stay away. */
+  private showPlanToggles(): void {
+    const { view } = this;
+    const { joints, plan } = this.playback.motion.header;
+    const show = (id: string, there: boolean, pressed: boolean) => {
+      byId(id).hidden = !there;
+      press(byId(id), pressed);
+    };
+    show("joints", joints.length > 0, view?.joints.shown ?? false);
+    show("forces", (plan?.actuators.length ?? 0) > 0, view?.forces?.shown ?? false);
+    show("planes", (plan?.planes.length ?? 0) > 0, view?.planes?.shown ?? false);
+    byId("arrows").hidden = !view?.forces?.shown;
   }
 
   private shortcuts(): Shortcut[] {
@@ -191,6 +235,9 @@ export class Page {
       { keys: ["t"], shown: "T", help: "trails: off, picked, all", run: () => this.cycleTrails() },
       { keys: ["l"], shown: "L", help: "labels on or off", run: () => this.setLabels(!this.view?.labels.all) },
       { keys: ["x"], shown: "X", help: "contacts on or off", run: () => this.setContacts(!this.view?.contacts.shown) },
+      { keys: ["j"], shown: "J", help: "joints on or off", run: () => this.setJoints(!this.view?.joints.shown) },
+      { keys: ["a"], shown: "A", help: "arrows of planned forces on or off", run: () => this.setForces(!this.view?.forces?.shown) },
+      { keys: ["s"], shown: "S", help: "separating planes of a plan on or off", run: () => this.setPlanes(!this.view?.planes?.shown) },
       { keys: ["/"], shown: "/", help: "find a body by name", run: () => byId("find").focus() },
       { keys: ["d"], shown: "D", help: "light or dark", run: () => this.theme.toggle() },
       { keys: ["Escape"], shown: "Esc", help: "release the picked body", run: () => this.escape() },
@@ -224,6 +271,13 @@ export class Page {
       contacts: view?.contacts.shown ?? false,
       contactsVisible: view?.contacts.visible ?? 0,
       events: header.events.time.length,
+      joints: view?.joints.shown ?? false,
+      jointsVisible: view?.joints.visible ?? 0,
+      forces: view?.forces?.shown ?? false,
+      forcesVisible: view?.forces?.visible ?? [0, 0],
+      planes: view?.planes?.shown ?? false,
+      planesVisible: view?.planes?.visible ?? 0,
+      charts: this.charts + this.forcePlots.length,
       follow: view?.follow ?? false,
       webgl: view !== null,
       plots: this.plots.length,

@@ -20,6 +20,8 @@ export interface PlotOptions {
   timeAxis: boolean;
   /** Values at the present time; the panel shows them elsewhere. */
   readouts: boolean;
+  /** A value holds from its frame to the next, as planned forces do. */
+  stepped?: boolean;
 }
 
 const axisWidth = 54;
@@ -136,8 +138,13 @@ export class TimePlot {
         { ...axis, grid, size: timeAxis ? 22 : 0, gap: 2, space: 56, values: (_, v) => (timeAxis ? ticks(v) : v.map(() => "")) },
         { ...axis, grid, size: axisWidth, gap: 6, space: 24, values: (_, v) => ticks(v) },
       ],
-      series: [{}, ...series.map((s, i) => ({ label: s.label, stroke: () => this.color(i), width: 1.5, points: { show: false } }))],
+      series: [{}, ...series.map((s, i) => this.curve(s, i))],
     };
+  }
+
+  private curve(series: Series, index: number): uPlot.Series {
+    const paths = this.options.stepped ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {};
+    return { label: series.label, stroke: () => this.color(index), width: 1.5, points: { show: false }, ...paths };
   }
 
   private enableSeeking(): void {
@@ -168,7 +175,7 @@ export class TimePlot {
     this.marker.style.transform = `translateX(${Math.round(x)}px)`;
     const { frame, alpha } = this.playback.cursor;
     this.readouts.forEach((readout, i) => {
-      const value = this.options.series[i]!.values[alpha > 0.5 ? frame + 1 : frame];
+      const value = this.options.series[i]!.values[alpha > 0.5 && !this.options.stepped ? frame + 1 : frame];
       readout.textContent = value === undefined ? "" : number(value, 4);
     });
   }

@@ -46,6 +46,7 @@ export class Stage {
   private readonly sky = new HemisphereLight(0xffffff, 0xffffff, 1);
   private readonly sun = new DirectionalLight(0xffffff, 2);
   private readonly size: number;
+  private readonly slopes: Halfspace[];
   private framed = true;
   private scale = 1;
   private turning = false;
@@ -70,6 +71,7 @@ export class Stage {
     this.scene.add(this.group, this.sky, this.sun, this.sun.target);
     this.addLight();
     const slopes = findHalfspaces(header).filter((h) => header.planar || !h.level);
+    this.slopes = slopes;
     if (!header.planar) this.addGround(slopes);
     this.addSlopes(slopes);
     this.camera.up.copy(this.up);
@@ -189,14 +191,22 @@ export class Stage {
 
   /** Shows the whole motion from a named direction, or from the present one. */
   view(name?: string): void {
-    const towardsEye = name
-      ? new Vector3(...((this.header.planar ? planarViews : views)[name] ?? views.oblique!))
-      : this.camera.position.clone().sub(this.controls.target);
+    const towardsEye = name ? this.direction(name) : this.camera.position.clone().sub(this.controls.target);
     towardsEye.normalize();
     const target = new Vector3(...centre(this.bounds));
     const distance = fitDistance(this.camera, this.bounds, towardsEye);
     this.place(target.clone().addScaledVector(towardsEye, distance), target);
     this.framed = name === "oblique" && !this.header.camera;
+  }
+
+  /** The oblique view is taken from a side from which no wall hides the scene, if there is one. */
+  private direction(name: string): Vector3 {
+    const direction = new Vector3(...((this.header.planar ? planarViews : views)[name] ?? views.oblique!));
+    if (name !== "oblique" || this.header.planar) return direction;
+    const hidden = (d: Vector3) => this.slopes.filter((h) => h.plane.normal.dot(d) < 0.1 * d.length()).length;
+    const sides = [[1, 1], [-1, 1], [1, -1], [-1, -1]].map(([x, y]) => direction.clone().multiply(new Vector3(x, y, 1)));
+    const best = Math.min(...sides.map(hidden));
+    return sides.find((d) => hidden(d) === best)!;
   }
 
   private place(position: Vector3, target: Vector3): void {

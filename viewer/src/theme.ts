@@ -11,6 +11,9 @@ export interface Colors {
   muted: string;
   line: string;
   series: string[];
+  joint: string;
+  force: string;
+  torque: string;
 }
 
 const seriesCount = 6;
@@ -59,6 +62,9 @@ export class Theme {
       muted: read("muted"),
       line: read("line"),
       series: Array.from({ length: seriesCount }, (_, i) => read(`series-${i}`)),
+      joint: read("joint"),
+      force: read("force"),
+      torque: read("torque"),
     };
   }
 }

@@ -78,6 +78,58 @@ export interface Wall extends Pose {
   profile: number[];
 }
 
+export type JointKind = "spherical" | "revolute" | "prismatic" | "cylindrical" | "planar" | "screw" | "fixed" | "distance" | "spring";
+
+/** A joint, a rigid link or a spring between two bodies; -1 is the world. */
+export interface Joint {
+  name: string;
+  kind: JointKind;
+  body: [number, number];
+  /** In the frames of the bodies; z is the axis. */
+  frames: [Pose, Pose];
+  /** Gained when the bodies collide. */
+  latch: boolean;
+}
+
+export interface Actuator {
+  name: string;
+  kind: "wrench" | "thruster" | "joint";
+  body: number;
+  /** The body along whose axes force and torque are told, or -1. */
+  axes: number;
+  /** In the frame of the body. */
+  point: Vec3;
+}
+
+export interface Plane {
+  node: number;
+  /** Holds up to the next node as well. */
+  span: boolean;
+  body: [number, number];
+  normal: Vec3;
+  point: Vec3;
+}
+
+export interface Figure {
+  label: string;
+  unit: string;
+  guess: number | null;
+  optimum: number | null;
+}
+
+/** How a planned motion came about. */
+export interface Plan {
+  history: { solve: number[]; iteration: number[]; cost: Array<number | null>; infeasibility: Array<number | null> };
+  actuators: Actuator[];
+  /** Of the nodes: one more than there are intervals. */
+  time: number[];
+  /** Three numbers an actuator and interval, the intervals outside. */
+  force: number[];
+  torque: number[];
+  planes: Plane[];
+  table: Figure[];
+}
+
 export interface Header {
   title: string;
   description: string;
@@ -93,5 +145,7 @@ export interface Header {
   audit: AuditColumn[];
   verdict: VerdictRow[];
   events: Events;
+  joints: Joint[];
+  plan: Plan | null;
   camera: { position: Vec3; target: Vec3 } | null;
 }

@@ -2,12 +2,15 @@
 // rest of the page works without it where WebGL is missing.
 import { Vector3 } from "three";
 import { Bodies } from "./bodies";
-import { sceneBounds, typicalSize } from "./bounds";
+import { radius, sceneBounds, typicalSize } from "./bounds";
 import { Contacts } from "./contacts";
 import { byId } from "./dom";
+import { Forces, type Arrow } from "./forces";
 import { lengthLabel } from "./format";
+import { Joints } from "./joints";
 import { Labels } from "./labels";
 import { enablePicking } from "./picking";
+import { Planes } from "./planes";
 import type { Playback } from "./playback";
 import { Quality } from "./quality";
 import { Stage } from "./stage";
@@ -21,6 +24,10 @@ export class View3d {
   readonly labels: Labels;
   readonly trails: Trails;
   readonly contacts: Contacts;
+  readonly joints: Joints;
+  /** Only in plans. */
+  readonly forces: Forces | null;
+  readonly planes: Planes | null;
   follow = false;
   private readonly bodies: Bodies;
   private readonly walls: Walls;
@@ -36,12 +43,19 @@ export class View3d {
     onPick: (body: number | null) => void,
   ) {
     const { motion } = playback;
-    this.stage = new Stage(motion.header, sceneBounds(motion), byId<HTMLCanvasElement>("canvas"));
+    const bounds = sceneBounds(motion);
+    this.stage = new Stage(motion.header, bounds, byId<HTMLCanvasElement>("canvas"));
     this.bodies = new Bodies(motion, this.stage.group);
     this.walls = new Walls(motion, this.stage.group);
     this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
     this.trails = new Trails(motion, this.stage.group);
-    this.contacts = new Contacts(motion.header.events, motion, typicalSize(motion.header), this.stage.group);
+    const { header } = motion;
+    const size = typicalSize(header);
+    this.contacts = new Contacts(header.events, motion, size, this.stage.group);
+    this.joints = new Joints(header, this.bodies, this.stage.group);
+    const arrow = Math.max(2 * size, 0.4 * radius(bounds));
+    this.forces = header.plan && new Forces(header.plan, this.bodies, arrow, this.stage.group);
+    this.planes = header.plan && new Planes(header.plan, header, size, this.stage.group);
     byId("scale").textContent = `grid ${lengthLabel(this.stage.spacing)}`;
     enablePicking(this.stage, this.bodies, { pick: onPick, centre: (body) => this.centreOn(body) });
     playback.onChange(() => this.refresh());
@@ -53,6 +67,9 @@ export class View3d {
   private applyTheme(): void {
     this.bodies.material.setAccent(this.theme.colors.accent);
     this.stage.setColors(this.theme.colors, this.theme.name === "dark");
+    this.joints.setColor(this.theme.colors.joint);
+    this.forces?.setColors(this.theme.colors.force, this.theme.colors.torque);
+    this.planes?.setColor(this.theme.colors.accent);
   }
 
   private watchSize(): void {
@@ -90,6 +107,21 @@ export class View3d {
     this.refresh();
   }
 
+  setJoints(shown: boolean): void {
+    this.joints.shown = shown;
+    this.refresh();
+  }
+
+  setForces(shown: boolean): void {
+    if (this.forces) this.forces.shown = shown;
+    this.refresh();
+  }
+
+  setPlanes(shown: boolean): void {
+    if (this.planes) this.planes.shown = shown;
+    this.refresh();
+  }
+
   setFollow(follow: boolean): void {
     this.follow = follow;
     this.rememberPlace();
@@ -119,6 +151,11 @@ export class View3d {
     return at && { x: at.x + box.left, y: at.y + box.top };
   }
 
+  arrows(): Arrow[] {
+    this.sync();
+    return this.forces?.drawn ?? [];
+  }
+
   /** Brings the bodies to the present time. */
   private sync(): void {
     if (!this.stale) return;
@@ -128,6 +165,9 @@ export class View3d {
     this.walls.update(cursor);
     this.trails.update(cursor);
     this.contacts.update(this.playback.time, this.playback.motion.times[cursor.frame] ?? 0);
+    this.joints.update();
+    this.forces?.update(this.playback.time);
+    this.planes?.update(this.playback.time);
     this.followPicked();
   }
 
