@@ -1,38 +1,9 @@
 // The falling cube by MuJoCo: as it comes (soft contacts that damp), and with a stiff undamped contact (solref given as
 // stiffness and damping), which is the way to a bounce. No friction (condim 1).
-#include <mujoco/mujoco.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "falling.h"
-
-typedef struct mujoco_world {
-  mjModel *model;
-  mjData *data;
-} mujoco_world;
-
-static mjModel *load(const char *text) {
-  char message[300];
-  mjVFS *vfs = malloc(sizeof *vfs);
-  if (!vfs) return NULL;
-  mj_defaultVFS(vfs);
-  mjModel *model = NULL;
-  if (mj_makeEmptyFileVFS(vfs, "cube.xml", (int)strlen(text)) == 0) {
-    memcpy(vfs->filedata[0], text, strlen(text));
-    model = mj_loadXML("cube.xml", vfs, message, sizeof message);
-  }
-  mj_deleteVFS(vfs);
-  free(vfs);
-  return model;
-}
-
-static void destroy(void *world) {
-  mujoco_world *w = world;
-  if (w->data) mj_deleteData(w->data);
-  if (w->model) mj_deleteModel(w->model);
-  free(w);
-}
+#include "peer_mujoco_world.h"
 
 static void *create(const falling_job *job, const char *contact) {
   char text[2000];
@@ -43,13 +14,8 @@ static void *create(const falling_job *job, const char *contact) {
            "<geom type='box' size='%.17g %.17g %.17g' mass='%.17g' condim='1' %s/></body></worldbody></mujoco>",
            job->dt, -job->gravity, contact, job->height, job->q[0], job->q[1], job->q[2], job->q[3], job->side / 2,
            job->side / 2, job->side / 2, job->mass, contact);
-  mujoco_world *w = calloc(1, sizeof *w);
-  if (!w) return NULL;
-  w->model = load(text);
-  if (w->model) w->data = mj_makeData(w->model);
-  if (w->data) return w;
-  destroy(w);
-  return NULL;
+  char message[MUJOCO_MESSAGE];
+  return mujoco_world_open(text, NULL, NULL, message);
 }
 
 static void *create_plain(const falling_job *job) { return create(job, ""); }
@@ -68,7 +34,7 @@ static void read_body(void *world, falling_body *b) {
   mju_rotVecQuat(b->w, v + 3, b->q);
 }
 
-const falling_engine falling_mujoco = {
-    "MuJoCo, as it comes", BENCH_MUJOCO, "double", create_plain, step, read_body, destroy};
+const falling_engine falling_mujoco = {"MuJoCo, as it comes", BENCH_MUJOCO, "double", create_plain, step, read_body,
+                                       mujoco_world_close};
 const falling_engine falling_mujoco_hard = {
-    "MuJoCo, stiff contact", BENCH_MUJOCO, "double", create_hard, step, read_body, destroy};
+    "MuJoCo, stiff contact", BENCH_MUJOCO, "double", create_hard, step, read_body, mujoco_world_close};

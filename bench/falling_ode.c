@@ -1,38 +1,18 @@
 // The falling cube by ODE: a box geometry on a plane, dWorldStep, contacts with full bounce and no friction.
-#include <ode/ode.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "falling.h"
-
-typedef struct ode_world {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  dBodyID body;
-  double dt;
-} ode_world;
+#include "peer_ode_world.h"
 
 static void *create(const falling_job *job) {
-  static bool initialised;
-  if (!initialised) dInitODE2(0);
-  initialised = true;
-  ode_world *w = calloc(1, sizeof *w);
+  const double gravity[3] = {0, 0, -job->gravity}, x[3] = {0, 0, job->height};
+  const double inertia[3] = {job->inertia, job->inertia, job->inertia};
+  ode_world *w = ode_world_open(1, job->dt, gravity);
   if (!w) return NULL;
-  *w = (ode_world){dWorldCreate(), dHashSpaceCreate(0), dJointGroupCreate(0), NULL, job->dt};
-  dWorldSetGravity(w->world, 0, 0, (dReal)-job->gravity);
-  dWorldSetAutoDisableFlag(w->world, 0);
+  dMass mass = ode_world_mass(job->mass, inertia);
   dCreatePlane(w->space, 0, 0, 1, 0);
-  dMass mass;
-  dMassSetParameters(&mass, (dReal)job->mass, 0, 0, 0, (dReal)job->inertia, (dReal)job->inertia, (dReal)job->inertia, 0,
-                     0, 0);
-  dQuaternion q = {(dReal)job->q[0], (dReal)job->q[1], (dReal)job->q[2], (dReal)job->q[3]};
-  w->body = dBodyCreate(w->world);
-  dBodySetMass(w->body, &mass);
-  dBodySetPosition(w->body, 0, 0, (dReal)job->height);
-  dBodySetQuaternion(w->body, q);
-  dGeomSetBody(dCreateBox(w->space, (dReal)job->side, (dReal)job->side, (dReal)job->side), w->body);
+  dBodyID body = ode_world_add(w, 0, &mass, x, job->q);
+  dGeomSetBody(dCreateBox(w->space, (dReal)job->side, (dReal)job->side, (dReal)job->side), body);
   return w;
 }
 
@@ -59,20 +39,11 @@ static void step(void *world) {
 }
 
 static void read_body(void *world, falling_body *b) {
-  ode_world *w = world;
-  const dReal *x = dBodyGetPosition(w->body), *q = dBodyGetQuaternion(w->body);
-  const dReal *v = dBodyGetLinearVel(w->body), *s = dBodyGetAngularVel(w->body);
+  dBodyID body = ((ode_world *)world)->bodies[0];
+  const dReal *x = dBodyGetPosition(body), *q = dBodyGetQuaternion(body);
+  const dReal *v = dBodyGetLinearVel(body), *s = dBodyGetAngularVel(body);
   for (int i = 0; i < 4; i++) b->q[i] = q[i];
   for (int i = 0; i < 3; i++) b->x[i] = x[i], b->v[i] = v[i], b->w[i] = s[i];
 }
 
-static void destroy(void *world) {
-  ode_world *w = world;
-  dJointGroupDestroy(w->contacts);
-  dSpaceDestroy(w->space);
-  dWorldDestroy(w->world);
-  free(w);
-}
-
-const falling_engine falling_ode = {"ODE, step", BENCH_ODE, sizeof(dReal) == 8 ? "double" : "single", create, step,
-                                    read_body,   destroy};
+const falling_engine falling_ode = {"ODE, step", BENCH_ODE, ODE_PRECISION, create, step, read_body, ode_world_close};

@@ -16,7 +16,7 @@ typedef struct options {
   int sizes[MOST_SIZES], size_count;
   double seconds, dt;
   int threads, seeds;
-  bool peers;
+  bool peers, bed;
 } options;
 
 static const grains_engine *const ENGINES[] = {
@@ -35,35 +35,40 @@ enum { ENGINE_COUNT = sizeof ENGINES / sizeof *ENGINES };
 
 // ---- the job -------------------------------------------------------------------------------------------------------
 
-// A lattice 2.2 radii wide and 3 high, a little disordered, over a floor as wide as the lattice.
+// A lattice 2.2 radii wide and 3 high, a little disordered, over a floor as wide as the lattice; for a bed, 2.05 radii
+// wide and 2.02 high, where nothing falls far and all sizes are alike.
 static grains_job new_job(int count, int seed, const options *o) {
   grains_job job = {.count = count, .radius = 0.05, .density = 1000, .friction = 0.5, .gravity = 9.81, .dt = o->dt};
   int side = (int)round(cbrt(count));
-  double r = job.radius, pitch = 2.2 * r;
+  double r = job.radius, pitch = (o->bed ? 2.05 : 2.2) * r, rise = (o->bed ? 2.02 : 3) * r;
+  double disorder = (o->bed ? 0.02 : 0.09) * r;
   double(*x)[3] = malloc((size_t)count * sizeof *x);
   carom_random random = carom_random_make(7 + (uint64_t)seed, 0);
   job.width = side * pitch;
   job.threads = o->threads;
   for (int i = 0; x && i < count; i++) {
     x[i][0] = -0.5 * job.width + (i % side + 0.5) * pitch, x[i][1] = -0.5 * job.width + (i / side % side + 0.5) * pitch;
-    x[i][2] = 2 * r + i / side / side * 3 * r;
-    for (int k = 0; k < 3; k++) x[i][k] += carom_random_between(&random, -0.09 * r, 0.09 * r);
+    x[i][2] = (o->bed ? 1.02 : 2) * r + i / side / side * rise;
+    for (int k = 0; k < (o->bed ? 2 : 3); k++) x[i][k] += carom_random_between(&random, -disorder, disorder);
   }
   job.start = (const double(*)[3])x;
   return job;
 }
 
-// ---- what came of it
-// -------------------------------------------------------------------------------------------------
+// ---- what came of it -----------------------------------------------------------------------------------------------
 
 typedef struct figures {
-  double cpu;              // s per second of motion
+  double cpu, wall;        // s per second of motion
   double overlap, at_end;  // deepest at any moment and at the end, in radii
   double kinetic;          // at the end, J
   double height;           // of the centre of mass at the end, m
 } figures;
 
 static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+static double wall_seconds(void) {
+  struct timespec now;
+  return timespec_get(&now, TIME_UTC) ? (double)now.tv_sec + 1e-9 * (double)now.tv_nsec : 0;
+}
 
 static int by_height(const void *a, const void *b) {
   const double *p = a, *q = b;
@@ -98,9 +103,10 @@ static void look(const grains_engine *e, void *world, const grains_job *job, dou
   f->overlap = fmax(f->overlap, f->at_end);
 }
 
-static bool pour(const grains_engine *e, const grains_job *job, double seconds, figures *f) {
+// Beds are looked at in the end only: what is asked of them is time.
+static bool pour(const grains_engine *e, const grains_job *job, const options *o, figures *f) {
   char message[BENCH_MESSAGE] = "";
-  *f = (figures){NAN, NAN, NAN, NAN, NAN};
+  *f = (figures){NAN, NAN, NAN, NAN, NAN, NAN};
   if (job->count > e->largest) return false;
   double(*x)[3] = malloc((size_t)job->count * sizeof *x);
   void *world = x ? e->create(job, message) : NULL;
@@ -110,15 +116,17 @@ static bool pour(const grains_engine *e, const grains_job *job, double seconds, 
     return false;
   }
   *f = (figures){0};
-  int steps = (int)round(seconds / job->dt);
+  int steps = (int)round(o->seconds / job->dt);
   bool fine = true;
   for (int i = 0; i < steps && fine; i++) {
-    double begin = cpu_seconds();
+    double begin = cpu_seconds(), clock_begin = wall_seconds();
     fine = e->step(world);
     f->cpu += cpu_seconds() - begin;
-    look(e, world, job, x, f);
+    f->wall += wall_seconds() - clock_begin;
+    if (!o->bed || i + 1 == steps) look(e, world, job, x, f);
   }
-  f->cpu /= seconds;
+  f->cpu /= o->seconds;
+  f->wall /= o->seconds;
   e->destroy(world);
   free(x);
   return fine;
@@ -144,12 +152,13 @@ static bool pour_often(const grains_engine *e, int count, const options *o, figu
   double worst = 0;
   for (int i = 0; i < o->seeds; i++) {
     grains_job job = new_job(count, i, o);
-    bool fine = pour(e, &job, o->seconds, &f[i]);
+    bool fine = pour(e, &job, o, &f[i]);
     free((void *)job.start);
     if (!fine) return false;
     worst = fmax(worst, f[i].overlap);
   }
   *result = (figures){.cpu = median(f, o->seeds, offsetof(figures, cpu)),
+                      .wall = median(f, o->seeds, offsetof(figures, wall)),
                       .overlap = worst,
                       .at_end = median(f, o->seeds, offsetof(figures, at_end)),
                       .kinetic = median(f, o->seeds, offsetof(figures, kinetic)),
@@ -158,7 +167,7 @@ static bool pour_often(const grains_engine *e, int count, const options *o, figu
 }
 
 static void log_figures(bench_log *log, const grains_engine *e, int count, const options *o, const figures *f) {
-  bench_log_begin(log, "pour");
+  bench_log_begin(log, o->bed ? "bed" : "pour");
   bench_log_text(log, "engine", e->name);
   bench_log_text(log, "version", e->version ? e->version : carom_version());
   bench_log_number(log, "balls", count);
@@ -166,6 +175,7 @@ static void log_figures(bench_log *log, const grains_engine *e, int count, const
   bench_log_number(log, "seeds", o->seeds);
   bench_log_number(log, "dt", o->dt);
   bench_log_number(log, "cpu_per_second", f->cpu);
+  bench_log_number(log, "wall_per_second", f->wall);
   bench_log_number(log, "overlap", f->overlap);
   bench_log_number(log, "overlap_at_end", f->at_end);
   bench_log_number(log, "kinetic", f->kinetic);
@@ -180,8 +190,9 @@ static void run_size(int count, const options *o, bench_log *log) {
     if ((!o->peers && i > 0) || (o->engine && !strstr(e->name, o->engine)) || !pour_often(e, count, o, &f)) continue;
     if (i == 0) own = f;
     log_figures(log, e, count, o, &f);
-    printf("%-8d %-22s %-7s %9.3f %7.2f %11.5f %11.5f %12.3g %9.4f\n", count, e->name,
-           e->version ? e->version : carom_version(), f.cpu, f.cpu / own.cpu, f.overlap, f.at_end, f.kinetic, f.height);
+    printf("%-8d %-22s %-7s %9.3f %9.3f %7.2f %9.2f %11.5f %11.5f %12.3g %9.4f\n", count, e->name,
+           e->version ? e->version : carom_version(), f.cpu, f.wall, f.cpu / own.cpu, 1e6 * f.cpu * o->dt / count,
+           f.overlap, f.at_end, f.kinetic, f.height);
     fflush(stdout);
   }
 }
@@ -191,8 +202,8 @@ static void run_size(int count, const options *o, bench_log *log) {
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *key = argv[i];
-    if (strcmp(key, "--alone") == 0) {
-      o->peers = false;
+    if (strcmp(key, "--alone") == 0 || strcmp(key, "--bed") == 0) {
+      *(key[2] == 'a' ? &o->peers : &o->bed) = key[2] != 'a';
       continue;
     }
     const char *value = i + 1 < argc ? argv[++i] : NULL;
@@ -221,7 +232,7 @@ int main(int argc, char **argv) {
   if (!parse(&o, argc, argv)) {
     printf(
         "usage: %s [--json FILE] [--sizes 800,...] [--seconds T] [--step H] [--threads N] [--seeds N] "
-        "[--engine TEXT] [--alone]\n",
+        "[--engine TEXT] [--alone] [--bed]\n",
         argv[0]);
     return 2;
   }
@@ -229,13 +240,15 @@ int main(int argc, char **argv) {
   if (!bench_log_open(&log, o.json, "granular")) fprintf(stderr, "%s cannot be written\n", o.json);
   char cpu[128];
   bench_cpu_model(cpu);
-  printf("Balls of r = 0.05 m poured into a box, mu = 0.5, inelastic, dt = %g s, %g s; %s; %s\n\n", o.dt, o.seconds,
-         cpu, bench_compiler());
-  printf("%-8s %-22s %-7s %9s %7s %11s %11s %12s %9s\n", "balls", "engine", "version", "CPU s/s", "ratio", "overlap/r",
-         "at end", "kinetic (J)", "height");
+  printf("Balls of r = 0.05 m %s a box, mu = 0.5, inelastic, dt = %g s, %g s; %s; %s\n\n",
+         o.bed ? "stacked loosely in" : "poured into", o.dt, o.seconds, cpu, bench_compiler());
+  printf("%-8s %-22s %-7s %9s %9s %7s %9s %11s %11s %12s %9s\n", "balls", "engine", "version", "CPU s/s", "wall s/s",
+         "ratio", "us/ball", "overlap/r", "at end", "kinetic (J)", "height");
   for (int k = 0; k < o.size_count; k++) run_size(o.sizes[k], &o, &log);
   printf(
-      "\noverlap/r: deepest at any step, over the radius; at end, kinetic, height (of the centre of mass): at %g s;\n"
+      "\nus/ball: CPU time per step and ball; overlap/r: deepest at any step, over the radius; at end, kinetic, "
+      "height\n"
+      "(of the centre of mass): at %g s;\n"
       "medians of %d starts, but the deepest overlap of all\n",
       o.seconds, o.seeds);
   bench_log_close(&log);

@@ -7,17 +7,19 @@ enum { MOST_STEPS = 4 };
 
 typedef struct options {
   const char *json, *solver;
-  double step[MOST_STEPS], seconds, tolerance;
+  double step[MOST_STEPS], seconds, tolerance, limit;
   int step_count, pebbles;
 } options;
 
 static const double SHARES[] = {0.5, 0.1, 0.01};  // of the peak
 enum { SHARE_COUNT = sizeof SHARES / sizeof *SHARES };
 
-static void print_row(const char *solver, const pebble_run *run, const pebble_run *base, double peak) {
+static void print_row(const char *solver, const pebble_run *run, const pebble_run *base, double h, int steps) {
   printf("%-10s %8.2f %10d %10.2e %10.2e", solver, run->seconds, run->iterations, run->residual, run->gap);
   for (int k = 0; k < SHARE_COUNT; k++) printf(" %9.2e", pebbles_difference(run, base, SHARES[k]));
-  printf(" %10.3g %10.3g\n", peak, run->energy[run->steps - 1]);
+  printf(" %10.4g %10.3g", pebbles_peak(run), run->energy[run->steps - 1]);
+  if (run->steps < steps) printf("  (ended by the limit at t = %g s)", run->steps * h);
+  printf("\n");
   fflush(stdout);
 }
 
@@ -35,6 +37,7 @@ static void log_row(bench_log *log, const options *o, double h, const char *solv
   bench_log_number(log, "difference_above_half", pebbles_difference(run, base, 0.5));
   bench_log_number(log, "difference_above_tenth", pebbles_difference(run, base, 0.1));
   bench_log_number(log, "difference_above_hundredth", pebbles_difference(run, base, 0.01));
+  bench_log_number(log, "steps", run->steps);
   bench_log_number(log, "kinetic_peak", pebbles_peak(run));
   bench_log_number(log, "kinetic_end", run->energy[run->steps - 1]);
   bench_log_end(log);
@@ -48,7 +51,7 @@ static void print_curves(const pebble_run *runs, const char *const *names, int c
   int steps = runs[0].steps, stride = steps > 20 ? steps / 20 : 1;
   for (int i = stride - 1; i < steps; i += stride) {
     printf("%8.3f", (i + 1) * h);
-    for (int k = 0; k < count; k++) printf(" %11.5g", runs[k].energy[i]);
+    for (int k = 0; k < count; k++) printf(" %11.5g", i < runs[k].steps ? runs[k].energy[i] : (double)NAN);
     printf("\n");
   }
 }
@@ -64,17 +67,19 @@ static bool run_step(const options *o, double h, bench_log *log) {
          "E > 1/2", "E > 1/10", "E > 1/100", "peak (J)", "end (J)");
   for (int k = 0; k < PEBBLE_SOLVERS; k++) {
     if (o->solver && !strstr(o->solver, pebble_solvers[k])) continue;
-    if (!pebbles_fall(o->pebbles, pebble_solvers[k], o->tolerance, h, steps, &runs[count])) {
-      printf("%-10s %s\n", pebble_solvers[k], runs[count].message);
+    bool ran = pebbles_fall(o->pebbles, pebble_solvers[k], o->tolerance, h, steps, o->limit, &runs[count]);
+    if (!ran || runs[count].steps == 0) {
+      printf("%-10s %s\n", pebble_solvers[k], ran ? "no step within the limit" : runs[count].message);
       free(runs[count].energy);
       continue;
     }
     names[count] = pebble_solvers[k];
-    print_row(names[count], &runs[count], &runs[0], pebbles_peak(&runs[count]));
+    print_row(names[count], &runs[count], &runs[0], h, steps);
     log_row(log, o, h, names[count], &runs[count], &runs[0]);
     good = good && runs[count].gap <= o->tolerance;
     count++;
   }
+  if (count > 0) printf("\nLess than 1/100 of the peak is left from t = %g s\n", pebbles_stop(&runs[0], h, 0.01));
   if (count > 0) print_curves(runs, names, count, h);
   for (int k = 0; k < count; k++) free(runs[k].energy);
   return good;
@@ -103,18 +108,22 @@ static bool parse(options *o, int argc, char **argv) {
       o->pebbles = atoi(value);
     else if (strcmp(key, "--tolerance") == 0)
       o->tolerance = atof(value);
+    else if (strcmp(key, "--limit") == 0)
+      o->limit = atof(value);
     else if (strcmp(key, "--steps") != 0 || !parse_steps(o, value))
       return false;
   }
-  return argc % 2 == 1 && o->seconds > 0 && o->pebbles > 0 && o->tolerance > 0;
+  return argc % 2 == 1 && o->seconds > 0 && o->pebbles > 0 && o->tolerance > 0 && o->limit > 0;
 }
 
 int main(int argc, char **argv) {
   options o = {.json = "bench-results.jsonl", .step = {0.01, 0.05}, .step_count = 2, .pebbles = 800};
-  o.seconds = 1, o.tolerance = 1e-4;
+  o.seconds = 0.5, o.tolerance = 1e-4, o.limit = 120;
   if (!parse(&o, argc, argv)) {
-    printf("usage: %s [--json FILE] [--pebbles N] [--steps H,...] [--seconds T] [--tolerance E] [--solver NAME,...]\n",
-           argv[0]);
+    printf(
+        "usage: %s [--json FILE] [--pebbles N] [--steps H,...] [--seconds T] [--tolerance E] [--limit S] "
+        "[--solver NAME,...]\n",
+        argv[0]);
     return 2;
   }
   bench_log log;

@@ -1,24 +1,8 @@
 // MuJoCo: one free joint per body, contacts and constraints switched off, semi-implicit Euler.
-#include <mujoco/mujoco.h>
-#include <setjmp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench.h"
-
-typedef struct mujoco_world {
-  mjModel *model;
-  mjData *data;
-} mujoco_world;
-
-// MuJoCo's own answer to an error is to end the process; only set-up is guarded, steps of free bodies cannot fail.
-static jmp_buf on_error;
-static char error_text[BENCH_MESSAGE];
-
-static void catch_error(const char *message) {
-  snprintf(error_text, sizeof error_text, "%.190s", message);
-  longjmp(on_error, 1);
-}
+#include "peer_mujoco_world.h"
 
 // The default stack is 5 (nv + njmax)^2 numbers, 144 GB for 1e4 free bodies; what a step without constraints takes is
 // linear in nv.
@@ -42,68 +26,30 @@ static size_t write_xml(char *text, size_t size, const bench_job *job) {
   return n;
 }
 
-static mjModel *load(const char *text, size_t length) {
-  mjVFS *vfs = malloc(sizeof *vfs);
-  if (!vfs) return NULL;
-  mj_defaultVFS(vfs);
-  mjModel *model = NULL;
-  if (mj_makeEmptyFileVFS(vfs, "boxes.xml", (int)length) == 0) {
-    memcpy(vfs->filedata[0], text, length);
-    model = mj_loadXML("boxes.xml", vfs, error_text, sizeof error_text);
-  }
-  mj_deleteVFS(vfs);
-  free(vfs);
-  return model;
-}
-
-static void destroy(void *world) {
-  mujoco_world *w = world;
-  if (w->data) mj_deleteData(w->data);
-  if (w->model) mj_deleteModel(w->model);
-  free(w);
-}
-
 // Velocities of a free joint: linear in world axes, angular in the body's.
-static void set_spin(mjModel *model, mjData *data, const bench_job *job) {
+static void set_spin(mujoco_world *w, const void *of) {
+  const bench_job *job = of;
   for (int i = 0; i < job->count; i++) {
     const double *q = job->start[i].q;
     double back[4] = {q[0], -q[1], -q[2], -q[3]};
-    mju_rotVecQuat(data->qvel + model->jnt_dofadr[i] + 3, job->start[i].w, back);
+    mju_rotVecQuat(w->data->qvel + w->model->jnt_dofadr[i] + 3, job->start[i].w, back);
   }
-}
-
-static mujoco_world *build(const bench_job *job, const char *text, size_t length) {
-  mujoco_world *volatile w = calloc(1, sizeof *w);
-  if (!w) return NULL;
-  if (setjmp(on_error) == 0) {
-    w->model = load(text, length);
-    if (w->model) w->data = mj_makeData(w->model);
-    if (w->data) {
-      set_spin(w->model, w->data, job);
-      mj_step(w->model, w->data);  // shows whether the stack suffices
-      mj_resetData(w->model, w->data);
-      set_spin(w->model, w->data, job);
-      return w;
-    }
-  }
-  destroy(w);
-  return NULL;
 }
 
 static void *create(const bench_job *job, char *message) {
   size_t room = 2000 + 400 * (size_t)job->count;
   char *text = malloc(room);
-  if (!text) return NULL;
-  size_t length = write_xml(text, room, job);
-  snprintf(error_text, sizeof error_text, "out of memory");
-  mju_user_error = catch_error;
-  mujoco_world *w = length < room ? build(job, text, length) : NULL;
-  mju_user_error = NULL;
+  if (!text || write_xml(text, room, job) >= room) {
+    snprintf(message, BENCH_MESSAGE, "out of memory");
+    free(text);
+    return NULL;
+  }
+  mujoco_world *w = mujoco_world_open(text, set_spin, job, message);
   free(text);
-  if (!w) snprintf(message, BENCH_MESSAGE, "%.190s", error_text);
   return w;
 }
 
+// Steps of free bodies cannot fail.
 static void step(void *world, int steps) {
   mujoco_world *w = world;
   for (int i = 0; i < steps; i++) mj_step(w->model, w->data);
@@ -125,5 +71,5 @@ const bench_engine bench_mujoco = {
     .create = create,
     .step = step,
     .read = read_body,
-    .destroy = destroy,
+    .destroy = mujoco_world_close,
 };

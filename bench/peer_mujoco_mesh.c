@@ -1,16 +1,10 @@
 // MuJoCo: its collision function for two meshes (libccd's MPR inside), called directly, so that neither kinematics nor
 // broad phase are timed. Gaps are told within a margin only, here 1 cm. Vertices are kept in single precision.
-#include <mujoco/mujoco.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "peer_mujoco_world.h"
 #include "separation.h"
-
-typedef struct mujoco_world {
-  mjModel *model;
-  mjData *data;
-} mujoco_world;
 
 static const double MARGIN = 0.01;
 
@@ -30,39 +24,15 @@ static size_t write_xml(char *text, size_t size, const pair_set *set) {
   return n + (size_t)snprintf(text + n, size - n, "</worldbody></mujoco>");
 }
 
-static mjModel *load(const char *text, size_t length) {
-  mjVFS *vfs = malloc(sizeof *vfs);
-  if (!vfs) return NULL;
-  char message[200] = "no virtual file";
-  mj_defaultVFS(vfs);
-  mjModel *model = NULL;
-  if (mj_makeEmptyFileVFS(vfs, "meshes.xml", (int)length) == 0) {
-    memcpy(vfs->filedata[0], text, length);
-    model = mj_loadXML("meshes.xml", vfs, message, sizeof message);
-  }
-  if (!model) fprintf(stderr, "MuJoCo: %s\n", message);
-  mj_deleteVFS(vfs);
-  free(vfs);
-  return model;
-}
-
-static void destroy(void *world) {
-  mujoco_world *w = world;
-  if (w->data) mj_deleteData(w->data);
-  if (w->model) mj_deleteModel(w->model);
-  free(w);
-}
-
 static void *create(const pair_set *set) {
   size_t room = 1000 + (size_t)set->body_count * (200 + 60 * (size_t)set->vertex_count);
-  mujoco_world *w = calloc(1, sizeof *w);
-  char *text = malloc(room);
-  if (w && text) w->model = load(text, write_xml(text, room, set));
-  if (w && w->model) w->data = mj_makeData(w->model);
+  char *text = malloc(room), message[MUJOCO_MESSAGE];
+  if (!text) return NULL;
+  write_xml(text, room, set);
+  mujoco_world *w = mujoco_world_open(text, NULL, NULL, message);
+  if (!w) fprintf(stderr, "MuJoCo: %s\n", message);
   free(text);
-  if (w && w->data) return w;
-  if (w) destroy(w);
-  return NULL;
+  return w;
 }
 
 // MuJoCo moves meshes to their centre and turns them to their principal axes; the geom's own pose undoes that.
@@ -87,4 +57,4 @@ static double query(void *world, const pair_case *pair, bool fresh) {
 }
 
 const separation_engine separation_mujoco = {
-    "MuJoCo mesh (MPR)", BENCH_MUJOCO, "single", false, {false, true, true}, false, create, query, destroy};
+    "MuJoCo mesh (MPR)", BENCH_MUJOCO, "single", false, {false, true, true}, false, create, query, mujoco_world_close};

@@ -1,18 +1,8 @@
 // Open Dynamics Engine: the iterative "quick step" with 20 iterations, hash space, no auto-disable.
-#include <ode/ode.h>
-#include <stdlib.h>
-
 #include "granular.h"
+#include "peer_ode_world.h"
 
 enum { ITERATIONS = 20, POINTS = 4 };
-
-typedef struct ode_world {
-  dWorldID world;
-  dSpaceID space;
-  dJointGroupID contacts;
-  dBodyID *bodies;
-  double dt, friction;
-} ode_world;
 
 static void touch(void *data, dGeomID a, dGeomID b) {
   ode_world *w = data;
@@ -32,33 +22,24 @@ static void add_box(const ode_world *w, double width) {
   dCreatePlane(w->space, 0, 1, 0, d), dCreatePlane(w->space, 0, -1, 0, d);
 }
 
-static void add_balls(const ode_world *w, const grains_job *job) {
+static void add_balls(ode_world *w, const grains_job *job) {
   dMass mass;
   dMassSetSphere(&mass, (dReal)job->density, (dReal)job->radius);
   for (int i = 0; i < job->count; i++) {
-    const double *x = job->start[i];
-    w->bodies[i] = dBodyCreate(w->world);
-    dBodySetMass(w->bodies[i], &mass);
-    dBodySetPosition(w->bodies[i], (dReal)x[0], (dReal)x[1], (dReal)x[2]);
-    dGeomSetBody(dCreateSphere(w->space, (dReal)job->radius), w->bodies[i]);
+    dBodyID body = ode_world_add(w, i, &mass, job->start[i], NULL);
+    dGeomSetBody(dCreateSphere(w->space, (dReal)job->radius), body);
   }
 }
 
 static void *create(const grains_job *job, char *message) {
-  static bool initialised;
-  if (!initialised) dInitODE2(0);
-  initialised = true;
-  ode_world *w = calloc(1, sizeof *w);
-  dBodyID *bodies = calloc((size_t)job->count, sizeof *bodies);
-  if (!w || !bodies) {
+  const double gravity[3] = {0, 0, -job->gravity};
+  ode_world *w = ode_world_open(job->count, job->dt, gravity);
+  if (!w) {
     snprintf(message, BENCH_MESSAGE, "out of memory");
-    free(w), free(bodies);
     return NULL;
   }
-  *w = (ode_world){dWorldCreate(), dHashSpaceCreate(0), dJointGroupCreate(0), bodies, job->dt, job->friction};
+  w->friction = job->friction;
   dHashSpaceSetLevels(w->space, -4, 4);  // cells from 1/16 to 16 m
-  dWorldSetGravity(w->world, 0, 0, (dReal)-job->gravity);
-  dWorldSetAutoDisableFlag(w->world, 0);
   dWorldSetQuickStepNumIterations(w->world, ITERATIONS);
   add_box(w, job->width);
   add_balls(w, job);
@@ -82,22 +63,13 @@ static void read_body(void *world, int body, double x[3], double v[3], double w[
   put(dBodyGetPosition(b), x), put(dBodyGetLinearVel(b), v), put(dBodyGetAngularVel(b), w);
 }
 
-static void destroy(void *world) {
-  ode_world *w = world;
-  dJointGroupDestroy(w->contacts);
-  dSpaceDestroy(w->space);
-  dWorldDestroy(w->world);
-  free(w->bodies);
-  free(w);
-}
-
 const grains_engine grains_ode = {
     .name = "ODE quick step (20)",
     .version = BENCH_ODE,
-    .precision = sizeof(dReal) == 8 ? "double" : "single",
+    .precision = ODE_PRECISION,
     .largest = 20000,
     .create = create,
     .step = step,
     .read = read_body,
-    .destroy = destroy,
+    .destroy = ode_world_close,
 };

@@ -41,8 +41,10 @@ typedef struct pebble_run {
   char message[300];  // why it ended early; empty when it did not
 } pebble_run;
 
-// Runs so many steps. False when the scene or a step failed, with the reason in `message`.
-static bool pebbles_fall(int pebbles, const char *solver, double tolerance, double h, int steps, pebble_run *run) {
+// Runs so many steps, or as many as begin within `limit` seconds. False when the scene or a step failed, with the
+// reason in `message`.
+static bool pebbles_fall(int pebbles, const char *solver, double tolerance, double h, int steps, double limit,
+                         pebble_run *run) {
   char count[64];
   snprintf(count, sizeof count, "constants.pebbles=%d", pebbles);
   const char *const overrides[] = {count};
@@ -61,7 +63,7 @@ static bool pebbles_fall(int pebbles, const char *solver, double tolerance, doub
     status = carom_stepper_create(scene->model, &scene->step, NULL, &stepper, &error);
   }
   double begin = carom_clock();
-  while (status == CAROM_OK && run->energy && run->steps < steps) {
+  while (status == CAROM_OK && run->energy && run->steps < steps && carom_clock() - begin < limit) {
     carom_step_report report;
     status = carom_stepper_step(stepper, scene->state, &report, &error);
     if (status != CAROM_OK) break;
@@ -90,6 +92,18 @@ static double pebbles_difference(const pebble_run *s, const pebble_run *b, doubl
   for (int i = 0; i < s->steps && i < b->steps; i++)
     if (b->energy[i] > share * peak) worst = fmax(worst, fabs(s->energy[i] - b->energy[i]) / b->energy[i]);
   return worst;
+}
+
+// When the pile has stopped: the first time at which less than `share` of the peak is left, after it; infinite when
+// that does not come.
+static double pebbles_stop(const pebble_run *run, double h, double share) {
+  double peak = pebbles_peak(run);
+  bool past = false;
+  for (int i = 0; i < run->steps; i++) {
+    past = past || run->energy[i] == peak;
+    if (past && run->energy[i] < share * peak) return (i + 1) * h;
+  }
+  return INFINITY;
 }
 
 #endif

@@ -421,6 +421,24 @@ TEST(a_warm_start_at_the_solution_stays_there) {
   }
 }
 
+// When contacts are open enough for no impulse to be needed, none is left of the guess: bodies that had come to part
+// were once pushed on with what their contacts carried before.
+TEST(a_warm_start_leaves_nothing_where_nothing_is_needed) {
+  for (int i = 0; i < METHODS; i++) {
+    qp_case *q = qp_pile_case(3, 3, 3, 0.5, 4);
+    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-7);
+    solve(q, &o);
+    for (int k = 0; k < q->problem.contact_count; k++) q->contacts[k].bias += 1e3;
+    o.warm_start = true;
+    carom_qp_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_QP_SOLVED);
+    for (int k = 0; k < q->problem.contact_count; k++) CHECK(cm_norm(q->impulses[k]) == 0);
+    for (int k = 0; k < q->problem.body_count; k++)
+      CHECK(cm_norm(cm_sub(q->velocities[k], q->bodies[k].velocity)) == 0);
+    free(q);
+  }
+}
+
 // Bodies move by impulses alone: total momentum changes by what the world gave.
 TEST(velocities_belong_to_the_impulses) {
   qp_case *q = qp_pile_case(6, 6, 6, 0.3, 9);

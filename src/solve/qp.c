@@ -150,9 +150,10 @@ carom_status carom_qp_solve(carom_qp_workspace *workspace, const carom_qp_proble
   carom_status status = open_system(workspace, problem, options, solution, &s, error);
   if (status) return status;
   carom_qp_info figures = {.velocity_scale = s.scale};
-  carom_qp_load(&s, s.options.warm_start ? solution : NULL);
+  bool nothing = !(s.scale > 0);  // zero impulses are the answer, whatever the guess
+  carom_qp_load(&s, s.options.warm_start && !nothing ? solution : NULL);
   double ready = carom_clock();
-  if (s.scale > 0) status = methods[s.options.method].solve(&s, &workspace->arena, &figures, error);
+  if (!nothing) status = methods[s.options.method].solve(&s, &workspace->arena, &figures, error);
   if (status) return status;
   conclude(&s, solution, &figures);
   figures.setup_seconds += ready - start;

@@ -102,6 +102,16 @@ size_t carom_qp_interior_bytes(const carom_qp_system *s);
 carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
 
 // ---- small shared pieces
+// A vector of unknowns behind each of the pointers, and what so many take.
+static inline void carom_qp_take_vectors(carom_qp_taker *taker, const carom_qp_system *s, double **const *vectors,
+                                         size_t count) {
+  for (size_t i = 0; i < count; i++) *vectors[i] = CAROM_QP_TAKE(taker, double, s->n);
+}
+
+static inline size_t carom_qp_vector_bytes(const carom_qp_system *s, size_t count) {
+  return count * carom_arena_cost((size_t)s->n * sizeof(double));
+}
+
 static inline const double *carom_qp_body_state(const double *state, int bodies, int body) {
   return state + (size_t)CAROM_QP_STATE * (size_t)(body < 0 ? bodies : body);
 }

@@ -16,23 +16,9 @@ typedef struct apgd {
   double L;     // bound on N in the metric of rho
 } apgd;
 
-static void take(apgd *m, const carom_qp_system *s, carom_qp_taker *taker) {
-  size_t n = (size_t)s->n;
-  m->x = CAROM_QP_TAKE(taker, double, n);
-  m->w = CAROM_QP_TAKE(taker, double, n);
-  m->x_old = CAROM_QP_TAKE(taker, double, n);
-  m->w_old = CAROM_QP_TAKE(taker, double, n);
-  m->z = CAROM_QP_TAKE(taker, double, n);
-  m->w_new = CAROM_QP_TAKE(taker, double, n);
-  m->best = CAROM_QP_TAKE(taker, double, n);
-}
+enum { VECTORS = 7 };
 
-size_t carom_qp_apgd_bytes(const carom_qp_system *s) {
-  apgd m;
-  carom_qp_taker taker = {0};
-  take(&m, s, &taker);
-  return taker.bytes;
-}
+size_t carom_qp_apgd_bytes(const carom_qp_system *s) { return carom_qp_vector_bytes(s, VECTORS); }
 
 // z = P_K(y - w_y / (L rho)), with y and w_y held where z and w_new will be.
 static void step_pass(void *context, int first, int last, carom_qp_totals *totals) {
@@ -101,7 +87,8 @@ carom_status carom_qp_apgd(carom_qp_system *s, carom_arena *arena, carom_qp_info
   (void)error;
   apgd m = {.s = s};
   carom_qp_taker taker = {.arena = arena};
-  take(&m, s, &taker);
+  double **const vectors[VECTORS] = {&m.x, &m.w, &m.x_old, &m.w_old, &m.z, &m.w_new, &m.best};
+  carom_qp_take_vectors(&taker, s, vectors, VECTORS);
   start(&m, info);
   double theta = 1, best = carom_qp_residual_of(s, m.x, m.w);
   info->outcome = CAROM_QP_LIMIT;

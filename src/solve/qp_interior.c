@@ -13,12 +13,12 @@ typedef carom_qp_interior_state state;
 enum { POLISHING = 1000 };  // most gradient steps after the last Newton step
 
 static void take(state *m, const carom_qp_system *s, carom_qp_taker *taker) {
-  size_t n = (size_t)s->n, bodies = (size_t)s->problem.body_count, rows = (size_t)s->problem.row_count;
+  size_t bodies = (size_t)s->problem.body_count, rows = (size_t)s->problem.row_count;
   size_t units = (size_t)s->problem.contact_count + rows, entries = carom_qp_interior_entries(&s->problem);
   m->units = CAROM_QP_TAKE(taker, carom_qp_unit, units);
-  double **vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
-                        &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_QP_TAKE(taker, double, n);
+  double **const vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
+                              &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
+  carom_qp_take_vectors(taker, s, vectors, sizeof vectors / sizeof *vectors);
   m->low_rate = CAROM_QP_TAKE(taker, double, rows);
   m->high_rate = CAROM_QP_TAKE(taker, double, rows);
   m->z = CAROM_QP_TAKE(taker, double, 6 * bodies);

@@ -17,21 +17,9 @@ typedef struct spg {
   double f[MEMORY];  // objective values, relative to the first
 } spg;
 
-static void take(spg *m, const carom_qp_system *s, carom_qp_taker *taker) {
-  size_t n = (size_t)s->n;
-  m->x = CAROM_QP_TAKE(taker, double, n);
-  m->g = CAROM_QP_TAKE(taker, double, n);
-  m->d = CAROM_QP_TAKE(taker, double, n);
-  m->Nd = CAROM_QP_TAKE(taker, double, n);
-  m->best = CAROM_QP_TAKE(taker, double, n);
-}
+enum { VECTORS = 5 };
 
-size_t carom_qp_spg_bytes(const carom_qp_system *s) {
-  spg m;
-  carom_qp_taker taker = {0};
-  take(&m, s, &taker);
-  return taker.bytes;
-}
+size_t carom_qp_spg_bytes(const carom_qp_system *s) { return carom_qp_vector_bytes(s, VECTORS); }
 
 // d = P_K(x - alpha g / rho) - x
 static void direction_pass(void *context, int first, int last, carom_qp_totals *totals) {
@@ -109,7 +97,8 @@ carom_status carom_qp_spg(carom_qp_system *s, carom_arena *arena, carom_qp_info 
   (void)error;
   spg m = {.s = s};
   carom_qp_taker taker = {.arena = arena};
-  take(&m, s, &taker);
+  double **const vectors[VECTORS] = {&m.x, &m.g, &m.d, &m.Nd, &m.best};
+  carom_qp_take_vectors(&taker, s, vectors, VECTORS);
   start(&m, info);
   double best = carom_qp_residual_of(s, m.x, m.g);
   info->outcome = CAROM_QP_LIMIT;

@@ -4,7 +4,7 @@
 //   v'     = v_free + M^-1 D gamma              the program
 //   x'     = x + h v',  R' = R F(h, l')         and bodies that touch nothing fall on a parabola
 //
-// As published (Gavrea 2.3.8) but for the parabola. Impacts are inelastic: restitution is not seen.
+// As published (Gavrea 2.3.8) but for the parabola and for restitution (cone_restitution.c).
 #include "step/cone.h"
 
 #include <math.h>
@@ -108,6 +108,14 @@ static void number_bodies(carom_cone *c) {
   if (isinf(c->size)) c->size = 1;
 }
 
+static void look_for_one_material(carom_cone *c) {
+  const carom_model *m = c->model;
+  c->alike = m->moving_count > 0;
+  for (int i = 1; i < m->moving_count && c->alike; i++)
+    c->alike = m->bodies[c->mover[i]].material == m->bodies[c->mover[0]].material;
+  if (c->alike) c->surface = carom_model_surface(m, c->mover[0], c->mover[0]);
+}
+
 static void list_fixed_parts(carom_cone *c) {
   for (int i = 0; i < c->model->part_count; i++)
     if (c->model->bodies[c->parts->body_of_part[i]].fixed) c->fixed_parts[c->fixed_count++] = i;
@@ -158,10 +166,12 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_cone_joints_push(c, &stepper->arena);
   c->grains = all_balls(m);
   c->fields = carom_fields_present(m);
+  c->bounces = carom_cone_may_bounce(m);
   if (c->fields) push_fields(c, &stepper->arena);
   void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(m->body_count));
   carom_dmv_bodies_fill(&c->bodies, m, memory);
   number_bodies(c);
+  look_for_one_material(c);
   carom_status status = read_options(&stepper->options, stepper->threads, c, error);
   c->swept = c->grains && !c->exacting && !stepper->options.solver && c->options.cone == CAROM_QP_CIRCULAR;
   if (status == CAROM_OK) status = check_model(m, error);
@@ -186,7 +196,8 @@ static void release(carom_stepper *stepper) {
   carom_sweep_destroy(&c->sweep, &c->allocator);
   carom_state_destroy(c->trial);
   void *blocks[] = {c->near,   c->impulses,         c->chosen,           c->active,
-                    c->events, c->program_contacts, c->program_impulses, c->memory.records};
+                    c->events, c->program_contacts, c->program_impulses, c->memory.records,
+                    c->rebound};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
 }
 
@@ -218,9 +229,9 @@ static void set_velocities(const carom_cone *c, const carom_state *state, carom_
 #pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
   for (int i = 0; i < m->moving_count; i++) {
     int body = c->mover[i];
-    v[body] = carom_state_velocity(m, state, body);
-    w[body] = c->grains ? cm_scale(m->bodies[body].inverse_inertia.x, state->l[body])
-                        : carom_state_angular_velocity(m, state, body);
+    v[body] = cm_scale(c->bodies.inverse_mass[body], state->p[body]);
+    w[body] =
+        c->grains ? cm_scale(c->bodies.over_scale[body], state->l[body]) : carom_state_angular_velocity(m, state, body);
   }
 }
 
@@ -249,7 +260,7 @@ static void kick(carom_cone *c, carom_state *state, double h, carom_step_report 
 #pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
   for (int i = 0; i < m->moving_count; i++) {
     int body = c->mover[i];
-    state->p[body] = cm_axpy(state->p[body], h * m->bodies[body].mass, m->gravity);
+    state->p[body] = cm_axpy(state->p[body], h * c->bodies.mass[body], m->gravity);
   }
   set_velocities(c, state, c->v_free, c->w_free);
   for (int i = 0; i < m->drive_count; i++) {
@@ -260,19 +271,31 @@ static void kick(carom_cone *c, carom_state *state, double h, carom_step_report 
   }
 }
 
-// Weight acts where the body is, or half way along its parabola.
-static void book_weight(const carom_cone *c, const carom_state *state, double h, carom_step_report *report) {
-  carom_vec3 g = c->model->gravity, moment = cm_zero3();
-  if (cm_norm2(g) == 0) return;
+enum { SHARES = 64 };
+
+// Mass and its first moment; weight acts where the body is, or half way along its parabola.
+static double weigh_share(const carom_cone *c, const carom_state *state, double h, int share, carom_vec3 *moment) {
+  carom_vec3 g = c->model->gravity;
+  int size = c->model->moving_count / SHARES + 1;
   double mass = 0;
-  for (int i = 0; i < c->model->moving_count; i++) {
+  for (int i = share * size; i < (share + 1) * size && i < c->model->moving_count; i++) {
     int body = c->mover[i];
-    double m = c->model->bodies[body].mass;
+    double m = c->bodies.mass[body];
     carom_vec3 x = state->x[body];
     if (!c->touches[body]) x = cm_axpy(x, 0.5 * h, cm_axpy(c->v_free[body], -h, g));
     mass += m;
-    moment = cm_axpy(moment, m, x);
+    *moment = cm_axpy(*moment, m, x);
   }
+  return mass;
+}
+
+static void book_weight(const carom_cone *c, const carom_state *state, double h, carom_step_report *report) {
+  carom_vec3 g = c->model->gravity, moment = cm_zero3(), moments[SHARES] = {0};
+  if (cm_norm2(g) == 0) return;
+  double mass = 0, masses[SHARES];
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int k = 0; k < SHARES; k++) masses[k] = weigh_share(c, state, h, k, &moments[k]);
+  for (int k = 0; k < SHARES; k++) mass += masses[k], moment = cm_add(moment, moments[k]);
   report->impulse = cm_axpy(report->impulse, h * mass, g);
   report->angular_impulse = cm_axpy(report->angular_impulse, h, cm_cross(moment, g));
 }
@@ -284,9 +307,11 @@ static void take_momenta(const carom_cone *c, carom_state *state) {
   for (int i = 0; i < m->moving_count; i++) {
     int body = c->mover[i];
     if (!c->touches[body]) continue;
-    state->p[body] = cm_scale(m->bodies[body].mass, c->v[body]);
+    const carom_body *b = &m->bodies[body];
+    state->p[body] = cm_scale(c->bodies.mass[body], c->v[body]);
     carom_vec3 change = cm_sub(c->w[body], c->w_free[body]);
-    state->l[body] = cm_add(state->l[body], carom_body_spin_momentum(&m->bodies[body], state->q[body], change));
+    change = c->grains ? cm_scale(b->inertia.x, change) : carom_body_spin_momentum(b, state->q[body], change);
+    state->l[body] = cm_add(state->l[body], change);
   }
 }
 
@@ -309,6 +334,7 @@ static carom_status drift(carom_stepper *stepper, carom_state *state, double h, 
     failed = info.failed > failed ? info.failed : failed;
   }
   if (failed >= 0) return failed_turn(c, state, failed, h, error);
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
   for (int i = 0; i < c->model->moving_count; i++) {
     int body = c->mover[i];
     if (!c->touches[body]) state->x[body] = cm_add(state->x[body], fall);
@@ -352,7 +378,8 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   book_weight(c, state, h, report);
   carom_cone_book(c, state, h, report);
   if (c->trial) carom_cone_joints_book(c, state, end, report);
-  status = carom_cone_events(c, state, report, error);
+  c->h = h;
+  status = carom_cone_events(c, state, end, report, error);
   if (status != CAROM_OK) return status;
   take_momenta(c, state);
   status = drift(stepper, state, h, error);
@@ -371,11 +398,12 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 
 const carom_integrator carom_integrator_cone = {
     .name = "cone",
-    .summary = "many bodies in contact: one convex quadratic program over friction cones per step; inelastic",
+    .summary = "many bodies in contact: one convex quadratic program over friction cones per step",
     .scratch = scratch,
     .prepare = prepare,
     .advance = advance,
     .release = release,
     .memory = carom_cone_memory_bytes,
     .recall = carom_cone_memory_recall,
+    .contact_moments = carom_cone_contact_moments,
 };

@@ -4,6 +4,7 @@
 //
 //     cone_search*.c   which bodies may meet within the step, and where       -> near
 //     cone_memory.c    what each contact carried a step ago                   -> warm start
+//     cone_restitution.c   which of these are impacts, and what they are thrown back with
 //     cone_active.c    which of these enter the program, and the solve        -> velocities
 //     cone_joints.c    joints, motors and stops as rows of it
 //     cone_book.c      what the contacts did, for the audit
@@ -26,6 +27,7 @@ typedef struct carom_near {
   int a, b;       // bodies; a moves, b may be fixed, driven or CAROM_WORLD
   int64_t key;    // tells the contacts of body a apart
   bool mirrored;  // the same pair may have been found from b's side a step ago
+  float restitution;
   double gap, friction;
   carom_vec3 normal;        // from b to a
   carom_vec3 arm_a, arm_b;  // from the centres of mass to the point of contact
@@ -89,10 +91,14 @@ typedef struct carom_cone {
   carom_near *near;
   carom_vec3 *impulses;  // (near_count) of those in the program; 0 of others
   bool *chosen;          // (near_count) is in the program
-  int near_count, near_capacity, impulse_capacity, chosen_capacity;
+  bool bounces;          // some surface has restitution
+  double *rebound;       // (near_count) speed that an impact is thrown back with, m/s; null unless `bounces`
+  int near_count, near_capacity, impulse_capacity, chosen_capacity, rebound_capacity;
   carom_grain_grid grid;
-  int *wall_count;        // (moving_count) contacts with walls by sorted place
-  carom_contacts *parts;  // of bodies that are not balls
+  bool alike;                     // grains are all of one material,
+  carom_contact_surface surface;  // with this between any two
+  int *wall_count;                // (moving_count) contacts with walls by sorted place
+  carom_contacts *parts;          // of bodies that are not balls
   int *fixed_parts, fixed_count;
   carom_aabb *fixed_boxes;  // (fixed_count) now
   carom_pose *frames;       // (boundary_count) now
@@ -102,6 +108,7 @@ typedef struct carom_cone {
   carom_state *trial;  // the end of the step, to see what joints make of it; null without joints
   carom_contact_event *events;
   int event_capacity;
+  double h;  // of the last step that was taken; 0 before the first
 } carom_cone;
 
 // What the solve of a step came to.
@@ -130,6 +137,23 @@ void carom_cone_forget(carom_cone_memory *memory, int body);
 size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes);
 bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size);
 
+// ---- cone_restitution.c
+bool carom_cone_may_bounce(const carom_model *model);
+void carom_cone_set_rebounds(carom_cone *cone, double h);  // from the velocities at the start, and the free ones
+// Cuts the rebounds down when the contacts of the last solve made energy, to nought the last time; false when they did
+// not.
+bool carom_cone_soften(carom_cone *cone, bool last);
+
+// What stands with n.u' in the program, for a candidate.
+static inline double carom_cone_bias(const carom_cone *cone, int near, double h) {
+  return cone->rebound && cone->rebound[near] > 0 ? -cone->rebound[near] : cone->near[near].gap / h;
+}
+
+// Is it a body that contacts can move?
+static inline bool carom_cone_moves(const carom_cone *cone, int body) {
+  return body != CAROM_WORLD && (unsigned)cone->rank[body] < (unsigned)cone->model->moving_count;
+}
+
 // ---- cone_active.c
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
                               carom_error *error);
@@ -140,9 +164,10 @@ carom_status carom_cone_solve_on(carom_cone *cone, const carom_state *state, dou
 carom_vec3 carom_cone_drift_velocity(const carom_cone *cone, int body, double h);
 
 // ---- cone_sweep.c: at most so many sweeps over the active contacts of balls, until the residual (m/s) is about the
-// tolerance; leaves velocities, impulses and the true residual
-carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double tolerance, int *iterations, double *residual,
-                              carom_error *error);
+// tolerance, or none of them is about to overlap by more than `enough` (m; negative: never); leaves velocities,
+// impulses and the true residual
+carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double tolerance, double enough, int *iterations,
+                              double *residual, carom_error *error);
 
 // ---- cone_joints.c
 struct carom_tape;
@@ -159,8 +184,10 @@ bool carom_cone_joints_recall(carom_cone *cone, struct carom_tape *tape);
 
 // ---- cone_book.c
 void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom_step_report *report);
-carom_status carom_cone_events(carom_cone *cone, const carom_state *state, carom_step_report *report,
+// Events of the step that ends at `end`.
+carom_status carom_cone_events(carom_cone *cone, const carom_state *state, double end, carom_step_report *report,
                                carom_error *error);
+bool carom_cone_contact_moments(const carom_stepper *stepper, carom_mat3 *moments);
 
 // ---- cone_outlet.c
 carom_status carom_cone_recirculate(carom_cone *cone, carom_state *state, carom_step_report *report,

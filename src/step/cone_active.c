@@ -9,7 +9,14 @@
 
 #include "step/cone.h"
 
-enum { FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12, MOST_SEARCHES = 16 };
+enum {
+  BALL_SWEEPS = 20,
+  FIRST_SWEEPS = 30,
+  JOINT_SWEEPS = 400,
+  MOST_PASSES = 12,
+  MOST_SEARCHES = 16,
+  MOST_SOFTENINGS = 6
+};
 static const double TAKE_IN = 0.1;  // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double CALM = 5e-4;    // residual aimed at, in radii per step
 static const double HELD = 1e-7;    // the same where joints are in the program
@@ -19,30 +26,37 @@ static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after a
 // ---- velocities ---------------------------------------------------------------------------------------------------
 
 carom_vec3 carom_cone_drift_velocity(const carom_cone *cone, int body, double h) {
-  if (cone->touches[body] || cone->model->bodies[body].fixed) return cone->v[body];
+  if (cone->touches[body] || !carom_cone_moves(cone, body)) return cone->v[body];
   return cm_axpy(cone->v[body], -0.5 * h, cone->model->gravity);
 }
 
-static carom_vec3 point_velocity(carom_vec3 v, carom_vec3 w, carom_vec3 arm) { return cm_add(v, cm_cross(w, arm)); }
+// Of the point of contact; the arms of balls lie along the normal, and turning does not count along it.
+static carom_vec3 approach_velocity(const carom_cone *cone, int body, carom_vec3 arm, double h) {
+  carom_vec3 v = carom_cone_drift_velocity(cone, body, h);
+  return cone->grains && carom_cone_moves(cone, body) ? v : cm_add(v, cm_cross(cone->w[body], arm));
+}
 
 // Gap at the end of the step, to first order; for balls the true one is never less.
 static double coming_gap(const carom_cone *cone, const carom_near *near, double h) {
-  carom_vec3 u = point_velocity(carom_cone_drift_velocity(cone, near->a, h), cone->w[near->a], near->arm_a);
-  if (near->b != CAROM_WORLD)
-    u = cm_sub(u, point_velocity(carom_cone_drift_velocity(cone, near->b, h), cone->w[near->b], near->arm_b));
+  carom_vec3 u = approach_velocity(cone, near->a, near->arm_a, h);
+  if (near->b != CAROM_WORLD) u = cm_sub(u, approach_velocity(cone, near->b, near->arm_b, h));
   return near->gap + h * cm_dot(near->normal, u);
 }
 
 // ---- the active set -----------------------------------------------------------------------------------------------
 
 static double take_in_gap(const carom_cone *cone, const carom_near *near) {
-  bool both = near->b != CAROM_WORLD && !cone->model->bodies[near->b].fixed;
+  bool both = carom_cone_moves(cone, near->b);
   return TAKE_IN * (cone->radius[near->a] + (both ? cone->radius[near->b] : 0));
 }
 
+// Several threads may note the same body.
 static void note_touch(carom_cone *cone, const carom_near *near) {
+#pragma omp atomic write
   cone->touches[near->a] = true;
-  if (near->b != CAROM_WORLD) cone->touches[near->b] = true;
+  if (near->b == CAROM_WORLD) return;
+#pragma omp atomic write
+  cone->touches[near->b] = true;
 }
 
 // By the velocities at hand. Those that `carry` an impulse in them stay, whatever they are about to do.
@@ -58,14 +72,26 @@ static void choose(carom_cone *cone, double h, bool carry) {
   }
 }
 
+enum { SHARES = 64 };
+
+// Shares of the candidates are counted, then listed one behind the other.
 static int list_active(carom_cone *cone, const carom_state *state) {
-  cone->active_count = 0;
+  int first[SHARES + 1] = {0}, share = cone->near_count / SHARES + 1;
   memset(cone->touches, 0, (size_t)cone->model->body_count * sizeof *cone->touches);
-  for (int i = 0; i < cone->near_count; i++) {
-    if (!cone->chosen[i]) continue;
-    cone->active[cone->active_count++] = i;
-    note_touch(cone, &cone->near[i]);
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int k = 0; k < SHARES; k++)
+    for (int i = k * share; i < (k + 1) * share && i < cone->near_count; i++) first[k + 1] += cone->chosen[i];
+  for (int k = 0; k < SHARES; k++) first[k + 1] += first[k];
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int k = 0; k < SHARES; k++) {
+    int count = first[k];
+    for (int i = k * share; i < (k + 1) * share && i < cone->near_count; i++) {
+      if (!cone->chosen[i]) continue;
+      cone->active[count++] = i;
+      note_touch(cone, &cone->near[i]);
+    }
   }
+  cone->active_count = first[SHARES];
   carom_cone_joints_touch(cone, state);
   return cone->active_count;
 }
@@ -110,6 +136,15 @@ static void program_bodies(carom_cone *cone, const carom_state *state) {
   }
 }
 
+// Directions of generators are counted from here: where the normal is next to this axis, and only there, they turn
+// with the least of changes in it. Beds are often built in layers along the axes, where any choice that has its
+// exceptions there (n.z = 0, say) would leave friction to round-off. Three generators also tell A from B, and which of
+// two balls is A changes from step to step: the smaller number counts.
+static carom_vec3 first_direction(const carom_near *near) {
+  double sign = near->b == CAROM_WORLD || near->a < near->b ? 1 : -1;
+  return cm_scale(sign, cm_vec3(0.3651, 0.5443, 0.7553));
+}
+
 static void program_contacts(carom_cone *cone, double h) {
 #pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
   for (int i = 0; i < cone->active_count; i++) {
@@ -117,8 +152,9 @@ static void program_contacts(carom_cone *cone, double h) {
     cone->program_contacts[i] = (carom_qp_contact){.a = cone->rank[near->a],
                                                    .b = near->b == CAROM_WORLD ? CAROM_QP_WORLD : cone->rank[near->b],
                                                    .friction = near->friction,
-                                                   .bias = near->gap / h,
+                                                   .bias = carom_cone_bias(cone, cone->active[i], h),
                                                    .normal = near->normal,
+                                                   .tangent = first_direction(near),
                                                    .arm_a = near->arm_a,
                                                    .arm_b = near->arm_b};
     cone->program_impulses[i] = cone->impulses[cone->active[i]];
@@ -135,12 +171,17 @@ static void take_solution(carom_cone *cone) {
   for (int i = 0; i < cone->active_count; i++) cone->impulses[cone->active[i]] = cone->program_impulses[i];
 }
 
+// Where the first sweeps left too deep an overlap, many more are allowed, and that overlap tells when to stop. A sweep
+// sees each contact just before it is solved, while later ones may push it back in: if it stopped too early, less is
+// enough.
 static carom_status solve_by_sweeps(carom_cone *cone, double h, int doubled, carom_cone_outcome *outcome,
                                     carom_error *error) {
-  double scale = cone->size / h, residual;
-  int most = cone->options.max_iterations > 0 ? cone->options.max_iterations : FIRST_SWEEPS;
-  carom_status status = carom_cone_sweep(cone, h, most << (doubled < 3 ? doubled : 3), CALM * scale,
-                                         &outcome->iterations, &residual, error);
+  double scale = cone->size / h, residual, enough = -1;
+  if (doubled > 0) enough = 0.8 * ALLOWED_OVERLAP * cone->size / (1 << (doubled - 1));
+  int most = cone->options.max_iterations > 0 ? cone->options.max_iterations : BALL_SWEEPS;
+  int shift = doubled == 0 ? 0 : doubled == 1 ? 2 : 3;
+  carom_status status =
+      carom_cone_sweep(cone, h, most << shift, CALM * scale, enough, &outcome->iterations, &residual, error);
   if (status == CAROM_OK) outcome->residual = residual / scale;
   return status;
 }
@@ -180,21 +221,26 @@ static carom_status solve_program(carom_cone *cone, double h, int doubled, carom
 
 // ---- the check ----------------------------------------------------------------------------------------------------
 
-// Takes in what would overlap. The deepest overlap of all, and of those that are in the program already.
-static double check_gaps(carom_cone *cone, double h, double allowed, double *within) {
+// Takes in what would overlap by more than `slight`. The deepest overlap of all, and of those that are in the program
+// already.
+static double check_gaps(carom_cone *cone, double h, double slight, double *within, bool *taken) {
   double worst = 0, solved = 0;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max \
-                                                                               : worst, solved) if (cone->threads > 1)
+  bool more = false;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max              \
+                                                                               : worst, solved) \
+    reduction(||                                                                                \
+              : more) if (cone->threads > 1)
   for (int i = 0; i < cone->near_count; i++) {
     double overlap = -coming_gap(cone, &cone->near[i], h);
     worst = overlap > worst ? overlap : worst;
     if (cone->chosen[i]) {
       solved = overlap > solved ? overlap : solved;
-    } else if (overlap > 0.25 * allowed) {
-      cone->chosen[i] = true;
+    } else if (overlap > slight) {
+      cone->chosen[i] = more = true;
     }
   }
   *within = solved;
+  *taken = more;
   return worst;
 }
 
@@ -232,10 +278,12 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, d
 }
 
 // Solves for the candidates at hand until overlaps are as small as they should be. Sweeps are doubled only where those
-// before did not part what was in the program.
+// before did not part what was in the program. Where a tolerance was asked for, whatever would overlap is taken in: the
+// program then is the same one whoever solves it, and so is the motion.
 static carom_status solve_here(carom_cone *cone, const carom_state *state, double h, bool fresh,
                                carom_cone_outcome *outcome, carom_error *error) {
   double allowed = ALLOWED_OVERLAP * cone->size;
+  double slight = cone->exacting ? fmin(cone->options.tolerance, 0.25 * ALLOWED_OVERLAP) * cone->size : 0.25 * allowed;
   carom_status status = make_room(cone, error);
   bool solve = fresh;
   int doubled = 0;
@@ -244,8 +292,9 @@ static carom_status solve_here(carom_cone *cone, const carom_state *state, doubl
     if (solve) status = solve_program(cone, h, doubled, outcome, error);
     if (status != CAROM_OK) break;
     double within;
-    outcome->violation = check_gaps(cone, h, allowed, &within);
-    if (outcome->violation <= allowed) return CAROM_OK;
+    bool taken;
+    outcome->violation = check_gaps(cone, h, slight, &within, &taken);
+    if (outcome->violation <= allowed && !(cone->exacting && taken)) return CAROM_OK;
     doubled += within > allowed;
     solve = true;
   }
@@ -267,8 +316,8 @@ static double deepest(const carom_cone *cone) {
   return worst;
 }
 
-carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
-                              carom_error *error) {
+static carom_status search_and_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
+                                     carom_error *error) {
   size_t bytes = (size_t)cone->model->body_count * sizeof *cone->v;
   memcpy(cone->v, cone->v_free, bytes);
   memcpy(cone->w, cone->w_free, bytes);
@@ -278,12 +327,23 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double
   for (int k = 0; k < MOST_SEARCHES; k++) {
     carom_status status = carom_cone_search(cone, state, error);
     if (status != CAROM_OK) return status;
-    if (k == 0 && !cone->swept) program_bodies(cone, state);
+    if (!cone->swept) program_bodies(cone, state);  // the search may have put the bodies in another order
     if (k == 0) outcome->overlap = deepest(cone);
     choose(cone, h, k > 0);
-    status = solve_here(cone, state, h, k == 0, outcome, error);
+    if (cone->bounces) carom_cone_set_rebounds(cone, h);
+    status = solve_here(cone, state, h, k == 0 || cone->exacting, outcome, error);
     if (status == CAROM_OK) status = carom_cone_remember(cone, error);
     if (status != CAROM_OK || outrun(cone, h) == 0) return status;
   }
   return CAROM_OK;
+}
+
+carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, double h, carom_cone_outcome *outcome,
+                              carom_error *error) {
+  carom_status status = search_and_solve(cone, state, h, outcome, error);
+  for (int k = 1; cone->bounces && k <= MOST_SOFTENINGS && status == CAROM_OK; k++) {
+    if (!carom_cone_soften(cone, k == MOST_SOFTENINGS)) break;
+    status = carom_cone_solve_on(cone, state, h, outcome, error);
+  }
+  return status;
 }

@@ -2,9 +2,13 @@
 //
 // Over a step from v to v' all impulses together change the kinetic energy by their product with (v + v')/2: of a
 // contact, gamma.(u + u')/2 with u relative, and gamma.u_b more where the other surface is driven with u_b.
+#include <string.h>
+
 #include "step/cone.h"
 
-enum { MOST_EVENTS = 256 };  // a step of a flow has thousands: only small scenes are told contact by contact
+// A step of a flow has thousands of contacts: only small scenes are told contact by contact. The stress of larger ones
+// is known from what the contacts do to each body, below.
+enum { MOST_EVENTS = 256 };
 
 static carom_vec3 point_velocity(carom_vec3 v, carom_vec3 w, carom_vec3 arm) { return cm_add(v, cm_cross(w, arm)); }
 
@@ -24,9 +28,9 @@ static void add_contact(const carom_cone *cone, const carom_state *state, int i,
     other = cm_scale(0.5, cm_add(point_velocity(cone->v_start[near->b], cone->w_start[near->b], near->arm_b),
                                  point_velocity(cone->v[near->b], cone->w[near->b], near->arm_b)));
   carom_vec3 u = cm_sub(mean, other);
-  double normal = cm_dot(g, n) * cm_dot(u, n);
-  sum->normal_loss -= normal;
-  sum->friction_loss -= cm_dot(g, u) - normal;
+  double normal = -cm_dot(g, n) * cm_dot(u, n), sliding = -cm_dot(g, u) - normal;
+  sum->normal_loss += normal;
+  sum->friction_loss += sliding;
   if (!outside) return;
   sum->work += cm_dot(g, other);
   sum->impulse = cm_add(sum->impulse, g);
@@ -54,6 +58,8 @@ void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom
       total.angular_impulse = cm_add(total.angular_impulse, part.angular_impulse);
     }
   }
+  for (int i = 0; cone->bounces && i < cone->active_count; i++)
+    report->collisions += cone->rebound[cone->active[i]] > 0 && cm_norm2(cone->impulses[cone->active[i]]) > 0;
   report->restitution_loss += total.normal_loss;
   report->friction_loss += total.friction_loss;
   report->work += total.work;
@@ -61,7 +67,7 @@ void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom
   report->angular_impulse = cm_add(report->angular_impulse, total.angular_impulse);
 }
 
-carom_status carom_cone_events(carom_cone *cone, const carom_state *state, carom_step_report *report,
+carom_status carom_cone_events(carom_cone *cone, const carom_state *state, double end, carom_step_report *report,
                                carom_error *error) {
   if (cone->active_count > MOST_EVENTS) return CAROM_OK;
   if (!carom_cone_room(&cone->allocator, (void **)&cone->events, &cone->event_capacity, cone->active_count,
@@ -72,8 +78,9 @@ carom_status carom_cone_events(carom_cone *cone, const carom_state *state, carom
     const carom_near *near = &cone->near[cone->active[i]];
     carom_vec3 impulse = cone->impulses[cone->active[i]];
     if (cm_norm2(impulse) == 0) continue;
-    cone->events[count++] = (carom_contact_event){.kind = CAROM_EVENT_CONTACT,
-                                                  .time = state->time,
+    bool impact = cone->bounces && cone->rebound[cone->active[i]] > 0;
+    cone->events[count++] = (carom_contact_event){.kind = impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
+                                                  .time = end,
                                                   .body_a = near->a,
                                                   .body_b = near->b,
                                                   .point = cm_add(state->x[near->a], near->arm_a),
@@ -83,4 +90,27 @@ carom_status carom_cone_events(carom_cone *cone, const carom_state *state, carom
   report->events = cone->events;
   report->event_count = count;
   return CAROM_OK;
+}
+
+// ---- what they do to the inside of the bodies -----------------------------------------------------------------------
+
+static void add_outer(carom_mat3 *sum, double s, carom_vec3 a, carom_vec3 b) {
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 3; j++) sum->m[i][j] += s * (&a.x)[i] * (&b.x)[j];
+}
+
+// Force (x) (centre - point) on either body. Both together are the force times the branch from centre to centre, whose
+// sum over a volume is its stress (Love 1927, note B; Weber 1966).
+bool carom_cone_contact_moments(const carom_stepper *stepper, carom_mat3 *moments) {
+  const carom_cone *cone = stepper->work;
+  if (!(cone->h > 0)) return false;
+  memset(moments, 0, (size_t)cone->model->body_count * sizeof *moments);
+  for (int i = 0; i < cone->active_count; i++) {
+    const carom_near *near = &cone->near[cone->active[i]];
+    carom_vec3 impulse = cone->impulses[cone->active[i]];
+    add_outer(&moments[near->a], -1 / cone->h, impulse, near->arm_a);
+    if (near->b != CAROM_WORLD && !cone->model->bodies[near->b].fixed)
+      add_outer(&moments[near->b], 1 / cone->h, impulse, near->arm_b);
+  }
+  return true;
 }

@@ -43,15 +43,22 @@ typedef struct cells {
 static void components(carom_vec3 x, double out[3]) { out[0] = x.x, out[1] = x.y, out[2] = x.z; }
 
 // Cells as long as two of the largest balls may be apart and still meet.
-static cells choose_cells(const carom_grain_grid *grid) {
-  cells c = {.low = {INFINITY, INFINITY, INFINITY}};
-  double high[3] = {-INFINITY, -INFINITY, -INFINITY}, side = 0;
+static cells choose_cells(const carom_grain_grid *grid, int threads) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, side = 0;
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(min        \
+                                                                         : low[:3]) \
+    reduction(max                                                                   \
+              : high[:3], side) if (threads > 1)
   for (int i = 0; i < grid->count; i++) {
-    double x[3];
+    double x[3], room = 2 * (grid->balls[i].radius + grid->balls[i].reach);
     components(grid->balls[i].x, x);
-    for (int k = 0; k < 3; k++) c.low[k] = fmin(c.low[k], x[k]), high[k] = fmax(high[k], x[k]);
-    side = fmax(side, 2 * (grid->balls[i].radius + grid->balls[i].reach));
+    for (int k = 0; k < 3; k++) {
+      low[k] = x[k] < low[k] ? x[k] : low[k];
+      high[k] = x[k] > high[k] ? x[k] : high[k];
+    }
+    side = room > side ? room : side;
   }
+  cells c = {.low = {low[0], low[1], low[2]}};
   c.per_metre = 1 / (side * (1 + 1e-9));
   for (int k = 0; k < 3; k++) c.across[k] = (int64_t)fmin((high[k] - c.low[k]) * c.per_metre, MOST_CELLS) + 3;
   return c;
@@ -80,22 +87,32 @@ static void radix_sort(carom_grain_grid *grid, uint64_t largest) {
   }
 }
 
-void carom_grain_grid_sort(carom_grain_grid *grid, int up) {
-  cells c = choose_cells(grid);
-  int middle = (up + 1) % 3, fast = (up + 2) % 3;
+// Thin layers make short ways between neighbours in the order.
+static int slowest_axis(const cells *c, int up) {
+  int slow = up;
+  for (int k = 0; k < 3; k++)
+    if (c->across[k] > 2 * c->across[up] && c->across[k] > c->across[slow]) slow = k;
+  return slow;
+}
+
+void carom_grain_grid_sort(carom_grain_grid *grid, int up, int threads) {
+  cells c = choose_cells(grid, threads);
+  int slow = slowest_axis(&c, up), middle = (slow + 1) % 3, fast = (slow + 2) % 3;
   uint64_t largest = 0;
   grid->row = c.across[fast];
   grid->layer = c.across[fast] * c.across[middle];
+#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : largest) if (threads > 1)
   for (int i = 0; i < grid->count; i++) {
     double x[3];
     components(grid->balls[i].x, x);
-    int64_t key =
-        cell_of(&c, up, x[up]) * grid->layer + cell_of(&c, middle, x[middle]) * grid->row + cell_of(&c, fast, x[fast]);
+    int64_t key = cell_of(&c, slow, x[slow]) * grid->layer + cell_of(&c, middle, x[middle]) * grid->row +
+                  cell_of(&c, fast, x[fast]);
     grid->keys[i] = (uint64_t)key;
     grid->order[i] = i;
     if (grid->keys[i] > largest) largest = grid->keys[i];
   }
   radix_sort(grid, largest);
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int i = 0; i < grid->count; i++) grid->grains[i] = grid->balls[grid->order[i]];
 }
 

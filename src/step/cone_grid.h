@@ -31,8 +31,9 @@ carom_status carom_grain_grid_create(carom_grain_grid *grid, int count, const ca
                                      carom_error *error);
 void carom_grain_grid_destroy(carom_grain_grid *grid);
 
-// Sorts the balls by cell; `up` is the axis (0, 1, 2) along which layers are stacked.
-void carom_grain_grid_sort(carom_grain_grid *grid, int up);
+// Sorts the balls by cell. Layers are stacked along the axis `up` (0, 1, 2), or along one that is more than twice as
+// long.
+void carom_grain_grid_sort(carom_grain_grid *grid, int up, int threads);
 // Fills partners: every pair nearer than both reaches together, from the earlier place. The same for any threads.
 carom_status carom_grain_grid_pair(carom_grain_grid *grid, int threads, carom_error *error);
 

@@ -22,23 +22,20 @@ carom_vec3 carom_cone_recall(const carom_cone_memory *memory, const carom_near *
 
 void carom_cone_forget(carom_cone_memory *memory, int body) { memory->last[body] = memory->first[body]; }
 
-// Records are grouped by body a, in the order of the candidates.
+// Candidates come body by body, and so do their records.
 carom_status carom_cone_remember(carom_cone *cone, carom_error *error) {
   carom_cone_memory *m = &cone->memory;
   int bodies = cone->model->body_count;
   if (!carom_cone_room(&cone->allocator, (void **)&m->records, &m->capacity, cone->active_count, sizeof *m->records))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", cone->active_count);
+  memset(m->first, 0, (size_t)bodies * sizeof *m->first);
   memset(m->last, 0, (size_t)bodies * sizeof *m->last);
-  for (int i = 0; i < cone->active_count; i++) m->last[cone->near[cone->active[i]].a]++;
-  int start = 0;
-  for (int i = 0; i < bodies; i++) {
-    int count = m->last[i];
-    m->first[i] = m->last[i] = start;
-    start += count;
-  }
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
   for (int i = 0; i < cone->active_count; i++) {
     const carom_near *near = &cone->near[cone->active[i]];
-    m->records[m->last[near->a]++] = (carom_cone_record){near->key, cone->impulses[cone->active[i]]};
+    m->records[i] = (carom_cone_record){near->key, cone->impulses[cone->active[i]]};
+    if (i == 0 || cone->near[cone->active[i - 1]].a != near->a) m->first[near->a] = i;
+    if (i + 1 == cone->active_count || cone->near[cone->active[i + 1]].a != near->a) m->last[near->a] = i + 1;
   }
   m->count = cone->active_count;
   return CAROM_OK;

@@ -13,6 +13,11 @@ static int64_t boundary_key(const carom_model *m, int boundary) {
   return (int64_t)m->body_count + m->part_count + (int64_t)boundary * FEATURES;
 }
 
+static void set_surface(carom_near *near, carom_contact_surface surface) {
+  near->friction = surface.friction;
+  near->restitution = (float)surface.restitution;
+}
+
 bool carom_cone_room(const carom_allocator *allocator, void **array, int *capacity, int count, size_t size) {
   if (count <= *capacity) return true;
   int wanted = count + count / 4 + 64;
@@ -26,14 +31,14 @@ bool carom_cone_room(const carom_allocator *allocator, void **array, int *capaci
 
 // ---- walls --------------------------------------------------------------------------------------------------------
 
-static double mixed_friction(const carom_model *m, int body, int material) {
+static carom_contact_surface mixed_surface(const carom_model *m, int body, int material) {
   int a = m->bodies[body].material;
   for (int i = m->surface_count - 1; i >= 0; i--) {
     const int *pair = m->surfaces[i].material;
-    if ((pair[0] == a && pair[1] == material) || (pair[0] == material && pair[1] == a))
-      return m->surfaces[i].surface.friction;
+    if ((pair[0] == a && pair[1] == material) || (pair[0] == material && pair[1] == a)) return m->surfaces[i].surface;
   }
-  return sqrt(m->materials[a].friction * m->materials[material].friction);
+  const carom_material *p = &m->materials[a], *q = &m->materials[material];
+  return (carom_contact_surface){sqrt(p->restitution * q->restitution), sqrt(p->friction * q->friction)};
 }
 
 int carom_cone_touch_boundaries(const carom_cone *cone, int body, carom_vec3 center, carom_vec3 arm, double radius,
@@ -51,7 +56,7 @@ int carom_cone_touch_boundaries(const carom_cone *cone, int body, carom_vec3 cen
       if (count >= room) continue;
       carom_near n = {.a = body, .b = b->body, .gap = touches[k].gap, .normal = touches[k].normal};
       n.key = key + boundary_key(m, i) + touches[k].feature;
-      n.friction = mixed_friction(m, body, b->material);
+      set_surface(&n, mixed_surface(m, body, b->material));
       n.arm_a = cm_axpy(arm, -radius, n.normal);
       carom_vec3 point = cm_sub(cm_axpy(center, -radius, n.normal), cm_scale(n.gap, n.normal));
       n.arm_b = b->body == CAROM_WORLD ? cm_zero3() : cm_sub(point, cone->frames[m->boundary_count + i].p);
@@ -85,16 +90,16 @@ static bool touch_part(const carom_placed *part, const carom_shape *ball, carom_
 static int touch_fixed(const carom_cone *cone, const carom_state *state, int body, carom_vec3 x, double radius,
                        double reach, carom_near *near, int room) {
   const carom_model *m = cone->model;
-  const carom_shape *ball = m->parts[m->bodies[body].part_start].shape;
   int count = 0;
   for (int i = 0; i < cone->fixed_count; i++) {
     int other = cone->parts->body_of_part[cone->fixed_parts[i]];
     if (!box_near(&cone->fixed_boxes[i], x, radius + reach + cone->reach[other])) continue;
     carom_placed part = carom_contacts_place(cone->parts, cone->fixed_parts[i], state->x, state->q);
     carom_near n = {.a = body, .b = other, .key = part_key(m, cone->fixed_parts[i])};
+    const carom_shape *ball = m->parts[m->bodies[body].part_start].shape;
     if (!touch_part(&part, ball, x, radius, &n.gap, &n.normal) || n.gap > reach + cone->reach[other]) continue;
     if (count++ >= room) continue;
-    n.friction = carom_model_surface(m, body, other).friction;
+    set_surface(&n, carom_model_surface(m, body, other));
     n.arm_a = cm_scale(-radius, n.normal);
     n.arm_b = cm_sub(cm_axpy(x, -radius - n.gap, n.normal), state->x[other]);
     near[count - 1] = n;
@@ -151,7 +156,7 @@ static void pair_near(const carom_cone *cone, int place, int other, carom_near *
   near->mirrored = true;
   near->gap = length - a->radius - b->radius;
   near->normal = length > 0 ? cm_scale(1 / length, d) : cm_vec3(0, 0, 1);
-  near->friction = carom_model_surface(cone->model, near->a, near->b).friction;
+  set_surface(near, cone->alike ? cone->surface : carom_model_surface(cone->model, near->a, near->b));
   near->arm_a = cm_scale(-(a->radius + 0.5 * near->gap), near->normal);
   near->arm_b = cm_scale(b->radius + 0.5 * near->gap, near->normal);
 }
@@ -159,13 +164,12 @@ static void pair_near(const carom_cone *cone, int place, int other, carom_near *
 // First contact of each ball in near; the total in return.
 static int count_near(carom_cone *cone, const carom_state *state) {
   bool walls = cone->fixed_count > 0 || cone->model->boundary_count > 0;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->grid.count; i++) cone->wall_count[i] = walls ? touch_walls(cone, state, i, NULL, 0) : 0;
   int total = 0;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(+ : total) if (cone->threads > 1)
   for (int i = 0; i < cone->grid.count; i++) {
-    int own = cone->wall_count[i] + cone->grid.partner_count[i];
+    cone->wall_count[i] = walls ? touch_walls(cone, state, i, NULL, 0) : 0;
     cone->rank[cone->mover[cone->grid.order[i]]] = i;
-    total += own;
+    total += cone->wall_count[i] + cone->grid.partner_count[i];
   }
   return total;
 }
@@ -189,7 +193,7 @@ static void fill_near(carom_cone *cone, const carom_state *state) {
 
 static carom_status search_grains(carom_cone *cone, const carom_state *state, carom_error *error) {
   fill_balls(cone, state);
-  carom_grain_grid_sort(&cone->grid, up_axis(cone->model->gravity));
+  carom_grain_grid_sort(&cone->grid, up_axis(cone->model->gravity), cone->threads);
   carom_status status = carom_grain_grid_pair(&cone->grid, cone->threads, error);
   if (status != CAROM_OK) return status;
   cone->near_count = count_near(cone, state);
@@ -220,7 +224,9 @@ carom_status carom_cone_search(carom_cone *cone, const carom_state *state, carom
   if (carom_cone_room(&cone->allocator, (void **)&cone->impulses, &cone->impulse_capacity, cone->near_count,
                       sizeof *cone->impulses) &&
       carom_cone_room(&cone->allocator, (void **)&cone->chosen, &cone->chosen_capacity, cone->near_count,
-                      sizeof *cone->chosen))
+                      sizeof *cone->chosen) &&
+      (!cone->bounces || carom_cone_room(&cone->allocator, (void **)&cone->rebound, &cone->rebound_capacity,
+                                         cone->near_count, sizeof *cone->rebound)))
     return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", cone->near_count);
 }

@@ -23,6 +23,7 @@ static void near_of(const carom_cone *cone, const carom_state *state, const caro
                     carom_near *near) {
   carom_vec3 middle = cm_scale(0.5, cm_add(c->point_a, c->point_b));
   *near = (carom_near){.a = c->body_a, .b = c->body_b, .gap = c->gap, .friction = c->friction, .normal = c->normal};
+  near->restitution = (float)c->restitution;
   near->key = ((int64_t)c->part_a * cone->model->part_count + c->part_b) * POINTS + point;
   near->arm_a = cm_sub(middle, state->x[c->body_a]);
   near->arm_b = cm_sub(middle, state->x[c->body_b]);

@@ -15,6 +15,7 @@
 
 typedef float v8 __attribute__((vector_size(32)));
 typedef int m8 __attribute__((vector_size(32)));
+typedef long long q4 __attribute__((vector_size(32)));
 
 #define INLINE static inline __attribute__((always_inline))
 #define SHUFFLE __builtin_shufflevector
@@ -67,10 +68,15 @@ INLINE void gather(const carom_sweep_body *bodies, const int *index, v8 B[8]) {
 
 // Bodies that cannot move are not written: several lanes or threads may hold the same one.
 INLINE void scatter(carom_sweep_body *bodies, const int *index, v8 B[8]) {
-  v8 moves = B[3];
+  v8 mass = B[3], zero = {0};
+  q4 moves = (q4)(mass > zero);
   transpose(B);
-  for (int k = 0; k < CAROM_SWEEP_LANES; k++)
-    if (moves[k] > 0) store(bodies[index[k]].v, B[k]);
+  if ((moves[0] & moves[1] & moves[2] & moves[3]) == -1) {
+    for (int k = 0; k < CAROM_SWEEP_LANES; k++) store(bodies[index[k]].v, B[k]);
+  } else {
+    for (int k = 0; k < CAROM_SWEEP_LANES; k++)
+      if (mass[k] > 0) store(bodies[index[k]].v, B[k]);
+  }
 }
 
 INLINE void push(v8 B[8], v8x3 f, v8x3 moment, v8 arm, v8 sign) {
@@ -80,9 +86,11 @@ INLINE void push(v8 B[8], v8x3 f, v8x3 moment, v8 arm, v8 sign) {
 }
 
 // The new impulse from the old one and the velocity; see above.
-INLINE v8x3 local_solution(const carom_sweep_pack *pack, v8x3 n, v8x3 g, v8x3 u) {
-  v8 along = load(pack->along), across = load(pack->across), mu = load(pack->mu), zero = {0};
-  v8 un = dot(n, u), gn = dot(n, g), wanted = gn - (un + load(pack->bias)) / along;
+INLINE v8x3 local_solution(const carom_sweep_pack *pack, v8 along, v8 across, v8x3 n, v8x3 g, v8x3 u, v8 *opening) {
+  v8 mu = load(pack->mu), zero = {0};
+  v8 un = dot(n, u), gn = dot(n, g);
+  *opening = un + load(pack->bias);
+  v8 wanted = gn - *opening / along;
   v8x3 ut = axpy(u, -un, n), gt = axpy(g, -gn, n);
   v8x3 t = axpy(gt, -1 / across, ut);
   v8 size = root(dot(t, t));
@@ -95,9 +103,19 @@ INLINE v8x3 local_solution(const carom_sweep_pack *pack, v8x3 n, v8x3 g, v8x3 u)
 }
 
 CAROM_SIMD_CLONES
+void carom_sweep_extrapolate(carom_sweep_body *bodies, carom_sweep_body *before, int first, int last, float beta) {
+  v8 ahead = {beta, beta, beta, beta, beta, beta, beta, beta};
+  for (int i = first; i < last; i++) {  // all eight: what does not change stays
+    v8 now = load(bodies[i].v);
+    store(bodies[i].v, now + ahead * (now - load(before[i].v)));
+    store(before[i].v, now);
+  }
+}
+
+CAROM_SIMD_CLONES
 carom_sweep_change carom_sweep_visit(carom_sweep_pack *packs, int first, int last, float beta,
                                      carom_sweep_body *bodies) {
-  v8 squares = {0}, turn = {0}, largest = {0}, one = {1, 1, 1, 1, 1, 1, 1, 1}, ahead = one * beta;
+  v8 squares = {0}, turn = {0}, largest = {0}, deepest = {0}, one = {1, 1, 1, 1, 1, 1, 1, 1}, ahead = one * beta;
   for (int i = first; i < last; i++) {
     carom_sweep_pack *pack = &packs[i];
     v8 A[8], B[8];
@@ -107,22 +125,27 @@ carom_sweep_change carom_sweep_visit(carom_sweep_pack *packs, int first, int las
     v8 la = load(pack->arm_a), lb = load(pack->arm_b);
     v8x3 spin = cross(n, (v8x3){la * A[4] + lb * B[4], la * A[5] + lb * B[5], la * A[6] + lb * B[6]});
     v8x3 u = {A[0] - B[0] + spin.x, A[1] - B[1] + spin.y, A[2] - B[2] + spin.z};
-    v8x3 next = local_solution(pack, n, g, u), d = sub(next, g), moment = cross(n, d);
+    v8 along = A[3] + B[3], across = along + la * la * A[7] + lb * lb * B[7];
+    along = choose(along > 0, along, one), across = choose(across > 0, across, one);  // padding
+    v8 opening;
+    v8x3 next = local_solution(pack, along, across, n, g, u, &opening), d = sub(next, g), moment = cross(n, d);
     store3(pack->before, old);
     store3(pack->g, next);
     push(A, d, moment, la, one), push(B, d, moment, lb, -one);
     scatter(bodies, pack->a, A);
     scatter(bodies, pack->b, B);
-    v8 along = load(pack->along), change = along * along * dot(d, d);
+    v8 change = along * along * dot(d, d);
     squares += change;
     turn -= along * along * dot(d, sub(next, old));
     largest = choose(change > largest, change, largest);
+    deepest = choose(-opening > deepest, -opening, deepest);
   }
   carom_sweep_change total = {0};
   for (int k = 0; k < CAROM_SWEEP_LANES; k++) {
     total.squares += squares[k];
     total.turn += turn[k];
     total.largest = largest[k] > total.largest ? largest[k] : total.largest;
+    total.deepest = deepest[k] > total.deepest ? deepest[k] : total.deepest;
   }
   total.largest = sqrtf(total.largest);
   return total;
