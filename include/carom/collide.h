@@ -50,7 +50,7 @@ typedef struct carom_ssh_options {
   int max_pivots;   ///< default 500
 } carom_ssh_options;
 
-enum { CAROM_CACHE_POINTS = 16, CAROM_CACHE_FACES = 2 * CAROM_CACHE_POINTS - 4 };
+enum { CAROM_CACHE_POINTS = 32, CAROM_CACHE_FACES = 2 * CAROM_CACHE_POINTS - 4 };
 
 /// What to begin from: the vertex pairs of the last query of the same two bodies, and of overlapping ones the polytope
 /// that proved their depth. Zero it before the first query, and leave it to the queries from then on.
@@ -147,6 +147,11 @@ typedef struct carom_manifold {
 /// CAROM_ERR_GEOMETRY when both are half-spaces, or the normal lies along the half-space.
 CAROM_API carom_status carom_contact_manifold(const carom_placed *a, const carom_placed *b, carom_vec3 normal,
                                               double slop, carom_manifold *manifold);
+/// The same in the plane: where the bodies' shadows on z = 0 touch, which is one point or the two ends of a segment, at
+/// z = 0. Of the normal the part in the plane counts. CAROM_ERR_NUMBER when it has none, CAROM_ERR_GEOMETRY also when a
+/// half-space leans out of the plane and so has no shadow.
+CAROM_API carom_status carom_contact_manifold_planar(const carom_placed *a, const carom_placed *b, carom_vec3 normal,
+                                                     double slop, carom_manifold *manifold);
 
 // ---- derivatives --------------------------------------------------------------------------------------------------
 

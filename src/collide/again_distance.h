@@ -15,24 +15,31 @@ CQ_INLINE bool weigh_edge(columns *c, carom_quad *foot) {
 }
 
 // With n = ab x ac the foot is p = (n.a / n.n) n = a + w1 ab + w2 ac; n . ((p - a) x ac) = w1 n.n, and p x ac is normal
-// to n, so that w1 = a . (n x ac) / n.n. Likewise w2 = a . (ab x n) / n.n.
-CQ_INLINE bool weigh_face(columns *c, carom_quad *foot) {
+// to n, so that w1 = a . (n x ac) / n.n = ac . (a x n) / n.n. Likewise w2 = -ab . (a x n) / n.n.
+CQ_INLINE bool weigh_face(columns *c, carom_quad *foot, carom_quad *direction) {
   carom_quad a = c->d[0], ab = cq_sub(c->d[1], a), ac = cq_sub(c->d[2], a), n = cq_cross(ab, ac);
   double nn = cq_dot(n, n);
   if (!(nn > 1e-20 * cq_dot(ab, ab) * cq_dot(ac, ac))) return false;  // needles want the care of gjk.c
   double inverse = 1 / nn;
   c->w[1] = cq_dot(a, cq_cross(n, ac)) * inverse, c->w[2] = cq_dot(a, cq_cross(ab, n)) * inverse;
   c->w[0] = 1 - c->w[1] - c->w[2];
-  *foot = cq_scale(cq_dot(n, a) * inverse, n);
+  double h = cq_dot(n, a);
+  *foot = cq_scale(h * inverse, n);
+  *direction = cq_flip(n, h);  // known before the division ends
   return true;
 }
 
-// The nearest point of the columns and its weights; false when not all columns carry it.
-CQ_INLINE bool weigh(columns *c, int count, carom_quad *p) {
+// The nearest point of the columns, its direction and its weights; false when not all columns carry it.
+CQ_INLINE bool weigh(columns *c, int count, carom_quad *p, carom_quad *direction) {
   const double least = 1e-12;
-  if (count == 1) return *p = c->d[0], c->w[0] = 1, true;
-  if (count == 2) return weigh_edge(c, p) && c->w[0] > least && c->w[1] > least;
-  return weigh_face(c, p) && c->w[0] > least && c->w[1] > least && c->w[2] > least;
+  if (count == 3) return weigh_face(c, p, direction) && c->w[0] > least && c->w[1] > least && c->w[2] > least;
+  bool good = true;
+  if (count == 1)
+    *p = c->d[0], c->w[0] = 1;
+  else
+    good = weigh_edge(c, p) && c->w[0] > least && c->w[1] > least;
+  *direction = *p;
+  return good;
 }
 
 // The answer from columns that carry p, d being the lowest one of all; false when round-off has spoilt p.
@@ -77,15 +84,19 @@ CQ_INLINE bool looks_away(const pair *P, carom_quad p, double norm2) {
   return cq_dot(p, cq_add(c, P->delta)) < norm2;
 }
 
-// One case for each number of columns, so that loops are unrolled and all stays in registers.
-CQ_INLINE bool again(const pair *P, columns *c, int count, carom_distance_result *result) {
-  carom_quad p;
-  if (!weigh(c, count, &p)) return false;
+// One case for each number of columns, so that loops are unrolled and all stays in registers. When the columns carry p
+// but one lies lower, it is put behind them, and *last is |p|^2.
+CQ_INLINE bool again(const pair *P, columns *c, int count, carom_distance_result *result, double *last) {
+  carom_quad p, direction;
+  *last = DBL_MAX;
+  if (!weigh(c, count, &p, &direction)) return false;
   double norm2 = cq_dot(p, p);
   if (!is_apart(P, norm2) || looks_away(P, p, norm2)) return false;
-  low_column low = lowest(P, c, count, p);
-  if (low.at < 0)
-    set_column(P, c, low.at = MOST_COLUMNS - 1, low.a, low.b);  // as low as the others, if round-off says so
+  low_column low = lowest(P, c, count, direction);
+  if (low.at < 0) {  // as low as the others, if round-off says so
+    set_column(P, c, low.at = count, low.a, low.b);
+    *last = norm2;
+  }
   return fill(P, c, count, p, norm2, c->d[low.at], result);
 }
 
@@ -93,55 +104,63 @@ CQ_INLINE bool again(const pair *P, columns *c, int count, carom_distance_result
 
 // The nearest point of a few columns, and the one to three that carry it.
 typedef struct nearest {
-  columns c;
   carom_quad p;
-  double norm2;
-  int count;
+  double norm2, w[3];
+  int count, index[3];
 } nearest;
 
-CQ_INLINE void consider(const columns *from, const int *index, int count, nearest *best) {
+CQ_INLINE void consider(const columns *from, int i, int j, int k, int count, nearest *best) {
   columns c;
-  carom_quad p;
-  for (int i = 0; i < count; i++) c.d[i] = from->d[index[i]];
-  if (!weigh(&c, count, &p)) return;
+  carom_quad p, direction;
+  c.d[0] = from->d[i], c.d[1] = from->d[j], c.d[2] = from->d[k];
+  if (!weigh(&c, count, &p, &direction)) return;
   double norm2 = cq_dot(p, p);
   if (!(norm2 < best->norm2)) return;
-  for (int i = 0; i < count; i++) copy_column(&best->c, i, from, index[i]), best->c.w[i] = c.w[i];
   best->count = count, best->p = p, best->norm2 = norm2;
+  best->index[0] = i, best->index[1] = j, best->index[2] = k;
+  for (int m = 0; m < count; m++) best->w[m] = c.w[m];
 }
 
 // All corners, edges and faces of the columns; only those with the last one when it has just been added, since the
 // others have been looked at before.
-static void nearest_of(const columns *c, int count, bool with_last, nearest *best) {
-  best->norm2 = DBL_MAX, best->count = 0;
+CQ_INLINE void nearest_of(const columns *c, int count, bool with_last, nearest *best) {
+  *best = (nearest){.norm2 = DBL_MAX};
   for (int k = count - 1; k >= (with_last ? count - 1 : 0); k--) {
-    consider(c, (int[]){k}, 1, best);
+    consider(c, k, k, k, 1, best);
     for (int j = 0; j < k; j++) {
-      consider(c, (int[]){j, k}, 2, best);
-      for (int i = 0; i < j; i++) consider(c, (int[]){i, j, k}, 3, best);
+      consider(c, j, k, k, 2, best);
+      for (int i = 0; i < j; i++) consider(c, i, j, k, 3, best);
     }
   }
 }
 
-// GJK (gjk.c) without its care for degenerate columns, from the columns of the last query. Gives up, rather than being
-// wrong, when |p| does not fall.
-static bool walk(const pair *P, columns *c, int count, carom_ssh_cache *cache, carom_distance_result *result) {
+// Those that carry the nearest point move to the front; their numbers rise, so that none is lost on the way.
+CQ_INLINE void keep_nearest(columns *c, const nearest *best) {
+  for (int i = 0; i < best->count; i++) {
+    copy_column(c, i, c, best->index[i]);
+    c->w[i] = best->w[i];
+  }
+}
+
+// GJK (gjk.c) without its care for degenerate columns, from the columns of the last query. The last of them is new when
+// the others are known to come as near as `last`. Gives up, rather than being wrong, when |p| does not fall.
+CQ_APART bool walk(const pair *P, columns *c, int count, double last, carom_ssh_cache *cache,
+                   carom_distance_result *result) {
   nearest best;
-  best.c = *c;
-  double last = DBL_MAX;
-  for (int round = 1; round <= 6; round++) {
-    nearest_of(c, count, round > 1, &best);
+  bool with_last = last < DBL_MAX;
+  for (int round = with_last ? 2 : 1; round <= 6; round++, with_last = true) {
+    nearest_of(c, count, with_last, &best);
     if (!(best.norm2 < last) || !is_apart(P, best.norm2)) return false;
-    low_column low = lowest(P, &best.c, best.count, best.p);
+    keep_nearest(c, &best);
+    low_column low = lowest(P, c, best.count, best.p);
     if (low.at >= 0) {
       cache->count = best.count;
-      for (int i = 0; i < best.count; i++) cache->a[i] = best.c.a[i], cache->b[i] = best.c.b[i];
-      bool good = fill(P, &best.c, best.count, best.p, best.norm2, best.c.d[low.at], result);
+      for (int i = 0; i < best.count; i++) cache->a[i] = c->a[i], cache->b[i] = c->b[i];
+      bool good = fill(P, c, best.count, best.p, best.norm2, c->d[low.at], result);
       result->iterations = round;
       return good;
     }
     last = best.norm2, count = best.count + 1;
-    *c = best.c;
     set_column(P, c, best.count, low.a, low.b);
   }
   return false;
@@ -231,11 +250,9 @@ CQ_INLINE carom_quad mix(const carom_quad3 *R, const carom_polytope *p, const in
 
 // How far D reaches along n; at least as far as the face, whose columns are those of the result.
 CQ_INLINE double reach_of(const pair *P, const carom_distance_result *r, carom_quad n, double depth) {
-  carom_vec3 m;
-  cq_store(&m, n);
   const carom_polytope *a = &P->a->polytope, *b = &P->b->polytope;
-  int va = vertex_of(P->a, cm_neg(cm_tmulv(P->A, m)), r->vertex_a[0]);
-  int vb = vertex_of(P->b, cm_tmulv(P->B, m), r->vertex_b[0]);
+  int va = vertex_of(P->a, cq_tmulv(&P->Ra, cq_neg(n)), r->vertex_a[0]);
+  int vb = vertex_of(P->b, cq_tmulv(&P->Rb, n), r->vertex_b[0]);
   for (int i = 0; i < 3; i++)
     if (r->vertex_a[i] == va && r->vertex_b[i] == vb) return depth;
   carom_quad x = cq_sub(cq_mulv(&P->Ra, &a->vertices[va]), cq_mulv(&P->Rb, &b->vertices[vb]));
@@ -262,7 +279,7 @@ static void put_first(carom_ssh_cache *cache, int k) {
 
 // The cached polytope once more: if its nearest face is a part of D's boundary and the others are no nearer, it tells
 // the depth (carom_epa_again says why that is enough).
-CQ_INLINE bool depth_again(const pair *P, carom_ssh_cache *cache, carom_distance_result *result) {
+CQ_APART bool depth_again(const pair *P, carom_ssh_cache *cache, carom_distance_result *result) {
   carom_quad d[CAROM_CACHE_POINTS];
   if (cache->points < 4 || cache->points > CAROM_CACHE_POINTS || cache->faces != 2 * cache->points - 4) return false;
   if (!recall_points(P, cache, d)) return false;
@@ -301,6 +318,10 @@ bool DISTANCE_AGAIN(const carom_placed *a, const carom_placed *b, carom_ssh_cach
   place(&P, a, b);
   if (cache->points > 0) return depth_again(&P, cache, result);
   if (!recall(&P, cache, count, &c)) return false;
-  bool found = count == 1 ? again(&P, &c, 1, result) : count == 2 ? again(&P, &c, 2, result) : again(&P, &c, 3, result);
-  return found || (!swings(&P) && walk(&P, &c, count, cache, result));
+  double last;
+  bool found = count == 1   ? again(&P, &c, 1, result, &last)
+               : count == 2 ? again(&P, &c, 2, result, &last)
+                            : again(&P, &c, 3, result, &last);
+  if (found) return true;
+  return !swings(&P) && walk(&P, &c, last < DBL_MAX ? count + 1 : count, last, cache, result);
 }

@@ -17,13 +17,11 @@ typedef struct pair {
   carom_quad3 Ra, Rb;
   carom_quad pa, pb, delta;  // positions, and A's minus B's
   const carom_shape *a, *b;
-  carom_mat3 A, B;
 } pair;
 
 CQ_INLINE void place(pair *P, const carom_placed *a, const carom_placed *b) {
   P->a = a->shape, P->b = b->shape;
-  P->A = cm_rotation(a->pose.q), P->B = cm_rotation(b->pose.q);
-  P->Ra = cq_columns(P->A), P->Rb = cq_columns(P->B);
+  cq_rotations(&a->pose.q, &b->pose.q, &P->Ra, &P->Rb);
   P->pa = cq_of(&a->pose.p), P->pb = cq_of(&b->pose.p);
   P->delta = cq_sub(P->pa, P->pb);
 }
@@ -69,11 +67,9 @@ typedef struct low_column {
 } low_column;
 
 CQ_INLINE low_column lowest(const pair *P, const columns *c, int count, carom_quad direction) {
-  carom_vec3 n;
-  cq_store(&n, direction);
   low_column low = {.at = -1};
-  low.a = vertex_of(P->a, cm_tmulv(P->A, n), c->a[count - 1]);
-  low.b = vertex_of(P->b, cm_neg(cm_tmulv(P->B, n)), c->b[count - 1]);
+  low.a = vertex_of(P->a, cq_tmulv(&P->Ra, direction), c->a[count - 1]);
+  low.b = vertex_of(P->b, cq_tmulv(&P->Rb, cq_neg(direction)), c->b[count - 1]);
   for (int i = 0; i < count; i++)
     if (c->a[i] == low.a && c->b[i] == low.b) low.at = i;
   return low;

@@ -182,8 +182,8 @@ static void bounded_distance(carom_difference *D, const carom_placed *a, const c
   }
 }
 
-static carom_status find(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
-                         carom_distance_result *result) {
+CQ_APART carom_status find(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
+                           carom_distance_result *result) {
   if (!carom_pair_is_finite(a, b)) return CAROM_ERR_NUMBER;
   bool plane_a = a->shape->kind == CAROM_SHAPE_HALFSPACE, plane_b = b->shape->kind == CAROM_SHAPE_HALFSPACE;
   if (plane_a && plane_b) return CAROM_ERR_GEOMETRY;

@@ -14,7 +14,11 @@
 #include <float.h>
 #include <string.h>
 
-enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 4
+// Euler: F = 2 V - 4. Polytopes end with some 20 to 50 corners, curved bodies with 150, and all but some find room in
+// less than 32 KB of stack. Only equal bodies in one place, all of whose facets are nearly as near, need more.
+#define POINTS_FOR(faces) ((faces) / 2 + 2)
+enum { CACHED = 160, SMALL = 304, LARGE = 1024, MOST_POINTS = POINTS_FOR(LARGE) };
+enum { SMALL_CACHE = 16 };  // corners kept of small bodies
 
 // A curved difference has no facets to arrive at. Faces of width s lie about s^2 below it, and their normals are known
 // to round-off / s.
@@ -22,28 +26,45 @@ enum { MAX_FACES = 1024, MAX_POINTS = MAX_FACES / 2 + 2 };  // Euler: F = 2 V - 
 #define CURVED_NEAR 1e-7
 
 typedef struct face {
-  int v[3];         // corners, counter-clockwise from outside
-  int neighbor[3];  // across the edge v[k] v[k + 1]
+  short v[3];         // corners, counter-clockwise from outside
+  short neighbor[3];  // across the edge v[k] v[k + 1]
   bool alive, closed;
   carom_vec3 n;
   double distance;
 } face;
 
-typedef struct horizon_edge {
-  int face, edge;  // a face that stays, and the edge of it that the growing corner sees
-} horizon_edge;
+typedef struct face_edge {
+  short face, edge;
+} face_edge;
 
 typedef struct polytope {
   double tolerance;  // round-off of a height
   double enough;     // growth below this is not worth another corner
   double near2;      // squared distance below which two columns of a curved surface are one
-  int point_count, face_count, free_count, horizon_count;
-  carom_column points[MAX_POINTS];
-  face faces[MAX_FACES];
-  double key[MAX_FACES];  // distance, or infinite for dead faces and those without area
-  int free[MAX_FACES];
-  horizon_edge horizon[3 * MAX_FACES / 2];  // as many as there are edges
+  int most_faces, point_count, face_count, free_count, horizon_count;
+  carom_column *points;  // (POINTS_FOR(most_faces))
+  face *faces;           // (most_faces)
+  double *key;           // (most_faces) distance, or infinite for dead faces and those without area
+  short *free;           // (most_faces)
+  face_edge *horizon;    // (3 most_faces / 2) faces that stay, and the edge of each that the growing corner sees
+  face_edge *way;        // (most_faces + 3) edges still to be crossed on the way to the horizon
 } polytope;
+
+// Gives a polytope room on the stack of the function that says so.
+#define MAKE_ROOM(P, most)                \
+  carom_column points_[POINTS_FOR(most)]; \
+  face faces_[most];                      \
+  double key_[most];                      \
+  short free_[most];                      \
+  face_edge horizon_[3 * (most) / 2];     \
+  face_edge way_[(most) + 3];             \
+  polytope P = {.most_faces = most,       \
+                .points = points_,        \
+                .faces = faces_,          \
+                .key = key_,              \
+                .free = free_,            \
+                .horizon = horizon_,      \
+                .way = way_}
 
 static int next(int k) { return k == 2 ? 0 : k + 1; }
 
@@ -121,8 +142,8 @@ static bool span(polytope *P, int i) {
 static void begin(polytope *P, flat first) {
   carom_vec3 a = first.c[0].d, n = cm_cross(cm_sub(first.c[1].d, a), cm_sub(first.c[2].d, a));
   bool swap = cm_dot(n, cm_sub(first.c[3].d, a)) > 0;  // the fourth corner lies behind the first face
-  static const int corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
-  static const int neighbors[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
+  static const short corners[4][3] = {{0, 1, 2}, {0, 3, 1}, {1, 3, 2}, {2, 3, 0}};
+  static const short neighbors[4][3] = {{1, 2, 3}, {3, 2, 0}, {1, 3, 0}, {2, 1, 0}};
   P->points[0] = first.c[0], P->points[1] = first.c[swap ? 2 : 1];
   P->points[2] = first.c[swap ? 1 : 2], P->points[3] = first.c[3];
   P->point_count = P->face_count = 4;
@@ -143,46 +164,60 @@ static bool sees(const polytope *P, const face *f, carom_vec3 d) {
 static void bury(polytope *P, int i) {
   P->faces[i].alive = false;
   P->key[i] = DBL_MAX;
-  P->free[P->free_count++] = i;
+  P->free[P->free_count++] = (short)i;
 }
 
-// Buries the faces that the corner sees, beginning across one edge, and notes the edges where sight ends, in order.
-static void flood(polytope *P, int i, int from, carom_vec3 corner) {
-  face *f = &P->faces[i];
-  if (!f->alive) return;
-  int k = f->neighbor[0] == from ? 0 : f->neighbor[1] == from ? 1 : 2;
-  if (!sees(P, f, corner)) {
-    P->horizon[P->horizon_count++] = (horizon_edge){i, k};
-    return;
-  }
+static int edge_towards(const face *f, int other) {
+  return f->neighbor[0] == other ? 0 : f->neighbor[1] == other ? 1 : 2;
+}
+
+// Buries face i and all those around it that the corner sees, and notes the edges where sight ends, in order around the
+// corner: the edges of a face are crossed one after the other, and all that lies behind one before the next.
+static void flood(polytope *P, int i, carom_vec3 corner) {
+  int count = 0;
+  P->horizon_count = 0;
   bury(P, i);
-  flood(P, f->neighbor[next(k)], i, corner);
-  flood(P, f->neighbor[next(next(k))], i, corner);
+  for (int k = 2; k >= 0; k--) P->way[count++] = (face_edge){(short)i, (short)k};
+  while (count > 0) {
+    face_edge from = P->way[--count];
+    short across = P->faces[from.face].neighbor[from.edge];
+    const face *f = &P->faces[across];
+    if (!f->alive) continue;
+    int k = edge_towards(f, from.face);
+    if (!sees(P, f, corner)) {
+      P->horizon[P->horizon_count++] = (face_edge){across, (short)k};
+      continue;
+    }
+    bury(P, across);
+    P->way[count++] = (face_edge){across, (short)next(next(k))};
+    P->way[count++] = (face_edge){across, (short)next(k)};
+  }
 }
 
 // The horizon must be one closed loop; round-off may tear it.
 static bool is_loop(const polytope *P) {
   if (P->horizon_count < 3) return false;
   for (int i = 0; i < P->horizon_count; i++) {
-    horizon_edge e = P->horizon[i], g = P->horizon[i + 1 < P->horizon_count ? i + 1 : 0];
+    face_edge e = P->horizon[i], g = P->horizon[i + 1 < P->horizon_count ? i + 1 : 0];
     if (P->faces[e.face].v[e.edge] != P->faces[g.face].v[next(g.edge)]) return false;
   }
   return true;
 }
 
 static bool has_room(const polytope *P) {
-  return P->point_count < MAX_POINTS && P->horizon_count <= P->free_count + MAX_FACES - P->face_count;
+  return P->point_count < POINTS_FOR(P->most_faces) &&
+         P->horizon_count <= P->free_count + P->most_faces - P->face_count;
 }
 
-static int new_face(polytope *P) { return P->free_count > 0 ? P->free[--P->free_count] : P->face_count++; }
+static short new_face(polytope *P) { return P->free_count > 0 ? P->free[--P->free_count] : (short)P->face_count++; }
 
 // A fan of faces from the newest corner to the horizon.
 static void close_fan(polytope *P) {
-  int corner = P->point_count - 1, first = -1, last = -1;
+  short corner = (short)(P->point_count - 1), first = -1, last = -1;
   for (int i = 0; i < P->horizon_count; i++) {
-    horizon_edge e = P->horizon[i];
+    face_edge e = P->horizon[i];
     face *across = &P->faces[e.face];
-    int made = new_face(P);
+    short made = new_face(P);
     face *f = &P->faces[made];
     f->v[0] = across->v[next(e.edge)], f->v[1] = across->v[e.edge], f->v[2] = corner;
     f->neighbor[0] = e.face, f->neighbor[2] = last;
@@ -197,14 +232,15 @@ static void close_fan(polytope *P) {
   P->faces[first].neighbor[2] = last;
 }
 
-static bool grow(polytope *P, int i, const carom_column *c) {
-  P->horizon_count = 0;
-  bury(P, i);
-  for (int k = 0; k < 3; k++) flood(P, P->faces[i].neighbor[k], i, c->d);
-  if (!is_loop(P) || !has_room(P)) return false;
+typedef enum growth { GROWN, TORN, NO_ROOM } growth;
+
+static growth grow(polytope *P, int i, const carom_column *c) {
+  flood(P, i, c->d);
+  if (!is_loop(P)) return TORN;
+  if (!has_room(P)) return NO_ROOM;
   P->points[P->point_count++] = *c;
   close_fan(P);
-  return true;
+  return GROWN;
 }
 
 // ---- the nearest face ----------------------------------------------------------------------------------------------
@@ -260,28 +296,57 @@ static bool is_curved(const carom_difference *D) {
   return carom_core_count(D->a.shape) == 0 || carom_core_count(D->b.shape) == 0;
 }
 
+// Whether a support query climbs, and so takes longer than looking at all of a small polytope.
+static bool is_large(const carom_difference *D) {
+  return D->a.shape->lane_count > CAROM_SCAN_LIMIT || D->b.shape->lane_count > CAROM_SCAN_LIMIT;
+}
+
 // ---- the polytope in the cache -------------------------------------------------------------------------------------
+
+// Which face of a tie was nearest depends on where the search began. Small bodies with many ties (prisms, say) need
+// many corners: from nothing they cost little and their answers do not depend on the past. Large bodies keep more
+// corners, where the nearest face stands alone but for the other half of a parallelogram.
+static bool is_worth_keeping(const polytope *P, const carom_difference *D, int nearest, int points) {
+  if (points == P->point_count && points <= SMALL_CACHE) return true;
+  if (points > CAROM_CACHE_POINTS || !is_large(D)) return false;
+  int tied = 0;
+  for (int i = 0; i < P->face_count; i++) tied += P->key[i] <= P->key[nearest] + 1e-10 * D->size;
+  return tied <= 2;
+}
+
+// Numbers for the corners of faces that are left, in order; -1 for the others.
+static int number_corners(const polytope *P, short number[MOST_POINTS]) {
+  int count = 0;
+  for (int i = 0; i < P->point_count; i++) number[i] = -1;
+  for (int i = 0; i < P->face_count; i++)
+    for (int k = 0; k < 3 && P->faces[i].alive; k++) number[P->faces[i].v[k]] = 0;
+  for (int i = 0; i < P->point_count; i++)
+    if (number[i] == 0) number[i] = (short)count++;
+  return count;
+}
 
 // Corners and faces with numbers of their own, the nearest face first. Nothing is kept where a face has no area, or a
 // corner no vertices.
-static void keep(const polytope *P, int nearest, carom_ssh_cache *cache) {
+static void keep(const polytope *P, const carom_difference *D, int nearest, carom_ssh_cache *cache) {
   if (!cache) return;
   cache->points = cache->faces = 0;
-  int alive = P->face_count - P->free_count;
-  if (P->point_count > CAROM_CACHE_POINTS || alive > CAROM_CACHE_FACES) return;
+  short number[MOST_POINTS];
+  int points = number_corners(P, number);
+  if (!is_worth_keeping(P, D, nearest, points)) return;
   for (int i = 0; i < P->point_count; i++) {
-    cache->point_a[i] = P->points[i].a, cache->point_b[i] = P->points[i].b;
+    if (number[i] < 0) continue;
+    cache->point_a[number[i]] = P->points[i].a, cache->point_b[number[i]] = P->points[i].b;
     if (P->points[i].a < 0 || P->points[i].b < 0) return;
   }
   int count = 0;
   for (int i = -1; i < P->face_count; i++) {
     int k = i < 0 ? nearest : i;
     if (i == nearest || !P->faces[k].alive) continue;
-    if (!(P->key[k] < DBL_MAX)) return;
-    for (int c = 0; c < 3; c++) cache->corner[count][c] = (unsigned char)P->faces[k].v[c];
+    if (!(P->key[k] < DBL_MAX) || count == CAROM_CACHE_FACES) return;
+    for (int c = 0; c < 3; c++) cache->corner[count][c] = (unsigned char)number[P->faces[k].v[c]];
     count++;
   }
-  cache->points = P->point_count, cache->faces = count;
+  cache->points = points, cache->faces = count;
 }
 
 static bool recall_points(polytope *P, carom_difference *D, const carom_ssh_cache *cache) {
@@ -326,9 +391,10 @@ static bool recall_faces(polytope *P, const carom_ssh_cache *cache) {
 // ---- the search ----------------------------------------------------------------------------------------------------
 
 typedef enum ending {
-  AT_FACET,  // the nearest face is a part of D's boundary
-  AT_LIMIT,  // no room, or round-off: the nearest face is the best there is
-  OUTSIDE,   // the origin is outside of D
+  AT_FACET,   // the nearest face is a part of D's boundary
+  AT_LIMIT,   // round-off: the nearest face is the best there is
+  OUTSIDE,    // the origin is outside of D
+  TOO_LARGE,  // no room: likewise
 } ending;
 
 static void prepare(polytope *P, const carom_difference *D) {
@@ -342,10 +408,17 @@ static void prepare(polytope *P, const carom_difference *D) {
 static void begin_climb(const polytope *P, carom_difference *D, const face *f) {
   const carom_column *c = &P->points[f->v[0]];
   double width2 = fmax(cm_norm2(cm_sub(P->points[f->v[1]].d, c->d)), cm_norm2(cm_sub(P->points[f->v[2]].d, c->d)));
-  if (width2 > 0.1 * D->size * D->size)
+  if (width2 > 0.1 * D->size * D->size) {
     carom_difference_aim(D, cm_neg(f->n));
-  else
-    carom_difference_begin_at(D, c);
+    return;
+  }
+  double most = -DBL_MAX, least = DBL_MAX;  // all corners lie equally far out; the further A's vertex, the nearer B's
+  for (int k = 0; k < 3; k++) {
+    c = &P->points[f->v[k]];
+    double h = cm_dot(f->n, c->xa);
+    if (h > most) most = h, D->a.last = c->a > 0 ? c->a : 0;
+    if (h < least) least = h, D->b.last = c->b > 0 ? c->b : 0;
+  }
 }
 
 // Grows until the nearest face, *nearest, is the answer. Of a polytope that may have dents (`convex` is false) a corner
@@ -364,10 +437,12 @@ static ending expand(polytope *P, carom_difference *D, bool convex, int *nearest
       if (!convex) return AT_LIMIT;
       P->faces[i].closed = true;
       P->key[i] = reach;
-    } else if (!grow(P, i, &c)) {
-      P->faces[i] = f;
-      return AT_LIMIT;
+      continue;
     }
+    growth g = grow(P, i, &c);
+    if (g == GROWN) continue;
+    P->faces[i] = f;
+    return g == NO_ROOM ? TOO_LARGE : AT_LIMIT;
   }
   return AT_LIMIT;
 }
@@ -378,27 +453,90 @@ static void fill(const polytope *P, int i, carom_facet *facet) {
   around_foot(P, i, facet);
 }
 
-void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
-  polytope P;
+static ending search(polytope *P, carom_difference *D, const carom_simplex *s, carom_facet *facet,
+                     carom_ssh_cache *cache) {
   int nearest;
-  prepare(&P, D);
-  begin(&P, first_columns(D, s));
-  expand(&P, D, true, &nearest, &facet->upper);
-  fill(&P, nearest, facet);
-  keep(&P, nearest, cache);
+  prepare(P, D);
+  begin(P, first_columns(D, s));
+  ending end = expand(P, D, true, &nearest, &facet->upper);
+  fill(P, nearest, facet);
+  keep(P, D, nearest, cache);
+  return end;
+}
+
+// Not inlined: otherwise both rooms would be taken together, and always.
+static __attribute__((noinline)) ending search_small(carom_difference *D, const carom_simplex *s, carom_facet *facet,
+                                                     carom_ssh_cache *cache) {
+  MAKE_ROOM(P, SMALL);
+  return search(&P, D, s, facet, cache);
+}
+
+static __attribute__((noinline)) void search_large(carom_difference *D, const carom_simplex *s, carom_facet *facet,
+                                                   carom_ssh_cache *cache) {
+  MAKE_ROOM(P, LARGE);
+  search(&P, D, s, facet, cache);
+}
+
+void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
+  if (search_small(D, s, facet, cache) == TOO_LARGE) search_large(D, s, facet, cache);
+}
+
+// The first tetrahedron from the corners alone; false when they lie in one plane.
+static bool widest_columns(const carom_difference *D, const carom_column *c, int count, flat *f) {
+  f->count = 0;
+  extend(f, c[0]);
+  while (f->count < 4) {
+    double most = 0;
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+      double r = cm_norm2(off(f, c[i].d));
+      if (r > most) most = r, best = i;
+    }
+    if (!(most > 1e-12 * D->size * D->size)) return false;
+    extend(f, c[best]);
+  }
+  return true;
+}
+
+static int face_below(const polytope *P, carom_vec3 d) {
+  for (int i = 0; i < P->face_count; i++)
+    if (P->key[i] < DBL_MAX && sees(P, &P->faces[i], d)) return i;
+  return -1;
+}
+
+// The hull of the corners, without a support query: what to do when the bodies have moved so far that the polytope has
+// dents.
+static bool mend(polytope *P, const carom_difference *D) {
+  carom_column c[2 * CAROM_CACHE_POINTS];
+  flat first;
+  int count = P->point_count < 2 * CAROM_CACHE_POINTS ? P->point_count : 2 * CAROM_CACHE_POINTS;
+  memcpy(c, P->points, (size_t)count * sizeof *c);
+  if (!widest_columns(D, c, count, &first)) return false;
+  P->free_count = 0;
+  begin(P, first);
+  for (int i = 0; i < count; i++) {
+    int below = is_corner(P, &c[i]) ? -1 : face_below(P, c[i].d);
+    if (below >= 0 && grow(P, below, &c[i]) != GROWN) return false;
+  }
+  return true;
 }
 
 // Bodies have moved, and the polytope may not be convex any more. What proves the depth is no more than this: its faces
 // make a closed surface, all of them turn their outer side away from the origin, and none is nearer than the answer.
 // For then every ray from the origin meets one of them, at a distance of at least the depth.
+static bool grow_again(polytope *P, carom_difference *D, bool convex, int *nearest, double *upper) {
+  return expand(P, D, convex, nearest, upper) == AT_FACET && P->faces[*nearest].distance > P->tolerance;
+}
+
 bool carom_epa_again(carom_difference *D, carom_facet *facet, carom_ssh_cache *cache) {
-  polytope P;
+  MAKE_ROOM(P, CACHED);
   int nearest;
   prepare(&P, D);
   if (!recall_points(&P, D, cache) || !recall_faces(&P, cache)) return false;
-  if (expand(&P, D, false, &nearest, &facet->upper) != AT_FACET || !(P.faces[nearest].distance > P.tolerance))
+  if (!grow_again(&P, D, false, &nearest, &facet->upper) &&
+      !(is_large(D) && mend(&P, D) && grow_again(&P, D, true, &nearest, &facet->upper)))
     return false;
   fill(&P, nearest, facet);
-  keep(&P, nearest, cache);
+  keep(&P, D, nearest, cache);
   return true;
 }

@@ -54,7 +54,8 @@ static void collect_vertices(carom_optimal_side *side, carom_vec3 direction, dou
   for (int i = 0; i < p->vertex_count; i++) {
     bool carries = has_vertex(columns, column_count, i), in_plane = cm_dot(local, p->vertices[i]) <= limit;
     if (in_plane) seen++;
-    bool spaced = active <= room || (int64_t)seen * room / active > (int64_t)(seen - 1) * room / active;
+    bool fits = active == 0 || active <= room;
+    bool spaced = fits || (int64_t)seen * room / active > (int64_t)(seen - 1) * room / active;
     if (carries || (in_plane && spaced)) add_point(side, i, cm_add(round, carom_stand_vertex(&side->body, i)));
   }
 }
