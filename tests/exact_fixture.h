@@ -27,34 +27,27 @@ static inline carom_part part_of(const carom_shape *shape) {
   return (carom_part){.shape = shape, .pose = cm_pose_identity()};
 }
 
-static inline const carom_shape *box_shape(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
 static inline void add_floor(carom_builder *builder, int material) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  carom_part part = part_of(shape);
-  carom_body_def def = solid(&part, material, cm_zero3());
-  def.fixed = true;
-  carom_builder_add_body(builder, &def);
-  carom_shape_release(shape);
+  carom_body_def def = fixed_body(cm_zero3(), cm_qidentity());
+  def.material = material;
+  put_shape(builder, def, floor_shape());
 }
 
-static inline carom_stepper *exact_stepper(const world *w, double h, carom_impact_law law) {
+static inline carom_stepper *exact_stepper_with(const world *w, double h, carom_impact_law law, int order) {
   carom_step_options options = carom_step_default_options();
   options.integrator = "exact";
   options.step = h;
   options.law = law;
-  carom_stepper *stepper = NULL;
-  carom_error error = {0};
-  if (carom_stepper_create(w->model, &options, NULL, &stepper, &error) != CAROM_OK) {
-    fprintf(stderr, "stepper: %s\n", error.message);
-    exit(1);
-  }
-  return stepper;
+  options.order = order;
+  return stepper_by(w, &options);
+}
+
+static inline carom_stepper *exact_stepper(const world *w, double h, carom_impact_law law) {
+  return exact_stepper_with(w, h, law, 2);
+}
+
+static inline carom_stepper *exact_stepper_of_order(const world *w, double h, int order) {
+  return exact_stepper_with(w, h, CAROM_IMPACT_GENERALIZED, order);
 }
 
 // What a run adds up to.

@@ -732,3 +732,26 @@ TEST(steps_do_not_allocate) {
   }
   free_world(&w);
 }
+
+// ---- the order of the motion
+// -----------------------------------------------------------------------------------------
+
+TEST(orders_that_are_not_there_are_refused) {
+  world w = finish_world(new_builder());
+  for (int order = -1; order <= 8; order++) {
+    carom_step_options options = carom_step_default_options();
+    carom_stepper *stepper = NULL;
+    carom_error error = {0};
+    options.order = order;
+    bool there = order == 2 || order == 4 || order == 6;
+    CHECK((carom_stepper_create(w.model, &options, NULL, &stepper, &error) == CAROM_OK) == there);
+    if (!there) CHECK_CONTAINS(error.message, "expected 2, 4 or 6");
+    carom_stepper_destroy(stepper);
+    options.integrator = "exact";
+    options.energy_condition = CAROM_ENERGY_DISCRETE;
+    stepper = NULL;
+    CHECK((carom_stepper_create(w.model, &options, NULL, &stepper, &error) == CAROM_OK) == (order == 2));
+    carom_stepper_destroy(stepper);
+  }
+  free_world(&w);
+}

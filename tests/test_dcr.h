@@ -15,42 +15,7 @@ static inline int add_material(carom_builder *b, const char *name, double densit
 
 // Adds a body of one part and gives the shape away.
 static inline int add_shape(carom_builder *b, carom_body_def def, const carom_shape *shape) {
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
-  def.parts = &part;
-  def.part_count = 1;
-  int body = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return body;
-}
-
-static inline const carom_shape *box_shape(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static inline const carom_shape *floor_shape(void) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static inline const carom_shape *prism_shape(int sides, double radius, double height) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_prism(sides, radius, height, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static inline const carom_shape *pyramid_shape(int sides, double radius, double height) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_pyramid(sides, radius, height, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static inline const carom_shape *sphere_shape(double radius) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
+  return put_shape(b, def, shape);
 }
 
 // The half-space z <= 0 (turned by q), fixed.

@@ -35,9 +35,9 @@ typedef struct beat {
   double energy, trend, L, spin, drift, depth;  // worst; trend: mean energy of the last quarter less that of the first
 } beat;
 
-static beat beat_metronome(double h, int steps) {
+static beat beat_metronome(double h, int steps, int order) {
   world w = metronome(1);
-  carom_stepper *stepper = exact_stepper(&w, h, CAROM_IMPACT_GENERALIZED);
+  carom_stepper *stepper = exact_stepper_of_order(&w, h, order);
   double start = carom_kinetic_energy(w.model, w.state);
   beat b = {0};
   carom_error error = {0};
@@ -62,8 +62,9 @@ static beat beat_metronome(double h, int steps) {
   }
   if (getenv("CAROM_TEST_VERBOSE"))
     printf(
-        "metronome, h = %g: %d collisions, energy %.2g, trend %.2g, L %.2g, spin %.2g, drift %.2g, penetration %.2g\n",
-        h, b.collisions, b.energy, b.trend, b.L, b.spin, b.drift, b.depth);
+        "metronome, h = %g, order %d: %d collisions, energy %.2g, trend %.2g, L %.2g, spin %.2g, drift %.2g, "
+        "penetration %.2g\n",
+        h, order, b.collisions, b.energy, b.trend, b.L, b.spin, b.drift, b.depth);
   carom_stepper_destroy(stepper);
   free_world(&w);
   return b;
@@ -72,7 +73,7 @@ static beat beat_metronome(double h, int steps) {
 // The published step. The discrete Hamiltonian of a chain oscillates with the square of the step (Johnson 2012, figure
 // 3.44) and does not drift; the impacts themselves keep it.
 TEST(metronome_200_collisions) {
-  beat b = beat_metronome(0.015, 3200);
+  beat b = beat_metronome(0.015, 3200, 2);
   CHECK(b.collisions >= 200);
   CHECK_AT_MOST(b.energy, 2e-6);
   CHECK_AT_MOST(fabs(b.trend), 1e-7);
@@ -82,8 +83,22 @@ TEST(metronome_200_collisions) {
   CHECK_AT_MOST(b.depth, 1e-9);
 }
 
+// The same with smooth motion of fourth and sixth order: the bound on the energy at the published step.
+TEST(metronome_200_collisions_higher_order) {
+  for (int order = 4; order <= 6; order += 2) {
+    beat b = beat_metronome(0.015, 3200, order);
+    CHECK(b.collisions >= 200);
+    CHECK_AT_MOST(b.energy, 1e-9);
+    CHECK_AT_MOST(fabs(b.trend), 1e-10);
+    CHECK_AT_MOST(b.L, 1e-9);
+    CHECK_AT_MOST(b.spin, 1e-9);
+    CHECK_AT_MOST(b.drift, 1e-12);
+    CHECK_AT_MOST(b.depth, 1e-9);
+  }
+}
+
 TEST(metronome_small_step) {
-  beat coarse = beat_metronome(1.2e-3, 4000), fine = beat_metronome(4e-4, 12000);
+  beat coarse = beat_metronome(1.2e-3, 4000, 2), fine = beat_metronome(4e-4, 12000, 2);
   CHECK(fine.collisions >= 20);
   CHECK_AT_MOST(fine.energy, 1e-9);
   CHECK_NEAR(coarse.energy / fine.energy, 9, 1);  // second order
@@ -91,7 +106,7 @@ TEST(metronome_small_step) {
 }
 
 TEST(metronome_200_collisions_small_step_long) {
-  beat b = beat_metronome(4e-4, 120000);
+  beat b = beat_metronome(4e-4, 120000, 2);
   CHECK(b.collisions >= 200);
   CHECK_AT_MOST(b.energy, 1e-9);
   CHECK_AT_MOST(fabs(b.trend), 1e-10);

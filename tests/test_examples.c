@@ -203,14 +203,16 @@ TEST(plastic_head_on) { check_plastic("plastic-head-on", 0, 1); }
 
 TEST(metronome) {
   example x = open_example("metronome", NULL);
-  double L = 0, other = 0;
+  double L = 0, other = 0, start = total_energy(&x), off = 0;
   for (int i = 0; i < 3200; i++) {
     step(&x);
+    off = fmax(off, fabs(total_energy(&x) / start - 1));
     L = fmax(L, cm_norm(carom_angular_momentum(x.model, x.state)));
     for (int k = 0; k < 2; k++) other = fmax(other, hypot(spin(&x, k).x, spin(&x, k).z));
   }
   check_verdict(&x);
   CHECK(x.collisions >= 200);
+  CHECK_AT_MOST(off, 1e-9);
   CHECK_AT_MOST(L, 1e-9);
   CHECK_AT_MOST(other, 1e-9);  // no spin but that of the swing
   CHECK_AT_MOST(x.constraint, 1e-12);

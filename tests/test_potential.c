@@ -182,3 +182,118 @@ TEST(driven_tables) {
     end_run(&r);
   }
 }
+
+// ---- limits of joints
+// ------------------------------------------------------------------------------------------------
+
+// A weight on a rail between two stops, and a bar on a pin between two: elastic ones return all, others e of the rate.
+static run start_limited(bool turn, double e, double h, double stiffness) {
+  carom_builder *b = new_builder();
+  carom_body_def def = inert_body(2, cm_vec3(0.1, 0.3, 0.2));
+  carom_joint_def joint = carom_joint_default();
+  carom_coordinate_def *c = turn ? &joint.turn : &joint.slide;
+  def.pose.p = turn ? cm_vec3(0.5, 0, 0) : cm_zero3();
+  def.angular_velocity = cm_vec3(0, turn ? 1 : 0, 0);
+  def.velocity = turn ? cm_cross(def.angular_velocity, def.pose.p) : cm_vec3(1, 0, 0);
+  joint.kind = turn ? CAROM_JOINT_REVOLUTE : CAROM_JOINT_PRISMATIC;
+  joint.body[0] = CAROM_WORLD, joint.body[1] = carom_builder_add_body(b, &def);
+  joint.at_start = true;
+  joint.axis[0] = turn ? cm_vec3(0, 1, 0) : cm_vec3(1, 0, 0);
+  c->lower = -0.3, c->upper = 0.3, c->restitution = e;
+  carom_builder_add_joint(b, &joint);
+  carom_step_options options = carom_step_default_options();
+  options.integrator = "potential";
+  options.step = h;
+  options.stiffness = stiffness;
+  return start_run_with(finish_world(b), options);
+}
+
+static double rate_now(const run *r, bool turn) {
+  return turn ? carom_state_angular_velocity(r->w.model, r->w.state, 0).y
+              : carom_state_velocity(r->w.model, r->w.state, 0).x;
+}
+
+static double worst_energy(run *r, int steps) {
+  double worst = 0;
+  for (int i = 0; i < steps && run_step(r); i++) worst = fmax(worst, fabs(carom_audit_latest(r->audit).energy_error));
+  return worst;
+}
+
+TEST(elastic_limits_return_the_rate) {
+  for (int turn = 0; turn < 2; turn++) {
+    run coarse = start_limited(turn, 1, 1e-3, 2e4), fine = start_limited(turn, 1, 2.5e-4, 2e4);
+    double e1 = worst_energy(&coarse, 3000), e2 = worst_energy(&fine, 12000);
+    show_run("limits", &fine);
+    CHECK(fine.collisions == 5 && coarse.collisions == 5);
+    CHECK_NEAR(rate_now(&fine, turn), -1, 1e-3);
+    // a spring of m w^2 takes a rate of 1 for a reach of 1/w: the turn has the frequency of the weight
+    CHECK_NEAR(fine.penetration, sqrt(2 / 2e4), 1e-4);
+    CHECK_AT_MOST(e2, e1 / 12);  // second order
+    CHECK_AT_MOST(carom_audit_latest(fine.audit).momentum_error, 1e-10);
+    end_run(&coarse);
+    end_run(&fine);
+  }
+}
+
+TEST(limits_give_the_restitution_asked_for) {
+  for (int turn = 0; turn < 2; turn++) {
+    run r = start_limited(turn, 0.5, 1e-4, 2e4);
+    CHECK_AT_MOST(worst_energy(&r, 6000), 2e-3);  // 0.6 s: one stop
+    CHECK(r.collisions == 1);
+    CHECK_NEAR(rate_now(&r, turn), -0.5, 5e-3);
+    double kinetic = turn ? 0.5 * (0.3 + 2 * 0.25) : 1;
+    CHECK_NEAR(r.restitution_loss, 0.75 * kinetic, 5e-3 * kinetic);
+    end_run(&r);
+  }
+}
+
+TEST(a_limit_too_stiff_is_refused_with_a_remedy) {
+  carom_error error = {0};
+  run r = start_limited(true, 1, 0.1, 2e4);
+  CHECK(carom_stepper_step(r.stepper, r.w.state, NULL, &error) == CAROM_ERR_ARGUMENT);
+  CHECK_CONTAINS(error.message, "too stiff");
+  CHECK_CONTAINS(error.message, "use a step below");
+  end_run(&r);
+}
+
+// ---- planar scenes
+// ---------------------------------------------------------------------------------------------------
+
+// Plates that meet corner on side in the plane. Energy swings by h^2: no kick leaves the plane.
+static double planar_error(const char *integrator, double h, double start, int *collisions) {
+  carom_builder *b = new_builder();
+  carom_builder_set_planar(b, true);
+  add_material(b, "plate", 270, 1, 0);
+  for (int i = 0; i < 2; i++) {
+    carom_body_def def = body_at((0.5 + start) * i, 0.04 * i, 0);
+    def.pose.q = cm_axis_angle(cm_vec3(0, 0, 1), i == 0 ? 0.2 : 0.7);
+    def.velocity = cm_vec3(i == 0 ? 0.3 : -0.2, 0, 0);
+    def.angular_velocity = cm_vec3(0, 0, i == 0 ? 0.4 : -0.3);
+    add_shape(b, def, box_shape(0.3, 0.25, 0.1));
+  }
+  carom_step_options options = carom_step_default_options();
+  options.integrator = integrator;
+  options.step = h;
+  options.stiffness = 2e3;
+  run r = start_run_with(finish_world(b), options);
+  double worst = 0;
+  for (int i = 0; i * h < 1 && run_step(&r); i++) worst = fmax(worst, fabs(carom_audit_latest(r.audit).energy_error));
+  *collisions += r.collisions;
+  CHECK_AT_MOST(carom_audit_latest(r.audit).momentum_error, 1e-12);
+  end_run(&r);
+  return worst;
+}
+
+TEST(planar_energy_is_of_second_order) {
+  const char *names[] = {"potential", "newmark"};
+  for (int k = 0; k < 2; k++) {
+    int hits[3] = {0};
+    double e[3] = {0};
+    for (int j = 0; j < 3; j++)  // the mean over where in a step they meet
+      for (int i = 0; i < 16; i++) e[j] += planar_error(names[k], ldexp(2e-3, -j), 1e-3 * sin(7 * i), &hits[j]) / 16;
+    printf("%s in the plane: %.3g %.3g %.3g\n", names[k], e[0], e[1], e[2]);
+    CHECK(hits[0] >= 16 && hits[1] == hits[0] && hits[2] == hits[0]);
+    CHECK_NEAR(log2(e[0] / e[1]), 2, 0.5);
+    CHECK_NEAR(log2(e[1] / e[2]), 2, 0.5);
+  }
+}

@@ -97,7 +97,7 @@ typedef struct carom_audit_bounds {
   double penetration;       ///< deepest overlap, relative to the smallest moving body's radius; default 1e-3
   double complementarity;   ///< worst residual of the contact solves; default 1e-6
   double constraint;        ///< worst joint drift relative to the largest body's radius; default 1e-8
-  double passivity;         ///< most that losses may be negative, relative to the energy exchanged; default 1e-9
+  double passivity;         ///< most that contacts may make in a step, relative to the energy exchanged; default 1e-9
 } carom_audit_bounds;
 
 /// One row of the verdict table.

@@ -32,10 +32,12 @@ typedef struct carom_step_options {
   const char *integrator;       ///< default "variational"; see carom_integrator_name
   double step;                  ///< h, s; default 1e-3
   carom_quadrature quadrature;  ///< default endpoint
-  int threads;                  ///< default 1; 0 means one per processor. Results do not depend on it.
-  double tolerance;             ///< of implicit solves, relative to the momenta; default 1e-14
-  int max_iterations;           ///< of implicit solves; default 50
-  int max_halvings;             ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
+  int order;           ///< of smooth motion: 2, or 4 or 6 by symmetric compositions of 5 or 9 parts (variational,
+                       ///< exact, dcr, potential); default 2
+  int threads;         ///< default 1; 0 means one per processor. Results do not depend on it.
+  double tolerance;    ///< of implicit solves, relative to the momenta; default 1e-14
+  int max_iterations;  ///< of implicit solves; default 50
+  int max_halvings;    ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
   // contacts; each integrator reads what concerns it
   carom_impact_law law;                     ///< exact, dcr
   carom_energy_condition energy_condition;  ///< exact
@@ -79,6 +81,12 @@ CAROM_API size_t carom_stepper_memory(const carom_stepper *stepper, void *memory
 /// not from such a one.
 CAROM_API carom_status carom_stepper_recall(carom_stepper *stepper, const void *memory, size_t size,
                                             carom_error *error);
+
+/// What the contacts of the last step did to the inside of each body: the sum over its contacts of the mean force on it
+/// (x) (centre of mass - point of contact), N m. Summed over the bodies in a volume, and divided by it, that is the
+/// stress there, compression positive. Fills `moments` (body_count), with zeros for bodies that touch nothing. False,
+/// and nothing filled, when the integrator does not tell (all but `cone`) or took no step yet.
+CAROM_API bool carom_stepper_contact_moments(const carom_stepper *stepper, carom_mat3 *moments);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,7 @@ struct carom_audit {
   bool contacts, joints;                // any were reported
   double least_radius, largest_radius;  // of the moving bodies
   double penetration_worst, complementarity_worst, constraint_worst;
-  double gain_worst;                                            // most that a loss was negative, J
+  double gain_worst;                                            // most that contacts made in a step, J
   double energy_scale, momentum_scale, angular_momentum_scale;  // largest seen so far
   double energy_worst, momentum_worst, angular_momentum_worst;  // absolute
   trend energy_trend;                                           // of the absolute energy error
@@ -161,7 +161,9 @@ static void book_projection(carom_audit *audit, const carom_step_report *report)
 static void book_contacts(carom_audit *audit, const carom_step_report *report) {
   carom_sum_add(&audit->restitution_loss, report->restitution_loss);
   carom_sum_add(&audit->friction_loss, report->friction_loss);
-  raise_to(&audit->gain_worst, fmax(-report->restitution_loss, -report->friction_loss));
+  // Either alone may be negative: friction that lifts a body works on it along the normal. Only both together say
+  // whether the contacts made energy.
+  raise_to(&audit->gain_worst, -(report->restitution_loss + report->friction_loss));
   raise_to(&audit->penetration_worst, report->penetration);
   raise_to(&audit->complementarity_worst, report->complementarity);
   raise_to(&audit->constraint_worst, report->constraint);

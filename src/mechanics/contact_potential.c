@@ -135,6 +135,15 @@ static carom_vec3 about_center(carom_vec3 angular, carom_vec3 linear, carom_vec3
   return cm_add(angular, cm_cross(cm_sub(frame, center), linear));
 }
 
+// In a planar scene bodies move in the plane z = 0 and turn about z: what else the gradient has, as of a corner off the
+// plane, is nothing that they could follow, and would only be lost again at the end of the step.
+static void keep_in_plane(carom_potential_contact *c) {
+  c->lin_a.z = c->lin_b.z = 0;
+  c->ang_a.x = c->ang_a.y = c->ang_b.x = c->ang_b.y = 0;
+  c->normal = cm_unit(cm_vec3(c->normal.x, c->normal.y, 0));
+  c->point.z = 0;
+}
+
 static carom_potential_contact contact_of(const carom_contact_potential *p, int pair, const carom_state *state,
                                           const carom_placed *a, const carom_placed *b, const carom_ssh_result *r,
                                           const carom_gap_gradient *g) {
@@ -153,6 +162,7 @@ static carom_potential_contact contact_of(const carom_contact_potential *p, int 
                                .friction = parts->friction};
   c.ang_a = about_center(g->a.angular, g->a.linear, a->pose.p, state->x[c.body_a]);
   c.ang_b = about_center(g->b.angular, g->b.linear, b->pose.p, state->x[c.body_b]);
+  if (p->model->planar) keep_in_plane(&c);
   c.mass = felt_mass(p->model, state, &c);
   return c;
 }

@@ -281,10 +281,10 @@ static bool solve_sticking(carom_friction_work *k, int m, int count, const doubl
     k->A[c + c * count] += k->last[c];
     k->z[c] = 0;
   }
-  if (!(most > 0) || carom_small_lu(count, k->A, count, k->pivot) != CAROM_OK) return false;
+  if (!(most > 0) || carom_small_cholesky(count, k->A, count) != CAROM_OK) return false;
   for (int round = 0; round < MAX_POLISH; round++) {
     for (int c = 0; c < count; c++) k->z[c] = k->last[c] * k->z[c] - b[k->index[c]];
-    carom_small_lu_solve(count, k->A, count, k->pivot, k->z);
+    carom_small_cholesky_solve(count, k->A, count, k->z);
   }
   memset(k->P, 0, (size_t)m * sizeof *k->P);
   for (int c = 0; c < count; c++) k->P[k->index[c]] = k->z[c];

@@ -193,6 +193,10 @@ static member contact_member(const carom_model *model, const carom_state *state,
 static member limit_member(const carom_model *model, const carom_state *state, const carom_joint_limit *limit,
                            int number) {
   member m = {.contact = {.pair = -1 - number, .body_a = limit->row.body[1], .body_b = limit->row.body[0]}};
+  int body = limit->row.body[1];
+  carom_vec3 along = limit->turn ? limit->row.angular[1] : limit->row.linear[1];
+  m.contact.normal = cm_unit(along);
+  m.point = cm_transform(cm_pose(state->x[body], state->q[body]), state->joints[limit->joint].frame[1].p);
   carom_joint_row none = {.body = {CAROM_WORLD, CAROM_WORLD}};
   m.contact.restitution = limit->restitution;
   m.contact.gap = limit->gap;
@@ -319,13 +323,21 @@ static carom_status fill(carom_impact_system *s, const carom_state *state, carom
   return status;
 }
 
+carom_status carom_impact_system_load_with_limits(carom_impact_system *s, const carom_state *state,
+                                                  const carom_contact *contacts, int count,
+                                                  const carom_joint_limit *limits, int limit_count,
+                                                  carom_impact_problem *problem, carom_error *error) {
+  carom_status status = reserve(s, count + limit_count, error);
+  if (status != CAROM_OK) return status;
+  s->count = count + limit_count;
+  for (int i = 0; i < count; i++) s->members[i] = contact_member(s->model, state, &contacts[i]);
+  for (int i = 0; i < limit_count; i++) s->members[count + i] = limit_member(s->model, state, &limits[i], i);
+  return fill(s, state, problem, error);
+}
+
 carom_status carom_impact_system_load(carom_impact_system *s, const carom_state *state, const carom_contact *contacts,
                                       int count, carom_impact_problem *problem, carom_error *error) {
-  carom_status status = reserve(s, count, error);
-  if (status != CAROM_OK) return status;
-  s->count = count;
-  for (int i = 0; i < count; i++) s->members[i] = contact_member(s->model, state, &contacts[i]);
-  return fill(s, state, problem, error);
+  return carom_impact_system_load_with_limits(s, state, contacts, count, NULL, 0, problem, error);
 }
 
 // ---- impulses ----------------------------------------------------------------------------------------------------
@@ -396,10 +408,7 @@ static carom_status note_pair(carom_impact_system *s, int first, int last, doubl
     event.impulse = cm_add(event.impulse, impulse_of(&s->members[i], P + 3 * i));
   }
   if (!(weight > 0)) return CAROM_OK;
-  if (c->pair < 0) {  // a limit has no place to show
-    report->collisions += kind == CAROM_EVENT_IMPACT;
-    return CAROM_OK;
-  }
+  if (c->pair < 0 && kind != CAROM_EVENT_IMPACT) return CAROM_OK;  // limits show their impacts, at the joint
   event.point = cm_scale(1 / weight, event.point);
   if (kind == CAROM_EVENT_IMPACT || kind == CAROM_EVENT_STICK) report->collisions++;
   return carom_impact_system_note(s, &event, report, error);

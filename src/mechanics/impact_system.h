@@ -12,6 +12,7 @@
 #include "carom/impact.h"
 #include "carom/mechanics.h"
 #include "mechanics/contacts.h"
+#include "mechanics/joints.h"
 
 // Joint limits nearer than this (m or rad) take part in an impact.
 #define CAROM_LIMIT_TOUCH 1e-11
@@ -54,6 +55,11 @@ carom_status carom_impact_system_latch(carom_impact_system *system, carom_state 
 carom_status carom_impact_system_load(carom_impact_system *system, const carom_state *state,
                                       const carom_contact *contacts, int count, carom_impact_problem *problem,
                                       carom_error *error);
+// The same with limits of joints after the contacts, one row each (and two without effect).
+carom_status carom_impact_system_load_with_limits(carom_impact_system *system, const carom_state *state,
+                                                  const carom_contact *contacts, int count,
+                                                  const carom_joint_limit *limits, int limit_count,
+                                                  carom_impact_problem *problem, carom_error *error);
 // Scratch that fits the problem loaded last.
 carom_impact_work *carom_impact_system_work(carom_impact_system *system);
 // Applies impulses (3 for each contact loaded last) to p and l, books what fixed bodies gave, and adds an event of this

@@ -7,10 +7,12 @@
 
 enum {
   MAX_PROGRAMS = 12,
+  MOST_PROGRAMS = 120,   // for groups that are still visibly in one another
   CLOSEST_PROGRAMS = 5,  // after so many, steps are measured from the last iterate: no longer the closest point, but
                          // inexact solutions of large groups add up
 };
 static const double SETTLED = 1e3;  // how small the last change must be, in tolerances
+static const double VISIBLE = 1e4;  // overlap that is worth many programs, in tolerances
 static const double BUFFER = 3;     // d_b over the deepest overlap (Johnson 2012, 3.5.3)
 
 carom_status carom_projection_create(const carom_model *model, carom_contacts *contacts, carom_sweeps *sweeps,
@@ -201,7 +203,8 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
     info->overlap = deepest(p, state, contacts, count);
     // A corner swings on an arc: after one program it may hang above the other body instead of touching it.
     bool settled = info->overlap <= tolerance && change <= SETTLED * tolerance;
-    if (settled || info->iterations == MAX_PROGRAMS) return CAROM_OK;
+    int most = info->overlap > VISIBLE * tolerance ? MOST_PROGRAMS : MAX_PROGRAMS;
+    if (settled || info->iterations >= most) return CAROM_OK;
     if (info->iterations++ >= CLOSEST_PROGRAMS) start_from(p, state->x, state->q);
     status = solve_program(p, state, contacts, count, buffer, tolerance, threads, &change, error);
     if (status != CAROM_OK) return status;

@@ -11,7 +11,7 @@
 
 #include "mechanics/projection_solver.h"
 
-enum { CAROM_NEWTON_BODIES = 12 };  // the matrix is dense
+enum { CAROM_NEWTON_BODIES = 40 };  // the matrix is dense
 
 typedef struct carom_sweep_newton carom_sweep_newton;
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "mechanics/projection_newton.h"
 
-enum { FEW_SWEEPS = 30, ALTERNATIONS = 3 };
+enum { FEW_SWEEPS = 30, FEW_BODIES = 12, ALTERNATIONS = 3 };
 
 // ---- making -------------------------------------------------------------------------------------------------------
 
@@ -354,6 +354,60 @@ static void sweep_until(carom_sweeps *s, carom_sweep_group *g, const carom_sweep
   g->residual = carom_sweep_group_residual(s, g);
 }
 
+// ---- accelerated sweeps ---------------------------------------------------------------------------------------------
+
+// Goes on along the last direction by `share` of it, then sweeps; returns the largest change, and in *size the square
+// of the step that the sweep made, in the metric of W.
+static double sweep_along(carom_sweeps *s, const carom_sweep_group *g, double share, double *size) {
+  for (int i = g->first; i < g->first + g->count; i++) {
+    carom_sweep_contact *c = &s->contacts[i];
+    for (int k = 0; k < 3; k++) {
+      c->way[k] *= share;
+      c->gamma[k] += c->way[k];
+      if (c->way[k] != 0) push(s, c->a, c->b, &c->row[k], c->way[k]);
+      c->old[k] = c->gamma[k];
+    }
+  }
+  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++) {
+    carom_sweep_joint *j = &s->joints[i];
+    j->way *= share;
+    j->lambda += j->way;
+    push(s, j->a, j->b, &j->row, j->way);
+    j->old = j->lambda;
+  }
+  double change = sweep_group(s, g);
+  *size = 0;
+  for (int i = g->first; i < g->first + g->count; i++) {
+    carom_sweep_contact *c = &s->contacts[i];
+    for (int k = 0; k < 3; k++) {
+      double step = c->gamma[k] - c->old[k];
+      c->way[k] += step;
+      *size += c->row[k].W * step * step;
+    }
+  }
+  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++) {
+    carom_sweep_joint *j = &s->joints[i];
+    j->way += j->lambda - j->old;
+    *size += j->row.W * (j->lambda - j->old) * (j->lambda - j->old);
+  }
+  return change;
+}
+
+// Sweeps as the steps of conjugate gradients: the step of a sweep stands for the gradient, the share of the last
+// direction is that of Fletcher and Reeves, and the direction is forgotten where steps grow (Silcowitz, Niebe and
+// Erleben 2010, NNCG). Every round ends in a sweep, so that impulses are in their cones.
+static void accelerate_until(carom_sweeps *s, carom_sweep_group *g, const carom_sweep_options *o, int limit) {
+  double enough = enough_for(g, o), last = 0, share = 0;
+  while (g->sweeps < limit) {
+    double size, change = sweep_along(s, g, share, &size);
+    g->sweeps++;
+    if (change <= enough) break;
+    share = last > 0 && size < last ? size / last : 0;
+    last = size;
+  }
+  g->residual = carom_sweep_group_residual(s, g);
+}
+
 // Velocities that the contacts bring about count, too: a group that rests on a good guess is not at fault.
 static void note_scale(const carom_sweeps *s, carom_sweep_group *g) {
   for (int i = g->first; i < g->first + g->count; i++)
@@ -365,18 +419,29 @@ static bool settled(const carom_sweep_group *g, const carom_sweep_options *o) {
   return g->skip || g->residual <= enough_for(g, o);
 }
 
+static bool is_acceptable(const carom_sweep_group *g, const carom_sweep_options *o) {
+  return settled(g, o) || g->residual <= o->acceptable * g->scale;
+}
+
+static void sweep_on(carom_sweeps *s, carom_sweep_group *g, const carom_sweep_options *o) {
+  if (o->thorough)
+    accelerate_until(s, g, o, sweep_limit(g, o));
+  else
+    sweep_until(s, g, o, sweep_limit(g, o));
+}
+
 // Where Newton's method gets stuck between two laws, a few sweeps lead it elsewhere.
-static void alternate(carom_sweeps *s, carom_sweep_group *g, const carom_sweep_options *o) {
-  if (carom_sweep_newton_bodies(s->newton, s, g) > CAROM_NEWTON_BODIES) return;
+static void alternate(carom_sweeps *s, carom_sweep_group *g, const carom_sweep_options *o, double enough) {
   double acceptable = o->acceptable * g->scale;
   for (int k = 0; k < ALTERNATIONS && !settled(g, o) && (k == 0 || g->residual > acceptable); k++) {
     if (k > 0) sweep_until(s, g, o, g->sweeps + FEW_SWEEPS);
-    g->residual = carom_sweep_newton_solve(s->newton, s, g, enough_for(g, o), acceptable);
+    g->residual = carom_sweep_newton_solve(s->newton, s, g, enough, acceptable);
   }
 }
 
-// Few sweeps first, which is all that most groups need; then Newton's method; then sweeps for what is too large or too
-// hard for it. Newton's method has one workspace, so groups take turns.
+// Few sweeps first, which is all that most groups need; then Newton's method, to the full accuracy in small groups. In
+// larger ones it is dear: there it comes after more sweeps, for those alone that are still not acceptable (rings of
+// bodies wedged by friction, on which sweeps wander about). It has one workspace, so groups take turns.
 void carom_sweeps_solve(carom_sweeps *s, const carom_sweep_options *o) {
   bool parallel = o->threads > 1 && s->group_count > 1;
 #pragma omp parallel for num_threads(o->threads) schedule(dynamic, 1) if (parallel)
@@ -389,10 +454,17 @@ void carom_sweeps_solve(carom_sweeps *s, const carom_sweep_options *o) {
     sweep_until(s, g, o, FEW_SWEEPS);
     note_scale(s, g);
   }
-  for (int i = 0; i < s->group_count; i++)
-    if (!settled(&s->groups[i], o)) alternate(s, &s->groups[i], o);
+  for (int i = 0; i < s->group_count; i++) {
+    carom_sweep_group *g = &s->groups[i];
+    if (!settled(g, o) && carom_sweep_newton_bodies(s->newton, s, g) <= FEW_BODIES)
+      alternate(s, g, o, enough_for(g, o));
+  }
 #pragma omp parallel for num_threads(o->threads) schedule(dynamic, 1) if (parallel)
   for (int i = 0; i < s->group_count; i++)
-    if (!settled(&s->groups[i], o) && s->groups[i].residual > o->acceptable * s->groups[i].scale)
-      sweep_until(s, &s->groups[i], o, sweep_limit(&s->groups[i], o));
+    if (!is_acceptable(&s->groups[i], o)) sweep_on(s, &s->groups[i], o);
+  for (int i = 0; i < s->group_count && o->thorough; i++) {
+    carom_sweep_group *g = &s->groups[i];
+    int bodies = is_acceptable(g, o) ? 0 : carom_sweep_newton_bodies(s->newton, s, g);
+    if (bodies > FEW_BODIES && bodies <= CAROM_NEWTON_BODIES) alternate(s, g, o, o->acceptable * g->scale);
+  }
 }

@@ -29,13 +29,15 @@ typedef struct carom_sweep_row {
 } carom_sweep_row;
 
 typedef struct carom_sweep_contact {
-  int a, b;                // bodies
-  int source;              // the caller's number
-  double friction;         // mu
-  double target;           // lower bound of u_n
-  carom_sweep_row row[3];  // normal (from B to A) and two tangents
-  double W_ts;             // between the tangents
-  double gamma[3];         // impulse along the rows; in: first guess
+  int a, b;                          // bodies
+  int source;                        // the caller's number
+  double friction;                   // mu
+  double target;                     // lower bound of u_n
+  carom_sweep_row row[3];            // normal (from B to A) and two tangents
+  double W_ts;                       // between the tangents
+  double gamma[3];                   // impulse along the rows; in: first guess
+  double old[3], way[3];             // the solver's: before the last sweep, and the direction of its acceleration
+  double kept[3], kept_velocity[3];  // the caller's: impulse and velocity of another solution
 } carom_sweep_contact;
 
 typedef struct carom_sweep_joint {
@@ -43,7 +45,9 @@ typedef struct carom_sweep_joint {
   carom_sweep_row row;
   double target;
   double lambda;
-  double before;  // the caller's: speed before the solve
+  double before;    // the caller's: speed before the solve
+  double old, way;  // as of contacts
+  double kept;      // the caller's: lambda of another solution
 } carom_sweep_joint;
 
 typedef struct carom_sweep_group {
@@ -78,6 +82,7 @@ typedef struct carom_sweep_options {
   int max_sweeps;      // of a group of any size
   double acceptable;   // residual relative to the scale below which a group is not worked on any longer
   double max_updates;  // contacts times sweeps of one group: keeps large groups affordable
+  bool thorough;       // for laws of friction: accelerated sweeps, and Newton's method for larger groups as well
   int threads;
 } carom_sweep_options;
 

@@ -1,14 +1,19 @@
 // The momentum update at the end of a cycle (Johnson 2012, 3.5.4): all contacts that touch act at once.
 #include <math.h>
+#include <string.h>
 
 #include "step/dcr.h"
+
+// Energy that a group may gain by round-off, relative to what its impulses turn over.
+static const double ROUND_OFF = 1e-12;
 
 carom_sweep_options carom_dcr_sweep_options(const carom_stepper *stepper) {
   const carom_step_options *o = &stepper->options;
   return (carom_sweep_options){.tolerance = o->solver_tolerance > 0 ? o->solver_tolerance : 1e-10,
                                .max_sweeps = o->solver_iterations > 0 ? o->solver_iterations : 200,
                                .acceptable = 1e-6,
-                               .max_updates = 1e4,
+                               .max_updates = 1e5,
+                               .thorough = true,
                                .threads = stepper->threads};
 }
 
@@ -53,7 +58,7 @@ static carom_status part_groups(carom_stepper *stepper, const carom_contact *con
   return status;
 }
 
-// Whether a group's impulses give the bodies more energy than round-off and the residual of the solve can explain.
+// Whether a group's impulses give the bodies more energy than round-off can explain.
 static bool gains_energy(const carom_dcr *w, const carom_sweep_group *g) {
   double work = 0, exchanged = 0;
   for (int i = g->first; i < g->first + g->count; i++) {
@@ -65,11 +70,65 @@ static bool gains_energy(const carom_dcr *w, const carom_sweep_group *g) {
       exchanged += 0.5 * fabs(c->gamma[k]) * (fabs(w->before[c->source][k]) + fabs(after[k]));
     }
   }
-  return work > 1e-9 * exchanged;
+  return work > ROUND_OFF * exchanged;
 }
 
-// Newton's restitution with friction can give more energy than there was (Kane 1984). Where it does, the group parts
-// without restitution, which never does.
+// Keeps the impulses of a group, takes them back and asks for those without restitution.
+static void withdraw(carom_dcr *w, carom_sweep_group *g) {
+  for (int i = g->first; i < g->first + g->count; i++) {
+    carom_sweep_contact *c = &w->sweeps->contacts[i];
+    memcpy(c->kept, c->gamma, sizeof c->kept);
+    carom_sweep_velocity(w->sweeps, c, c->kept_velocity);
+    c->target = 0;
+  }
+  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++)
+    w->sweeps->joints[i].kept = w->sweeps->joints[i].lambda;
+  carom_sweep_withdraw(w->sweeps, g);
+}
+
+// With impulses P + s (K - P), P without restitution and K the kept ones, the work is a quadratic A + B s + C s^2; it
+// is negative at 0 and positive at 1. Returns the root in between.
+static double share_without_work(const carom_dcr *w, const carom_sweep_group *g) {
+  double A = 0, B = 0, C = 0;
+  for (int i = g->first; i < g->first + g->count; i++) {
+    const carom_sweep_contact *c = &w->sweeps->contacts[i];
+    double after[3];
+    carom_sweep_velocity(w->sweeps, c, after);
+    for (int k = 0; k < 3; k++) {
+      double sum = w->before[c->source][k] + after[k], dg = c->kept[k] - c->gamma[k],
+             du = c->kept_velocity[k] - after[k];
+      A += 0.5 * c->gamma[k] * sum;
+      B += 0.5 * (dg * sum + c->gamma[k] * du);
+      C += 0.5 * dg * du;
+    }
+  }
+  if (!(A < 0)) return 0;
+  double root = sqrt(fmax(0, B * B - 4 * A * C)), s = B >= 0 ? -2 * A / (B + root) : (root - B) / (2 * C);
+  return s >= 0 && s <= 1 ? s : 0;
+}
+
+static void mix_in_kept(carom_dcr *w, carom_sweep_group *g, double s) {
+  int sweeps = g->sweeps;
+  for (int i = g->first; i < g->first + g->count; i++) {
+    carom_sweep_contact *c = &w->sweeps->contacts[i];
+    for (int k = 0; k < 3; k++) c->kept[k] = c->gamma[k] + s * (c->kept[k] - c->gamma[k]);
+  }
+  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++) {
+    carom_sweep_joint *j = &w->sweeps->joints[i];
+    j->kept = j->lambda + s * (j->kept - j->lambda);
+  }
+  carom_sweep_withdraw(w->sweeps, g);
+  for (int i = g->first; i < g->first + g->count; i++)
+    memcpy(w->sweeps->contacts[i].gamma, w->sweeps->contacts[i].kept, sizeof w->sweeps->contacts[i].gamma);
+  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++)
+    w->sweeps->joints[i].lambda = w->sweeps->joints[i].kept;
+  carom_sweep_apply(w->sweeps, g);
+  g->sweeps = sweeps;
+}
+
+// Newton's restitution with friction can give more energy than there was (Kane 1984). A group that gains parts by as
+// much of its restitution as keeps the energy: by a mean of its impulses and of those without restitution, which never
+// gain. Either keeps impulses in their cones and lets no contact approach, and so does the mean.
 static void forbid_gains(carom_stepper *stepper, const carom_sweep_options *options) {
   carom_dcr *w = stepper->work;
   bool again = false;
@@ -78,12 +137,14 @@ static void forbid_gains(carom_stepper *stepper, const carom_sweep_options *opti
     bool gains = !g->skip && is_hit(w, g) && gains_energy(w, g);
     g->skip = !gains;
     again = again || gains;
-    for (int k = g->first; k < g->first + g->count && gains; k++) w->sweeps->contacts[k].target = 0;
+    if (gains) withdraw(w, g);
   }
   if (!again) return;
-  for (int i = 0; i < w->sweeps->group_count; i++)
-    if (!w->sweeps->groups[i].skip) carom_sweep_withdraw(w->sweeps, &w->sweeps->groups[i]);
   carom_sweeps_solve(w->sweeps, options);
+  for (int i = 0; i < w->sweeps->group_count; i++) {
+    carom_sweep_group *g = &w->sweeps->groups[i];
+    if (!g->skip) mix_in_kept(w, g, share_without_work(w, g));
+  }
 }
 
 carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double dt, carom_step_report *report,

@@ -35,7 +35,8 @@ static size_t scratch(const carom_model *model) {
   return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(carom_exact)) +
          carom_arena_cost(n * sizeof(carom_exact_body)) + n * carom_arena_cost(carom_dmv_bodies_cost(1)) +
          carom_arena_cost(n * sizeof(double)) + 3 * carom_arena_cost((n + 1) * sizeof(int)) +
-         2 * carom_arena_cost(n * sizeof(carom_vec3)) + carom_arena_cost(parts * sizeof(double));
+         2 * carom_arena_cost(n * sizeof(carom_vec3)) + carom_arena_cost(parts * sizeof(double)) +
+         carom_exact_limits_cost(model);
 }
 
 // How far the turning of the body moves points of the part: a ball looks the same from all sides.
@@ -71,7 +72,12 @@ static void make_bodies(carom_exact *e, carom_arena *arena) {
     }
 }
 
-static carom_status refuse(const carom_model *model, carom_error *error) {
+static carom_status refuse(const carom_stepper *stepper, carom_error *error) {
+  const carom_model *model = stepper->model;
+  if (stepper->options.energy_condition == CAROM_ENERGY_DISCRETE && stepper->options.order > 2)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "the discrete energy is that of steps of order 2: leave the order at 2, or use the energy "
+                      "condition 'hamiltonian'");
   for (int i = 0; i < model->drive_count; i++) {
     const carom_body *body = &model->bodies[model->drives[i].body];
     if (model->drives[i].angular_velocity != 0 && isinf(body->bounding_radius))
@@ -80,8 +86,6 @@ static carom_status refuse(const carom_model *model, carom_error *error) {
                         "use 'dcr'",
                         body->name);
   }
-  if (carom_joints_limit_capacity(model) > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator 'exact' knows no limits of joints: use 'dcr'");
   return CAROM_OK;
 }
 
@@ -89,7 +93,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
   int n = model->body_count;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
-  if (status == CAROM_OK) status = refuse(model, error);
+  if (status == CAROM_OK) status = refuse(stepper, error);
   if (status != CAROM_OK) return status;
   carom_exact *e = CAROM_PUSH(&stepper->arena, carom_exact, 1);
   *e = (carom_exact){.model = model, .allocator = stepper->allocator};
@@ -103,6 +107,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   e->jump_p = CAROM_PUSH(&stepper->arena, carom_vec3, n);
   e->jump_l = CAROM_PUSH(&stepper->arena, carom_vec3, n);
   e->part_radius = CAROM_PUSH(&stepper->arena, double, model->part_count);
+  carom_exact_limits_push(e, &stepper->arena);
   make_bodies(e, &stepper->arena);
   status = carom_contacts_create(model, &e->allocator, &e->contacts, error);
   if (status == CAROM_OK) status = carom_impact_system_create(model, &e->allocator, &e->impacts, error);
@@ -284,7 +289,7 @@ static carom_status search(carom_stepper *stepper, const carom_state *state, con
     if (status == CAROM_OK) status = e->trial_status;
     if (status != CAROM_OK) return status;
   }
-  return CAROM_OK;
+  return carom_exact_search_limits(stepper, state, time, found, error);
 }
 
 // ---- impact ------------------------------------------------------------------------------------------------------
@@ -318,12 +323,17 @@ static carom_status take_contacts(carom_exact *e, const carom_state *state, cons
 
 // All bounces to come of a contact that parts at speed u take 2u/(a (1 - e)) together, a being at most the bend; the
 // next is u^2/2a high. Neither may be too small to be told from nothing. Elastic contacts never come to rest.
+bool carom_exact_bounces_spent(double speed, double before, double restitution, double bend, double within,
+                               double duration) {
+  if (2 * speed <= (1 - restitution) * (bend * CAROM_EXACT_ZENO * duration + 1e-12 * before)) return true;
+  return restitution < 1 && speed * speed <= 32 * bend * within;
+}
+
 static bool is_spent(const carom_exact *e, const carom_state *state, const carom_contact *c, double speed,
                      double before, double duration) {
   const carom_part_pair *pair = &e->contacts->pairs[c->pair];
-  double bend = carom_exact_bend(e, pair), within = carom_exact_within(e, state, pair);
-  if (2 * speed <= (1 - c->restitution) * (bend * CAROM_EXACT_ZENO * duration + 1e-12 * before)) return true;
-  return c->restitution < 1 && speed * speed <= 32 * bend * within;
+  return carom_exact_bounces_spent(speed, before, c->restitution, carom_exact_bend(e, pair),
+                                   carom_exact_within(e, state, pair), duration);
 }
 
 static carom_status rest_pair(carom_stepper *stepper, const carom_state *state, const carom_contact *c, double time,
@@ -353,11 +363,12 @@ static carom_status rest_spent(carom_stepper *stepper, const carom_state *state,
     carom_status status = rest_pair(stepper, state, &e->touching[first], time, report, error);
     if (status != CAROM_OK) return status;
   }
+  carom_exact_rest_limits(e, state, all, before, g->duration);
   return CAROM_OK;
 }
 
 static double fastest_touching(const carom_exact *e, const carom_state *state) {
-  double most = 0;
+  double most = carom_exact_fastest_limit(e, state);
   for (int i = 0; i < e->touching_count; i++)
     most = fmax(most, fabs(carom_contact_normal_velocity(e->impacts, state, &e->touching[i])));
   return most;
@@ -438,7 +449,7 @@ static carom_status aim(carom_stepper *stepper, carom_state *state, const carom_
     *time = duration;
     if (*widen) return CAROM_OK;
     status = search(stepper, state, g, time, found, error);
-    if (status != CAROM_OK || !*found || e->held_count == 0 || *time > (1 - 1e-6) * duration) return status;
+    if (status != CAROM_OK || !*found || carom_exact_held(e) == 0 || *time > (1 - 1e-6) * duration) return status;
     duration = *time;
   }
   return CAROM_OK;
@@ -463,7 +474,7 @@ static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact
   if (status == CAROM_OK) status = aim(stepper, state, g, &time, found, widen, error);
   if (status != CAROM_OK || *widen) return status;
   count_travel(e, g, time);
-  bool held = e->held_count > 0;
+  bool held = carom_exact_held(e) > 0;
   if (stepper->options.energy_condition == CAROM_ENERGY_DISCRETE) carom_state_copy(e->before, state);
   e->leap_time = time;
   double energy = held ? carom_exact_energy(e, state) - report->work : 0;

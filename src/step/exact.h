@@ -4,6 +4,7 @@
 
 #include "mechanics/contacts.h"
 #include "mechanics/impact_system.h"
+#include "mechanics/joints.h"
 #include "step/dmv.h"
 #include "step/step.h"
 
@@ -78,7 +79,16 @@ typedef struct carom_exact {
   double *drive, *target, *velocity;
   double held_time;
   int held_count, held_capacity;
+  // limits of joints; numbers are 4 joint + 2 turn + upper
+  carom_joint_limit *limits, *limits_then;  // (limit_capacity) at the start of a leap; scratch for another time
+  carom_joint_limit *held_limits;           // (held_limit_count) resting ones of this leap; rows after those of `held`
+  bool *limit_rests, *limit_rests_saved;    // (4 joint_count) by number
+  double *limit_bend;                       // (4 joint_count) bound on gap'' in this leap
+  int limit_capacity, held_limit_count;
 } carom_exact;
+
+// Members of the resting contact problem: contact points, then limits.
+static inline int carom_exact_held(const carom_exact *exact) { return exact->held_count + exact->held_limit_count; }
 
 // A set of bodies that an impact of one may concern, moved together.
 typedef struct carom_exact_group {
@@ -103,12 +113,42 @@ carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, in
 // Moves the group on by `time`; books what gravity (or the whole flow) did.
 carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
                               carom_step_report *report, carom_error *error);
+// The whole state after `time` on its way from `state`, for bodies that act on each other; holds until the next call.
+const carom_state *carom_exact_trial(carom_stepper *stepper, const carom_state *state, double time);
 // Bounds how far any point of a body moves in `duration`, m.
 double carom_exact_travel(const carom_exact_body *body, double radius, double duration);
 // Bounds the relative acceleration of points of two parts along any direction, m/s2.
 double carom_exact_bend(const carom_exact *exact, const carom_part_pair *pair);
 // How near is touching, for two parts.
 double carom_exact_within(const carom_exact *exact, const carom_state *state, const carom_part_pair *pair);
+
+// True when all bounces to come of a contact that parts at `speed` are over in no time, or are lower than `within`.
+bool carom_exact_bounces_spent(double speed, double before, double restitution, double bend, double within,
+                               double duration);
+
+// ---- exact_limits.c ----------------------------------------------------------------------------------------------
+
+size_t carom_exact_limits_cost(const carom_model *model);
+void carom_exact_limits_push(carom_exact *exact, carom_arena *arena);
+void carom_exact_save_limits(carom_exact *exact);  // which limits rest, should the step be begun again
+void carom_exact_restore_limits(carom_exact *exact);
+void carom_exact_keep_limits(const carom_exact *exact, struct carom_tape *tape);  // for checkpoints
+bool carom_exact_recall_limits(carom_exact *exact, struct carom_tape *tape);
+// The first time before *time at which a limit is reached; *time then moves there.
+carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, double *time, bool *found,
+                                       carom_error *error);
+// Largest |rate| at the limits that are reached.
+double carom_exact_fastest_limit(const carom_exact *exact, const carom_state *state);
+// After an impact: limits whose bounces are spent (or all that are reached) rest from now on.
+void carom_exact_rest_limits(carom_exact *exact, const carom_state *state, bool all, double before, double duration);
+void carom_exact_release_limits(carom_exact *exact, const carom_state *state);  // those that have opened
+// Fills held_limits with the resting ones nearer than `reach`.
+void carom_exact_take_limits(carom_exact *exact, const carom_state *state, double reach);
+// Gap of a limit after `time` on the path.
+double carom_exact_limit_gap(carom_stepper *stepper, const carom_state *state, const carom_joint_limit *limit,
+                             double time);
+// Adds a force (or torque) along a limit's row to the contact forces of its bodies.
+void carom_exact_spread_limit(carom_exact *exact, const carom_joint_limit *limit, double force);
 
 // ---- exact_rest.c ------------------------------------------------------------------------------------------------
 

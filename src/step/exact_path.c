@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "geometry/shape.h"
+#include "step/composition.h"
 #include "step/exact.h"
 
 // ---- free bodies -------------------------------------------------------------------------------------------------
@@ -16,12 +17,17 @@ typedef struct moved {
   carom_dmv_info info;
 } moved;
 
-// Drifts one body with given momenta.
-static moved drift(const carom_exact_body *b, const carom_state *state, int body, carom_vec3 p, carom_vec3 l, double t,
-                   int halvings) {
+// Drifts one body with given momenta, in the parts that the order asks for. Without forces in between they need no
+// kicks; under weight, p being that of the middle, the place is that of the composed kicks and drifts as well.
+static moved drift(const carom_stepper *stepper, const carom_state *state, int body, carom_vec3 p, carom_vec3 l,
+                   double t) {
+  const carom_exact *e = stepper->work;
+  const carom_composition *c = carom_composition_of(stepper->options.order);
   moved m = {state->x[body], state->q[body], {.failed = -1}};
   carom_state one = {.body_count = 1, .x = &m.x, .q = &m.q, .p = &p, .l = &l};
-  carom_dmv_drift(&b->lane, 0, t, halvings, &one, &m.info);
+  for (int i = 0; i < c->stages; i++)
+    carom_dmv_drift(&e->bodies[body].lane, 0, c->weights[i] * t, stepper->options.max_halvings, &one, &m.info);
+  if (c->stages > 1) m.x = cm_axpy(state->x[body], t * e->model->bodies[body].inverse_mass, p);  // less round-off
   return m;
 }
 
@@ -30,7 +36,7 @@ static carom_pose free_pose(const carom_stepper *stepper, const carom_state *sta
   const carom_exact_body *b = &e->bodies[body];
   double weight = 0.5 * t * e->model->bodies[body].mass;
   carom_vec3 p = cm_axpy(cm_axpy(state->p[body], t, b->contact_f), weight, e->model->gravity);
-  moved m = drift(b, state, body, p, cm_axpy(state->l[body], t, b->contact_n), t, stepper->options.max_halvings);
+  moved m = drift(stepper, state, body, p, cm_axpy(state->l[body], t, b->contact_n), t);
   return cm_pose(m.x, m.q);
 }
 
@@ -40,7 +46,7 @@ static carom_status free_move(carom_stepper *stepper, carom_state *state, int bo
   double mass = e->model->bodies[body].mass;
   carom_vec3 g = e->model->gravity, x = state->x[body];
   carom_vec3 p = cm_axpy(state->p[body], 0.5 * t * mass, g);
-  moved m = drift(&e->bodies[body], state, body, p, state->l[body], t, stepper->options.max_halvings);
+  moved m = drift(stepper, state, body, p, state->l[body], t);
   if (m.info.failed >= 0)
     return carom_fail(error, CAROM_NOT_CONVERGED, "body '%s' cannot be turned at t = %.9g s: use a smaller step",
                       e->model->bodies[body].name, state->time);
@@ -73,6 +79,12 @@ static void try_time(carom_stepper *stepper, const carom_state *state, double t)
   e->trial_time = t;
 }
 
+const carom_state *carom_exact_trial(carom_stepper *stepper, const carom_state *state, double time) {
+  const carom_exact *e = stepper->work;
+  try_time(stepper, state, time);
+  return e->trial;
+}
+
 static carom_pose fixed_pose(const carom_exact *e, const carom_state *state, int body, double time) {
   for (int i = 0; i < e->model->drive_count; i++)
     if (e->model->drives[i].body == body) return carom_drive_pose(e->model, i, e->now + time);
@@ -101,7 +113,7 @@ static void add_report(carom_step_report *sum, const carom_step_report *part) {
 static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_step_report *report,
                                carom_error *error) {
   carom_exact *e = stepper->work;
-  bool known = e->base == state && e->trial_time == time && e->held_count == 0 && e->trial_status == CAROM_OK;
+  bool known = e->base == state && e->trial_time == time && carom_exact_held(e) == 0 && e->trial_status == CAROM_OK;
   double end = state->time + time;
   carom_status status = CAROM_OK;
   if (known) {

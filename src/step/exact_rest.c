@@ -47,18 +47,21 @@ bool carom_exact_save_resting(carom_exact *e) {
                     sizeof *e->resting_saved))
       return false;
   e->saved_count = e->resting_count;
+  carom_exact_save_limits(e);
   for (int i = 0; i < e->resting_count; i++) e->resting_saved[i] = e->resting[i];
   return true;
 }
 
 void carom_exact_restore_resting(carom_exact *e) {
   e->resting_count = e->saved_count;
+  carom_exact_restore_limits(e);
   for (int i = 0; i < e->saved_count; i++) e->resting[i] = e->resting_saved[i];
 }
 
 void carom_exact_keep_resting(const carom_exact *e, carom_tape *tape) {
   carom_tape_put(tape, &e->resting_count, sizeof e->resting_count);
   carom_tape_put(tape, e->resting, (size_t)e->resting_count * sizeof *e->resting);
+  carom_exact_keep_limits(e, tape);
 }
 
 bool carom_exact_recall_resting(carom_exact *e, carom_tape *tape) {
@@ -71,7 +74,7 @@ bool carom_exact_recall_resting(carom_exact *e, carom_tape *tape) {
     if (r.part_a < 0 || r.part_a >= parts || r.part_b < 0 || r.part_b >= parts) return false;
     if (!carom_exact_add_resting(e, &(carom_part_pair){.part_a = r.part_a, .part_b = r.part_b})) return false;
   }
-  return true;
+  return carom_exact_recall_limits(e, tape);
 }
 
 static double extent_of(const carom_exact *e, int part) {
@@ -94,6 +97,7 @@ void carom_exact_release_opened(carom_exact *e, const carom_state *state) {
     if (status == CAROM_OK && d.distance <= open) e->resting[kept++] = e->resting[i];
   }
   e->resting_count = kept;
+  carom_exact_release_limits(e, state);
 }
 
 // ---- points ------------------------------------------------------------------------------------------------------
@@ -124,7 +128,7 @@ static carom_status reserve(carom_exact *e, int count, carom_error *error) {
   return CAROM_OK;
 }
 
-// Contact points of the group's resting pairs that are nearer than `slop` to touching.
+// Contact points of the group's resting pairs that are nearer than `slop` to touching, and resting limits.
 static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double duration,
                               carom_error *error) {
   e->held_count = 0;
@@ -140,7 +144,8 @@ static carom_status take_held(carom_exact *e, const carom_state *state, const ca
     e->held_count += carom_contacts_of_pair(e->contacts, i, state->x, state->q, &e->near[i], CAROM_CONTACT_POLYGON,
                                             slop, e->held + e->held_count);
   }
-  return CAROM_OK;
+  carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
+  return reserve(e, carom_exact_held(e), error);
 }
 
 // Points are carried along by their bodies; the normal by the body whose face it belongs to.
@@ -175,6 +180,11 @@ static void follow_point(carom_stepper *stepper, const carom_state *state, const
   moved[2] = cm_dot(cm_rotate(host, p->t), apart);
 }
 
+static carom_status load(carom_exact *e, const carom_state *state, carom_impact_problem *problem, carom_error *error) {
+  return carom_impact_system_load_with_limits(e->impacts, state, e->held, e->held_count, e->held_limits,
+                                              e->held_limit_count, problem, error);
+}
+
 // ---- position ----------------------------------------------------------------------------------------------------
 
 // The forces that the impulses amount to, on the bodies of the group.
@@ -198,7 +208,15 @@ static void spread(carom_exact *e, const carom_state *state, const carom_exact_g
     b->contact_f = cm_sub(b->contact_f, f);
     b->contact_n = cm_sub(b->contact_n, cm_cross(cm_sub(point, state->x[c->body_b]), f));
   }
+  for (int i = 0; i < e->held_limit_count; i++)
+    carom_exact_spread_limit(e, &e->held_limits[i], e->impulse[3 * (e->held_count + i)] / duration);
   e->base = NULL;  // the path has changed
+}
+
+// How far a member is from its law, m or rad: pressed ones are to be where they are aimed at, others not below.
+static double miss(const carom_exact *e, int i, double gap, double duration) {
+  double lowest = e->target[3 * i] * duration;
+  return e->impulse[3 * i] > 0 ? fabs(gap - lowest) : lowest - gap;
 }
 
 // Velocities that the linear problem begins from: what the path would do without the impulses, over T. Returns how far
@@ -206,14 +224,19 @@ static void spread(carom_exact *e, const carom_state *state, const carom_exact_g
 static double measure(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
                       double duration) {
   carom_exact *e = stepper->work;
-  int m = 3 * e->held_count;
+  int m = 3 * carom_exact_held(e);
   double worst = 0;
   for (int i = 0; i < e->held_count; i++) {
     double moved[3];
     follow_point(stepper, state, &e->points[i], duration, moved);
     for (int r = 0; r < 3; r++) e->drive[3 * i + r] = moved[r] / duration;
-    double lowest = e->target[3 * i] * duration;
-    worst = fmax(worst, e->impulse[3 * i] > 0 ? fabs(moved[0] - lowest) : lowest - moved[0]);
+    worst = fmax(worst, miss(e, i, moved[0], duration));
+  }
+  for (int i = e->held_count; i < carom_exact_held(e); i++) {
+    double gap = carom_exact_limit_gap(stepper, state, &e->held_limits[i - e->held_count], duration);
+    e->drive[3 * i] = gap / duration;
+    e->drive[3 * i + 1] = e->drive[3 * i + 2] = 0;
+    worst = fmax(worst, miss(e, i, gap, duration));
   }
   for (int j = 0; j < m; j++)
     for (int i = 0; i < m && e->impulse[j] != 0; i++) e->drive[i] -= q->W[i + j * m] * e->impulse[j];
@@ -222,16 +245,16 @@ static double measure(carom_stepper *stepper, const carom_state *state, const ca
 
 // Overlaps are not pushed out at once: the velocity would be that of an explosion.
 static void set_targets(carom_exact *e, double duration) {
-  for (int i = 0; i < e->held_count; i++) {
-    double gap = e->points[i].gap;
+  for (int i = 0; i < carom_exact_held(e); i++) {
+    double gap = i < e->held_count ? e->points[i].gap : e->held_limits[i - e->held_count].gap;
     e->target[3 * i] = gap < 0 ? 0.9 * gap / duration : 0;
     e->target[3 * i + 1] = e->target[3 * i + 2] = 0;
   }
 }
 
-// The largest coordinate that positions of contacts are differences of.
+// The largest coordinate that positions of contacts are differences of; angles of limits count by radians.
 static double spread_of(const carom_exact *e, const carom_state *state) {
-  double most = 0;
+  double most = e->held_limit_count > 0 ? 1 : 0;
   for (int i = 0; i < e->held_count; i++) {
     const carom_contact *c = &e->held[i];
     most = fmax(most, cm_norm(c->point_a) + cm_norm(state->x[c->body_a]) + cm_norm(state->x[c->body_b]));
@@ -245,13 +268,12 @@ carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const
   carom_impact_problem problem;
   carom_status status = take_held(e, state, g, duration, error);
   e->held_time = duration;
-  if (status == CAROM_OK && e->held_count > 0)
-    status = carom_impact_system_load(e->impacts, state, e->held, e->held_count, &problem, error);
+  if (status == CAROM_OK && carom_exact_held(e) > 0) status = load(e, state, &problem, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < e->held_count; i++) mark_point(e, state, i);
-  if (e->held_count > 0) memset(e->impulse, 0, 3 * (size_t)e->held_count * sizeof *e->impulse);
+  if (carom_exact_held(e) > 0) memset(e->impulse, 0, 3 * (size_t)carom_exact_held(e) * sizeof *e->impulse);
   spread(e, state, g, duration);
-  if (e->held_count == 0) return CAROM_OK;
+  if (carom_exact_held(e) == 0) return CAROM_OK;
   set_targets(e, duration);
   problem.velocity = e->drive;
   double noise = 64 * DBL_EPSILON * spread_of(e, state) / duration;
@@ -273,9 +295,9 @@ carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, const 
                               carom_step_report *report, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_impact_problem problem;
-  if (e->held_count == 0) return CAROM_OK;
-  for (int i = 0; i < 3 * e->held_count; i++) e->velocity[i] = time / e->held_time * e->impulse[i];
-  carom_status status = carom_impact_system_load(e->impacts, state, e->held, e->held_count, &problem, error);
+  if (carom_exact_held(e) == 0) return CAROM_OK;
+  for (int i = 0; i < 3 * carom_exact_held(e); i++) e->velocity[i] = time / e->held_time * e->impulse[i];
+  carom_status status = load(e, state, &problem, error);
   if (status == CAROM_OK)
     status = carom_impact_system_apply(e->impacts, state, g->start + g->time, e->velocity, CAROM_EVENT_CONTACT, report,
                                        error);
@@ -287,7 +309,7 @@ carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, const 
 // A point that was open when the leap began and is pressed now has hit. It parts with e times its speed, unless that is
 // no more than forces alone make in the time. Writes the targets; the points of the leap's start are still at hand.
 static void set_rebounds(carom_exact *e, const carom_state *state, int before) {
-  memset(e->target, 0, 3 * (size_t)e->held_count * sizeof *e->target);
+  memset(e->target, 0, 3 * (size_t)carom_exact_held(e) * sizeof *e->target);
   for (int k = 0; k < before; k++) {
     const carom_exact_point *p = &e->points[k];
     const carom_part_pair *pair = &e->contacts->pairs[p->pair];
@@ -316,14 +338,14 @@ carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, cons
   carom_impact_problem problem;
   carom_impact_info info;
   int before = e->held_count;
-  if (before == 0) return CAROM_OK;
+  if (carom_exact_held(e) == 0) return CAROM_OK;
   carom_status status = take_held(e, state, g, 0, error);
   if (status != CAROM_OK) return status;
   keep_touching(e);
-  if (e->held_count == 0) return CAROM_OK;
+  if (carom_exact_held(e) == 0) return CAROM_OK;
   set_rebounds(e, state, before);
-  status = carom_impact_system_load(e->impacts, state, e->held, e->held_count, &problem, error);
-  memset(e->impulse, 0, 3 * (size_t)e->held_count * sizeof *e->impulse);
+  status = load(e, state, &problem, error);
+  memset(e->impulse, 0, 3 * (size_t)carom_exact_held(e) * sizeof *e->impulse);
   if (status == CAROM_OK)
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, e->target, 0, e->impulse, e->velocity,
                                &info, error);

@@ -47,6 +47,10 @@ carom_status carom_stepper_recall(carom_stepper *stepper, const void *memory, si
   return CAROM_OK;
 }
 
+bool carom_stepper_contact_moments(const carom_stepper *stepper, carom_mat3 *moments) {
+  return stepper->integrator->contact_moments && stepper->integrator->contact_moments(stepper, moments);
+}
+
 // ---- what several integrators remember ------------------------------------------------------------------------------
 // Each is written with its size before it.
 

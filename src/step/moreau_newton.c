@@ -83,7 +83,8 @@ static bool choose_phases(carom_moreau *m) {
     memcpy(before, s->side[i], sizeof before);
     carom_moreau_phase phase = phase_of(m, i);
     bool slides = phase >= CAROM_MOREAU_CORNER;
-    changed = changed || phase != s->phase[i] || (slides && memcmp(before[0], s->side[i][0], sizeof before[0]) != 0);
+    bool turned = before[0][0] != s->side[i][0][0] || before[0][1] != s->side[i][0][1];
+    changed = changed || phase != s->phase[i] || (slides && turned);
     s->phase[i] = phase;
   }
   return changed;

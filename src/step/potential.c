@@ -12,28 +12,31 @@
 #include "base/tape.h"
 #include "mechanics/joints.h"
 #include "model/model.h"
+#include "step/potential_limits.h"
 
 typedef struct potential {
   carom_contact_potential *contact;
   carom_joints *joints;
+  double *impulses;  // (joint_count * CAROM_JOINT_ROWS) of joints, at the end of a step
+  carom_soft_limits limits;
 } potential;
 
 static size_t scratch(const carom_model *model) {
-  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(potential));
+  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(potential)) +
+         carom_soft_limits_cost(model) +
+         carom_arena_cost((size_t)model->joint_count * CAROM_JOINT_ROWS * sizeof(double));
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
-  if (carom_joints_limit_capacity(stepper->model) > 0)
-    return carom_fail(
-        error, CAROM_ERR_UNSUPPORTED,
-        "the integrator 'potential' knows no limits of joints: use 'dcr' or 'moreau', or stops that collide");
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status != CAROM_OK) return status;
   potential *w = CAROM_PUSH(&stepper->arena, potential, 1);
   *w = (potential){0};
+  w->impulses = CAROM_PUSH(&stepper->arena, double, stepper->model->joint_count *CAROM_JOINT_ROWS);
   stepper->work = w;
   status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
   if (status == CAROM_OK) status = carom_joints_create(stepper->model, &stepper->allocator, &w->joints, error);
+  if (status == CAROM_OK) carom_soft_limits_push(&w->limits, stepper->model, w->joints, &stepper->arena);
   return status;
 }
 
@@ -49,9 +52,25 @@ static carom_status kick(carom_stepper *stepper, carom_state *state, double dt, 
   potential *w = stepper->work;
   double depth;
   carom_status status = carom_contact_potential_evaluate(w->contact, state, energy, &depth, error);
+  if (status == CAROM_OK) status = carom_soft_limits_evaluate(&w->limits, state, energy, &depth, error);
   if (status != CAROM_OK) return status;
   report->penetration = fmax(report->penetration, depth);
+  carom_soft_limits_kick(&w->limits, state, dt, report);
   carom_contact_potential_kick(w->contact, state, dt, report);
+  return CAROM_OK;
+}
+
+// The last kick may go where joints do not let it: they answer, and the ground and motors with them.
+static carom_status settle(carom_stepper *stepper, carom_state *state, double time, carom_step_report *report,
+                           carom_error *error) {
+  potential *w = stepper->work;
+  if (w->contact->count + w->limits.count == 0 || !carom_joints_any(stepper->model, state)) return CAROM_OK;
+  carom_status status = carom_joints_impose(w->joints, state, time, state->p, state->l, w->impulses, error);
+  if (status != CAROM_OK) return status;
+  carom_joint_impulse ground = carom_joints_external(stepper->model, state, w->impulses);
+  report->impulse = cm_add(report->impulse, ground.linear);
+  report->angular_impulse = cm_add(report->angular_impulse, ground.angular);
+  report->work += carom_joints_motor_work(stepper->model, state, time, w->impulses);
   return CAROM_OK;
 }
 
@@ -61,15 +80,16 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   double before = 0, after = 0;
   if (report->event_count == 0) w->contact->event_count = 0;
   carom_status status = carom_potential_tune(stepper, w->contact, state, h, error);
+  if (status == CAROM_OK) status = carom_soft_limits_tune(&w->limits, state, w->contact->stiffness, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &before, report, error);
   if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, report, error);
   carom_drives_place(stepper->model, state, end);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &after, report, error);
-  if (status == CAROM_OK && w->contact->count > 0 && carom_joints_any(stepper->model, state))
-    status = carom_joints_project(w->joints, state, state->p, state->l, NULL, error);
+  if (status == CAROM_OK) status = settle(stepper, state, end, report, error);
   if (status != CAROM_OK) return status;
   report->work += before - after;
+  carom_soft_limits_note(&w->limits, report);
   return carom_contact_potential_note(w->contact, end, report, error);
 }
 
@@ -79,6 +99,7 @@ static size_t memory(const carom_stepper *stepper, void *bytes) {
   carom_flow_memory(stepper, &tape);
   carom_keep_contacts(w->contact->pairs, &tape);
   carom_contact_potential_memory(w->contact, &tape);
+  carom_soft_limits_memory(&w->limits, &tape);
   return tape.at;
 }
 
@@ -86,7 +107,8 @@ static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
   potential *w = stepper->work;
   carom_tape tape = {.from = bytes, .size = size};
   return carom_flow_recall(stepper, &tape) && carom_recall_contacts(w->contact->pairs, &tape) &&
-         carom_contact_potential_recall(w->contact, &tape) && carom_tape_ended(&tape);
+         carom_contact_potential_recall(w->contact, &tape) && carom_soft_limits_recall(&w->limits, &tape) &&
+         carom_tape_ended(&tape);
 }
 
 const carom_integrator carom_integrator_potential = {

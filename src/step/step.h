@@ -21,6 +21,7 @@ typedef struct carom_integrator {
   // writes them unless `bytes` is null; `recall` says false to bytes that are not its own.
   size_t (*memory)(const carom_stepper *stepper, void *bytes);
   bool (*recall)(carom_stepper *stepper, const void *bytes, size_t size);
+  bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
 } carom_integrator;
 
 extern const carom_integrator carom_integrator_variational;

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "step/composition.h"
 #include "step/step.h"
 
 // One line each; an integrator's file is where it is.
@@ -26,6 +27,7 @@ carom_step_options carom_step_default_options(void) {
   return (carom_step_options){.integrator = "variational",
                               .step = 1e-3,
                               .quadrature = CAROM_QUADRATURE_ENDPOINT,
+                              .order = 2,
                               .threads = 1,
                               .tolerance = 1e-14,
                               .max_iterations = 50,
@@ -54,6 +56,8 @@ static carom_status check_options(const carom_step_options *options, carom_error
   if (!(options->tolerance > 0) || options->max_iterations < 1)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "tolerance %g and max_iterations %d must be positive",
                       options->tolerance, options->max_iterations);
+  if (!carom_composition_of(options->order))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the order is %d, expected 2, 4 or 6", options->order);
   if (options->max_halvings < 0 || options->max_halvings > 20)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "max_halvings is %d, expected 0 to 20", options->max_halvings);
   if (options->threads < 0 || options->threads > 1024)

@@ -14,6 +14,7 @@
 #include "base/tape.h"
 #include "model/fields.h"
 #include "model/model.h"
+#include "step/composition.h"
 #include "step/constrained.h"
 #include "step/dmv.h"
 #include "step/step.h"
@@ -444,13 +445,32 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
   return not_converged(stepper, state, change, h, error);
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
-                            carom_error *error) {
+// ---- the step
+// --------------------------------------------------------------------------------------------------------
+
+static carom_status advance_part(carom_stepper *stepper, carom_state *state, double h, double end,
+                                 carom_step_report *report, carom_error *error) {
   const variational *w = stepper->flow;
   if (!w->fields) return advance_weighted(stepper, state, h, end, report, error);  // both quadratures agree on it
   if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
     return advance_midpoint(stepper, state, h, end, report, error);
   return advance_endpoint(stepper, state, h, end, report, error);
+}
+
+// Both quadratures are symmetric, with joints, too, so that they may be composed.
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+                            carom_error *error) {
+  const carom_composition *c = carom_composition_of(stepper->options.order);
+  double start = state->time, share = 0;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < c->stages && status == CAROM_OK; i++) {
+    share += c->weights[i];
+    double part_end = i + 1 == c->stages ? end : start + share * h;
+    status = advance_part(stepper, state, c->weights[i] * h, part_end, report, error);
+    state->time = part_end;
+  }
+  state->time = start;  // the clock is the caller's
+  return status;
 }
 
 // ---- for checkpoints -----------------------------------------------------------------------------------------------
