@@ -14,6 +14,7 @@ help:
 	@echo "make docs      the reference of the C interface, as HTML"
 	@echo "make install   into PREFIX (default /usr/local);  make deb  a Debian package"
 	@echo "make format    clang-format everything;  make lint  clang-format, clang-tidy, compiler warnings of gcc and clang"
+	@echo "make valgrind  the quick tests under valgrind"
 
 build:
 	@scripts/setup build
@@ -33,7 +34,8 @@ fuzz:
 	@scripts/build fuzz
 	@tests/fuzz/run $(SECONDS)
 
-valgrind: build
+valgrind:
+	@scripts/setup build test
 	@scripts/valgrind
 
 bench:

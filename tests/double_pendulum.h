@@ -7,30 +7,10 @@
 static const double g0 = 9.81;
 
 static inline int add_ball(carom_builder *b, double radius, carom_vec3 at) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL) != CAROM_OK) abort();
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
   carom_body_def def = carom_body_default();
-  def.parts = &part;
-  def.part_count = 1;
   def.mass = 1;
-  def.pose = cm_pose(at, cm_qidentity());
-  int index = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return index;
-}
-
-static inline void add_halfspace(carom_builder *b, carom_vec3 point, carom_quat turn) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
-  carom_body_def def = carom_body_default();
-  def.parts = &part;
-  def.part_count = 1;
-  def.pose = cm_pose(point, turn);
-  def.fixed = true;
-  carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
+  def.pose.p = at;
+  return put_shape(b, def, sphere_shape(radius));
 }
 
 static inline void add_link(carom_builder *b, int from, int to, carom_vec3 anchor) {
@@ -40,14 +20,6 @@ static inline void add_link(carom_builder *b, int from, int to, carom_vec3 ancho
   joint.body[1] = to;
   joint.point[0] = anchor;
   carom_builder_add_joint(b, &joint);
-}
-
-static inline void set_material(carom_builder *b, double e) {
-  carom_material_def m = carom_material_default();
-  m.name = "stuff";
-  m.restitution = e;
-  m.friction = 0;
-  carom_builder_add_material(b, &m);
 }
 
 // ---- a double pendulum of two unit masses on unit links, in the plane of x and z ----------------------------------
@@ -121,14 +93,15 @@ static inline double pendulum_error(const char *integrator, double alpha, double
   const double r = 0.05;
   angles start = {{-1.2, -0.4}, {0, 0}};
   carom_builder *b = new_builder();
-  set_material(b, e);
+  put_material(b, e, 0);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
   carom_vec3 p = place(start.a[0]), q = cm_add(p, place(start.a[1]));
   int first = add_ball(b, r, p), second = add_ball(b, r, q);
   add_link(b, CAROM_WORLD, first, cm_zero3());
   add_link(b, first, second, cm_zero3());
   if (isfinite(wall)) {
-    add_halfspace(b, cm_vec3(wall + r, 0, 0), cm_axis_angle(cm_vec3(0, 1, 0), -1.5707963267948966));
+    put_shape(b, fixed_body(cm_vec3(wall + r, 0, 0), cm_axis_angle(cm_vec3(0, 1, 0), -1.5707963267948966)),
+              floor_shape());
     carom_builder_set_apart(b, first, 2);  // only the tip meets the wall
   }
   world w = finish_world(b);
@@ -136,12 +109,7 @@ static inline double pendulum_error(const char *integrator, double alpha, double
   options.integrator = integrator;
   options.alpha = alpha;
   options.step = h;
-  carom_stepper *stepper = NULL;
-  carom_error error = {0};
-  if (carom_stepper_create(w.model, &options, NULL, &stepper, &error) != CAROM_OK) {
-    fprintf(stderr, "stepper: %s\n", error.message);
-    exit(1);
-  }
+  carom_stepper *stepper = stepper_by(&w, &options);
   run_steps(stepper, w.state, (int)lround(until / h));
   angles end = reference(start, until, wall, e);
   carom_vec3 expected = cm_add(place(end.a[0]), place(end.a[1]));

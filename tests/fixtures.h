@@ -3,6 +3,7 @@
 #define CAROM_TESTS_FIXTURES_H
 
 #include "carom/carom.h"
+#include "shapes.h"
 #include "test.h"
 
 typedef struct world {
@@ -35,6 +36,37 @@ static inline carom_body_def inert_body(double mass, carom_vec3 moments) {
   return def;
 }
 
+// Adds a body that consists of one shape, which is given away by this.
+static inline int put_shape(carom_builder *builder, carom_body_def def, const carom_shape *shape) {
+  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
+  def.parts = &part;
+  def.part_count = 1;
+  int index = carom_builder_add_body(builder, &def);
+  carom_shape_release(shape);
+  return index;
+}
+
+static inline carom_body_def fixed_body(carom_vec3 position, carom_quat turn) {
+  carom_body_def def = carom_body_default();
+  def.pose = cm_pose(position, turn);
+  def.fixed = true;
+  return def;
+}
+
+static inline int put_box(carom_builder *builder, carom_vec3 size, carom_pose pose, bool fixed) {
+  carom_body_def def = carom_body_default();
+  def.pose = pose;
+  def.fixed = fixed;
+  return put_shape(builder, def, box_shape(size.x, size.y, size.z));
+}
+
+static inline int put_material(carom_builder *builder, double restitution, double friction) {
+  carom_material_def def = carom_material_default();
+  def.restitution = restitution;
+  def.friction = friction;
+  return carom_builder_add_material(builder, &def);
+}
+
 static inline carom_builder *new_builder(void) {
   carom_builder *builder = NULL;
   carom_error error = {0};
@@ -58,17 +90,21 @@ static inline void free_world(world *w) {
   carom_model_destroy(w->model);
 }
 
-static inline carom_stepper *new_stepper(const world *w, double h, carom_quadrature quadrature) {
-  carom_step_options options = carom_step_default_options();
-  options.step = h;
-  options.quadrature = quadrature;
+static inline carom_stepper *stepper_by(const world *w, const carom_step_options *options) {
   carom_stepper *stepper = NULL;
   carom_error error = {0};
-  if (carom_stepper_create(w->model, &options, NULL, &stepper, &error) != CAROM_OK) {
+  if (carom_stepper_create(w->model, options, NULL, &stepper, &error) != CAROM_OK) {
     fprintf(stderr, "stepper: %s\n", error.message);
     exit(1);
   }
   return stepper;
+}
+
+static inline carom_stepper *new_stepper(const world *w, double h, carom_quadrature quadrature) {
+  carom_step_options options = carom_step_default_options();
+  options.step = h;
+  options.quadrature = quadrature;
+  return stepper_by(w, &options);
 }
 
 static inline void run_steps(carom_stepper *stepper, carom_state *state, int steps) {

@@ -38,28 +38,14 @@ static world damped_world(void) {
   return finish_world(b);
 }
 
-static int add_box(carom_builder *b, carom_vec3 size, carom_pose pose, bool fixed) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(size, NULL, &shape, NULL) != CAROM_OK) abort();
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
-  carom_body_def def = carom_body_default();
-  def.parts = &part;
-  def.part_count = 1;
-  def.pose = pose;
-  def.fixed = fixed;
-  int index = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return index;
-}
-
 // Boxes that fall on a table, rock and come to rest; two of them are joined.
 static world falling_world(bool joint) {
   carom_random r = carom_random_make(9, 0);
   carom_builder *b = new_builder();
   carom_builder_set_gravity(b, cm_vec3(0, 0, -9.81));
-  add_box(b, cm_vec3(4, 4, 0.2), cm_pose(cm_vec3(0, 0, -0.1), cm_qidentity()), true);
+  put_box(b, cm_vec3(4, 4, 0.2), cm_pose(cm_vec3(0, 0, -0.1), cm_qidentity()), true);
   for (int i = 0; i < 4; i++)
-    add_box(b, cm_vec3(0.2, 0.3, 0.25), cm_pose(cm_vec3(0.5 * i - 0.75, 0, 0.3), random_rotation(&r)), false);
+    put_box(b, cm_vec3(0.2, 0.3, 0.25), cm_pose(cm_vec3(0.5 * i - 0.75, 0, 0.3), random_rotation(&r)), false);
   if (joint) {
     carom_joint_def def = carom_joint_default();
     def.kind = CAROM_JOINT_SPHERICAL;
@@ -77,23 +63,13 @@ static world sticky_world(void) {
   carom_builder *b = new_builder();
   carom_builder_set_gravity(b, cm_vec3(0, 0, -9.81));
   int set = carom_builder_add_charge_set(b, 1, 0.1);
-  add_box(b, cm_vec3(4, 4, 0.2), cm_pose(cm_vec3(0, 0, -0.1), cm_qidentity()), true);
+  put_box(b, cm_vec3(4, 4, 0.2), cm_pose(cm_vec3(0, 0, -0.1), cm_qidentity()), true);
   for (int i = 0; i < 2; i++) {
     carom_quat q = cm_axis_angle(cm_vec3(1, 2, 3), 0.3 * i);
-    int body = add_box(b, cm_vec3(0.2, 0.2, 0.2), cm_pose(cm_vec3(0.3 * i, 0.02 * i, 0.2), q), false);
+    int body = put_box(b, cm_vec3(0.2, 0.2, 0.2), cm_pose(cm_vec3(0.3 * i, 0.02 * i, 0.2), q), false);
     carom_builder_add_charge(b, set, body, cm_vec3(0, 0.02, 0), i % 2 ? 1 : -1);
   }
   return finish_world(b);
-}
-
-static carom_stepper *stepper_of(const world *w, const carom_step_options *options) {
-  carom_stepper *stepper = NULL;
-  carom_error error = {0};
-  if (carom_stepper_create(w->model, options, NULL, &stepper, &error) != CAROM_OK) {
-    fprintf(stderr, "stepper: %s\n", error.message);
-    exit(1);
-  }
-  return stepper;
 }
 
 static carom_step_options options_of(const char *integrator, carom_quadrature quadrature) {
@@ -129,7 +105,7 @@ static void free_checkpoint(checkpoint *c) {
 // refused, and leave no trace once the whole of them is recalled.
 static void check_continued(const world *w, const carom_step_options *options, checkpoint *c, int steps, uint64_t hash,
                             const char *what) {
-  carom_stepper *second = stepper_of(w, options);
+  carom_stepper *second = stepper_by(w, options);
   carom_error error = {0};
   if (carom_stepper_recall(second, c->memory, c->size, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s: %s", what, error.message);
@@ -145,7 +121,7 @@ enum { SPLITS = 5 };
 
 // One run through all `steps`, and others that begin at SPLITS points of it. Returns the kinetic energy at the end.
 static double check_splits(world w, carom_step_options options, int steps) {
-  carom_stepper *whole = stepper_of(&w, &options);
+  carom_stepper *whole = stepper_by(&w, &options);
   checkpoint kept[SPLITS];
   int at[SPLITS], done = 0;
   for (int i = 0; i < SPLITS; i++) {

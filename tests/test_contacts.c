@@ -3,39 +3,13 @@
 #include "fixtures.h"
 #include "mechanics/contacts.h"
 
-static int add_box(carom_builder *b, carom_vec3 size, carom_pose pose, bool fixed) {
-  const carom_shape *shape = NULL;
-  carom_part part = {.pose = cm_pose_identity()};
-  carom_body_def def = carom_body_default();
-  if (carom_shape_create_box(size, NULL, &shape, NULL) != CAROM_OK) abort();
-  part.shape = shape;
-  def.parts = &part;
-  def.part_count = 1;
-  def.pose = pose;
-  def.fixed = fixed;
-  int index = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return index;
-}
-
-static int add_floor(carom_builder *b) {
-  const carom_shape *shape = NULL;
-  carom_part part = {.pose = cm_pose_identity()};
-  carom_body_def def = carom_body_default();
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  part.shape = shape;
-  def.parts = &part;
-  def.part_count = 1;
-  def.fixed = true;
-  int index = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return index;
-}
+static int add_floor(carom_builder *b) { return put_shape(b, fixed_body(cm_zero3(), cm_qidentity()), floor_shape()); }
 
 static carom_contacts *contacts_of(const world *w) {
   carom_contacts *set = NULL;
   carom_error error = {0};
-  if (carom_contacts_create(w->model, NULL, &set, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, error.message);
+  if (carom_contacts_create(w->model, NULL, &set, &error) != CAROM_OK)
+    test_fail(__FILE__, __LINE__, "%s", error.message);
   return set;
 }
 
@@ -51,7 +25,7 @@ static int find(carom_contacts *set, const carom_state *s, double reach, carom_c
 TEST(a_cube_on_the_floor_has_four_corners_and_one_middle) {
   carom_builder *b = new_builder();
   add_floor(b);
-  add_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(3, 4, 0.5 - 1e-9), cm_axis_angle(cm_vec3(0, 0, 1), 0.3)), false);
+  put_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(3, 4, 0.5 - 1e-9), cm_axis_angle(cm_vec3(0, 0, 1), 0.3)), false);
   world w = finish_world(b);
   carom_contacts *set = contacts_of(&w);
   const carom_contact *c;
@@ -77,7 +51,7 @@ TEST(contacts_equal_brute_force) {
   carom_builder *b = new_builder();
   add_floor(b);
   for (int i = 0; i < N; i++)
-    add_box(b, cm_vec3(0.5, 0.7, 0.9), cm_pose(random_vector(&r, 1.5), random_rotation(&r)), i % 7 == 0);
+    put_box(b, cm_vec3(0.5, 0.7, 0.9), cm_pose(random_vector(&r, 1.5), random_rotation(&r)), i % 7 == 0);
   world w = finish_world(b);
   carom_contacts *set = contacts_of(&w);
   for (int round = 0; round < 20; round++) {
@@ -108,7 +82,7 @@ TEST(contacts_equal_brute_force) {
 
 TEST(reach_widens_and_apart_separates) {
   carom_builder *b = new_builder();
-  for (int i = 0; i < 3; i++) add_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(2 * i, 0, 0), cm_qidentity()), false);
+  for (int i = 0; i < 3; i++) put_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(2 * i, 0, 0), cm_qidentity()), false);
   carom_builder_set_apart(b, 1, 2);
   world w = finish_world(b);
   carom_contacts *set = contacts_of(&w);
@@ -146,9 +120,9 @@ TEST(surfaces_are_geometric_means_unless_told) {
 TEST(planar_contacts_lie_in_the_plane) {
   carom_builder *b = new_builder();
   carom_builder_set_planar(b, true);
-  add_box(b, cm_vec3(1, 1, 0.2), cm_pose_identity(), false);
-  add_box(b, cm_vec3(1, 1, 0.2), cm_pose(cm_vec3(0.9, 0.25, 0), cm_qidentity()), false);
-  add_box(b, cm_vec3(1, 1, 0.2), cm_pose(cm_vec3(-0.5, 0, 0), cm_qidentity()), false);  // deeper than it is high
+  put_box(b, cm_vec3(1, 1, 0.2), cm_pose_identity(), false);
+  put_box(b, cm_vec3(1, 1, 0.2), cm_pose(cm_vec3(0.9, 0.25, 0), cm_qidentity()), false);
+  put_box(b, cm_vec3(1, 1, 0.2), cm_pose(cm_vec3(-0.5, 0, 0), cm_qidentity()), false);  // deeper than it is high
   world w = finish_world(b);
   carom_contacts *set = contacts_of(&w);
   const carom_contact *c;
@@ -172,7 +146,7 @@ TEST(planar_contacts_lie_in_the_plane) {
 
 TEST(a_failing_allocator_leaves_nothing_behind) {
   carom_builder *b = new_builder();
-  for (int i = 0; i < 6; i++) add_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(0.1 * i, 0, 0), cm_qidentity()), false);
+  for (int i = 0; i < 6; i++) put_box(b, cm_vec3(1, 1, 1), cm_pose(cm_vec3(0.1 * i, 0, 0), cm_qidentity()), false);
   carom_builder_set_apart(b, 0, 1);
   world w = finish_world(b);
   carom_status status = CAROM_ERR_MEMORY;

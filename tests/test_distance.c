@@ -8,41 +8,9 @@
 
 static const carom_shape *random_hull(carom_random *r, int count) {
   carom_vec3 v[64];
-  const carom_shape *shape = NULL;
   for (int i = 0; i < count; i++)
     v[i] = cm_unit(cm_vec3(carom_random_normal(r), carom_random_normal(r), carom_random_normal(r)));
-  if (carom_shape_create_hull(v, count, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *box(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *sphere(double radius) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *capsule(double radius, double length) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_capsule(radius, length, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *halfspace(void) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *prism(int sides) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_prism(sides, 1, 1.5, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
+  return hull_shape(v, count);
 }
 
 static carom_placed placed(const carom_shape *shape, carom_vec3 p, carom_quat q) {
@@ -342,7 +310,7 @@ static double aligned_distance(carom_vec3 o, carom_vec3 half) {
 }
 
 TEST(distance_of_boxes_on_a_grid) {
-  const carom_shape *cube = box(1, 1, 1), *slab = box(2, 1, 0.5);
+  const carom_shape *cube = box_shape(1, 1, 1), *slab = box_shape(2, 1, 0.5);
   for (int k = 0; k < 11 * 11 * 11; k++) {
     carom_vec3 o = cm_scale(0.25, cm_vec3(k % 11 - 5, k / 11 % 11 - 5, k / 121 - 5));
     CHECK_NEAR(query(placed(cube, o, cm_qidentity()), at(cube, 0, 0, 0)).distance,
@@ -360,7 +328,8 @@ TEST(distance_of_boxes_on_a_grid) {
 // The same body at the same place, and moved a little: every facet of the difference has many columns.
 TEST(distance_of_equal_bodies) {
   carom_random r = carom_random_make(9, 0);
-  const carom_shape *shapes[6] = {box(1, 2, 3), prism(3), prism(6), prism(12), random_hull(&r, 16), NULL};
+  const carom_shape *shapes[6] = {box_shape(1, 2, 3),      prism_shape(3, 1, 1.5), prism_shape(6, 1, 1.5),
+                                  prism_shape(12, 1, 1.5), random_hull(&r, 16),    NULL};
   REQUIRE(carom_shape_create_octahedron(1, NULL, &shapes[5], NULL) == CAROM_OK);
   for (int i = 0; i < 6; i++)
     for (int k = 0; k < 6; k++) {
@@ -413,7 +382,7 @@ TEST(distance_of_lattice_bodies) {
 }
 
 TEST(distance_of_flat_contacts) {
-  const carom_shape *cube = box(1, 1, 1), *drum = prism(24), *small = box(0.2, 0.3, 0.4);
+  const carom_shape *cube = box_shape(1, 1, 1), *drum = prism_shape(24, 1, 1.5), *small = box_shape(0.2, 0.3, 0.4);
   carom_random r = carom_random_make(21, 0);
   for (int i = 0; i < 300; i++) {
     double x = carom_random_between(&r, -0.9, 0.9), y = carom_random_between(&r, -0.9, 0.9);
@@ -432,7 +401,7 @@ TEST(distance_of_flat_contacts) {
 
 // Corners and edges that just touch have many planes; any will do.
 TEST(distance_of_touching_corners) {
-  const carom_shape *cube = box(1, 1, 1);
+  const carom_shape *cube = box_shape(1, 1, 1);
   for (int k = 0; k < 27; k++) {
     carom_vec3 o = cm_vec3(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1);
     if (k == 13) continue;
@@ -495,7 +464,7 @@ TEST(distance_far_from_the_origin) {
 
 // Bodies of very different size, and bodies a long way apart.
 TEST(distance_of_unequal_bodies) {
-  const carom_shape *big = box(1e5, 1e5, 1e5), *small = box(1e-2, 1e-2, 1e-2);
+  const carom_shape *big = box_shape(1e5, 1e5, 1e5), *small = box_shape(1e-2, 1e-2, 1e-2);
   CHECK_NEAR(query(at(small, 3, 7, 5e4 + 0.005 + 1e-3), at(big, 0, 0, 0)).distance, 1e-3, 1e-10);
   CHECK_NEAR(query(at(small, 3, 7, 5e4 + 0.005 - 1e-3), at(big, 0, 0, 0)).distance, -1e-3, 1e-10);
   CHECK_NEAR(query(at(small, 1e6, 0, 0), at(small, 0, 0, 0)).distance, 1e6 - 0.01, 1e-9);
@@ -505,7 +474,7 @@ TEST(distance_of_unequal_bodies) {
 
 // Needles and sheets.
 TEST(distance_of_thin_bodies) {
-  const carom_shape *needle = box(1, 1e-4, 1e-4), *sheet = box(1, 1, 1e-5);
+  const carom_shape *needle = box_shape(1, 1e-4, 1e-4), *sheet = box_shape(1, 1, 1e-5);
   carom_random r = carom_random_make(2, 0);
   for (int i = 0; i < 300; i++) {
     carom_placed a = placed(i % 2 ? needle : sheet, random_vector(&r, 0.5), random_rotation(&r));
@@ -553,7 +522,7 @@ static pair random_pair(carom_random *r, const carom_shape *const shapes[4]) {
 
 static void each_pair(uint64_t seed, int count, void (*check)(pair p, carom_distance_result d, carom_random *r)) {
   carom_random r = carom_random_make(seed, 0);
-  const carom_shape *shapes[4] = {random_hull(&r, 14), random_hull(&r, 40), sphere(0.4), capsule(0.3, 1.1)};
+  const carom_shape *shapes[4] = {random_hull(&r, 14), random_hull(&r, 40), sphere_shape(0.4), capsule_shape(0.3, 1.1)};
   for (int i = 0; i < count; i++) {
     pair p = random_pair(&r, shapes);
     check(p, query(p.a, p.b), &r);
@@ -621,7 +590,7 @@ TEST(distance_against_the_linear_program) { each_pair(45, 1000, check_linear_pro
 // ---- spheres and capsules ------------------------------------------------------------------------------------------
 
 TEST(distance_of_spheres) {
-  const carom_shape *s = sphere(1), *t = sphere(0.5);
+  const carom_shape *s = sphere_shape(1), *t = sphere_shape(0.5);
   carom_distance_result d = query(at(s, 3, 0, 4), at(t, 0, 0, 0));
   CHECK_NEAR(d.distance, 3.5, 1e-15);
   CHECK_AT_MOST(cm_norm(cm_sub(d.point_a, cm_vec3(2.4, 0, 3.2))), 1e-15);
@@ -639,7 +608,7 @@ static carom_vec3 end_of(const carom_placed *x, double sign) {
 }
 
 TEST(distance_of_capsules) {
-  const carom_shape *shapes[3] = {capsule(0.2, 2), capsule(0.3, 1), sphere(0.4)};
+  const carom_shape *shapes[3] = {capsule_shape(0.2, 2), capsule_shape(0.3, 1), sphere_shape(0.4)};
   carom_random r = carom_random_make(12, 0);
   for (int i = 0; i < 2000; i++) {
     carom_placed a = placed(shapes[i % 3], random_vector(&r, 1.5), random_rotation(&r));
@@ -654,7 +623,7 @@ TEST(distance_of_capsules) {
 
 // Cores that cross, that lie in one line, and that coincide.
 TEST(distance_of_crossing_capsules) {
-  const carom_shape *s = capsule(0.2, 2), *t = capsule(0.3, 1), *ball = sphere(0.1);
+  const carom_shape *s = capsule_shape(0.2, 2), *t = capsule_shape(0.3, 1), *ball = sphere_shape(0.1);
   carom_quat across = cm_axis_angle(cm_vec3(1, 0, 0), 1);
   carom_distance_result d = query(placed(s, cm_vec3(0, 0, 0.1), across), at(t, 0, 0, 0.1));
   CHECK_NEAR(d.distance, -0.5, 1e-15);
@@ -671,7 +640,7 @@ TEST(distance_of_crossing_capsules) {
 // A ball against a polytope: features outside, the nearest face inside.
 TEST(distance_of_spheres_and_polytopes) {
   carom_random r = carom_random_make(13, 0);
-  const carom_shape *ball = sphere(0.25);
+  const carom_shape *ball = sphere_shape(0.25);
   for (int i = 0; i < 300; i++) {
     const carom_shape *s = random_hull(&r, 12);
     const carom_polytope *p = carom_shape_polytope(s);
@@ -696,7 +665,7 @@ TEST(distance_of_spheres_and_polytopes) {
 
 // A centre that lies exactly in a face, on an edge, in a corner; a core that pierces the body.
 TEST(distance_of_cores_on_the_boundary) {
-  const carom_shape *cube = box(2, 2, 2), *ball = sphere(0.5), *rod = capsule(0.1, 6);
+  const carom_shape *cube = box_shape(2, 2, 2), *ball = sphere_shape(0.5), *rod = capsule_shape(0.1, 6);
   CHECK_NEAR(query(at(ball, 1, 0.2, 0.3), at(cube, 0, 0, 0)).distance, -0.5, 1e-15);
   CHECK_NEAR(query(at(ball, 1, 0.2, 0.3), at(cube, 0, 0, 0)).normal.x, 1, 1e-14);
   CHECK_NEAR(query(at(ball, 1, 1, 0.3), at(cube, 0, 0, 0)).distance, -0.5, 1e-15);
@@ -720,21 +689,21 @@ static const carom_shape *rounded(const carom_shape *polytope, double radius) {
 }
 
 TEST(distance_of_rounded_boxes) {
-  const carom_shape *cube = box(1, 1, 1), *soft = rounded(cube, 0.1), *softer = rounded(cube, 0.2);
+  const carom_shape *cube = box_shape(1, 1, 1), *soft = rounded(cube, 0.1), *softer = rounded(cube, 0.2);
   for (int k = 0; k < 11 * 11 * 11; k++) {
     carom_vec3 o = cm_scale(0.25, cm_vec3(k % 11 - 5, k / 11 % 11 - 5, k / 121 - 5));
     double core = aligned_distance(o, cm_vec3(1, 1, 1));
     CHECK_NEAR(query(placed(soft, o, cm_qidentity()), at(cube, 0, 0, 0)).distance, core - 0.1, 1e-14);
     CHECK_NEAR(query(placed(soft, o, cm_qidentity()), at(softer, 0, 0, 0)).distance, core - 0.3, 1e-14);
   }
-  const carom_shape *ball = sphere(0.5);
+  const carom_shape *ball = sphere_shape(0.5);
   CHECK_NEAR(query(at(ball, 0, 0, 2), at(soft, 0, 0, 0)).distance, 0.9, 1e-15);
   carom_shape_release(cube), carom_shape_release(soft), carom_shape_release(softer), carom_shape_release(ball);
 }
 
 // An ellipsoid with three equal axes is a sphere.
 TEST(distance_of_round_ellipsoids) {
-  const carom_shape *e = NULL, *f = NULL, *ball = sphere(0.7);
+  const carom_shape *e = NULL, *f = NULL, *ball = sphere_shape(0.7);
   REQUIRE(carom_shape_create_ellipsoid(cm_vec3(1, 1, 1), NULL, &e, NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_ellipsoid(cm_vec3(0.5, 0.5, 0.5), NULL, &f, NULL) == CAROM_OK);
   carom_random r = carom_random_make(31, 0);
@@ -750,7 +719,7 @@ TEST(distance_of_round_ellipsoids) {
 // Certificates decide (check_result), apart and not, for every kind against every other.
 TEST(distance_of_curved_shapes) {
   carom_random r = carom_random_make(32, 0);
-  const carom_shape *s[6] = {NULL, NULL, NULL, random_hull(&r, 12), sphere(0.3), capsule(0.2, 1)};
+  const carom_shape *s[6] = {NULL, NULL, NULL, random_hull(&r, 12), sphere_shape(0.3), capsule_shape(0.2, 1)};
   REQUIRE(carom_shape_create_ellipsoid(cm_vec3(0.5, 0.8, 1.1), NULL, &s[0], NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_cylinder(0.6, 1.2, NULL, &s[1], NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_cone(0.7, 1.5, NULL, &s[2], NULL) == CAROM_OK);
@@ -769,7 +738,7 @@ TEST(distance_of_curved_shapes) {
 
 // Round bodies that stand on one another, with closed forms.
 TEST(distance_of_standing_cylinders) {
-  const carom_shape *drum = NULL, *cone = NULL, *cube = box(2, 2, 2);
+  const carom_shape *drum = NULL, *cone = NULL, *cube = box_shape(2, 2, 2);
   REQUIRE(carom_shape_create_cylinder(0.5, 1, NULL, &drum, NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_cone(0.5, 1, NULL, &cone, NULL) == CAROM_OK);
   static const double gaps[] = {0, 1e-12, -1e-12, 1e-6, -1e-6, 0.1, -0.1};
@@ -787,7 +756,8 @@ TEST(distance_of_standing_cylinders) {
 
 TEST(distance_to_a_halfspace) {
   carom_random r = carom_random_make(14, 0);
-  const carom_shape *ground = halfspace(), *shapes[3] = {random_hull(&r, 20), sphere(0.3), capsule(0.2, 1)};
+  const carom_shape *ground = floor_shape(),
+                    *shapes[3] = {random_hull(&r, 20), sphere_shape(0.3), capsule_shape(0.2, 1)};
   for (int i = 0; i < 300; i++) {
     carom_placed a = placed(shapes[i % 3], random_vector(&r, 1), random_rotation(&r));
     carom_placed g = placed(ground, random_vector(&r, 1), random_rotation(&r));
@@ -805,7 +775,7 @@ TEST(distance_to_a_halfspace) {
 }
 
 TEST(distance_refuses) {
-  const carom_shape *ground = halfspace(), *cube = box(1, 1, 1);
+  const carom_shape *ground = floor_shape(), *cube = box_shape(1, 1, 1);
   carom_placed g = at(ground, 0, 0, 0), a = at(cube, 0, 0, 0), bad = a;
   carom_distance_result r;
   CHECK(carom_distance(&g, &g, NULL, &r) == CAROM_ERR_GEOMETRY);
@@ -818,7 +788,7 @@ TEST(distance_refuses) {
 }
 
 TEST(distance_names_the_features) {
-  const carom_shape *cube = box(1, 1, 1);
+  const carom_shape *cube = box_shape(1, 1, 1);
   carom_quat on_edge = cm_axis_angle(cm_vec3(1, 0, 0), atan(1)),
              on_corner = cm_qmul(cm_axis_angle(cm_vec3(0, 1, 0), atan(sqrt(0.5))), on_edge);
   carom_distance_result d = query(placed(cube, cm_vec3(0.1, 0.05, 2), on_corner), at(cube, 0, 0, 0));

@@ -1,6 +1,7 @@
 // Time of impact: closed forms; random motions against dense sampling of the gap with bisection; what must not matter.
 #include "carom/collide.h"
 #include "pair_file.h"
+#include "shapes.h"
 #include "test.h"
 #include "test_geometry.h"
 
@@ -13,30 +14,6 @@ enum { MOTIONS = 1500 };
 #endif
 
 // ---- helpers -------------------------------------------------------------------------------------------------------
-
-static const carom_shape *box(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL)) abort();
-  return shape;
-}
-
-static const carom_shape *ball(double radius) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL)) abort();
-  return shape;
-}
-
-static const carom_shape *capsule(double radius, double length) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_capsule(radius, length, NULL, &shape, NULL)) abort();
-  return shape;
-}
-
-static const carom_shape *halfspace(void) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL)) abort();
-  return shape;
-}
 
 static carom_motion moving(const carom_shape *shape, carom_vec3 from, carom_vec3 to) {
   return (carom_motion){shape, cm_pose(from, cm_qidentity()), cm_pose(to, cm_qidentity())};
@@ -111,7 +88,7 @@ static void release2(const carom_shape *a, const carom_shape *b) {
 
 // Centres at distance |p + t v|, meeting when that is r1 + r2: the smaller root of a quadratic.
 TEST(ball_meets_ball) {
-  const carom_shape *a = ball(0.3), *b = ball(0.5);
+  const carom_shape *a = sphere_shape(0.3), *b = sphere_shape(0.5);
   carom_random random = carom_random_make(11, 1);
   int found = 0;
   for (int i = 0; i < 300; i++) {
@@ -136,7 +113,7 @@ TEST(ball_meets_ball) {
 }
 
 TEST(box_falls_on_a_half_space) {
-  const carom_shape *a = box(1, 2, 3), *b = halfspace();
+  const carom_shape *a = box_shape(1, 2, 3), *b = floor_shape();
   carom_impact_time r = impact_of(moving(a, cm_vec3(7, 5, 4), cm_vec3(7, 5, -1)), resting(b));
   CHECK(r.outcome == CAROM_IMPACT_FOUND);
   CHECK_NEAR(r.time, 0.5, 1e-12);
@@ -152,7 +129,7 @@ TEST(box_falls_on_a_half_space) {
 
 // The ground itself tips about y: a point at (L, 0, h) is met when the plane has turned by atan(h/L).
 TEST(half_space_turns_into_a_ball) {
-  const carom_shape *a = ball(0.1), *b = halfspace();
+  const carom_shape *a = sphere_shape(0.1), *b = floor_shape();
   carom_motion ground = resting(b);
   ground.to.q = cm_axis_angle(cm_vec3(0, 1, 0), -1.0);
   carom_impact_time r = impact_of(moving(a, cm_vec3(2, 0, 1), cm_vec3(2, 0, 1)), ground);
@@ -162,7 +139,7 @@ TEST(half_space_turns_into_a_ball) {
 }
 
 TEST(cube_meets_cube) {
-  const carom_shape *a = box(1, 1, 1), *b = box(1, 1, 1);
+  const carom_shape *a = box_shape(1, 1, 1), *b = box_shape(1, 1, 1);
   carom_impact_time r = impact_of(moving(a, cm_vec3(3, 0.2, -0.3), cm_vec3(-1, 0.2, -0.3)), resting(b));
   CHECK(r.outcome == CAROM_IMPACT_FOUND);
   CHECK_NEAR(r.time, 0.5, 1e-12);
@@ -180,7 +157,7 @@ TEST(cube_meets_cube) {
 
 // A corner of a cube turned by 45 degrees about z meets a face; two edges at right angles meet.
 TEST(corner_and_edges_meet) {
-  const carom_shape *a = box(1, 1, 1), *b = box(1, 1, 1);
+  const carom_shape *a = box_shape(1, 1, 1), *b = box_shape(1, 1, 1);
   carom_motion ma = moving(a, cm_vec3(3, 0, 0), cm_vec3(1, 0, 0));
   ma.from.q = ma.to.q = cm_axis_angle(cm_vec3(0, 0, 1), pi / 4);
   carom_impact_time r = impact_of(ma, resting(b));
@@ -196,7 +173,7 @@ TEST(corner_and_edges_meet) {
 // corner earlier: (L sin s + w/2 cos s = h).
 TEST(rod_turns_onto_a_plane) {
   double L = 1, w = 0.02, h = 0.4;
-  const carom_shape *a = box(2 * L, w, w), *b = halfspace();
+  const carom_shape *a = box_shape(2 * L, w, w), *b = floor_shape();
   carom_motion rod = moving(a, cm_vec3(0, 0, h), cm_vec3(0, 0, h));
   rod.to.q = cm_axis_angle(cm_vec3(0, 1, 0), pi / 2);
   double expected = (asin(h / hypot(L, w / 2)) - atan2(w / 2, L)) / (pi / 2);
@@ -204,7 +181,7 @@ TEST(rod_turns_onto_a_plane) {
   CHECK(r.outcome == CAROM_IMPACT_FOUND);
   CHECK_NEAR(r.time, expected, 1e-12);
   CHECK_AT_MOST(r.queries, 6);
-  const carom_shape *slab = box(50, 50, 1);
+  const carom_shape *slab = box_shape(50, 50, 1);
   r = impact_of(rod, moving(slab, cm_vec3(0.1, 0.2, -0.5), cm_vec3(0.1, 0.2, -0.5)));
   CHECK_NEAR(r.time, expected, 3e-11);  // the slab's size sets the tolerance
   rod.from.p.z = rod.to.p.z = 1.001;
@@ -215,7 +192,7 @@ TEST(rod_turns_onto_a_plane) {
 
 // Two crossed rods, one turning about the vertical: distance of the sides from the other's edge, in the plane.
 TEST(capsule_turns_onto_a_ball) {
-  const carom_shape *a = capsule(0.1, 4), *b = ball(0.2);
+  const carom_shape *a = capsule_shape(0.1, 4), *b = sphere_shape(0.2);
   carom_motion rod = resting(a);  // the axis z is turned to x, then by t pi/2 about z
   carom_quat lying = cm_axis_angle(cm_vec3(0, 1, 0), pi / 2);
   rod.from.q = lying;
@@ -236,7 +213,7 @@ static double reach_below(const carom_shape *shape, carom_vec3 axes, double angl
 
 TEST(curved_bodies_turn_onto_a_plane) {
   carom_vec3 axes = cm_vec3(1, 0.5, 0.3);
-  const carom_shape *shapes[2] = {NULL, NULL}, *plane = halfspace();
+  const carom_shape *shapes[2] = {NULL, NULL}, *plane = floor_shape();
   REQUIRE(carom_shape_create_ellipsoid(axes, NULL, &shapes[0], NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_cylinder(axes.x, 2 * axes.z, NULL, &shapes[1], NULL) == CAROM_OK);
   for (int i = 0; i < 2; i++) {
@@ -262,10 +239,10 @@ TEST(curved_bodies_turn_onto_a_plane) {
 // An ellipsoid with equal axes is a ball, whatever way it turns.
 TEST(round_ellipsoid_is_a_ball) {
   carom_random random = carom_random_make(3, 14);
-  const carom_shape *round = NULL, *sphere = ball(0.4);
+  const carom_shape *round = NULL, *sphere = sphere_shape(0.4);
   REQUIRE(carom_shape_create_ellipsoid(cm_vec3(0.4, 0.4, 0.4), NULL, &round, NULL) == CAROM_OK);
   for (int i = 0; i < 100; i++) {
-    const carom_shape *b = box(0.5 + carom_random_uniform(&random), 1, 0.2);
+    const carom_shape *b = box_shape(0.5 + carom_random_uniform(&random), 1, 0.2);
     carom_vec3 p = cm_scale(3, random_direction(&random));
     carom_motion ma = moving(round, p, cm_scale(-0.3, p)), mb = resting(b);
     ma.to.q = random_rotation(&random), mb.to.q = random_rotation(&random);
@@ -296,7 +273,7 @@ TEST(tips_come_within_a_tolerance) {
 // ---- special starts and bad numbers --------------------------------------------------------------------------------
 
 TEST(no_motion_and_overlap_at_the_start) {
-  const carom_shape *a = box(1, 1, 1), *b = box(1, 1, 1);
+  const carom_shape *a = box_shape(1, 1, 1), *b = box_shape(1, 1, 1);
   carom_impact_time r = impact_of(moving(a, cm_vec3(2, 0, 0), cm_vec3(2, 0, 0)), resting(b));
   CHECK(r.outcome == CAROM_IMPACT_NONE && r.time == 1);
   CHECK_NEAR(r.gap, 1, 1e-14);
@@ -310,7 +287,7 @@ TEST(no_motion_and_overlap_at_the_start) {
 }
 
 TEST(tolerance_stops_earlier) {
-  const carom_shape *a = box(1, 1, 1), *b = ball(0.5);
+  const carom_shape *a = box_shape(1, 1, 1), *b = sphere_shape(0.5);
   carom_motion ma = moving(a, cm_vec3(5, 0, 0), cm_vec3(0, 0, 0)), mb = resting(b);
   carom_impact_time r;
   REQUIRE(carom_time_of_impact(&ma, &mb, 0.1, NULL, &r) == CAROM_OK);
@@ -321,7 +298,7 @@ TEST(tolerance_stops_earlier) {
 }
 
 TEST(bad_numbers_are_refused) {
-  const carom_shape *a = box(1, 1, 1), *b = halfspace();
+  const carom_shape *a = box_shape(1, 1, 1), *b = floor_shape();
   carom_motion ma = moving(a, cm_vec3(0, 0, 5), cm_vec3(0, 0, -5)), mb = resting(b);
   carom_impact_time r;
   const double bad[] = {NAN, INFINITY, -INFINITY};
@@ -449,10 +426,10 @@ static void run_motions(maker make_a, maker make_b, uint64_t stream, double reac
 }
 
 static const carom_shape *cloud(carom_random *r) { return random_polytope(r, 4 + (int)carom_random_below(r, 20)); }
-static const carom_shape *plate(carom_random *r) { return box(1 + carom_random_uniform(r), 1, 1e-3); }
+static const carom_shape *plate(carom_random *r) { return box_shape(1 + carom_random_uniform(r), 1, 1e-3); }
 static const carom_shape *any_box(carom_random *r) {
   double x = carom_random_between(r, 0.1, 1.1), y = carom_random_between(r, 0.1, 1.1);
-  return box(x, y, carom_random_between(r, 0.1, 1.1));
+  return box_shape(x, y, carom_random_between(r, 0.1, 1.1));
 }
 static const carom_shape *rounded_box(carom_random *r) {
   const carom_shape *sharp = any_box(r), *shape = NULL;
@@ -460,9 +437,9 @@ static const carom_shape *rounded_box(carom_random *r) {
   carom_shape_release(sharp);
   return shape;
 }
-static const carom_shape *any_ball(carom_random *r) { return ball(0.1 + carom_random_uniform(r)); }
-static const carom_shape *any_capsule(carom_random *r) { return capsule(0.1 + 0.2 * carom_random_uniform(r), 1); }
-static const carom_shape *ground(carom_random *r) { return (void)r, halfspace(); }
+static const carom_shape *any_ball(carom_random *r) { return sphere_shape(0.1 + carom_random_uniform(r)); }
+static const carom_shape *any_capsule(carom_random *r) { return capsule_shape(0.1 + 0.2 * carom_random_uniform(r), 1); }
+static const carom_shape *ground(carom_random *r) { return (void)r, floor_shape(); }
 
 TEST(random_boxes) { run_motions(any_box, any_box, 1, 4, MOTIONS, 60); }
 TEST(random_clouds) { run_motions(cloud, cloud, 2, 4, MOTIONS, 60); }
@@ -499,7 +476,7 @@ TEST(exchange_and_warm_start_do_not_matter) {
 
 // Far from the origin only the differences of positions count.
 TEST(far_from_the_origin) {
-  const carom_shape *a = box(1, 1, 1), *b = box(1, 1, 1);
+  const carom_shape *a = box_shape(1, 1, 1), *b = box_shape(1, 1, 1);
   carom_vec3 far = cm_vec3(1 << 20, -(1 << 19), 1 << 18);
   carom_motion ma = moving(a, cm_add(far, cm_vec3(3, 0.25, 0)), cm_add(far, cm_vec3(-1, 0.25, 0)));
   carom_impact_time r = impact_of(ma, moving(b, far, far));

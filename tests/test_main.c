@@ -24,17 +24,24 @@ _Noreturn void test_skip(const char *reason) {
   exit(SKIPPED);
 }
 
+static bool is_wanted(const test_case *t, int argc, char **argv) {
+  for (int i = 1; i < argc; i++)
+    if (strcmp(argv[i], t->name) == 0) return true;
+  return argc == 1;
+}
+
+// All cases, or those that are named.
 int main(int argc, char **argv) {
   int run = 0;
   for (test_case *t = test_first; t; t = t->next) {
-    if (argc > 1 && strcmp(argv[1], t->name) != 0) continue;
+    if (!is_wanted(t, argc, argv)) continue;
     run++;
     t->run();
   }
-  if (run == 0) {
+  if (run == 0 || (argc > 1 && run != argc - 1)) {
     fprintf(stderr, "no such test\n");
     return 2;
   }
-  if (argc == 1) printf("%d cases, %d failures\n", run, test_failures);
+  if (argc != 2) printf("%d cases, %d failures\n", run, test_failures);
   return test_failures ? 1 : 0;
 }

@@ -6,18 +6,6 @@
 static double distance(carom_vec3 a, carom_vec3 b) { return cm_norm(cm_sub(a, b)); }
 static double turn_between(carom_quat a, carom_quat b) { return cm_norm(cm_log(cm_qmul(cm_qconj(a), b))); }
 
-static const carom_shape *new_box(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
-static const carom_shape *new_ball(double radius) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
-
 static carom_body_def shaped(const carom_part *parts, int count) {
   carom_body_def def = carom_body_default();
   def.parts = parts, def.part_count = count;
@@ -99,7 +87,7 @@ TEST(bad_numbers_of_a_body_are_named) {
 }
 
 TEST(bad_parts_are_named) {
-  const carom_shape *box = new_box(1, 1, 1), *half = NULL;
+  const carom_shape *box = box_shape(1, 1, 1), *half = NULL;
   REQUIRE(carom_shape_create_halfspace(NULL, &half, NULL) == CAROM_OK);
   carom_part good[2] = {{box, cm_pose_identity(), 0}, {box, cm_pose_identity(), 0}}, p[2];
   memcpy(p, good, sizeof p), p[1].shape = NULL;
@@ -261,11 +249,11 @@ static compound random_compound(carom_random *r) {
     carom_mat3 J;
     if (carom_random_below(r, 2)) {
       double b = carom_random_between(r, 0.1, 1), d = carom_random_between(r, 0.1, 1);
-      c.parts[i] = (carom_part){new_box(a, b, d), pose, density};
+      c.parts[i] = (carom_part){box_shape(a, b, d), pose, density};
       m = density * a * b * d;
       J = cm_mscale(m / 12, cm_diag3(b * b + d * d, a * a + d * d, a * a + b * b));
     } else {
-      c.parts[i] = (carom_part){new_ball(a), pose, density};
+      c.parts[i] = (carom_part){sphere_shape(a), pose, density};
       m = density * 4 / 3 * acos(-1) * a * a * a;
       J = cm_mscale(0.4 * m * a * a, cm_identity3());
     }
@@ -381,7 +369,7 @@ TEST(states_can_be_set) {
 }
 
 TEST(a_given_inertia_replaces_that_of_the_parts) {
-  const carom_shape *box = new_box(1, 2, 3);
+  const carom_shape *box = box_shape(1, 2, 3);
   carom_part part = {box, cm_pose_identity(), 0};
   carom_body_def def = shaped(&part, 1);
   def.mass = 5, def.has_inertia = true, def.inertia = cm_diag3(3, 1, 2.5), def.center = cm_vec3(0.1, 0, 0);
@@ -396,7 +384,7 @@ TEST(a_given_inertia_replaces_that_of_the_parts) {
 }
 
 TEST(densities_fall_back_from_part_to_body_to_material) {
-  const carom_shape *box = new_box(1, 1, 1);
+  const carom_shape *box = box_shape(1, 1, 1);
   carom_builder *b = new_builder();
   carom_material_def material = carom_material_default();
   material.density = 7;
@@ -638,7 +626,7 @@ static carom_status build_everything(const carom_allocator *a, const carom_part 
 }
 
 TEST(memory_may_run_out_at_any_call) {
-  const carom_shape *box = new_box(1, 2, 3);
+  const carom_shape *box = box_shape(1, 2, 3);
   carom_part parts[2] = {{box, cm_pose_identity(), 0}, {box, cm_pose(cm_vec3(1, 0, 0), cm_qidentity()), 0}};
   int call = 0;
   for (; call < 1000; call++) {

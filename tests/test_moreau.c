@@ -5,43 +5,23 @@ static const double g0 = 9.81;
 
 // ---- worlds ---------------------------------------------------------------------------------------------------------
 
-static void set_material(carom_builder *b, double e, double mu) {
-  carom_material_def m = carom_material_default();
-  m.name = "stuff";
-  m.restitution = e;
-  m.friction = mu;
-  carom_builder_add_material(b, &m);
-}
-
-static int add_shape(carom_builder *b, const carom_shape *shape, double mass, carom_pose pose, bool fixed) {
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
+static int add_box(carom_builder *b, carom_vec3 size, double mass, carom_pose pose, bool fixed) {
   carom_body_def def = carom_body_default();
-  def.parts = &part;
-  def.part_count = 1;
   def.mass = fixed ? 0 : mass;
   def.pose = pose;
   def.fixed = fixed;
-  int index = carom_builder_add_body(b, &def);
-  carom_shape_release(shape);
-  return index;
-}
-
-static int add_box(carom_builder *b, carom_vec3 size, double mass, carom_pose pose, bool fixed) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(size, NULL, &shape, NULL) != CAROM_OK) abort();
-  return add_shape(b, shape, mass, pose, fixed);
+  return put_shape(b, def, box_shape(size.x, size.y, size.z));
 }
 
 static int add_ball(carom_builder *b, double radius, double mass, carom_vec3 at) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_sphere(radius, NULL, &shape, NULL) != CAROM_OK) abort();
-  return add_shape(b, shape, mass, cm_pose(at, cm_qidentity()), false);
+  carom_body_def def = carom_body_default();
+  def.mass = mass;
+  def.pose.p = at;
+  return put_shape(b, def, sphere_shape(radius));
 }
 
 static int add_floor(carom_builder *b, carom_quat tilt) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  return add_shape(b, shape, 0, cm_pose(cm_zero3(), tilt), true);
+  return put_shape(b, fixed_body(cm_zero3(), tilt), floor_shape());
 }
 
 static carom_step_options moreau_options(double h) {
@@ -49,16 +29,6 @@ static carom_step_options moreau_options(double h) {
   o.integrator = "moreau";
   o.step = h;
   return o;
-}
-
-static carom_stepper *stepper_of(const world *w, const carom_step_options *options) {
-  carom_stepper *stepper = NULL;
-  carom_error error = {0};
-  if (carom_stepper_create(w->model, options, NULL, &stepper, &error) != CAROM_OK) {
-    fprintf(stderr, "stepper: %s\n", error.message);
-    exit(1);
-  }
-  return stepper;
 }
 
 static carom_step_report step_once(carom_stepper *stepper, carom_state *state) {
@@ -82,14 +52,14 @@ static double contact_impulse(const carom_step_report *report) {
 
 TEST(a_particle_at_a_wall_gets_impulses_4_2_1) {
   carom_builder *b = new_builder();
-  set_material(b, 0, 0);
+  put_material(b, 0, 0);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -1));
   add_floor(b, cm_qidentity());
   add_ball(b, 0.25, 1, cm_vec3(0, 0, 1.25));
   world w = finish_world(b);
   carom_state_set_velocity(w.model, w.state, 1, cm_vec3(0, 0, -4), cm_zero3());
   carom_step_options options = moreau_options(1);
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   const double impulses[] = {4, 2, 1, 1}, velocities[] = {-1, 0, 0, 0};
   for (int i = 0; i < 4; i++) {
     carom_step_report report = step_once(stepper, w.state);
@@ -103,7 +73,7 @@ TEST(a_particle_at_a_wall_gets_impulses_4_2_1) {
 
 TEST(a_wall_that_comes_up_gives_4_5) {
   carom_builder *b = new_builder();
-  set_material(b, 0, 0);
+  put_material(b, 0, 0);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -1));
   carom_drive_def drive = carom_drive_default();
   drive.body = add_floor(b, cm_qidentity());
@@ -113,7 +83,7 @@ TEST(a_wall_that_comes_up_gives_4_5) {
   world w = finish_world(b);
   carom_state_set_velocity(w.model, w.state, 1, cm_vec3(0, 0, -4), cm_zero3());
   carom_step_options options = moreau_options(1);
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   carom_step_report report = step_once(stepper, w.state);
   CHECK_NEAR(contact_impulse(&report), 4.5, 1e-14);
   CHECK_NEAR(carom_state_velocity(w.model, w.state, 1).z, -0.5, 1e-14);
@@ -130,7 +100,7 @@ static double slide_down(double tangent, double mu, int directions, double headi
   carom_builder *b = new_builder();
   double angle = atan(tangent);
   carom_quat tilt = cm_axis_angle(cm_vec3(0, 1, 0), angle);
-  set_material(b, 0, mu);
+  put_material(b, 0, mu);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
   add_floor(b, tilt);
   carom_quat q = cm_qmul(tilt, cm_axis_angle(cm_vec3(0, 0, 1), heading));
@@ -138,7 +108,7 @@ static double slide_down(double tangent, double mu, int directions, double headi
   world w = finish_world(b);
   carom_step_options options = moreau_options(0.01);
   options.friction_directions = directions;
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   carom_vec3 start = w.state->x[1];
   for (int i = 0; i < 100; i++) step_once(stepper, w.state);
   carom_vec3 moved = cm_sub(w.state->x[1], start);
@@ -179,7 +149,7 @@ enum { KNOTS = 1001 };
 static world stick_slip_world(void) {
   static carom_knot knots[KNOTS];
   carom_builder *b = new_builder();
-  set_material(b, 0, 0.8);
+  put_material(b, 0, 0.8);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
   add_floor(b, cm_qidentity());
   add_box(b, cm_vec3(0.5, 0.5, 0.2), 1, cm_pose(cm_vec3(3, 0, 0.1), cm_qidentity()), false);
@@ -219,7 +189,7 @@ TEST(stick_slip_block) {
   world w = stick_slip_world();
   carom_step_options options = moreau_options(h);
   options.alpha = 0.5;
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   int stuck = 0;
   double ringing = 0, before = w.state->x[1].x, worst = 0;
   for (int i = 0; i < 1000; i++) {
@@ -246,7 +216,7 @@ TEST(stick_slip_block) {
 static double bounce(bool poisson, double alpha, double h) {
   const double e = 0.8, r = 0.1, drop = 1;
   carom_builder *b = new_builder();
-  set_material(b, e, 0);
+  put_material(b, e, 0);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
   add_floor(b, cm_qidentity());
   add_ball(b, r, 1, cm_vec3(0, 0, r + drop));
@@ -254,7 +224,7 @@ static double bounce(bool poisson, double alpha, double h) {
   carom_step_options options = moreau_options(h);
   options.alpha = alpha;
   options.poisson = poisson;
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   double fall = sqrt(2 * drop / g0), expected = fall, flight = 2 * e * fall, worst = 0;
   for (int hits = 0; hits < 6 && w.state->time < 5;) {
     carom_step_report report = step_once(stepper, w.state);
@@ -285,14 +255,14 @@ TEST(a_ball_bounces_on_time) {
 
 TEST(a_stack_of_ten_boxes_stands) {
   carom_builder *b = new_builder();
-  set_material(b, 0, 0.5);
+  put_material(b, 0, 0.5);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
   add_floor(b, cm_qidentity());
   for (int i = 0; i < 10; i++)
     add_box(b, cm_vec3(0.2, 0.2, 0.2), 1, cm_pose(cm_vec3(0, 0, 0.1 + 0.2 * i), cm_qidentity()), false);
   world w = finish_world(b);
   carom_step_options options = moreau_options(0.02);
-  carom_stepper *stepper = stepper_of(&w, &options);
+  carom_stepper *stepper = stepper_by(&w, &options);
   for (int i = 0; i < 300; i++) step_once(stepper, w.state);
   for (int i = 1; i <= 10; i++) {
     CHECK_AT_MOST(cm_norm(cm_sub(w.state->x[i], cm_vec3(0, 0, 0.2 * i - 0.1))), 1e-8);

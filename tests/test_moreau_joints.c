@@ -42,8 +42,8 @@ TEST(an_impact_of_a_jointed_tip_is_right) { CHECK_AT_MOST(pendulum_error("moreau
 // the second particle would not notice.
 TEST(impulses_go_through_a_rod) {
   carom_builder *b = new_builder();
-  set_material(b, 0);
-  add_halfspace(b, cm_zero3(), cm_qidentity());
+  put_material(b, 0, 0);
+  put_shape(b, fixed_body(cm_zero3(), cm_qidentity()), floor_shape());
   double angle = 0.7, r = 0.05;
   int low = add_ball(b, r, cm_vec3(0, 0, r + 1e-3)),
       high = add_ball(b, r, cm_add(cm_vec3(0, 0, r + 1e-3), cm_vec3(cos(angle), 0, sin(angle))));

@@ -7,30 +7,20 @@ static const double g0 = 9.81, half_turn = 3.14159265358979323846;
 static carom_builder *rough_world(double mu, bool planar) {
   carom_builder *b = new_builder();
   carom_builder_set_planar(b, planar);
-  carom_material_def m = carom_material_default();
-  m.name = "rough";
-  m.restitution = 0;
-  m.friction = mu;
-  carom_builder_add_material(b, &m);
+  put_material(b, 0, mu);
   carom_builder_set_gravity(b, cm_vec3(0, -g0, 0));
   return b;
 }
 
-static int add_shape(carom_builder *b, const carom_shape *shape, carom_pose pose, bool fixed) {
-  carom_part part = {.shape = shape, .pose = cm_pose_identity()};
+// The shape stays the caller's.
+static int add_shape(carom_builder *b, const carom_shape *shape, carom_pose pose) {
   carom_body_def def = carom_body_default();
-  def.parts = &part;
-  def.part_count = 1;
   def.pose = pose;
-  def.fixed = fixed;
-  return carom_builder_add_body(b, &def);
+  return put_shape(b, def, carom_shape_retain(shape));
 }
 
 static void add_floor(carom_builder *b) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_halfspace(NULL, &shape, NULL) != CAROM_OK) abort();
-  add_shape(b, shape, cm_pose(cm_zero3(), cm_axis_angle(cm_vec3(1, 0, 0), -half_turn / 2)), true);
-  carom_shape_release(shape);
+  put_shape(b, fixed_body(cm_zero3(), cm_axis_angle(cm_vec3(1, 0, 0), -half_turn / 2)), floor_shape());
 }
 
 static carom_stepper *moreau_by(const world *w, double h, const char *solver) {
@@ -38,13 +28,7 @@ static carom_stepper *moreau_by(const world *w, double h, const char *solver) {
   o.integrator = "moreau";
   o.step = h;
   o.solver = solver;
-  carom_stepper *stepper = NULL;
-  carom_error error = {0};
-  if (carom_stepper_create(w->model, &o, NULL, &stepper, &error) != CAROM_OK) {
-    fprintf(stderr, "%s\n", error.message);
-    exit(1);
-  }
-  return stepper;
+  return stepper_by(w, &o);
 }
 
 static carom_stepper *moreau(const world *w, double h) { return moreau_by(w, h, NULL); }
@@ -83,11 +67,10 @@ static void stand(world *w, double h, double seconds, double drift) {
 // ---- a stack of boxes -----------------------------------------------------------------------------------------------
 
 static world stack(int n) {
-  const carom_shape *box = NULL;
+  const carom_shape *box = box_shape(1, 1, 1);
   carom_builder *b = rough_world(0.5, false);
   add_floor(b);
-  if (carom_shape_create_box(cm_vec3(1, 1, 1), NULL, &box, NULL) != CAROM_OK) abort();
-  for (int i = 0; i < n; i++) add_shape(b, box, cm_pose(cm_vec3(0, 0.5 + i, 0), cm_qidentity()), false);
+  for (int i = 0; i < n; i++) add_shape(b, box, cm_pose(cm_vec3(0, 0.5 + i, 0), cm_qidentity()));
   carom_shape_release(box);
   return finish_world(b);
 }
@@ -130,7 +113,7 @@ TEST(three_boxes_stand_by_default) { check_solver(NULL); }
 static const double card_length = 1, card_width = 0.7, card_round = 0.01, lean = 0.35;
 
 static void add_card(carom_builder *b, const carom_shape *card, carom_vec3 center, double angle) {
-  add_shape(b, card, cm_pose(center, cm_axis_angle(cm_vec3(0, 0, 1), -angle)), false);
+  add_shape(b, card, cm_pose(center, cm_axis_angle(cm_vec3(0, 0, 1), -angle)));
 }
 
 // Two cards that lean on each other at x; feet stand at the height y. Returns the height of the tops.
@@ -143,29 +126,21 @@ static double add_frame(carom_builder *b, const carom_shape *card, double x, dou
 }
 
 static world house_of_cards(int storeys, bool planar) {
-  const carom_shape *core = NULL, *card = NULL;
+  const carom_shape *card = rounded_box_shape(1e-3, card_length, card_width, card_round);
   carom_builder *b = rough_world(0.8, planar);
-  if (carom_shape_create_box(cm_vec3(1e-3, card_length, card_width), NULL, &core, NULL) != CAROM_OK) abort();
-  if (carom_shape_create_rounded(core, card_round, NULL, &card, NULL) != CAROM_OK) abort();
   add_floor(b);
   double base = 2 * (card_length * sin(lean) + 2 * card_round + 0.03), y = 0;
   for (int level = storeys; level >= 1; level--) {
     double top = y;
     for (int k = 0; k < level; k++) top = add_frame(b, card, base * (k - 0.5 * (level - 1)), y);
-    const carom_shape *flat_core = NULL, *flat = NULL;
-    if (carom_shape_create_box(cm_vec3(base - 0.004 - 2 * card_round, 1e-3, card_width), NULL, &flat_core, NULL))
-      abort();
-    if (carom_shape_create_rounded(flat_core, card_round, NULL, &flat, NULL)) abort();
+    const carom_shape *flat = rounded_box_shape(base - 0.004 - 2 * card_round, 1e-3, card_width, card_round);
     for (int k = 0; k < level - 1; k++)
       add_shape(b, flat,
-                cm_pose(cm_vec3(base * (k + 0.5 - 0.5 * (level - 1)), top + card_round + 5e-4, 0), cm_qidentity()),
-                false);
+                cm_pose(cm_vec3(base * (k + 0.5 - 0.5 * (level - 1)), top + card_round + 5e-4, 0), cm_qidentity()));
     carom_shape_release(flat);
-    carom_shape_release(flat_core);
     y = top + 2 * card_round + 1e-3;
   }
   carom_shape_release(card);
-  carom_shape_release(core);
   return finish_world(b);
 }
 
@@ -212,9 +187,8 @@ static world arch(int n, double thickness, bool planar) {
           corners[k++] = cm_vec3(r * cos(angle), r * sin(angle), depth ? 0.15 : -0.15);
         }
     }
-    const carom_shape *stone = NULL;
-    if (carom_shape_create_hull(corners, 8, NULL, &stone, NULL) != CAROM_OK) abort();
-    add_shape(b, stone, cm_pose_identity(), false);
+    const carom_shape *stone = hull_shape(corners, 8);
+    add_shape(b, stone, cm_pose_identity());
     carom_shape_release(stone);
   }
   return finish_world(b);
@@ -261,14 +235,13 @@ TEST(a_thin_arch_falls) {
 TEST(painleve_rod_passes_through_the_paradox) {
   const double h = 1e-3, r = 0.01, theta = 1.0471975511965976, mu = 2;
   carom_builder *b = rough_world(mu, true);
-  const carom_shape *rod = NULL;
-  if (carom_shape_create_capsule(r, 2, NULL, &rod, NULL) != CAROM_OK) abort();
+  const carom_shape *rod = capsule_shape(r, 2);
   add_floor(b);
   // The capsule lies along its z axis: laid down along y, and leaned towards +x, so that its lower end is at -x.
   carom_quat upright = cm_axis_angle(cm_vec3(1, 0, 0), -half_turn / 2);
   carom_quat q = cm_qmul(cm_axis_angle(cm_vec3(0, 0, 1), theta - half_turn / 2), upright);
   carom_pose pose = cm_pose(cm_vec3(0, r + sin(theta), 0), q);
-  add_shape(b, rod, pose, false);
+  add_shape(b, rod, pose);
   carom_shape_release(rod);
   world w = finish_world(b);
   CHECK(1 + 3 * cos(theta) * (cos(theta) - mu * sin(theta)) < 0);

@@ -2,18 +2,12 @@
 // differences, and the stored pairs.
 #include "pair_file.h"
 
-#include "test.h"
-
-static const carom_shape *box(double x, double y, double z) {
-  const carom_shape *shape = NULL;
-  if (carom_shape_create_box(cm_vec3(x, y, z), NULL, &shape, NULL) != CAROM_OK) abort();
-  return shape;
-}
+#include "shapes.h"
 
 static carom_pose at(double x, double y, double z) { return cm_pose(cm_vec3(x, y, z), cm_qidentity()); }
 
 TEST(boxes_in_closed_form) {
-  const carom_shape *shape = box(2, 2, 2);
+  const carom_shape *shape = box_shape(2, 2, 2);
   const carom_polytope *p = carom_shape_polytope(shape);
   pair_reference r = pair_reference_of(p, at(5, 0, 0), p, at(0, 0.3, 0));
   CHECK_NEAR(r.distance, 3, 1e-15);
@@ -28,7 +22,7 @@ TEST(boxes_in_closed_form) {
 
 // A cube on its edge over another cube on its edge, crosswise: the depth is between edges.
 TEST(crossed_edges_in_closed_form) {
-  const carom_shape *shape = box(2, 2, 2);
+  const carom_shape *shape = box_shape(2, 2, 2);
   const carom_polytope *p = carom_shape_polytope(shape);
   double quarter = atan(1.0);
   carom_pose a = cm_pose(cm_vec3(0, 0, 2 * sqrt(2.0) - 0.1), cm_axis_angle(cm_vec3(1, 0, 0), quarter));

@@ -22,7 +22,8 @@ static void print_summary(const carom_scene *scene) {
          round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
 }
 
-static void print_json(const char *path, const carom_scene *scene, const carom_diagnostics *diagnostics) {
+static void print_json(const char *path, const carom_scene *scene, bool resolved,
+                       const carom_diagnostics *diagnostics) {
   cli_json json = cli_json_begin(stdout);
   cli_json_text(&json, "scene", path);
   cli_json_bool(&json, "ok", scene != NULL);
@@ -34,6 +35,7 @@ static void print_json(const char *path, const carom_scene *scene, const carom_d
     cli_json_number(&json, "duration", scene->duration);
     cli_json_number(&json, "step", scene->step.step);
     cli_json_text(&json, "integrator", scene->step.integrator);
+    if (resolved) cli_json_text(&json, "resolved", scene->resolved);
   }
   cli_json_diagnostics(&json, diagnostics);
   cli_json_end(&json);
@@ -60,21 +62,18 @@ int cli_check(int argc, char **argv) {
       1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  carom_scene_options read = carom_scene_default_options();
-  read.overrides = overrides.items;
-  read.override_count = overrides.count;
+  carom_scene_options read = cli_scene_options(&overrides);
   carom_diagnostics diagnostics = {0};
   carom_scene *scene = NULL;
   carom_status status = carom_scene_read(path, &read, NULL, &scene, &diagnostics);
   if (status != CAROM_OK) scene = NULL;
   if (json)
-    print_json(path, scene, &diagnostics);
+    print_json(path, scene, resolved, &diagnostics);
   else
     cli_print_diagnostics(&diagnostics);
   if (scene && !json && !resolved) print_summary(scene);
-  if (scene && resolved) fputs(scene->resolved, stdout);
-  if (!scene && !json)
-    cli_error("%s: %d error%s", path, diagnostics.error_count, diagnostics.error_count == 1 ? "" : "s");
+  if (scene && !json && resolved) fputs(scene->resolved, stdout);
+  if (!scene && !json) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
   code = scene ? EXIT_GOOD : EXIT_MISTAKE;
   carom_scene_destroy(scene);
   carom_diagnostics_release(&diagnostics);

@@ -36,10 +36,10 @@ int cli_compare(int argc, char **argv);
 
 // ---- options ----------------------------------------------------------------------------------------------
 
-enum { CLI_MAX_LIST = 64 };
+enum { CLI_MAX_LIST = 64, CLI_OWN_ITEMS = 8 };  // from the command line, and those that a verb adds itself
 
 typedef struct cli_list {
-  const char *items[CLI_MAX_LIST];
+  const char *items[CLI_MAX_LIST + CLI_OWN_ITEMS];
   int count;
 } cli_list;
 
@@ -69,6 +69,7 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
 
 void cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr
 int cli_fail(const carom_error *error);                      // prints it; returns EXIT_FAILED
+int cli_stopped(const char *output);                         // after Ctrl-C: says that this is not written
 void cli_print_diagnostics(const carom_diagnostics *diagnostics);
 void cli_print_verdict(const carom_verdict *verdict, FILE *out);
 
@@ -77,6 +78,17 @@ void cli_command_line(int argc, char **argv, char *text, size_t size);
 
 // `path` with its last extension replaced, and without its folder unless that is kept.
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size);
+
+// ---- files ------------------------------------------------------------------------------------------------
+// Asked before long work begins; false after a message. Null names are fine.
+
+enum { CLI_PATH = 4096 + 128 };  // longer than any path that the system takes, so that none is cut to another one
+
+bool cli_keep_input(const char *verb, const char *output, const char *input);  // they are not the same file
+bool cli_can_write(const char *verb, const char *output);
+bool cli_may_create(const char *verb, const char *output, bool overwrite);  // the same, and nothing is lost by it
+// Whether a result file is not there, or was made by this very command before.
+bool cli_may_replace(const char *path, const char *command);
 
 // ---- JSON -------------------------------------------------------------------------------------------------
 // Just enough to print one object: open, members, close. Names are ours and need no escaping; texts are escaped.
@@ -118,6 +130,10 @@ carom_progress cli_progress_callback(cli_progress *progress);  // also asks for 
 
 // Reads a scene, printing its diagnostics; null after an error.
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
+carom_scene_options cli_scene_options(const cli_list *overrides);
+// The last word on a file with mistakes: how many, and which verb reads it if this one does not.
+typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN } cli_reads;
+void cli_count_mistakes(const char *path, int count, cli_reads kind);
 carom_result *cli_open_result(const char *path);
 // Writes the replay page of a result file and says so; an exit code.
 int cli_write_replay(const char *result_path, const char *page_path, bool quiet);

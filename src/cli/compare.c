@@ -61,6 +61,16 @@ bool cli_compare_motion(cli_comparison *comparison, carom_error *error) {
 
 // ---- the runs -------------------------------------------------------------------------------------------------------
 
+// Two runs of one name would write the same file.
+static bool named_before(const cli_comparison *comparison, const cli_contestant *c) {
+  for (const cli_contestant *other = comparison->contestants; other < c; other++)
+    if (strcmp(other->name, c->name) == 0) {
+      cli_error("compare: --integrators names '%s' twice", c->name);
+      return true;
+    }
+  return false;
+}
+
 static bool split_names(const char *list, cli_comparison *comparison) {
   for (const char *at = list; *at;) {
     size_t length = strcspn(at, ",");
@@ -70,6 +80,7 @@ static bool split_names(const char *list, cli_comparison *comparison) {
     }
     cli_contestant *c = &comparison->contestants[comparison->count++];
     memcpy(c->name, at, length);
+    if (named_before(comparison, c)) return false;
     at += length + (at[length] == ',');
   }
   return comparison->count > 0;
@@ -80,9 +91,10 @@ static int run_contestant(cli_contestant *c, const char *scene_path, const cli_l
   cli_list own = *overrides;
   char name[128], extension[80];
   snprintf(name, sizeof name, "integrator.name=%s", c->name);
-  if (own.count < CLI_MAX_LIST) own.items[own.count++] = name;
+  own.items[own.count++] = name;
   snprintf(extension, sizeof extension, ".%s.h5", c->name);
   cli_replace_extension(page, true, extension, c->path, sizeof c->path);
+  if (!cli_may_replace(c->path, "carom compare")) return EXIT_MISTAKE;
   carom_scene *scene = cli_read_scene(scene_path, &own, false);
   if (!scene) return EXIT_MISTAKE;
   cli_run_settings settings = {.output = c->path, .overwrite = true, .quiet = true, .command = command};
@@ -100,7 +112,8 @@ static int run_all(cli_comparison *comparison, const char *scene_path, const cli
   for (int i = 0; i < comparison->count; i++) {
     cli_contestant *c = &comparison->contestants[i];
     c->code = run_contestant(c, scene_path, overrides, page, command, quiet);
-    if (c->code == EXIT_MISTAKE || c->code == EXIT_INTERRUPTED) return c->code;
+    if (c->code == EXIT_INTERRUPTED) return cli_stopped(page);
+    if (c->code == EXIT_MISTAKE) return c->code;
     if (c->code == EXIT_GOOD || c->code == EXIT_FAILED) c->result = cli_open_result(c->path);
   }
   return EXIT_GOOD;
@@ -192,7 +205,7 @@ int cli_compare(int argc, char **argv) {
   const cli_syntax syntax = {"compare",
                              "SCENE.yaml [OPTIONS]",
                              "Runs a scene by several integrators and sets them side by side: positions, energy, "
-                             "momenta, overlap and time, as "
+                             "momenta, overlap and time, as\n"
                              "a table and as a page. Their result files are kept beside the page.",
                              options,
                              &scene_path,
@@ -201,13 +214,15 @@ int cli_compare(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   cli_comparison comparison = {0};
-  char command[2048], page[1024];
+  char command[2048], page[CLI_PATH];
   if (!split_names(names, &comparison)) return EXIT_MISTAKE;
   cli_command_line(argc, argv, command, sizeof command);
   if (output)
     snprintf(page, sizeof page, "%s", output);
   else
     cli_replace_extension(scene_path, false, ".compare.html", page, sizeof page);
+  if (!cli_keep_input("compare", page, scene_path)) return EXIT_MISTAKE;
+  if (!cli_can_write("compare", page)) return EXIT_FAILED;
   code = compare(&comparison, scene_path, &overrides, page, command, json, quiet);
   release(&comparison);
   return code;

@@ -8,9 +8,9 @@ enum { CLI_COMPARE_MAX = 6 };
 
 typedef struct cli_contestant {
   char name[64];
-  char path[1024];  // of its result file
-  int code;         // exit code of its run
-  double wall;      // s
+  char path[CLI_PATH];  // of its result file
+  int code;             // exit code of its run
+  double wall;          // s
   carom_result *result;
   double *deviation;  // (frame_count) largest distance of a body from where the first contestant has it; null: none
 } cli_contestant;

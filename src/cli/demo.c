@@ -22,9 +22,7 @@ static const carom_embedded *find_example(const char *name) {
 }
 
 static carom_scene *parse_example(const carom_embedded *example, const cli_list *overrides) {
-  carom_scene_options options = carom_scene_default_options();
-  options.overrides = overrides->items;
-  options.override_count = overrides->count;
+  carom_scene_options options = cli_scene_options(overrides);
   carom_diagnostics diagnostics = {0};
   carom_scene *scene = NULL;
   char path[256];
@@ -55,12 +53,12 @@ static int run_example(const carom_embedded *example, const char *folder, const 
     carom_scene_destroy(scene);
     return EXIT_FAILED;
   }
-  char result[1024], page[1024];
+  char result[CLI_PATH], page[CLI_PATH];
   snprintf(result, sizeof result, "%s/%s.h5", folder, example->name);
   snprintf(page, sizeof page, "%s/%s.html", folder, example->name);
   settings.output = result;
   settings.overwrite = true;
-  int code = cli_run_scene(scene, &settings);
+  int code = cli_may_replace(result, "carom demo") ? cli_run_scene(scene, &settings) : EXIT_FAILED;
   carom_scene_destroy(scene);
   if (code != EXIT_GOOD && code != EXIT_VERDICT) return code;
   int viewed = cli_write_replay(result, page, settings.quiet || settings.json);

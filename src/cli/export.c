@@ -10,9 +10,10 @@ typedef struct format {
   carom_status (*write)(carom_result *, const char *, const carom_progress *, carom_error *);
 } format;
 
+// Longer endings come before shorter ones that they end with.
 static const format formats[] = {
-    {"csv", ".csv", carom_export_csv},      {"vtk", ".pvd", carom_export_vtk}, {"glb", ".glb", carom_export_glb},
-    {"html", ".html", carom_export_replay}, {"fields", ".fields.csv", NULL},
+    {"fields", ".fields.csv", NULL},   {"csv", ".csv", carom_export_csv},      {"vtk", ".pvd", carom_export_vtk},
+    {"glb", ".glb", carom_export_glb}, {"html", ".html", carom_export_replay},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
@@ -24,11 +25,14 @@ static const format *find_format(const char *name) {
 }
 
 static const format *format_of_file(const char *path) {
-  const char *dot = path ? strrchr(path, '.') : NULL;
-  for (int i = 0; i < FORMAT_COUNT && dot; i++)
-    if (strcmp(formats[i].extension, dot) == 0) return &formats[i];
+  size_t length = path ? strlen(path) : 0;
+  for (int i = 0; i < FORMAT_COUNT; i++) {
+    size_t ending = strlen(formats[i].extension);
+    if (length > ending && strcmp(path + length - ending, formats[i].extension) == 0) return &formats[i];
+  }
   cli_error(
-      "export: say which format: --to csv, vtk, glb, html or fields, or --output FILE with .csv, .pvd, .glb or .html");
+      "export: say which format: --to csv, vtk, glb, html or fields, or --output FILE with .csv, .pvd, .glb, .html or "
+      ".fields.csv");
   return NULL;
 }
 
@@ -48,8 +52,12 @@ static bool read_time(const char *name, const char *word, double *time) {
   return false;
 }
 
-static bool read_fields(const field_words *words, carom_granular_options *o) {
+static bool read_fields(const field_words *words, const format *f, carom_granular_options *o) {
   char rest;
+  if (f->write && (words->cells || words->from || words->until || words->every_frame)) {
+    cli_error("export: --cells, --from, --until and --every-frame go with --to fields, not with %s", f->name);
+    return false;
+  }
   *o = carom_granular_default_options();
   o->every_frame = words->every_frame;
   if (words->cells && (sscanf(words->cells, "%d,%d,%d%c", &o->cells[0], &o->cells[1], &o->cells[2], &rest) != 3 ||
@@ -69,7 +77,7 @@ static int write_format(const format *f, carom_result *result, const char *outpu
   carom_status status = f->write ? f->write(result, output, &progress, &error)
                                  : carom_export_granular(result, output, fields, &progress, &error);
   cli_progress_end(&bar);
-  if (status == CAROM_INTERRUPTED) return EXIT_INTERRUPTED;
+  if (status == CAROM_INTERRUPTED) return cli_stopped(output);
   if (status != CAROM_OK) return cli_fail(&error);
   if (!quiet) printf("  %s  %s\n", f->name, output);
   return EXIT_GOOD;
@@ -96,10 +104,11 @@ int cli_export(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   const format *f = to ? find_format(to) : format_of_file(output);
-  if (!f || !read_fields(&words, &fields)) return EXIT_MISTAKE;
-  char target[1024];
+  if (!f || !read_fields(&words, f, &fields)) return EXIT_MISTAKE;
+  char target[CLI_PATH];
   cli_replace_extension(path, true, f->extension, target, sizeof target);
   if (output) snprintf(target, sizeof target, "%s", output);
+  if (!cli_keep_input("export", target, path)) return EXIT_MISTAKE;
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
   code = write_format(f, result, target, &fields, quiet);

@@ -166,6 +166,8 @@ static int answer_request(const request *q, const carom_placed *a, const carom_p
 static int run_request(const request *q) {
   carom_ssh_options options = carom_ssh_default_options();
   if (!read_beta(q->beta, &options)) return EXIT_MISTAKE;
+  if (!cli_keep_input("gap", q->page, q->shapes[0]) || !cli_keep_input("gap", q->page, q->shapes[1]))
+    return EXIT_MISTAKE;
   carom_placed a, b = {0};
   int code = cli_gap_body("A", q->shapes[0], q->pose_a, &a);
   if (code == EXIT_GOOD) code = cli_gap_body("B", q->shapes[1], q->pose_b, &b);
@@ -198,8 +200,13 @@ int cli_gap(int argc, char **argv) {
       2};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  if (q.pairs && !q.shapes[0]) return cli_gap_pairs(q.pairs, q.json);
+  bool placed = q.pose_a || q.pose_b || q.beta || q.page;
+  if (q.pairs && !q.shapes[0] && !placed) return cli_gap_pairs(q.pairs, q.json);
   if (!q.pairs && q.shapes[1]) return run_request(&q);
+  if (q.pairs && !q.shapes[0]) {
+    cli_error("gap: --pairs asks about many pairs; poses, --beta and --html go with two shapes");
+    return EXIT_MISTAKE;
+  }
   cli_error("gap: give two shapes, or --pairs FILE; see 'carom gap --help'");
   return EXIT_MISTAKE;
 }

@@ -52,6 +52,7 @@ static bool parse_pose(const char *label, const char *text, carom_pose *pose) {
 static bool is_mesh(const char *words) {
   const char *dot = strrchr(words, '.');
   static const char *const endings[] = {".obj", ".stl", ".OBJ", ".STL"};
+  if (strncmp(words, "mesh:", 5) == 0) return false;  // the scene's way to name one
   for (int i = 0; dot && i < 4; i++)
     if (strcmp(dot, endings[i]) == 0) return true;
   return false;

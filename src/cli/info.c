@@ -19,7 +19,7 @@ static void print_text(const char *path, const carom_result *r) {
   }
 }
 
-static void print_json(const char *path, const carom_result *r) {
+static void print_json(const char *path, const carom_result *r, bool scene) {
   cli_json json = cli_json_begin(stdout);
   cli_json_text(&json, "file", path);
   cli_json_text(&json, "title", r->title);
@@ -38,6 +38,7 @@ static void print_json(const char *path, const carom_result *r) {
   cli_json_integer(&json, "frames", r->frame_count);
   cli_json_number(&json, "last_time", last_time(r));
   if (r->verdict.count > 0) cli_json_verdict(&json, &r->verdict);
+  if (scene) cli_json_text(&json, "scene", r->scene_resolved);
   cli_json_end(&json);
 }
 
@@ -61,10 +62,10 @@ int cli_info(int argc, char **argv) {
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
-  if (scene)
+  if (json)
+    print_json(path, result, scene);
+  else if (scene)
     fputs(result->scene_resolved, stdout);
-  else if (json)
-    print_json(path, result);
   else
     print_text(path, result);
   carom_result_close(result);

@@ -162,25 +162,30 @@ static bool read_number(const char *option, const char *text, double least, doub
   return false;
 }
 
+static bool read_whole(const char *option, const char *text, double least, double most, int *value) {
+  double number = *value;
+  if (!read_number(option, text, least, most, &number)) return false;
+  *value = (int)number;
+  if (*value == number) return true;
+  cli_error("lcp: --%s: expected a whole number, got '%s'", option, text);
+  return false;
+}
+
 static bool read_options(request *q) {
   carom_lcp_options *o = &q->options;
-  double iterations = 0, block = 1;
   *o = carom_lcp_default_options();
-  if (!read_method(q) || !read_number("tolerance", q->tolerance, 1e-300, 1, &o->tolerance) ||
-      !read_number("max-iterations", q->iterations, 1, 1e9, &iterations) ||
-      !read_number("time-limit", q->time_limit, 0, 1e9, &o->time_limit) ||
-      !read_number("block", q->block_size, 1, 64, &block) ||
-      !read_number("relaxation", q->relaxation, 0.01, 1.99, &o->relaxation))
-    return false;
-  o->max_iterations = (int)iterations, o->block_size = (int)block;
-  return true;
+  return read_method(q) && read_number("tolerance", q->tolerance, 1e-300, 1, &o->tolerance) &&
+         read_whole("max-iterations", q->iterations, 1, 1e9, &o->max_iterations) &&
+         read_number("time-limit", q->time_limit, 0, 1e9, &o->time_limit) &&
+         read_whole("block", q->block_size, 1, 64, &o->block_size) &&
+         read_number("relaxation", q->relaxation, 0.01, 1.99, &o->relaxation);
 }
 
 static bool choose_problems(request *q, const carom_lcp_set *set) {
-  double which = 0;
+  int which = 0;
   q->first = 0, q->last = carom_lcp_set_count(set) - 1;
-  if (!read_number("problem", q->which, 1, carom_lcp_set_count(set), &which)) return false;
-  if (q->which) q->first = q->last = (int)which - 1;
+  if (!read_whole("problem", q->which, 1, carom_lcp_set_count(set), &which)) return false;
+  if (q->which) q->first = q->last = which - 1;
   return true;
 }
 

@@ -1,4 +1,5 @@
 // carom: the command line.
+#include <errno.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -23,8 +24,7 @@ static void print_help(FILE *out) {
   fprintf(out,
           "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
           "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"
-          "4 no plan meets the conditions, "
-          "130 interrupted.\n");
+          "4 no plan meets the conditions, 130 interrupted (what was done so far is kept).\n");
 }
 
 static const cli_verb *find_verb(const char *name) {
@@ -44,20 +44,40 @@ static int unknown_verb(const char *name) {
   return EXIT_MISTAKE;
 }
 
-int main(int argc, char **argv) {
-  if (argc < 2) {
-    print_help(stderr);
-    return EXIT_MISTAKE;
-  }
+static int help_on(const char *word) {
+  const cli_verb *verb = find_verb(word);
+  char name[32], option[] = "--help", *words[] = {name, option, NULL};
+  if (!verb) return unknown_verb(word);
+  snprintf(name, sizeof name, "%s", word);
+  return verb->run(2, words);
+}
+
+static int answer(int argc, char **argv) {
   const char *word = argv[1];
   if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "help")) {
+    if (argc > 2) return help_on(argv[2]);
     print_help(stdout);
     return EXIT_GOOD;
   }
-  if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+  if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
     printf("carom %s\n", carom_version());
     return EXIT_GOOD;
   }
   const cli_verb *verb = find_verb(word);
   return verb ? verb->run(argc - 1, argv + 1) : unknown_verb(word);
+}
+
+// A report that nobody received is a failure, too: the disk behind stdout may be full.
+static int deliver(int code) {
+  bool failed = fflush(stdout) != 0;
+  int reason = errno;
+  if (!failed && !ferror(stdout)) return code;
+  cli_error("cannot write to the standard output: %s", failed ? strerror(reason) : "a write failed");
+  return code == EXIT_GOOD ? EXIT_FAILED : code;
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 2) return deliver(answer(argc, argv));
+  print_help(stderr);
+  return EXIT_MISTAKE;
 }

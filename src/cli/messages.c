@@ -17,6 +17,11 @@ int cli_fail(const carom_error *error) {
   return EXIT_FAILED;
 }
 
+int cli_stopped(const char *output) {
+  cli_error("interrupted; '%s' was not written", output);
+  return EXIT_INTERRUPTED;
+}
+
 void cli_print_diagnostics(const carom_diagnostics *diagnostics) {
   for (int i = 0; i < diagnostics->count; i++) {
     char line[2000];
@@ -48,10 +53,40 @@ void cli_command_line(int argc, char **argv, char *text, size_t size) {
   for (int i = 0; i < argc && used < size; i++) used += (size_t)snprintf(text + used, size - used, " %s", argv[i]);
 }
 
-carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
+carom_scene_options cli_scene_options(const cli_list *overrides) {
   carom_scene_options options = carom_scene_default_options();
   options.overrides = overrides->items;
   options.override_count = overrides->count;
+  return options;
+}
+
+// Whether the key stands at the beginning of a line near the beginning of the file.
+static bool has_key(const char *path, const char *key) {
+  char line[256];
+  bool found = false, begins = true;
+  FILE *in = fopen(path, "r");
+  for (int i = 0; in && i < 100 && !found && fgets(line, sizeof line, in); i++) {
+    found = begins && strncmp(line, key, strlen(key)) == 0;
+    begins = strchr(line, '\n') != NULL;
+  }
+  if (in) fclose(in);
+  return found;
+}
+
+void cli_count_mistakes(const char *path, int count, cli_reads kind) {
+  if (count == 0) {  // there is one reason left
+    cli_error("%s: out of memory while reading it; nothing was run. Fewer bodies would need less", path);
+    return;
+  }
+  cli_error("%s: %d error%s; nothing was run", path, count, count == 1 ? "" : "s");
+  if (kind == CLI_READS_SCENE && has_key(path, "carom-plan:"))
+    cli_error("%s is a planning problem; 'carom plan %s' solves it", path, path);
+  if (kind == CLI_READS_PLAN && !has_key(path, "carom-plan:") && has_key(path, "carom:"))
+    cli_error("%s is a scene; 'carom run %s' runs it", path, path);
+}
+
+carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
+  carom_scene_options options = cli_scene_options(overrides);
   carom_diagnostics diagnostics = {0};
   carom_scene *scene = NULL;
   carom_status status = carom_scene_read(path, &options, NULL, &scene, &diagnostics);
@@ -63,8 +98,7 @@ carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool js
     cli_json_end(&out);
   }
   if (status != CAROM_OK) {
-    cli_error("%s: %d error%s; nothing was run", path, diagnostics.error_count,
-              diagnostics.error_count == 1 ? "" : "s");
+    cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
     scene = NULL;
   }
   carom_diagnostics_release(&diagnostics);

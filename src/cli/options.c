@@ -77,6 +77,8 @@ static bool take_option(const cli_syntax *syntax, int argc, char **argv, int *i)
       return cli_error("%s: --%s needs a value: %s", syntax->verb, option->name, option->value), false;
     value = argv[++*i];
   }
+  if (value && !*value)
+    return cli_error("%s: --%s needs a value: %s", syntax->verb, option->name, option->value), false;
   return store(syntax, option, value);
 }
 

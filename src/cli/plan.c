@@ -1,9 +1,11 @@
 // carom plan: problem file -> optimal motion -> (replay) -> result file -> report.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/plan_starts.h"
 
 typedef struct plan_run {
   carom_plan_file *file;
@@ -11,8 +13,12 @@ typedef struct plan_run {
   carom_replay_report replay;
   carom_verdict verdict;
   bool verify, quiet, json, strict, overwrite;
+  int starts;      // > 1: this is the best of them
+  bool elsewhere;  // it was, and has done all that is left to do
   const char *output, *forces, *command;
   cli_progress progress;
+  carom_status status;  // of the solve
+  carom_error error;
 } plan_run;
 
 static bool show_iterate(void *context, const carom_plan_iterate *it) {
@@ -56,6 +62,7 @@ static void print_report(const plan_run *r) {
   printf("  %s after %d iterations in %.3g s; %d nodes (%d added), %d variables, %d constraints\n",
          outcome_name(p->outcome), p->iterations, p->seconds, carom_plan_node_count(r->file->plan), p->added_nodes,
          p->variables, p->constraints);
+  if (r->starts > 1) printf("  start    %d of %d was the best\n", p->start + 1, r->starts);
   printf("  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
   if (p->guess_cost > 0 && p->cost > 0) printf(", factor %.4g", p->guess_cost / p->cost);
   printf("\n");
@@ -80,6 +87,7 @@ static void print_json(const plan_run *r) {
   cli_json_number(&json, "guess_cost", p->guess_cost);
   cli_json_number(&json, "cost", p->cost);
   cli_json_number(&json, "seconds", p->seconds);
+  if (r->starts > 1) cli_json_integer(&json, "start", p->start + 1);
   cli_json_open(&json, "contacts", '[');
   for (int i = 0; i + 1 < carom_plan_scale_count(plan); i++)
     cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_contact_node(plan, i)));
@@ -121,17 +129,50 @@ static int exit_code(const plan_run *r) {
   }
 }
 
+static void solve(plan_run *r) {
+  const carom_plan_file *f = r->file;
+  r->status = f->most_contacts > 0
+                  ? carom_plan_search_contacts(f->plan, f->most_contacts, &f->options, &r->report, &r->error)
+                  : carom_plan_solve(f->plan, &f->options, &r->report, &r->error);
+}
+
+// One start in a process of its own; the bar is that of the process above.
+static cli_score solve_start(void *context, int number) {
+  plan_run *r = context;
+  r->progress = cli_progress_begin(r->file->title, true);
+  r->file->options.first_start = number;
+  solve(r);
+  const carom_plan_report *p = &r->report;
+  if (r->status != CAROM_OK) return (cli_score){3, 0};
+  if (p->outcome != CAROM_PLAN_SOLVED) return (cli_score){2, p->violation};
+  return (cli_score){p->swept_gap < -1e-9, p->cost};
+}
+
+// False: the process of the best start has ended, with *code.
+static bool solve_starts(plan_run *r, int *code) {
+  int processors = (int)sysconf(_SC_NPROCESSORS_ONLN), asked = r->file->options.threads;
+  cli_race race = {.count = r->file->options.starts, .context = r, .run = solve_start, .progress = &r->progress};
+  race.at_once = asked > 0 ? asked : processors > 0 ? processors : 1;
+  r->file->options.starts = 1;
+  r->starts = race.count;
+  return cli_race_run(&race, code);
+}
+
 static int run_plan(plan_run *r) {
-  carom_error error = {0};
+  int code;
   cli_catch_interrupts();
   r->progress = cli_progress_begin(r->file->title, r->quiet || r->json);
   r->file->options.context = r;
   r->file->options.progress = show_iterate;
-  carom_status status =
-      r->file->most_contacts > 0
-          ? carom_plan_search_contacts(r->file->plan, r->file->most_contacts, &r->file->options, &r->report, &error)
-          : carom_plan_solve(r->file->plan, &r->file->options, &r->report, &error);
+  if (r->file->options.starts <= 1) {
+    solve(r);
+  } else if (!solve_starts(r, &code)) {
+    r->elsewhere = true;
+    return code;
+  }
   cli_progress_end(&r->progress);
+  carom_status status = r->status;
+  carom_error error = r->error;
   if (status == CAROM_OK && r->verify) status = carom_plan_replay(r->file->plan, &r->replay, &error);
   if (status != CAROM_OK) return cli_fail(&error);
   r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
@@ -143,64 +184,106 @@ static int run_plan(plan_run *r) {
 }
 
 static carom_plan_file *read_problem(const char *path, const cli_list *overrides, int *code) {
-  carom_scene_options options = carom_scene_default_options();
-  options.overrides = overrides->items;
-  options.override_count = overrides->count;
+  carom_scene_options options = cli_scene_options(overrides);
   carom_diagnostics diagnostics = {0};
   carom_plan_file *file = NULL;
   carom_status status = carom_plan_read(path, &options, NULL, &file, &diagnostics);
   cli_print_diagnostics(&diagnostics);
+  if (!file) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_PLAN);
   carom_diagnostics_release(&diagnostics);
   if (status == CAROM_ERR_MEMORY) cli_error("out of memory");
   *code = status == CAROM_ERR_NUMBER ? EXIT_INFEASIBLE : EXIT_MISTAKE;  // a horizon of zero is no slip of the pen
   return file;
 }
 
-int cli_plan(int argc, char **argv) {
-  const char *path = NULL, *output = NULL, *log = NULL;
-  cli_list overrides = {0};
-  bool dry = false, view = false;
-  plan_run r = {0};
+// ---- the verb ------------------------------------------------------------------------------------------------------
+
+// What the command line says, besides what the run keeps.
+typedef struct plan_words {
+  const char *problem, *output, *log, *starts;
+  cli_list overrides;
+  bool dry, view;
+  char command[2048], default_output[CLI_PATH], page[CLI_PATH];
+} plan_words;
+
+static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) {
   const cli_option options[] = {
-      {CLI_TEXT, 'o', "output", "FILE", "result file (default: the problem's name with .h5, here)", &output},
-      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &r.overwrite},
-      {CLI_FLAG, 0, "no-output", NULL, "write no result file", &dry},
-      {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r.forces},
-      {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &view},
-      {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r.verify},
-      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &overrides},
-      {CLI_TEXT, 0, "log", "FILE", "write the solver's own log", &log},
-      {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the verdict does not pass", &r.strict},
-      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &r.json},
-      {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &r.quiet},
+      {CLI_TEXT, 'o', "output", "FILE", "result file (default: the problem's name with .h5, here)", &w->output},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &r->overwrite},
+      {CLI_FLAG, 0, "no-output", NULL, "write no result file", &w->dry},
+      {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r->forces},
+      {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
+      {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
+      {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
+      {CLI_TEXT, 0, "log", "FILE", "write the solver's own log", &w->log},
+      {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the verdict does not pass", &r->strict},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &r->json},
+      {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &r->quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
   const cli_syntax syntax = {"plan",
                              "PROBLEM.yaml [OPTIONS]",
                              "Finds the motion of least cost that meets a problem's conditions, past obstacles and "
-                             "through planned contacts. Exits with 4 when there is none; the best iterate is kept.",
+                             "through planned contacts.\nExits with 4 when there is none; the best iterate is kept.",
                              options,
-                             &path,
+                             &w->problem,
                              1,
                              1};
-  int code;
-  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_command_line(argc, argv, w->command, sizeof w->command);
+  r->command = w->command;
+  return cli_parse(&syntax, argc, argv, code);
+}
+
+static bool read_starts(const char *text, int *count) {
+  char *end;
+  if (!text) return true;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || value < 1 || value > 10000) {
+    cli_error("plan: --starts %s: expected a whole number from 1 to 10000", text);
+    return false;
+  }
+  *count = (int)value;
+  return true;
+}
+
+static void choose_outputs(plan_words *w, plan_run *r) {
+  cli_replace_extension(w->problem, false, ".h5", w->default_output, sizeof w->default_output);
+  r->output = w->dry ? NULL : w->output ? w->output : w->default_output;
+  if (!r->output) w->view = false;
+  if (w->view) cli_replace_extension(r->output, true, ".html", w->page, sizeof w->page);
+}
+
+// Asked before the search begins, which may take long.
+static int check_outputs(const plan_run *r, const plan_words *w) {
+  const char *const outputs[] = {r->output, r->forces, w->log, w->view ? w->page : NULL};
+  for (int i = 0; i < 4; i++) {
+    if (!cli_keep_input("plan", outputs[i], w->problem)) return EXIT_MISTAKE;
+    if (!cli_may_create("plan", outputs[i], r->overwrite || i > 0)) return EXIT_FAILED;
+  }
+  return EXIT_GOOD;
+}
+
+int cli_plan(int argc, char **argv) {
+  plan_words w = {0};
+  plan_run r = {0};
+  int code, starts = 0;
+  if (!parse(&w, &r, argc, argv, &code)) return code;
   if (!carom_plan_available()) {
     cli_error("this build cannot plan: it was made without Ipopt (Debian: coinor-libipopt-dev)");
     return EXIT_FAILED;
   }
-  char command[2048], default_output[1024], page[1024];
-  cli_command_line(argc, argv, command, sizeof command);
-  cli_replace_extension(path, false, ".h5", default_output, sizeof default_output);
-  r.command = command;
-  r.output = dry ? NULL : output ? output : default_output;
-  r.file = read_problem(path, &overrides, &code);
+  if (!read_starts(w.starts, &starts)) return EXIT_MISTAKE;
+  choose_outputs(&w, &r);
+  code = check_outputs(&r, &w);
+  if (code != EXIT_GOOD) return code;
+  r.file = read_problem(w.problem, &w.overrides, &code);
   if (!r.file) return code;
-  r.file->options.log_path = log;
+  r.file->options.log_path = w.log;
+  if (starts > 0) r.file->options.starts = starts;
   code = run_plan(&r);
   carom_plan_file_destroy(r.file);
-  if (!view || !r.output || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
-  cli_replace_extension(r.output, true, ".html", page, sizeof page);
-  int viewed = cli_write_replay(r.output, page, r.quiet || r.json);
+  if (r.elsewhere || !w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
+  int viewed = cli_write_replay(r.output, w.page, r.quiet || r.json);
   return viewed == EXIT_GOOD ? code : viewed;
 }

@@ -65,10 +65,23 @@ static double tick_step(double span) {
   return power * (share < 1.5 ? 1 : share < 3.5 ? 2 : share < 7.5 ? 5 : 10);
 }
 
+// The ticks of an axis: the first one and how many there are.
+static int tick_count(const frame *f, int axis, double step, double *first) {
+  *first = ceil(f->low[axis] / step) * step;
+  return 1 + (int)floor((f->high[axis] - *first) / step + 1e-9);
+}
+
+static double tick_value(double first, double step, int i) {
+  double value = first + i * step;
+  return fabs(value) < 1e-9 * step ? 0 : value;
+}
+
 static void draw_vertical_ticks(const frame *f) {
   double step = f->logarithmic ? ceil((f->high[1] - f->low[1]) / 5) : tick_step(f->high[1] - f->low[1]);
-  for (double y = ceil(f->low[1] / step) * step; y <= f->high[1] + 1e-9 * step; y += step) {
-    double at = page_y(f, y), value = fabs(y) < 1e-9 * step ? 0 : y;
+  double first;
+  int count = tick_count(f, 1, step, &first);
+  for (int i = 0; i < count; i++) {
+    double value = tick_value(first, step, i), at = page_y(f, value);
     fprintf(f->out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, at, WIDTH - RIGHT);
     fprintf(f->out,
             f->logarithmic ? "<text class=\"tick\" x=\"%d\" y=\"%.1f\">1e%.0f</text>\n"
@@ -78,10 +91,13 @@ static void draw_vertical_ticks(const frame *f) {
 }
 
 static void draw_time_ticks(const frame *f) {
-  double step = tick_step(f->high[0] - f->low[0]);
-  for (double x = ceil(f->low[0] / step) * step; x <= f->high[0] + 1e-9 * step; x += step)
+  double step = tick_step(f->high[0] - f->low[0]), first;
+  int count = tick_count(f, 0, step, &first);
+  for (int i = 0; i < count; i++) {
+    double x = tick_value(first, step, i);
     fprintf(f->out, "<path class=\"grid\" d=\"M%.1f %dV%d\"/><text class=\"time\" x=\"%.1f\" y=\"%d\">%.6g</text>\n",
-            page_x(f, x), TOP, HEIGHT - BOTTOM, page_x(f, x), HEIGHT - 8, fabs(x) < 1e-9 * step ? 0 : x);
+            page_x(f, x), TOP, HEIGHT - BOTTOM, page_x(f, x), HEIGHT - 8, x);
+  }
 }
 
 // ---- lines ----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ typedef struct run {
   int frames;
   int worst_iterations, worst_halvings;
   int64_t collisions;
+  carom_mat3 *moments;  // (body_count) of the last step, for the record
   double wall, last_checkpoint, last_frame;
   carom_verdict verdict;
 } run;
@@ -30,7 +31,10 @@ static carom_status record(run *r, carom_error *error) {
   carom_audit_sample sample = carom_audit_latest(r->audit);
   r->frames++;
   r->last_frame = r->state->time;
-  return carom_recorder_frame(r->recorder, r->state, &sample, error);
+  carom_status status = CAROM_OK;
+  if (r->moments && carom_stepper_contact_moments(r->stepper, r->moments))
+    status = carom_recorder_moments(r->recorder, r->moments, error);
+  return status != CAROM_OK ? status : carom_recorder_frame(r->recorder, r->state, &sample, error);
 }
 
 // So that the run can be continued from here.
@@ -46,6 +50,20 @@ static carom_status checkpoint(run *r, carom_error *error) {
   return status;
 }
 
+// The clock counts steps, so these must be as long as before; and some must be left.
+static carom_status check_clock(const run *r, const carom_result *before, carom_error *error) {
+  const char *path = r->settings->resume;
+  double h = r->scene->step.step;
+  if (fabs(before->step - h) > 1e-12 * h)
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "'%s' was run with a step of %g s, not %g s; continue it with --step %g", path, before->step, h,
+                      before->step);
+  if (r->state->step >= r->steps)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "'%s' has come to t = %g s already; give a longer --duration", path,
+                      r->state->time);
+  return CAROM_OK;
+}
+
 // Goes on from where another run ended or was stopped.
 static carom_status take_up(run *r, carom_error *error) {
   carom_result *before = NULL;
@@ -54,6 +72,7 @@ static carom_status take_up(run *r, carom_error *error) {
   if (!r->settings->resume) return CAROM_OK;
   carom_status status = carom_result_open(r->settings->resume, NULL, &before, error);
   if (status == CAROM_OK) status = carom_result_checkpoint(before, r->state, &memory, &size, error);
+  if (status == CAROM_OK) status = check_clock(r, before, error);
   if (status == CAROM_OK) status = carom_stepper_recall(r->stepper, memory, size, error);
   carom_result_close(before);
   return status;
@@ -71,6 +90,7 @@ static carom_status set_up(run *r, carom_error *error) {
   if (status == CAROM_OK && r->settings->output)
     status = carom_recorder_create(r->settings->output, r->settings->overwrite, scene, &provenance, NULL, &r->recorder,
                                    error);
+  if (status == CAROM_OK && r->recorder) r->moments = malloc((size_t)scene->model->body_count * sizeof *r->moments);
   if (status == CAROM_OK) status = record(r, error);
   return status;
 }
@@ -162,6 +182,7 @@ static void close_in_haste(void *context) {
 
 static void tear_down(run *r) {
   carom_recorder_destroy(r->recorder);
+  free(r->moments);
   carom_audit_destroy(r->audit);
   carom_stepper_destroy(r->stepper);
   carom_state_destroy(r->state);
@@ -190,9 +211,11 @@ static void print_report(const run *r, carom_status status) {
   if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
   if (status == CAROM_INTERRUPTED)
     printf("  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
-  if (r->settings->output)
+  if (r->settings->output && status >= 0)
     printf("\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
            file_megabytes(r->settings->output));
+  if (r->settings->output && status < 0)
+    printf("\n  result  %s holds what was done before the failure\n", r->settings->output);
 }
 
 static void print_json(const run *r, carom_status status) {
@@ -243,35 +266,34 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
 
 // ---- the verb -----------------------------------------------------------------------------------------------
 
-static void add_override(cli_list *list, const char *key, const char *value, char *text, size_t size) {
-  if (!value || list->count == CLI_MAX_LIST) return;
-  snprintf(text, size, "%s=%s", key, value);
-  list->items[list->count++] = text;
-}
+// What the command line says.
+typedef struct run_words {
+  const char *scene, *output, *integrator, *step, *duration, *threads, *solver;
+  cli_list overrides;
+  bool dry, view;
+  cli_dump problems;
+  cli_run_settings settings;
+  char text[5][512], command[2048], default_output[CLI_PATH], page[CLI_PATH];
+} run_words;
 
-int cli_run(int argc, char **argv) {
-  const char *scene_path = NULL, *output = NULL, *integrator = NULL, *step = NULL, *duration = NULL, *threads = NULL;
-  const char *solver = NULL;
-  cli_list overrides = {0};
-  bool dry = false, view = false;
-  cli_dump problems = {0};
-  cli_run_settings settings = {0};
+static bool parse(run_words *w, int argc, char **argv, int *code) {
   const cli_option options[] = {
-      {CLI_TEXT, 'o', "output", "FILE", "result file (default: the scene's name with .h5, here)", &output},
-      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &settings.overwrite},
-      {CLI_FLAG, 0, "no-output", NULL, "write no result file", &dry},
-      {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &view},
-      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
-      {CLI_TEXT, 0, "integrator", "NAME", "same as --set integrator.name=NAME", &integrator},
-      {CLI_TEXT, 0, "step", "H", "same as --set integrator.step=H", &step},
-      {CLI_TEXT, 0, "duration", "T", "same as --set duration=T", &duration},
-      {CLI_TEXT, 'j', "threads", "N", "same as --set integrator.threads=N (0: all processors)", &threads},
-      {CLI_TEXT, 0, "continue", "RESULT.h5", "go on from the last checkpoint of another run", &settings.resume},
-      {CLI_TEXT, 0, "solver", "NAME", "same as --set integrator.solver=NAME", &solver},
-      {CLI_TEXT, 0, "dump-contact-problems", "DIR", "write each contact problem of moreau as a file", &problems.folder},
-      {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the audit does not pass", &settings.strict},
-      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &settings.json},
-      {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &settings.quiet},
+      {CLI_TEXT, 'o', "output", "FILE", "result file (default: the scene's name with .h5, here)", &w->output},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &w->settings.overwrite},
+      {CLI_FLAG, 0, "no-output", NULL, "write no result file", &w->dry},
+      {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w->overrides},
+      {CLI_TEXT, 0, "integrator", "NAME", "same as --set integrator.name=NAME", &w->integrator},
+      {CLI_TEXT, 0, "step", "H", "same as --set integrator.step=H", &w->step},
+      {CLI_TEXT, 0, "duration", "T", "same as --set duration=T", &w->duration},
+      {CLI_TEXT, 'j', "threads", "N", "same as --set integrator.threads=N (0: all processors)", &w->threads},
+      {CLI_TEXT, 0, "continue", "RESULT.h5", "go on from the last checkpoint of another run", &w->settings.resume},
+      {CLI_TEXT, 0, "solver", "NAME", "same as --set integrator.solver=NAME", &w->solver},
+      {CLI_TEXT, 0, "dump-contact-problems", "DIR", "write each contact problem of moreau as a file",
+       &w->problems.folder},
+      {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the audit does not pass", &w->settings.strict},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &w->settings.json},
+      {CLI_FLAG, 'q', "quiet", NULL, "no report and no progress", &w->settings.quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
   const cli_syntax syntax = {"run",
@@ -279,33 +301,70 @@ int cli_run(int argc, char **argv) {
                              "Runs a scene, audits every step, and writes a result file that 'carom view', 'info' and "
                              "'export' read.",
                              options,
-                             &scene_path,
+                             &w->scene,
                              1,
                              1};
+  cli_command_line(argc, argv, w->command, sizeof w->command);
+  w->settings.command = w->command;
+  return cli_parse(&syntax, argc, argv, code);
+}
+
+// Options that are short for an override.
+static bool expand(run_words *w) {
+  const struct {
+    const char *key, *value;
+  } pairs[] = {{"integrator.name", w->integrator},
+               {"integrator.step", w->step},
+               {"duration", w->duration},
+               {"integrator.threads", w->threads},
+               {"integrator.solver", w->solver}};
+  for (int i = 0; i < 5; i++) {
+    if (!pairs[i].value) continue;
+    int length = snprintf(w->text[i], sizeof w->text[i], "%s=%s", pairs[i].key, pairs[i].value);
+    if (length >= (int)sizeof w->text[i]) return cli_error("run: too long: %.40s...", w->text[i]), false;
+    w->overrides.items[w->overrides.count++] = w->text[i];
+  }
+  return true;
+}
+
+// The first rank writes; all others only compute.
+static void choose_outputs(run_words *w) {
+  if (w->settings.ranks.rank > 0) w->dry = w->settings.quiet = true, w->problems.folder = NULL;
+  cli_replace_extension(w->scene, false, ".h5", w->default_output, sizeof w->default_output);
+  w->settings.output = w->dry ? NULL : w->output ? w->output : w->default_output;
+  if (!w->settings.output) w->view = false;
+  if (w->view) cli_replace_extension(w->settings.output, true, ".html", w->page, sizeof w->page);
+}
+
+static bool keeps_inputs(const run_words *w) {
+  const char *output = w->settings.output;
+  return cli_keep_input("run", output, w->scene) && cli_keep_input("run", output, w->settings.resume) &&
+         (!w->view || cli_keep_input("run", w->page, w->scene));
+}
+
+static carom_scene *read_scene(const run_words *w) {
+  cli_ranks_quieten(&w->settings.ranks, true);
+  carom_scene *scene = cli_read_scene(w->scene, &w->overrides, w->settings.json);
+  cli_ranks_quieten(&w->settings.ranks, false);
+  return scene;
+}
+
+int cli_run(int argc, char **argv) {
+  run_words w = {0};
   int code;
-  if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  if (!cli_ranks_find(&settings.ranks)) return EXIT_FAILED;
-  if (settings.ranks.rank > 0) dry = settings.quiet = true, problems.folder = NULL;
-  char text[5][512], command[2048], default_output[1024], page[1024];
-  add_override(&overrides, "integrator.name", integrator, text[0], sizeof text[0]);
-  add_override(&overrides, "integrator.step", step, text[1], sizeof text[1]);
-  add_override(&overrides, "duration", duration, text[2], sizeof text[2]);
-  add_override(&overrides, "integrator.threads", threads, text[3], sizeof text[3]);
-  add_override(&overrides, "integrator.solver", solver, text[4], sizeof text[4]);
-  cli_command_line(argc, argv, command, sizeof command);
-  settings.command = command;
-  cli_replace_extension(scene_path, false, ".h5", default_output, sizeof default_output);
-  settings.output = dry ? NULL : output ? output : default_output;
-  cli_ranks_quieten(&settings.ranks, true);
-  carom_scene *scene = cli_read_scene(scene_path, &overrides, settings.json);
-  cli_ranks_quieten(&settings.ranks, false);
+  if (!parse(&w, argc, argv, &code)) return code;
+  if (!cli_ranks_find(&w.settings.ranks)) return EXIT_FAILED;
+  choose_outputs(&w);
+  if (!expand(&w) || !keeps_inputs(&w)) return EXIT_MISTAKE;
+  if (w.view && !cli_can_write("run", w.page)) return EXIT_FAILED;
+  carom_scene *scene = read_scene(&w);
   if (!scene) return EXIT_MISTAKE;
-  cli_ranks_advise(&settings.ranks, scene);
-  code = cli_dump_open(&problems, scene) ? cli_run_scene(scene, &settings) : EXIT_FAILED;
-  code = cli_dump_close(&problems, code, settings.quiet || settings.json);
+  cli_ranks_advise(&w.settings.ranks, scene);
+  bool quiet = w.settings.quiet || w.settings.json;
+  code = cli_dump_open(&w.problems, scene) ? cli_run_scene(scene, &w.settings) : EXIT_FAILED;
+  code = cli_dump_close(&w.problems, code, quiet);
   carom_scene_destroy(scene);
-  if (!view || !settings.output || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
-  cli_replace_extension(settings.output, true, ".html", page, sizeof page);
-  int viewed = cli_write_replay(settings.output, page, settings.quiet || settings.json);
+  if (!w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
+  int viewed = cli_write_replay(w.settings.output, w.page, quiet);
   return viewed == EXIT_GOOD ? code : viewed;
 }

@@ -18,7 +18,7 @@ int cli_write_replay(const char *result_path, const char *page_path, bool quiet)
   carom_status status = carom_export_replay(result, page_path, &progress, &error);
   cli_progress_end(&bar);
   carom_result_close(result);
-  if (status == CAROM_INTERRUPTED) return EXIT_INTERRUPTED;
+  if (status == CAROM_INTERRUPTED) return cli_stopped(page_path);
   if (status != CAROM_OK) return cli_fail(&error);
   if (quiet) return EXIT_GOOD;
   char *full = realpath(page_path, NULL);
@@ -61,9 +61,10 @@ int cli_view(int argc, char **argv) {
       1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  char page[1024];
+  char page[CLI_PATH];
   cli_replace_extension(path, true, ".html", page, sizeof page);
   if (output) snprintf(page, sizeof page, "%s", output);
+  if (!cli_keep_input("view", page, path)) return EXIT_MISTAKE;
   code = cli_write_replay(path, page, quiet);
   return code == EXIT_GOOD && open ? open_page(page) : code;
 }
