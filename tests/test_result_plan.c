@@ -5,6 +5,7 @@
 #include "io/export.h"
 #include "io/h5.h"
 #include "io/result_plan.h"
+#include "plans.h"
 #include "result_fixture.h"
 
 // ---- small problems ------------------------------------------------------------------------------------------------
@@ -321,19 +322,6 @@ TEST(lifted_planes_part_the_bodies_over_their_interval) { check_planes("lifted",
 TEST(nested_planes_part_the_bodies_at_their_node) { check_planes("nested", "egg", false); }
 
 // ---- joints and contacts -------------------------------------------------------------------------------------------
-
-static carom_plan_file *read_example(const char *name, const char *const *overrides, int count) {
-  if (!carom_plan_available()) test_skip("built without Ipopt");
-  char path[512];
-  snprintf(path, sizeof path, "%s/%s/problem.yaml", CAROM_EXAMPLES, name);
-  carom_scene_options options = carom_scene_default_options();
-  options.overrides = overrides, options.override_count = count;
-  carom_diagnostics found = {0};
-  carom_plan_file *file = NULL;
-  carom_plan_read(path, &options, NULL, &file, &found);
-  carom_diagnostics_release(&found);
-  return file;
-}
 
 // The cube meets the wall y = 0 at a node: an event there, with the impulse that turns its velocity.
 TEST(planned_contact_is_an_event) {

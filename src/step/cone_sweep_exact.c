@@ -1,18 +1,9 @@
 // What sweeps in single precision leave, made exact: impulses in their cones, velocities that follow from them, and
 // the residual of both.
+#include "solve/qp.h"
 #include "step/cone.h"
 
 enum { LANES = CAROM_SWEEP_LANES };
-
-static carom_vec3 into_cone(carom_vec3 f, carom_vec3 n, double mu) {
-  double fn = cm_dot(f, n);
-  carom_vec3 ft = cm_axpy(f, -fn, n);
-  double t = cm_norm(ft);
-  if (t <= mu * fn) return f;
-  if (mu * t <= -fn) return cm_zero3();
-  double s = (fn + mu * t) / (1 + mu * mu);
-  return t > 0 ? cm_add(cm_scale(s, n), cm_scale(mu * s / t, ft)) : cm_scale(fn > 0 ? fn : 0, n);
-}
 
 void carom_sweep_take_impulses(carom_cone *cone) {
   const carom_sweep *s = &cone->sweep;
@@ -22,7 +13,7 @@ void carom_sweep_take_impulses(carom_cone *cone) {
     const carom_near *near = &cone->near[cone->active[i]];
     int l = s->lane[i] % LANES;
     carom_vec3 g = cm_vec3(p->g[0][l], p->g[1][l], p->g[2][l]);
-    cone->impulses[cone->active[i]] = into_cone(g, near->normal, near->friction);
+    cone->impulses[cone->active[i]] = carom_qp_project_circular(g, near->normal, near->friction);
   }
 }
 
@@ -88,7 +79,7 @@ static double contact_residual(const carom_cone *cone, int i, double h) {
   double rho = along + 2 * turning / 3;
   carom_vec3 g = cone->impulses[cone->active[i]];
   carom_vec3 f = cm_axpy(g, -1 / rho, cm_axpy(u, carom_cone_bias(cone, cone->active[i], h), near->normal));
-  return rho * cm_norm(cm_sub(g, into_cone(f, near->normal, near->friction)));
+  return rho * cm_norm(cm_sub(g, carom_qp_project_circular(f, near->normal, near->friction)));
 }
 
 double carom_sweep_residual(const carom_cone *cone, double h) {
