@@ -119,7 +119,7 @@ TEST(nested_and_lifted_agree_on_satellites) {
 }
 
 // A slotted board into the slot of another, 1 mm of room on either side.
-TEST(nested_and_lifted_agree_on_a_burr) {
+TEST(nested_and_lifted_agree_on_a_burr_long) {
   const char *two[] = {"actuators=[{body: blue}, {body: green}]",
                        "conditions=[{body: green, relative_to: blue, position: [0, 0, 0], rotation: {axis: [0, 0, 1], "
                        "angle: 0 deg}, at_rest_with: blue}]",

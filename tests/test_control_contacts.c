@@ -151,7 +151,7 @@ static void overlap_times(const carom_plan *plan, double *first, double *middle)
 
 // With growing stiffness the plan by the potential tends to that of the planned contact: the cube is in touch for about
 // pi sqrt(m/C), half as long for four times the stiffness, and so much is lost.
-TEST(wall_by_the_potential_tends_to_the_planned_contact) {
+TEST(wall_by_the_potential_tends_to_the_planned_contact_long) {
   static const char *const planned[] = {OPEN_END};
   static const char *const stiff[3][3] = {
       {OPEN_END, "contacts={way: penalty, stiffness: 80 N/m}", "horizon={intervals: 100, duration: 0.75 s}"},

@@ -64,7 +64,7 @@ static double swing(world w, double h, int steps, int order) {
 TEST(dcr_swings_without_loss) { CHECK_AT_MOST(swing(metronome(1), 0.015, 7000, 2), 1e-4); }
 TEST(dcr_swings_without_loss_long) { CHECK_AT_MOST(swing(metronome(1), 1.25e-4, 800000, 2), 1e-9); }
 TEST(dcr_swings_without_loss_fourth_order) { CHECK_AT_MOST(swing(metronome(1), 0.015, 7000, 4), 1e-8); }
-TEST(dcr_swings_edge_on_face) {
+TEST(dcr_swings_edge_on_face_long) {
   const double pi = 3.14159265358979323846;
   CHECK_AT_MOST(swing(metronome_turned(1, pi / 8), 0.015, 7000, 2), 1e-4);
   CHECK_AT_MOST(swing(metronome_turned(1, pi / 8), 0.015, 7000, 4), 1e-8);

@@ -84,7 +84,7 @@ TEST(metronome_200_collisions) {
 }
 
 // The same with smooth motion of fourth and sixth order: the bound on the energy at the published step.
-TEST(metronome_200_collisions_higher_order) {
+TEST(metronome_200_collisions_higher_order_long) {
   for (int order = 4; order <= 6; order += 2) {
     beat b = beat_metronome(0.015, 3200, order);
     CHECK(b.collisions >= 200);
