@@ -125,9 +125,25 @@ static void inequalities(unsigned m, double *result, unsigned n, const double *z
   rows(data, z, result, grad, false);
 }
 
+// How far the answer is from its constraints: a solver that gives up early may be cheap and wrong.
+static double violation(dense *d, const double *z) {
+  carom_nlp nlp = carom_program_nlp(d->P);
+  double worst = 0;
+  spread(d, z);
+  nlp.constraints(nlp.context, d->x, d->g);
+  for (int i = 0; i < d->P->m; i++) worst = fmax(worst, fmax(d->P->g_low[i] - d->g[i], d->g[i] - d->P->g_high[i]));
+  return worst;
+}
+
+typedef struct dense_answer {
+  double seconds, cost, violation;
+  int evaluations;
+} dense_answer;
+
 static double *numbers(int n) { return calloc((size_t)n + 1, sizeof(double)); }
 
-static double solve_dense(carom_program *P, double limit, double *f, int *evaluations) {
+static dense_answer solve_dense(carom_program *P, double limit) {
+  dense_answer a = {0};
   dense d = {.P = P, .variable = calloc((size_t)P->n, sizeof(int)), .place = calloc((size_t)P->n, sizeof(int))};
   d.row = calloc((size_t)P->m, sizeof(int));
   d.x = numbers(P->n), d.g = numbers(P->m), d.values = numbers(P->jacobian_count), d.gradient = numbers(P->n);
@@ -152,54 +168,64 @@ static double solve_dense(carom_program *P, double limit, double *f, int *evalua
   nlopt_set_ftol_rel(opt, 1e-8);
   nlopt_set_maxtime(opt, limit);
   double begin = carom_clock();
-  nlopt_optimize(opt, z, f);
-  double seconds = carom_clock() - begin;
-  *f *= P->f_scale;
-  *evaluations = nlopt_get_numevals(opt);
+  nlopt_optimize(opt, z, &a.cost);
+  a.seconds = carom_clock() - begin;
+  a.cost *= P->f_scale;
+  a.violation = violation(&d, z);
+  a.evaluations = nlopt_get_numevals(opt);
   nlopt_destroy(opt);
   void *blocks[] = {d.variable, d.place, d.row, d.x, d.g, d.values, d.gradient, z, low, high, tolerance};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) free(blocks[i]);
-  return seconds;
+  return a;
 }
 
-// The program as the planner would hand it to its solver.
+// The program as the planner handed it to its solver, with the pairs of parts that came near on the way.
 static bool prepare(carom_plan *plan, carom_guess_kind kind) {
   carom_error error;
+  size_t pairs = (size_t)plan->path.K * (size_t)carom_plan_part_pairs(plan);
+  bool *near = calloc(pairs + 1, sizeof *near);
+  memcpy(near, plan->path.watched, pairs * sizeof *near);
   carom_status status = carom_guess_make(plan, &kind, 1, &error);
   if (status == CAROM_OK && kind != CAROM_GUESS_FORWARD) status = carom_guess_forces(plan, &error);
   for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
     status = carom_contact_find_features(plan, &plan->contacts[i], &error);
+  memcpy(plan->path.watched, near, pairs * sizeof *near);
+  free(near);
   carom_watch_near_pairs(plan);
   if (status == CAROM_OK) status = carom_transcribe(plan, &error);
   return status == CAROM_OK;
 }
 
-static void against_dense(const options *o, bench_log *log, const problem *p, int K) {
+// Whether the dense solver came far enough for a larger problem to be worth while.
+static bool against_dense(const options *o, bench_log *log, const problem *p, int K) {
+  bool moved = false;
   carom_plan_file *file = read_problem(o, p, p->method, K, false);
   carom_plan_report report;
-  double f = 0;
-  int evaluations = 0;
-  if (!file) return;
+  if (!file) return false;
   if (carom_plan_solve(file->plan, &file->options, &report, NULL) == CAROM_OK &&
       prepare(file->plan, file->options.guess)) {
-    double seconds = solve_dense(&file->plan->program, o->seconds, &f, &evaluations);
-    bool cut = seconds >= o->seconds;
-    double each = (seconds / (evaluations + 1)) / (report.seconds / (report.iterations + 1));
-    printf("  %-17s %5d  %9d   %9.3f  %5d  %10.4g  %-10s %s%9.2f  %5d  %10.4g  %s%6.0f  %9.0f\n", p->name, K,
+    dense_answer d = solve_dense(&file->plan->program, o->seconds);
+    moved = d.evaluations >= 5;
+    bool cut = d.seconds >= o->seconds || d.violation > 1e-5;  // no answer yet, or none at all
+    double each = (d.seconds / (d.evaluations + 1)) / (report.seconds / (report.iterations + 1));
+    printf("  %-17s %5d  %9d   %9.3f  %5d  %10.4g  %-10s %s%9.2f  %5d  %10.4g  %9.1e  %s%6.0f  %9.0f\n", p->name, K,
            file->plan->program.n, report.seconds, report.iterations, report.cost, outcome_text(report.outcome),
-           cut ? ">" : " ", seconds, evaluations, f, cut ? ">" : " ", seconds / report.seconds, each);
+           cut ? ">" : " ", d.seconds, d.evaluations, d.cost, d.violation, cut ? ">" : " ", d.seconds / report.seconds,
+           each);
     fflush(stdout);
     bench_log_begin(log, "dense");
     bench_log_text(log, "problem", p->name);
     bench_log_number(log, "K", K);
     bench_log_number(log, "sparse_seconds", report.seconds);
-    bench_log_number(log, "dense_seconds", seconds);
+    bench_log_number(log, "dense_seconds", d.seconds);
+    bench_log_number(log, "dense_violation", d.violation);
     bench_log_number(log, "dense_was_cut", cut);
-    bench_log_number(log, "ratio", seconds / report.seconds);
+    bench_log_number(log, "ratio", d.seconds / report.seconds);
     bench_log_number(log, "ratio_per_iteration", each);
     bench_log_end(log);
   }
   carom_plan_file_destroy(file);
+  return moved;
 }
 
 #endif
@@ -308,13 +334,13 @@ int main(int argc, char **argv) {
   if (o.json && !bench_log_open(&log, o.json, "plan")) fprintf(stderr, "%s cannot be written\n", o.json);
 #ifdef BENCH_NLOPT
   printf(
-      "sparse: Ipopt, exact Hessian; dense: NLopt %s SLSQP on the same program, at most %g s each; last column: ratio "
-      "per iteration\n",
+      "sparse: Ipopt, exact Hessian; dense: NLopt %s SLSQP on the same program, at most %g s each; >: cut off, or not "
+      "feasible; last column: ratio per iteration\n",
       BENCH_NLOPT, o.seconds);
-  printf("  %-17s %5s  %9s   %9s  %5s  %10s  %-10s %10s  %5s  %10s  %7s  %9s\n", "name", "K", "variables", "sparse (s)",
-         "its", "cost", "", "dense (s)", "evals", "cost", "ratio", "each");
+  printf("  %-17s %5s  %9s   %9s  %5s  %10s  %-10s %10s  %5s  %10s  %9s  %7s  %9s\n", "name", "K", "variables",
+         "sparse (s)", "its", "cost", "", "dense (s)", "evals", "cost", "violation", "ratio", "each");
   for (int i = 0; i < PROBLEMS && o.seconds > 0; i++)
-    for (int K = 10; K <= 30; K += 10) against_dense(&o, &log, &problems[i], K);
+    for (int K = 10; K <= 30 && against_dense(&o, &log, &problems[i], K); K += 10) continue;
 #else
   printf("(built without NLopt: no dense peer)\n");
 #endif
