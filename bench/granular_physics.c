@@ -41,15 +41,7 @@ static void beverloo(FILE *json, double h) {
 
 static void repose(FILE *json) {
   const double mu[] = {0.1, 0.2, 0.3, 0.5, 0.8};
-  gp_drum d = {.count = 500,
-               .r = 0.01,
-               .R = 0.16,
-               .width = 0.08,
-               .h = 0.002,
-               .speed = 0.5,
-               .settle = 0.4,
-               .measure = 3,
-               .seed = 5};
+  gp_drum d = gp_large_drum();
   for (int i = 0; i < 5; i++) {
     d.mu = mu[i];
     gp_repose angle = gp_tumble(&d);

@@ -60,6 +60,17 @@ static inline int put_box(carom_builder *builder, carom_vec3 size, carom_pose po
   return put_shape(builder, def, box_shape(size.x, size.y, size.z));
 }
 
+// A ball at each of these places.
+static inline void put_balls(carom_builder *builder, double radius, const carom_vec3 *x, int count) {
+  const carom_shape *ball = sphere_shape(radius);
+  for (int i = 0; i < count; i++) {
+    carom_body_def def = carom_body_default();
+    def.pose.p = x[i];
+    put_shape(builder, def, carom_shape_retain(ball));
+  }
+  carom_shape_release(ball);
+}
+
 static inline int put_material(carom_builder *builder, double restitution, double friction) {
   carom_material_def def = carom_material_default();
   def.restitution = restitution;

@@ -214,6 +214,18 @@ typedef struct gp_drum {
   uint64_t seed;
 } gp_drum;
 
+static inline gp_drum gp_large_drum(void) {
+  return (gp_drum){.count = 500,
+                   .r = 0.01,
+                   .R = 0.16,
+                   .width = 0.08,
+                   .h = 0.002,
+                   .speed = 0.5,
+                   .settle = 0.4,
+                   .measure = 3,
+                   .seed = 5};
+}
+
 typedef struct gp_repose {
   double surface;  // degrees, from the direction of the bed's centre of mass as seen from the axis
   double torque;   // degrees, from the power of the drive: P = M g |c| sin(angle) speed, at the same |c|

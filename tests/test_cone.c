@@ -244,9 +244,8 @@ TEST(threads_change_no_bit) {
 }
 
 // State and memory continue a run to the last bit.
-TEST(a_run_taken_up_again_is_the_same_run) {
-  world w = pour_world(5, 6, 0.05, 0.5);
-  carom_step_options o = cone_options(0.01);
+static void check_taken_up_again(world w, double h, int steps) {
+  carom_step_options o = cone_options(h);
   carom_stepper *stepper = cone_stepper(&w, &o), *other = cone_stepper(&w, &o);
   run_steps(stepper, w.state, 50);
   carom_state *copy = NULL;
@@ -255,9 +254,9 @@ TEST(a_run_taken_up_again_is_the_same_run) {
   size_t size = carom_stepper_memory(stepper, NULL, 0);
   unsigned char *memory = malloc(size);
   REQUIRE(memory && carom_stepper_memory(stepper, memory, size) == size);
-  run_steps(stepper, w.state, 30);
+  run_steps(stepper, w.state, steps);
   REQUIRE(carom_stepper_recall(other, memory, size, &error) == CAROM_OK);
-  run_steps(other, copy, 30);
+  run_steps(other, copy, steps);
   CHECK(carom_state_hash(copy) == carom_state_hash(w.state));
   CHECK(carom_stepper_recall(other, memory, size - 1, &error) != CAROM_OK);
   free(memory);
@@ -266,6 +265,8 @@ TEST(a_run_taken_up_again_is_the_same_run) {
   carom_stepper_destroy(other);
   free_world(&w);
 }
+
+TEST(a_run_taken_up_again_is_the_same_run) { check_taken_up_again(pour_world(5, 6, 0.05, 0.5), 0.01, 30); }
 
 // The sweeps for balls and the general solvers have one answer.
 TEST(every_solver_gives_the_same_velocities) {
@@ -644,27 +645,7 @@ TEST(a_chain_comes_to_lie_in_grains) {
   free_world(&w);
 }
 
-TEST(a_jointed_run_taken_up_again_is_the_same_run) {
-  world w = chain_world();
-  carom_step_options o = cone_options(0.005);
-  carom_stepper *stepper = cone_stepper(&w, &o), *other = cone_stepper(&w, &o);
-  run_steps(stepper, w.state, 50);
-  carom_state *copy = NULL;
-  carom_error error = {0};
-  REQUIRE(carom_state_clone(w.state, NULL, &copy, &error) == CAROM_OK);
-  size_t size = carom_stepper_memory(stepper, NULL, 0);
-  unsigned char *memory = malloc(size);
-  REQUIRE(memory && carom_stepper_memory(stepper, memory, size) == size);
-  run_steps(stepper, w.state, 20);
-  REQUIRE(carom_stepper_recall(other, memory, size, &error) == CAROM_OK);
-  run_steps(other, copy, 20);
-  CHECK(carom_state_hash(copy) == carom_state_hash(w.state));
-  free(memory);
-  carom_state_destroy(copy);
-  carom_stepper_destroy(stepper);
-  carom_stepper_destroy(other);
-  free_world(&w);
-}
+TEST(a_jointed_run_taken_up_again_is_the_same_run) { check_taken_up_again(chain_world(), 0.005, 20); }
 
 // A ball on a damped spring, x'' = -(k x + c x') / m from rest: the damper sees the velocity, which `cone` once did not
 // hand to it, and its work is booked.

@@ -1,36 +1,15 @@
 // Plans of one body without contacts, against solutions found on other ways.
 #include "control/plan.h"
-#include "test.h"
-
-typedef struct world {
-  carom_model *model;
-  carom_state *state;
-} world;
+#include "fixtures.h"
 
 // A box of 0.027 kg at the origin.
 static world make_box(carom_vec3 size, carom_vec3 gravity) {
-  world w = {0};
-  carom_builder *b;
-  const carom_shape *box = NULL;
-  carom_error error = {0};
-  if (carom_builder_create(NULL, &b, &error) != CAROM_OK ||
-      carom_shape_create_box(size, NULL, &box, &error) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_part part = {box, cm_pose_identity(), 0};
+  carom_builder *b = new_builder();
   carom_body_def def = carom_body_default();
-  def.name = "box", def.parts = &part, def.part_count = 1, def.mass = 0.027;
-  carom_builder_add_body(b, &def);
+  def.name = "box", def.mass = 0.027;
+  put_shape(b, def, box_shape(size.x, size.y, size.z));
   carom_builder_set_gravity(b, gravity);
-  if (carom_builder_finish(b, &w.model, &w.state, &error) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_builder_destroy(b);
-  carom_shape_release(box);
-  return w;
-}
-
-static void free_world(world *w) {
-  carom_model_destroy(w->model);
-  carom_state_destroy(w->state);
+  return finish_world(b);
 }
 
 static carom_plan *rest_to_rest(const world *w, int K, double T, carom_pose target) {

@@ -1,38 +1,17 @@
 // Several first guesses: the best plan is kept, whatever the number of threads.
 #include "control/plan.h"
 #include "failing_allocator.h"
-#include "test.h"
-
-typedef struct world {
-  carom_model *model;
-  carom_state *state;
-} world;
+#include "fixtures.h"
 
 // A block that is to turn, and something far from it.
 static world make_world(void) {
-  world w = {0};
-  carom_builder *b;
-  const carom_shape *box = NULL;
-  carom_error error = {0};
-  if (carom_builder_create(NULL, &b, &error) != CAROM_OK ||
-      carom_shape_create_box(cm_vec3(0.1, 0.1, 0.1), NULL, &box, &error) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_part part = {box, cm_pose_identity(), 0};
+  carom_builder *b = new_builder();
   carom_body_def def = carom_body_default();
-  def.name = "box", def.parts = &part, def.part_count = 1, def.mass = 0.1;
-  carom_builder_add_body(b, &def);
+  def.name = "box", def.mass = 0.1;
+  put_shape(b, def, box_shape(0.1, 0.1, 0.1));
   def.name = "other", def.fixed = true, def.pose.p = cm_vec3(1, 0, 0);
-  carom_builder_add_body(b, &def);
-  if (carom_builder_finish(b, &w.model, &w.state, &error) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_builder_destroy(b);
-  carom_shape_release(box);
-  return w;
-}
-
-static void free_world(world *w) {
-  carom_model_destroy(w->model);
-  carom_state_destroy(w->state);
+  put_shape(b, def, box_shape(0.1, 0.1, 0.1));
+  return finish_world(b);
 }
 
 static const double turn = 2;

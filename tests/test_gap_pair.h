@@ -159,6 +159,26 @@ static inline double largest_difference(const double *A, const double *B, double
   return worst;
 }
 
+// The Hessian of a hundred random pairs against differences of the gradient, where the gap is smooth.
+static inline void check_hessians(pair (*draw)(carom_random *, bool), uint64_t seed, bool moves) {
+  carom_random random = carom_random_make(seed, moves);
+  int checked = 0;
+  for (int i = 0; i < 100; i++) {
+    pair p = draw(&random, moves);
+    double H[144], D[144], scale;
+    if (all_smooth(&p, 1e-4)) {
+      carom_ssh_result r = query(&p);
+      CHECK(carom_ssh_hessian(&p.a, &p.b, &r, moves, H) == CAROM_OK);
+      difference_hessian(&p, 3e-6, D);
+      double worst = largest_difference(H, D, &scale);
+      CHECK_AT_MOST(worst, 1e-5 * fmax(1, scale));
+      checked++;
+    }
+    release_pair(&p);
+  }
+  CHECK(checked > 50);
+}
+
 // Second derivative along twists from the gap alone, of fourth order.
 static inline double second_difference(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2], double h) {
   double near = gap_at(p, ta, tb, h) + gap_at(p, ta, tb, -h),

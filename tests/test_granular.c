@@ -14,18 +14,6 @@ static carom_builder *granular_builder(double friction) {
   return b;
 }
 
-static void add_balls(carom_builder *b, double r, const carom_vec3 *x, int count) {
-  const carom_shape *ball = NULL;
-  if (carom_shape_create_sphere(r, NULL, &ball, NULL) != CAROM_OK) abort();
-  carom_part part = {.shape = ball, .pose = cm_pose_identity()};
-  for (int i = 0; i < count; i++) {
-    carom_body_def def = carom_body_default();
-    def.parts = &part, def.part_count = 1, def.pose.p = x[i];
-    carom_builder_add_body(b, &def);
-  }
-  carom_shape_release(ball);
-}
-
 static void add_profile(carom_builder *b, const double (*profile)[2], int count, int body) {
   carom_boundary_def def = carom_boundary_default();
   def.kind = CAROM_BOUNDARY_REVOLUTION, def.profile = profile, def.profile_count = count, def.body = body;
@@ -137,7 +125,7 @@ TEST(a_poured_bed_is_loosely_packed) {
   double r = 0.03, R = 0.27;
   carom_builder *b = granular_builder(0.2);
   fill_cylinder(x, COUNT, r, R, 1.2 * r);
-  add_balls(b, r, x, COUNT);
+  put_balls(b, r, x, COUNT);
   add_profile(b, vessel, 3, CAROM_WORLD);
   world w = finish_world(b);
   carom_stepper *stepper = cone_stepper(&w, 0.01);
@@ -171,7 +159,7 @@ static double heap_slope(double mu) {
   carom_builder *b = granular_builder(mu);
   carom_boundary_def floor = carom_boundary_default();
   fill_cylinder(x, COUNT, r, 0.13, 1.2 * r);
-  add_balls(b, r, x, COUNT);
+  put_balls(b, r, x, COUNT);
   carom_builder_add_boundary(b, &floor);
   world w = finish_world(b);
   carom_stepper *stepper = cone_stepper(&w, 0.005);
@@ -200,7 +188,7 @@ TEST(grains_that_leave_come_back_and_are_booked) {
   double r = 0.02;
   carom_builder *b = granular_builder(0.3);
   fill_cylinder(x, COUNT, r, 0.18, 0.15);
-  add_balls(b, r, x, COUNT);
+  put_balls(b, r, x, COUNT);
   add_profile(b, funnel, 3, CAROM_WORLD);
   carom_recirculation_def back = carom_recirculation_default();
   back.outlet_low = cm_vec3(-9, -9, -9), back.outlet_high = cm_vec3(9, 9, -0.3);

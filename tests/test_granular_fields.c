@@ -8,15 +8,7 @@ static const double PI = 3.141592653589793;
 
 static world ball_world(const carom_vec3 *x, int count, double r) {
   carom_builder *b = new_builder();
-  const carom_shape *ball = NULL;
-  if (carom_shape_create_sphere(r, NULL, &ball, NULL) != CAROM_OK) abort();
-  carom_part part = {.shape = ball, .pose = cm_pose_identity()};
-  for (int i = 0; i < count; i++) {
-    carom_body_def def = carom_body_default();
-    def.parts = &part, def.part_count = 1, def.pose.p = x[i];
-    carom_builder_add_body(b, &def);
-  }
-  carom_shape_release(ball);
+  put_balls(b, r, x, count);
   return finish_world(b);
 }
 

@@ -85,14 +85,5 @@ TEST(the_angle_of_repose_rises_with_friction) {
 
 TEST(the_angle_of_repose_rises_with_friction_long) {
   static const double mu[] = {0.1, 0.2, 0.3, 0.5, 0.8};
-  gp_drum d = {.count = 500,
-               .r = 0.01,
-               .R = 0.16,
-               .width = 0.08,
-               .h = 0.002,
-               .speed = 0.5,
-               .settle = 0.4,
-               .measure = 3,
-               .seed = 5};
-  check_repose(d, mu, 5);
+  check_repose(gp_large_drum(), mu, 5);
 }

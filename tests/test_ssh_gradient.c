@@ -257,27 +257,8 @@ TEST(one_sided_for_curved_shapes) {
 
 // ---- Hessian -------------------------------------------------------------------------------------------------------
 
-static void check_hessians(bool moves) {
-  carom_random random = carom_random_make(60, moves);
-  int checked = 0;
-  for (int i = 0; i < 100; i++) {
-    pair p = random_pair(&random, moves);
-    double H[144], D[144], scale;
-    if (all_smooth(&p, 1e-4)) {
-      carom_ssh_result r = query(&p);
-      CHECK(carom_ssh_hessian(&p.a, &p.b, &r, moves, H) == CAROM_OK);
-      difference_hessian(&p, 3e-6, D);
-      double worst = largest_difference(H, D, &scale);
-      CHECK_AT_MOST(worst, 1e-5 * fmax(1, scale));
-      checked++;
-    }
-    release_pair(&p);
-  }
-  CHECK(checked > 50);
-}
-
-TEST(hessian_when_beta_moves) { check_hessians(true); }
-TEST(hessian_when_beta_stays) { check_hessians(false); }
+TEST(hessian_when_beta_moves) { check_hessians(random_pair, 60, true); }
+TEST(hessian_when_beta_stays) { check_hessians(random_pair, 60, false); }
 
 // Every kind against every other: corners, edges and faces, fattened ones, rims and apexes, eggs, and half-spaces.
 TEST(hessian_of_curved_shapes) {

@@ -50,5 +50,22 @@ static inline carom_hyper3 ch_rotate(carom_hyper4 q, carom_hyper3 v) {
   return ch_add3(ch_add3(ch_scale3(ch_sub(ch_mul(q.w, q.w), ch_dot(q.u, q.u)), v), along), across);
 }
 static inline carom_hyper3 ch_unrotate(carom_hyper4 q, carom_hyper3 v) { return ch_rotate(ch_conj(q), v); }
+// R diag(d) R^T v: inertia times omega, or inverse inertia times l.
+static inline carom_hyper3 ch_turned_diag3(carom_hyper4 q, carom_vec3 d, carom_hyper3 v) {
+  return ch_rotate(q, ch_diag3(d, ch_unrotate(q, v)));
+}
+// Velocity of the point at `arm` from the centre of a body with momenta P = (p, l), times c[0]; c[1] is 1/m, then comes
+// the inverse inertia.
+static inline carom_hyper3 ch_point_speed(const double *c, carom_hyper4 q, const carom_hyper *P, carom_hyper3 arm) {
+  carom_hyper3 omega = ch_turned_diag3(q, cm_vec3(c[2], c[3], c[4]), ch_pack3(P + 3));
+  return ch_times3(c[0], ch_add3(ch_times3(c[1], ch_pack3(P)), ch_cross(omega, arm)));
+}
+// What a force between two points does to the two bodies: -f and f, and their torques.
+static inline void ch_opposite_wrenches(carom_hyper3 f, carom_hyper3 arm_a, carom_hyper3 arm_b, carom_hyper *r) {
+  ch_unpack3(ch_times3(-1, f), r);
+  ch_unpack3(ch_times3(-1, ch_cross(arm_a, f)), r + 3);
+  ch_unpack3(f, r + 6);
+  ch_unpack3(ch_cross(arm_b, f), r + 9);
+}
 
 #endif

@@ -12,11 +12,11 @@ static void direction(const double *c, const carom_hyper *z, carom_hyper *r) {
 const carom_element_kind carom_kind_direction = {.name = "direction", .residual = direction};
 
 static carom_hyper3 inertia_times(carom_hyper4 q, const double *J, carom_hyper3 omega) {
-  return ch_rotate(q, ch_diag3(cm_vec3(J[0], J[1], J[2]), ch_unrotate(q, omega)));
+  return ch_turned_diag3(q, cm_vec3(J[0], J[1], J[2]), omega);
 }
 
 static carom_hyper3 spin_of(carom_hyper4 q, const double *J, carom_hyper3 l) {
-  return ch_rotate(q, ch_diag3(cm_vec3(1 / J[0], 1 / J[1], 1 / J[2]), ch_unrotate(q, l)));
+  return ch_turned_diag3(q, cm_vec3(1 / J[0], 1 / J[1], 1 / J[2]), l);
 }
 
 static void spin(const double *c, const carom_hyper *z, carom_hyper *r) {

@@ -40,10 +40,7 @@ static void impulse(const double *c, const carom_hyper *z, carom_hyper *r) {
 const carom_element_kind carom_kind_impulse = {.name = "impulse", .residual = impulse};
 
 static void velocity(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper4 q = ch_pack4(z);
-  carom_hyper3 omega = ch_rotate(q, ch_diag3(cm_vec3(c[2], c[3], c[4]), ch_unrotate(q, ch_pack3(z + 7))));
-  carom_hyper3 v = ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, ch_pack3(z + 10)));
-  ch_unpack3(ch_times3(c[0], v), r);
+  ch_unpack3(ch_point_speed(c, ch_pack4(z), z + 4, ch_pack3(z + 10)), r);
 }
 const carom_element_kind carom_kind_velocity = {.name = "velocity", .residual = velocity};
 
@@ -105,20 +102,14 @@ const carom_element_kind carom_kind_hold = {.name = "hold", .residual = hold};
 
 static void hold_force(const double *c, const carom_hyper *z, carom_hyper *r) {
   (void)c;
-  carom_hyper3 f = ch_pack3(z);
-  carom_hyper3 ta = ch_cross(ch_rotate(ch_pack4(z + 3), ch_pack3(z + 7)), f);
-  carom_hyper3 tb = ch_cross(ch_rotate(ch_pack4(z + 10), ch_pack3(z + 14)), f);
-  ch_unpack3(ch_times3(-1, f), r);
-  ch_unpack3(ch_times3(-1, ta), r + 3);
-  ch_unpack3(f, r + 6);
-  ch_unpack3(tb, r + 9);
+  carom_hyper3 arm_a = ch_rotate(ch_pack4(z + 3), ch_pack3(z + 7));
+  carom_hyper3 arm_b = ch_rotate(ch_pack4(z + 10), ch_pack3(z + 14));
+  ch_opposite_wrenches(ch_pack3(z), arm_a, arm_b, r);
 }
 const carom_element_kind carom_kind_hold_force = {.name = "hold force", .residual = hold_force};
 
 static void hold_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper4 q = ch_pack4(z);
-  carom_hyper3 omega = ch_rotate(q, ch_diag3(cm_vec3(c[2], c[3], c[4]), ch_unrotate(q, ch_pack3(z + 7))));
-  carom_hyper3 arm_now = ch_rotate(q, ch_pack3(z + 10));
-  ch_unpack3(ch_times3(c[0], ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, arm_now))), r);
+  ch_unpack3(ch_point_speed(c, q, z + 4, ch_rotate(q, ch_pack3(z + 10))), r);
 }
 const carom_element_kind carom_kind_hold_speed = {.name = "hold speed", .residual = hold_speed};

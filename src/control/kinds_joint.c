@@ -15,13 +15,9 @@ static void hinge(const double *c, const carom_hyper *z, carom_hyper *r) {
 const carom_element_kind carom_kind_hinge = {.name = "hinge", .residual = hinge};
 
 static void pin_force(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper3 f = ch_pack3(z);
-  carom_hyper3 ta = ch_cross(ch_rotate(ch_pack4(z + 3), ch_constant3(c)), f);
-  carom_hyper3 tb = ch_cross(ch_rotate(ch_pack4(z + 7), ch_constant3(c + 3)), f);
-  ch_unpack3(ch_times3(-1, f), r);
-  ch_unpack3(ch_times3(-1, ta), r + 3);
-  ch_unpack3(f, r + 6);
-  ch_unpack3(tb, r + 9);
+  carom_hyper3 arm_a = ch_rotate(ch_pack4(z + 3), ch_constant3(c));
+  carom_hyper3 arm_b = ch_rotate(ch_pack4(z + 7), ch_constant3(c + 3));
+  ch_opposite_wrenches(ch_pack3(z), arm_a, arm_b, r);
 }
 const carom_element_kind carom_kind_pin_force = {.name = "pin force", .residual = pin_force};
 
@@ -39,22 +35,17 @@ const carom_element_kind carom_kind_hinge_force = {.name = "hinge force", .resid
 
 // ---- at impacts: momenta that agree with the joints ----------------------------------------------------------------
 
-static carom_hyper3 spin(carom_hyper4 q, const double *inverse_inertia, carom_hyper3 l) {
-  carom_vec3 J = cm_vec3(inverse_inertia[0], inverse_inertia[1], inverse_inertia[2]);
-  return ch_rotate(q, ch_diag3(J, ch_unrotate(q, l)));
-}
-
 static void pin_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper4 q = ch_pack4(z);
-  carom_hyper3 arm = ch_rotate(q, ch_constant3(c + 5)), omega = spin(q, c + 2, ch_pack3(z + 7));
-  ch_unpack3(ch_times3(c[0], ch_add3(ch_times3(c[1], ch_pack3(z + 4)), ch_cross(omega, arm))), r);
+  ch_unpack3(ch_point_speed(c, q, z + 4, ch_rotate(q, ch_constant3(c + 5))), r);
 }
 const carom_element_kind carom_kind_pin_speed = {.name = "pin speed", .residual = pin_speed};
 
 // d/dt n . b_j = (b_j x n) . (omega_b - omega_a)
 static void hinge_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper4 qa = ch_pack4(z), qb = ch_pack4(z + 4);
-  carom_hyper3 n = ch_rotate(qa, ch_constant3(c)), omega = spin(c[12] > 0 ? qb : qa, c + 9, ch_pack3(z + 8));
+  carom_hyper3 n = ch_rotate(qa, ch_constant3(c));
+  carom_hyper3 omega = ch_turned_diag3(c[12] > 0 ? qb : qa, cm_vec3(c[9], c[10], c[11]), ch_pack3(z + 8));
   for (int j = 0; j < 2; j++) {
     carom_hyper3 b = ch_rotate(qb, ch_constant3(c + 3 + 3 * j));
     r[j] = ch_scale(c[12], ch_dot(ch_cross(b, n), omega));
