@@ -249,32 +249,6 @@ CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *co
                                                    bool *pointed, double *margin, double *impulse, double *velocity,
                                                    carom_error *error);
 
-// ---- problem files ------------------------------------------------------------------------------
-
-/// One or several problems from a file. Formats, told apart by their first bytes:
-/// - Carom's own text: `carom-lcp 1`, then `n 3`, `M` and n*n numbers row by row, `q` and n numbers, and if there are
-///   bounds `lower` and `upper` with n numbers each (`inf` and `-inf` allowed); `#` begins a remark;
-/// - JSON: an object with "M" (rows), "q" and perhaps "lower" and "upper" (null for none), or an array of such;
-/// - the text layouts of the Siconos collection, linear and mixed, dense;
-/// - `LCPFILE1`: int32 n and count, then for each M (column-major) and q as doubles, little-endian.
-/// See docs/complementarity.md.
-typedef struct carom_lcp_set carom_lcp_set;
-
-CAROM_API carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const carom_allocator *allocator,
-                                          carom_error *error);
-/// The same from memory; `name` stands for the file in messages.
-CAROM_API carom_status carom_lcp_set_parse(carom_lcp_set **set, const char *name, const void *data, size_t size,
-                                           const carom_allocator *allocator, carom_error *error);
-CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);  ///< null is fine
-CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);
-CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "text", "json", "siconos" or "binary"
-/// Problem i as a mixed one, valid as long as the set; both bounds are null when it is linear.
-CAROM_API carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i);
-
-/// Writes a problem in Carom's own text, with all digits, whole or not at all. `remark` (may be null) goes on top.
-CAROM_API carom_status carom_lcp_write(const char *path, const carom_mlcp_problem *problem, const char *remark,
-                                       const carom_allocator *allocator, carom_error *error);
-
 #ifdef __cplusplus
 }
 #endif

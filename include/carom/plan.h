@@ -4,7 +4,7 @@
 #define CAROM_PLAN_H
 
 #include "carom/control.h"
-#include "carom/io.h"
+#include "carom/result.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "control/plan.h"
-#include "step/dmv.h"
+#include "step/variational/dmv.h"
 
 typedef struct carom_march {
   const carom_plan *plan;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/tape.h"
-#include "mechanics/contacts.h"
+#include "contact/pairs.h"
 #include "step/step.h"
 
 typedef struct clock_record {

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "step/composition.h"
+#include "step/variational/composition.h"
 #include "step/step.h"
 
 // One line each; an integrator's file is where it is.

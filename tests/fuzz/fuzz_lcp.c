@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "carom/lcp.h"
+#include "carom/lcp_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "carom/io.h"
+#include "carom/result.h"
 
 enum { MOST_OVERRIDES = 4 };
 

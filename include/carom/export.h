@@ -1,0 +1,48 @@
+/// carom/export.h: tables, pictures and replay pages out of result files.
+#ifndef CAROM_EXPORT_H
+#define CAROM_EXPORT_H
+
+#include "carom/result.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Each writes to a temporary name first, so that a failure never leaves half a file under `path`.
+
+/// One self-contained HTML page. CAROM_ERR_UNSUPPORTED when the library was built without the viewer.
+CAROM_API carom_status carom_export_replay(carom_result *result, const char *path, const carom_progress *progress,
+                                           carom_error *error);
+/// trajectory table: time, body, position, orientation, velocity, angular velocity; a line per body and frame.
+CAROM_API carom_status carom_export_csv(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+/// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView.
+CAROM_API carom_status carom_export_vtk(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+/// An animated binary glTF 2.0 scene.
+CAROM_API carom_status carom_export_glb(carom_result *result, const char *path, const carom_progress *progress,
+                                        carom_error *error);
+
+/// Fields of granular matter on a regular grid.
+typedef struct carom_granular_options {
+  int cells[3];          ///< along x, y, z; default 0: cells about three grains wide
+  carom_vec3 low, high;  ///< the box, m; default equal: around all that moves in the window
+  double from, until;    ///< s, the window; default all
+  bool every_frame;      ///< a line a cell and frame; default false: means over the window
+  double contact_gap;    ///< grains nearer than this part of the smaller radius touch; default 0.01
+} carom_granular_options;
+
+CAROM_API carom_granular_options carom_granular_default_options(void);
+/// A table of packing fraction, mean velocity of the matter, grains, coordination number, residence time (since the
+/// grain last came back, or since the start) and contact stress (compression positive), a line a cell; what is not
+/// known stays empty. Means over a window are also written as image data for ParaView beside it ("name.csv" and
+/// "name.vti"). Stress needs the contacts that the run recorded at its frames; contacts with boundaries count for
+/// stress, not for coordination. Null options mean defaults.
+CAROM_API carom_status carom_export_granular(carom_result *result, const char *path,
+                                             const carom_granular_options *options, const carom_progress *progress,
+                                             carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,144 @@
+/// carom/result.h: result files: what a run or a plan came to, kept so that it can be read, replayed and continued.
+#ifndef CAROM_RESULT_H
+#define CAROM_RESULT_H
+
+#include "carom/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- writing ----------------------------------------------------------------------------------------
+
+/// What a result file tells about its making.
+typedef struct carom_provenance {
+  const char *command;  ///< the command line, or null
+  const char *host;     ///< or null
+} carom_provenance;
+
+typedef struct carom_recorder carom_recorder;
+
+/// Creates the HDF5 file (over an older one only when `overwrite`) with everything but the frames. The
+/// scene must outlive the recorder. A mutex stands around our calls of HDF5, so several recorders and
+/// results may be used at once; a host that calls HDF5 itself must not do so at the same time.
+CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
+                                             const carom_provenance *provenance, const carom_allocator *allocator,
+                                             carom_recorder **recorder, carom_error *error);
+/// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
+/// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact
+/// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
+CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
+                                            const carom_audit_sample *audit, carom_error *error);
+/// Tells what carom_stepper_contact_moments gave (body_count), for the next frame. Only runs by `cone` have a place for
+/// it in the file; else it is passed over.
+CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error);
+/// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
+CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
+                                             carom_error *error);
+/// Writes down all that a run needs to be continued bit for bit: the state and what carom_stepper_memory gave. Two
+/// places are written in turn, so that a run that is killed meanwhile keeps the one before.
+CAROM_API carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
+                                                 size_t size, carom_error *error);
+CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
+/// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
+CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
+                                             carom_error *error);
+CAROM_API void carom_recorder_destroy(carom_recorder *recorder);  ///< closes the file; null is fine
+
+// ---- reading ---------------------------------------------------------------------------------
+
+typedef struct carom_result_body {
+  char *name;
+  bool fixed;
+  double mass;         ///< kg; infinite when fixed
+  carom_vec3 center;   ///< centre of mass in the body frame
+  carom_mat3 inertia;  ///< about the centre of mass, along the axes of the body frame; kg m2
+  uint32_t color;      ///< 0xRRGGBB
+  int part_start, part_count;
+} carom_result_body;
+
+/// A part of a body in the user's body frame; `shape` indexes carom_result.shapes.
+typedef struct carom_result_part {
+  int shape;
+  carom_pose pose;
+} carom_result_part;
+
+/// A wall of revolution (carom_boundary): the polyline (rho, z) turned about the z axis of its pose.
+typedef struct carom_result_wall {
+  int body;         ///< that carries it, or CAROM_WORLD
+  carom_pose pose;  ///< in the body frame or in the world
+  int point_start, point_count;
+} carom_result_wall;
+
+enum { CAROM_RESULT_SPRING = CAROM_JOINT_DISTANCE + 1 };  ///< a kind of carom_result_joint that is none of the model's
+/// A joint, a rigid link or a spring.
+typedef struct carom_result_joint {
+  const char *name;     ///< empty for springs
+  int kind;             ///< carom_joint_kind, or CAROM_RESULT_SPRING
+  int body[2];          ///< or CAROM_WORLD
+  carom_pose frame[2];  ///< of the joint in the body frames; z is its axis
+  bool latch;           ///< gained when the bodies collide
+} carom_result_joint;
+
+#define CAROM_AUDIT_COLUMNS 21
+/// One column of the audit series: key, label, unit and group of a plot.
+typedef struct carom_audit_column {
+  const char *key, *label, *unit, *group;
+} carom_audit_column;
+/// The columns of the audit series, in the order of the file: (CAROM_AUDIT_COLUMNS), constant.
+CAROM_API const carom_audit_column *carom_audit_columns(void);
+
+/// A result file in memory, except its poses, which are read frame by frame.
+typedef struct carom_result {
+  char *title, *description, *version, *command, *host, *created, *integrator, *ending, *scene_source, *scene_resolved;
+  uint64_t seed;
+  bool planar;  ///< all in the plane z = 0
+  double step, duration;
+  int frame_count, body_count, part_count, shape_count;
+  double *times;                     ///< (frame_count)
+  double *audit;                     ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
+  carom_result_body *bodies;         ///< (body_count)
+  carom_result_part *parts;          ///< (part_count)
+  const carom_shape **shapes;        ///< (shape_count)
+  carom_result_wall *walls;          ///< (wall_count)
+  carom_profile_point *wall_points;  ///< of all walls
+  int wall_count;
+  carom_result_joint *joints;  ///< (joint_count) joints and springs
+  int joint_count;
+  struct carom_result_plan *plan;  ///< what a plan's file holds besides the motion; null in others
+  carom_contact_event *events;     ///< (event_count) in order of time
+  int event_count;
+  carom_verdict verdict;  ///< count 0 when the run did not finish
+  carom_camera camera;
+  bool complete;  ///< false: killed or interrupted; what is here is sound
+  struct carom_result_file *file;
+  carom_allocator allocator;
+} carom_result;
+
+/// The last checkpoint: fills `state` (of the model that was run) and points *memory to *size bytes for
+/// carom_stepper_recall, valid until the result is closed. CAROM_ERR_FORMAT when the file has none, or one of another
+/// model.
+CAROM_API carom_status carom_result_checkpoint(struct carom_result *result, carom_state *state, const void **memory,
+                                               size_t *size, carom_error *error);
+
+/// One frame: (body_count) each.
+typedef struct carom_frame {
+  double time;
+  carom_pose *poses;               ///< of the user's body frame
+  carom_vec3 *velocities;          ///< of the centre of mass
+  carom_vec3 *angular_velocities;  ///< world frame
+  carom_mat3 *contact_moments;     ///< see carom_stepper_contact_moments; NaN where not told, null in files without
+} carom_frame;
+
+CAROM_API carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,
+                                         carom_error *error);
+CAROM_API void carom_result_close(carom_result *result);  ///< null is fine
+CAROM_API carom_status carom_frame_create(const carom_result *result, carom_frame *frame, carom_error *error);
+CAROM_API void carom_frame_release(const carom_result *result, carom_frame *frame);
+/// Fills a frame made by carom_frame_create.
+CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

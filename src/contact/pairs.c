@@ -1,0 +1,393 @@
+#include "contact/pairs.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+
+#include "base/memory.h"
+#include "base/tape.h"
+#include "collide/broadphase_box.h"
+
+// Boxes are larger than their parts by this share of their longest side.
+static const double BOX_MARGIN = 0.05;
+
+// ---- making -------------------------------------------------------------------------------------------------------
+
+static bool movable(const carom_model *model, int body) { return !model->bodies[body].fixed; }
+
+static void number_parts(carom_contacts *set) {
+  const carom_model *model = set->model;
+  for (int b = 0; b < model->body_count; b++) {
+    const carom_body *body = &model->bodies[b];
+    for (int i = 0; i < body->part_count; i++) set->body_of_part[body->part_start + i] = b;
+  }
+}
+
+// Many grains of about one size are found faster on a grid.
+static bool grains(const carom_model *model) {
+  double least = INFINITY, most = 0;
+  int moving = 0;
+  for (int b = 0; b < model->body_count; b++) {
+    const carom_body *body = &model->bodies[b];
+    if (body->fixed) continue;
+    moving += body->part_count;
+    least = fmin(least, body->bounding_radius);
+    most = fmax(most, body->bounding_radius);
+  }
+  return moving >= 500 && most <= 2 * least;
+}
+
+// Proxies are numbered from 0 in the order in which they are added, hence as the parts are.
+static carom_status add_proxies(carom_contacts *set, carom_error *error) {
+  const carom_aabb nowhere = {{0, 0, 0}, {0, 0, 0}};
+  for (int i = 0; i < set->model->part_count; i++) {
+    carom_proxy_def def = carom_proxy_default();
+    int proxy = -1;
+    def.box = nowhere;
+    def.body = set->body_of_part[i];
+    def.fixed = !movable(set->model, def.body);
+    carom_status status = carom_broadphase_add(set->broadphase, &def, &proxy, error);
+    if (status != CAROM_OK) return status;
+  }
+  return CAROM_OK;
+}
+
+static carom_status exclude_neighbours(carom_contacts *set, carom_error *error) {
+  for (int i = 0; i < set->model->apart_count; i++) {
+    const carom_apart *pair = &set->model->aparts[i];
+    carom_status status = carom_broadphase_exclude(set->broadphase, pair->body[0], pair->body[1], error);
+    if (status != CAROM_OK) return status;
+  }
+  return CAROM_OK;
+}
+
+carom_status carom_contacts_create(const carom_model *model, const carom_allocator *allocator, carom_contacts **set,
+                                   carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_contacts *s = CAROM_NEW(&a, carom_contacts, 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
+  *s = (carom_contacts){.model = model, .allocator = a, .planar = model->planar};
+  s->body_of_part = CAROM_NEW(&a, int, model->part_count);
+  s->boxes = CAROM_NEW(&a, carom_aabb, model->part_count);
+  bool room = s->body_of_part && s->boxes;
+  carom_status status = room ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
+  carom_broadphase_options options = carom_broadphase_default_options();
+  options.uniform_grid = grains(model);
+  options.margin = DBL_MIN;  // the boxes have theirs
+  if (status == CAROM_OK) status = carom_broadphase_create(&options, &a, &s->broadphase, error);
+  if (status == CAROM_OK) number_parts(s);
+  if (status == CAROM_OK) status = add_proxies(s, error);
+  if (status == CAROM_OK) status = exclude_neighbours(s, error);
+  if (status != CAROM_OK) {
+    carom_contacts_destroy(s);
+    return status;
+  }
+  *set = s;
+  return CAROM_OK;
+}
+
+void carom_contacts_destroy(carom_contacts *set) {
+  if (!set) return;
+  carom_allocator a = set->allocator;
+  carom_broadphase_destroy(set->broadphase);
+  carom_release(&a, set->body_of_part);
+  carom_release(&a, set->boxes);
+  carom_release(&a, set->pairs);
+  carom_release(&a, set->older);
+  carom_release(&a, set->contacts);
+  carom_release(&a, set);
+}
+
+// ---- candidate pairs ----------------------------------------------------------------------------------------------
+
+carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q) {
+  const carom_part *p = &set->model->parts[part];
+  int body = set->body_of_part[part];
+  return (carom_placed){p->shape, cm_compose(cm_pose(x[body], q[body]), p->pose)};
+}
+
+static carom_aabb widened(carom_aabb box, double reach) {
+  carom_vec3 margin = cm_vec3(reach, reach, reach);
+  return (carom_aabb){cm_sub(box.low, margin), cm_add(box.high, margin)};
+}
+
+static double margin_of(const carom_aabb *box) {
+  carom_vec3 d = cm_sub(box->high, box->low);
+  double longest = 0, side[3] = {d.x, d.y, d.z};
+  for (int k = 0; k < 3; k++)
+    if (isfinite(side[k])) longest = fmax(longest, side[k]);
+  return BOX_MARGIN * longest;
+}
+
+// Parts keep their boxes until they leave them, so that few are looked up anew. The margins are kept here and not in
+// the broad phase, so that they can be put back with the rest of the memory.
+static void move_proxies(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach) {
+  for (int i = 0; i < set->model->part_count; i++) {
+    carom_placed part = carom_contacts_place(set, i, x, q);
+    carom_aabb box = carom_aabb_of(&part);
+    if (reach) box = widened(box, reach[set->body_of_part[i]]);
+    if (carom_box_contains(&set->boxes[i], &box)) continue;
+    set->boxes[i] = widened(box, margin_of(&box));
+    carom_broadphase_move(set->broadphase, i, set->boxes[i]);
+  }
+}
+
+static carom_part_pair pair_make(const carom_contacts *set, int a, int b) {
+  const carom_model *model = set->model;
+  if (!movable(model, set->body_of_part[a])) {
+    int swap = a;
+    a = b;
+    b = swap;
+  }
+  carom_part_pair pair = {
+      .part_a = a, .part_b = b, .body_a = set->body_of_part[a], .body_b = set->body_of_part[b], .cache = {0}};
+  carom_contact_surface s = carom_model_surface(model, pair.body_a, pair.body_b);
+  pair.restitution = s.restitution;
+  pair.friction = s.friction;
+  return pair;
+}
+
+static int low_part(const carom_part_pair *p) { return p->part_a < p->part_b ? p->part_a : p->part_b; }
+static int high_part(const carom_part_pair *p) { return p->part_a < p->part_b ? p->part_b : p->part_a; }
+
+static bool comes_before(const carom_part_pair *p, const carom_pair *found) {
+  return low_part(p) < found->a || (low_part(p) == found->a && high_part(p) < found->b);
+}
+
+static bool is_pair(const carom_part_pair *p, const carom_pair *found) {
+  return low_part(p) == found->a && high_part(p) == found->b;
+}
+
+// Both lists are sorted, so that bases are carried over in one pass.
+static void merge_pairs(carom_contacts *set, int older_count, const carom_pair *found, int count) {
+  int k = 0;
+  for (int i = 0; i < count; i++) {
+    while (k < older_count && comes_before(&set->older[k], &found[i])) k++;
+    bool known = k < older_count && is_pair(&set->older[k], &found[i]);
+    set->pairs[i] = known ? set->older[k] : pair_make(set, found[i].a, found[i].b);
+  }
+  set->pair_count = count;
+}
+
+// Room for `count` elements; what was in it is lost.
+static bool reserve(const carom_allocator *a, void **array, int *capacity, int count, size_t size) {
+  if (count <= *capacity) return true;
+  int wanted = count + count / 2 + 16;
+  void *block = carom_allocate(a, (size_t)wanted, size);
+  if (!block) return false;
+  carom_release(a, *array);
+  *array = block;
+  *capacity = wanted;
+  return true;
+}
+
+carom_status carom_contacts_update(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach,
+                                   carom_error *error) {
+  const carom_pair *found;
+  int count;
+  move_proxies(set, x, q, reach);
+  carom_status status = carom_broadphase_update(set->broadphase, &found, &count, error);
+  if (status != CAROM_OK) return status;
+  carom_part_pair *pairs = set->pairs;
+  int capacity = set->pair_capacity, older_count = set->pair_count;
+  set->pairs = set->older;
+  set->pair_capacity = set->older_capacity;
+  set->older = pairs;
+  set->older_capacity = capacity;
+  set->pair_count = 0;
+  if (!reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of near bodies", count);
+  merge_pairs(set, older_count, found, count);
+  return CAROM_OK;
+}
+
+// ---- separation and contact points --------------------------------------------------------------------------------
+
+// In a planar scene an overlap deeper than the bodies are high would part them along z; then the program in the plane
+// decides.
+static carom_status lay_flat(const carom_placed *a, const carom_placed *b, carom_distance_result *d) {
+  carom_ssh_options options = carom_ssh_default_options();
+  carom_ssh_result plane;
+  options.planar = true;
+  carom_status status = carom_ssh(a, b, &options, NULL, &plane);
+  if (status != CAROM_OK) return status;
+  d->distance = plane.gap / cm_norm(plane.alpha);
+  d->normal = plane.normal;
+  d->point_a = plane.point_a;
+  d->point_b = plane.point_b;
+  d->feature_a = plane.feature_a;
+  d->feature_b = plane.feature_b;
+  return CAROM_OK;
+}
+
+carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+                                     carom_distance_result *result) {
+  carom_part_pair *p = &set->pairs[pair];
+  carom_placed a = carom_contacts_place(set, p->part_a, x, q), b = carom_contacts_place(set, p->part_b, x, q);
+  carom_status status = carom_distance(&a, &b, &p->cache, result);
+  if (status == CAROM_OK && set->planar && fabs(result->normal.z) > 1e-6) status = lay_flat(&a, &b, result);
+  return status;
+}
+
+static carom_contact contact_make(const carom_contacts *set, int pair, const carom_distance_result *d) {
+  const carom_part_pair *p = &set->pairs[pair];
+  return (carom_contact){.pair = pair,
+                         .body_a = p->body_a,
+                         .body_b = p->body_b,
+                         .part_a = p->part_a,
+                         .part_b = p->part_b,
+                         .gap = d->distance,
+                         .normal = d->normal,
+                         .point_a = d->point_a,
+                         .point_b = d->point_b,
+                         .restitution = p->restitution,
+                         .friction = p->friction};
+}
+
+// Touches anything in one point only. (The features of a distance do not tell: one corner of a face that lies flat is
+// as near as the others, and may stand for them.)
+static bool is_ball(const carom_shape *shape) {
+  carom_shape_kind kind = carom_shape_get_kind(shape);
+  return kind == CAROM_SHAPE_SPHERE || kind == CAROM_SHAPE_ELLIPSOID;
+}
+
+// Where edges or faces lie on each other, the point of least norm keeps the symmetry (Johnson 2012, 2.7.5).
+static void center_ties(const carom_placed *a, const carom_placed *b, carom_contact *c) {
+  carom_ssh_options options = carom_ssh_default_options();
+  carom_ssh_result result;
+  carom_ssh_optimum optimum;
+  options.given_beta = true;
+  options.beta = c->normal;
+  if (carom_ssh(a, b, &options, NULL, &result) != CAROM_OK || result.outcome != CAROM_SSH_SOLVED) return;
+  if (fabs(result.gap - c->gap) > 1e-9 * (1 + fabs(c->gap))) return;  // another plane: keep what the distance said
+  if (carom_ssh_resolve(a, b, &result, 0, &optimum) != CAROM_OK) return;
+  c->point_a = optimum.point_a;
+  c->point_b = optimum.point_b;
+}
+
+static int polygon(const carom_placed *a, const carom_placed *b, const carom_contact *nearest, double slop,
+                   carom_contact *contacts) {
+  carom_manifold manifold;
+  contacts[0] = *nearest;
+  if (carom_contact_manifold(a, b, nearest->normal, slop, &manifold) != CAROM_OK || manifold.count == 0) return 1;
+  for (int i = 0; i < manifold.count; i++) {
+    contacts[i] = *nearest;
+    contacts[i].gap = manifold.points[i].gap;
+    contacts[i].point_a = manifold.points[i].point_a;
+    contacts[i].point_b = manifold.points[i].point_b;
+  }
+  return manifold.count;
+}
+
+// The polygon of two prisms stands upright on the plane; its shadow is a point or a segment.
+static int flatten(carom_contact *contacts, int count) {
+  int kept = 0;
+  for (int i = 0; i < count; i++) {
+    carom_contact c = contacts[i];
+    bool new_point = true;
+    c.point_a.z = c.point_b.z = 0;
+    for (int k = 0; k < kept; k++)
+      if (cm_norm(cm_sub(contacts[k].point_a, c.point_a)) < 1e-9) new_point = false;
+    if (new_point) contacts[kept++] = c;
+  }
+  return kept;
+}
+
+int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+                           const carom_distance_result *distance, carom_contact_detail detail, double slop,
+                           carom_contact *contacts) {
+  contacts[0] = contact_make(set, pair, distance);
+  const carom_part *parts = set->model->parts;
+  if (is_ball(parts[contacts[0].part_a].shape) || is_ball(parts[contacts[0].part_b].shape)) return 1;
+  carom_placed a = carom_contacts_place(set, contacts[0].part_a, x, q);
+  carom_placed b = carom_contacts_place(set, contacts[0].part_b, x, q);
+  carom_contact nearest = contacts[0];
+  int count = 1;
+  if (detail == CAROM_CONTACT_POLYGON)
+    count = polygon(&a, &b, &nearest, slop, contacts);
+  else
+    center_ties(&a, &b, &contacts[0]);
+  return set->planar ? flatten(contacts, count) : count;
+}
+
+static bool room_for_points(carom_contacts *set) {
+  while (set->contact_capacity < set->contact_count + CAROM_MANIFOLD_MAX)
+    if (!carom_grow(&set->allocator, (void **)&set->contacts, set->contact_capacity, &set->contact_capacity,
+                    sizeof *set->contacts))
+      return false;
+  return true;
+}
+
+static carom_status separation_failed(const carom_contacts *set, int pair, carom_status status, carom_error *error) {
+  const carom_part_pair *p = &set->pairs[pair];
+  return carom_fail(error, status, "no separation of bodies '%s' and '%s': a pose is not finite, or a shape degenerate",
+                    set->model->bodies[p->body_a].name, set->model->bodies[p->body_b].name);
+}
+
+carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, double reach,
+                                 carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
+                                 carom_error *error) {
+  set->contact_count = 0;
+  for (int i = 0; i < set->pair_count; i++) {
+    carom_distance_result d;
+    carom_status status = carom_contacts_distance(set, i, x, q, &d);
+    if (status != CAROM_OK) return separation_failed(set, i, status, error);
+    if (d.distance > reach) continue;
+    if (!room_for_points(set)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
+    set->contact_count += carom_contacts_of_pair(set, i, x, q, &d, detail, slop, set->contacts + set->contact_count);
+  }
+  *contacts = set->contacts;
+  *count = set->contact_count;
+  return CAROM_OK;
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+size_t carom_contacts_memory(const carom_contacts *set, void *bytes) {
+  carom_tape tape = {.bytes = bytes};
+  carom_tape_put(&tape, set->boxes, (size_t)set->model->part_count * sizeof *set->boxes);
+  carom_tape_put(&tape, set->pairs, (size_t)set->pair_count * sizeof *set->pairs);
+  return tape.at;
+}
+
+static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
+  int parts = set->model->part_count;
+  return p->part_a >= 0 && p->part_a < parts && p->part_b >= 0 && p->part_b < parts &&
+         p->body_a == set->body_of_part[p->part_a] && p->body_b == set->body_of_part[p->part_b];
+}
+
+static bool is_sound(const carom_aabb *box) {
+  return box->low.x <= box->high.x && box->low.y <= box->high.y && box->low.z <= box->high.z;
+}
+
+static carom_aabb far_off(double x) { return (carom_aabb){cm_vec3(x, x, x), cm_vec3(x, x, x)}; }
+
+// The broad phase does not move a proxy to a box within the present one: each is taken far away first, to two places,
+// since a half-space has one of them in it.
+static bool recall_boxes(carom_contacts *set, carom_tape *tape) {
+  int parts = set->model->part_count;
+  if (!carom_tape_get(tape, set->boxes, (size_t)parts * sizeof *set->boxes)) return false;
+  for (int i = 0; i < parts; i++)
+    if (!is_sound(&set->boxes[i])) return false;
+  for (int i = 0; i < parts; i++) {
+    carom_broadphase_move(set->broadphase, i, far_off(1e150));
+    carom_broadphase_move(set->broadphase, i, far_off(-1e150));
+    carom_broadphase_move(set->broadphase, i, set->boxes[i]);
+  }
+  return true;
+}
+
+bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size) {
+  carom_tape tape = {.from = bytes, .size = size};
+  set->pair_count = 0;
+  if (!recall_boxes(set, &tape)) return false;
+  size_t count = (size - tape.at) / sizeof *set->pairs;
+  if (count > INT_MAX ||
+      !reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, (int)count, sizeof *set->pairs))
+    return false;
+  if (!carom_tape_get(&tape, set->pairs, count * sizeof *set->pairs) || !carom_tape_ended(&tape)) return false;
+  for (size_t i = 0; i < count; i++)
+    if (!is_of_set(set, &set->pairs[i])) return false;
+  set->pair_count = (int)count;
+  return true;
+}

@@ -1,0 +1,84 @@
+// Contacts of a model: which convex parts are near each other, how near, and where. Broad phase, then the separation
+// oracle with a basis cached per pair, then the contact points.
+//
+//     contacts_update(set, x, q, reach)   which pairs may come within reach
+//     contacts_find(set, x, q, ...)       their contacts, sorted by part numbers
+#ifndef CAROM_SRC_CONTACT_PAIRS_H
+#define CAROM_SRC_CONTACT_PAIRS_H
+
+#include "carom/collide.h"
+#include "carom/model.h"
+
+// Two parts whose widened boxes overlap. Parts are numbered as in model->parts; part_a < part_b unless the body of
+// part_a is immovable, so that A always moves.
+typedef struct carom_part_pair {
+  int part_a, part_b;
+  int body_a, body_b;
+  double restitution, friction;
+  carom_ssh_cache cache;  // kept as long as the pair persists
+} carom_part_pair;
+
+typedef struct carom_contact {
+  int pair;            // index into the pairs of the set
+  int body_a, body_b;  // A moves; B may not
+  int part_a, part_b;
+  double gap;                   // along the normal, < 0 when overlapping
+  carom_vec3 normal;            // from B to A
+  carom_vec3 point_a, point_b;  // world; point_a - point_b = gap normal
+  double restitution, friction;
+} carom_contact;
+
+typedef enum carom_contact_detail {
+  CAROM_CONTACT_NEAREST,  // one point a pair; ties (face on face, edge on face) by the weights of least norm
+  CAROM_CONTACT_POLYGON,  // up to CAROM_MANIFOLD_MAX points a pair, each with its own gap
+} carom_contact_detail;
+
+typedef struct carom_contacts {
+  const carom_model *model;
+  carom_allocator allocator;
+  carom_broadphase *broadphase;
+  bool planar;              // of the model: separation in the plane z = 0
+  int *body_of_part;        // (part_count)
+  carom_aabb *boxes;        // (part_count) with room to spare: changed only when a part leaves its box
+  carom_part_pair *pairs;   // (pair_count) sorted by the numbers of their parts
+  carom_part_pair *older;   // those before the last update
+  carom_contact *contacts;  // (contact_count)
+  int pair_count, pair_capacity, older_capacity, contact_count, contact_capacity;
+} carom_contacts;
+
+carom_status carom_contacts_create(const carom_model *model, const carom_allocator *allocator, carom_contacts **set,
+                                   carom_error *error);
+void carom_contacts_destroy(carom_contacts *set);  // null is fine
+
+// Finds the candidate pairs: those whose boxes, widened by reach[body] (m; null means 0), overlap at the configuration
+// x, q (principal frames). Allocates only when there are more pairs than ever before.
+carom_status carom_contacts_update(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach,
+                                   carom_error *error);
+
+// Separation of one candidate pair at a configuration; warm-started, keeps the new basis. Different pairs may be asked
+// in different threads.
+carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+                                     carom_distance_result *result);
+
+// The contacts of one candidate pair whose known separation is `distance`: writes at most CAROM_MANIFOLD_MAX and
+// returns how many. `slop` (m) is how far features may lie behind the nearest ones and still be points of the polygon.
+int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+                           const carom_distance_result *distance, carom_contact_detail detail, double slop,
+                           carom_contact *contacts);
+
+// All contacts of the candidate pairs that are nearer than `reach` (m). The array belongs to the set and holds until
+// the next call. With polygons, points up to `slop` behind the nearest are taken in.
+carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, double reach,
+                                 carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
+                                 carom_error *error);
+
+// The boxes of all parts and the bases of all pairs, as bytes: with the same boxes there are the same pairs, and
+// separations that begin from the same bases have the same bits. `memory` gives the number of bytes and writes them
+// unless `bytes` is null; `recall` says false to bytes that are not of such a set.
+size_t carom_contacts_memory(const carom_contacts *set, void *bytes);
+bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size);
+
+// A part in the world, its body being at x, q.
+carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q);
+
+#endif

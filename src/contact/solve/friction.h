@@ -1,0 +1,39 @@
+// Plastic contacts with Coulomb friction: for every contact, with v = b + W P,
+//
+//     0 <= P_n,  v_n >= 0,  P_n v_n = 0,     |P_t| <= mu P_n,  and P_t takes as much energy out of v_t as the disc
+//     allows.
+#ifndef CAROM_SRC_CONTACT_SOLVE_FRICTION_H
+#define CAROM_SRC_CONTACT_SOLVE_FRICTION_H
+
+#include "carom/base.h"
+
+typedef struct carom_friction_info {
+  bool converged;
+  int sweeps;
+  double change;  // last change of a contact velocity, over the largest of b
+} carom_friction_info;
+
+// Scratch for up to n contacts, from one block.
+typedef struct carom_friction_work {
+  double *A;               // (3n x 3n)
+  double *z, *rhs, *last;  // (3n)
+  double *P, *v;           // (3n) polished
+  int *index, *pivot;      // (3n)
+} carom_friction_work;
+
+size_t carom_friction_work_size(int n);
+void carom_friction_work_place(carom_friction_work *work, int n, void *memory);
+
+// W (3n x 3n), b and P (3n): P is the first guess and the answer; v (3n) is b + W P at the end. Velocities within
+// `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.
+carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
+                                         const double *mu, double noise, double *P, double *v);
+
+// One contact alone: A is its block of W (leading dimension lda), b the velocity without its impulse. False when no
+// normal impulse, however large, ends the approach (Painleve's paradox); P is then 0.
+bool carom_friction_contact(const double *A, int lda, const double b[3], double mu, double P[3]);
+
+// Least t'A t/2 + c't with |t| <= radius, A symmetric 2 x 2 {xx, xy, yy}.
+void carom_friction_disc(const double A[3], const double c[2], double radius, double t[2]);
+
+#endif

@@ -1,0 +1,179 @@
+// The door to the solvers of carom/qp.h: options, workspace, and the order of one solve.
+#include "contact/solve/qp.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads.h"
+#include "contact/solve/qp_tao.h"
+
+struct carom_qp_workspace {
+  carom_allocator allocator;
+  carom_arena arena;
+};
+
+static const carom_qp_method_entry methods[CAROM_QP_METHOD_COUNT] = {
+    [CAROM_QP_PGS] = {"pgs", 10000, carom_qp_pgs_bytes, carom_qp_pgs},
+    [CAROM_QP_APGD] = {"apgd", 10000, carom_qp_apgd_bytes, carom_qp_apgd},
+    [CAROM_QP_SPG] = {"spg", 10000, carom_qp_spg_bytes, carom_qp_spg},
+    [CAROM_QP_INTERIOR] = {"interior", 100, carom_qp_interior_bytes, carom_qp_interior},
+    [CAROM_QP_BLMVM] = {"tao-blmvm", 10000, NULL, carom_qp_tao},
+    [CAROM_QP_TRON] = {"tao-tron", 1000, NULL, carom_qp_tao},
+};
+
+carom_qp_options carom_qp_default_options(void) {
+  return (carom_qp_options){
+      .method = CAROM_QP_PGS, .cone = CAROM_QP_CIRCULAR, .generators = 3, .tolerance = 1e-6, .threads = 1};
+}
+
+static bool known(carom_qp_method method) { return method >= 0 && method < CAROM_QP_METHOD_COUNT; }
+
+const char *carom_qp_method_name(carom_qp_method method) { return known(method) ? methods[method].name : NULL; }
+
+bool carom_qp_method_by_name(const char *name, carom_qp_method *method) {
+  for (int i = 0; name && i < CAROM_QP_METHOD_COUNT; i++)
+    if (strcmp(name, methods[i].name) == 0) return *method = (carom_qp_method)i, true;
+  return false;
+}
+
+static bool by_tao(carom_qp_method method) { return method == CAROM_QP_BLMVM || method == CAROM_QP_TRON; }
+
+bool carom_qp_method_available(carom_qp_method method) {
+  return known(method) && (!by_tao(method) || carom_qp_tao_present());
+}
+
+// ---- memory -----------------------------------------------------------------------------------
+
+void *carom_qp_take(carom_qp_taker *taker, size_t count, size_t size) {
+  size_t bytes = carom_arena_cost(count * size);
+  taker->bytes += bytes;
+  if (!taker->arena) return NULL;
+  void *block = carom_arena_push(taker->arena, bytes);
+  if (!block) taker->failed = true;
+  return block;
+}
+
+carom_status carom_qp_workspace_create(carom_qp_workspace **workspace, const carom_allocator *allocator,
+                                       carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_qp_workspace *w = CAROM_NEW(&a, carom_qp_workspace, 1);
+  if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the workspace of the contact solver");
+  w->allocator = w->arena.allocator = a;
+  *workspace = w;
+  return CAROM_OK;
+}
+
+void carom_qp_workspace_destroy(carom_qp_workspace *workspace) {
+  if (!workspace) return;
+  carom_allocator a = workspace->allocator;
+  carom_arena_destroy(&workspace->arena);
+  carom_release(&a, workspace);
+}
+
+size_t carom_qp_workspace_bytes(const carom_qp_workspace *workspace) {
+  return workspace->arena.capacity + sizeof *workspace;
+}
+
+static void system_of(carom_qp_system *s, const carom_qp_problem *problem, const carom_qp_options *options) {
+  *s = (carom_qp_system){.problem = *problem, .options = options ? *options : carom_qp_default_options()};
+  if (s->options.max_iterations == 0 && known(s->options.method))
+    s->options.max_iterations = methods[s->options.method].default_iterations;
+  s->width = s->options.cone == CAROM_QP_CIRCULAR ? 3 : s->options.generators;
+  s->n = s->width * problem->contact_count + problem->row_count;
+  s->threads = carom_thread_count(s->options.threads);
+}
+
+static size_t bytes_needed(const carom_qp_system *s) {
+  carom_qp_system measured = *s;
+  carom_qp_taker taker = {0};
+  carom_qp_system_take(&measured, &taker);
+  const carom_qp_method_entry *method = &methods[s->options.method];
+  return taker.bytes + (method->bytes ? method->bytes(s) : 0);
+}
+
+// A quarter more than asked for, so that a flow whose contacts come and go seldom makes it grow.
+static carom_status make_room(carom_qp_workspace *workspace, size_t bytes, bool exactly, carom_error *error) {
+  if (workspace->arena.memory && bytes <= workspace->arena.capacity) return CAROM_OK;
+  carom_arena larger;
+  size_t capacity = exactly || !workspace->arena.memory ? bytes : bytes + bytes / 4;
+  if (carom_arena_create(&larger, capacity, &workspace->allocator, NULL))
+    return carom_fail(error, CAROM_ERR_MEMORY,
+                      "out of memory: the contact solver needs %zu bytes; fewer bodies or contacts would need less",
+                      capacity);
+  carom_arena_destroy(&workspace->arena);
+  workspace->arena = larger;
+  return CAROM_OK;
+}
+
+carom_status carom_qp_workspace_reserve(carom_qp_workspace *workspace, int bodies, int contacts, int rows,
+                                        const carom_qp_options *options, carom_error *error) {
+  carom_qp_problem sizes = {.body_count = bodies, .contact_count = contacts, .row_count = rows};
+  carom_status status = carom_qp_check(&sizes, options, NULL, error);
+  if (status) return status;
+  carom_qp_system s;
+  system_of(&s, &sizes, options);
+  return make_room(workspace, bytes_needed(&s), true, error);
+}
+
+// ---- one solve --------------------------------------------------------------------------------
+
+static carom_status open_system(carom_qp_workspace *workspace, const carom_qp_problem *problem,
+                                const carom_qp_options *options, const carom_qp_solution *solution, carom_qp_system *s,
+                                carom_error *error) {
+  carom_status status = carom_qp_check(problem, options, solution, error);
+  if (status) return status;
+  system_of(s, problem, options);
+  if ((status = make_room(workspace, bytes_needed(s), false, error))) return status;
+  carom_arena_pop(&workspace->arena, 0);
+  carom_qp_taker taker = {.arena = &workspace->arena};
+  carom_qp_system_take(s, &taker);
+  carom_qp_system_prepare(s);
+  return CAROM_OK;
+}
+
+// Recomputes w from the problem, so that no error that a method has gathered is hidden.
+static void conclude(carom_qp_system *s, carom_qp_solution *solution, carom_qp_info *info) {
+  if (!s->fresh) carom_qp_refresh(s, info);
+  if (carom_qp_good_enough(s, info))
+    info->outcome = CAROM_QP_SOLVED;
+  else if (info->outcome == CAROM_QP_SOLVED)
+    info->outcome = CAROM_QP_STALLED;
+  carom_qp_store(s, solution);
+}
+
+carom_status carom_qp_solve(carom_qp_workspace *workspace, const carom_qp_problem *problem,
+                            const carom_qp_options *options, carom_qp_solution *solution, carom_qp_info *info,
+                            carom_error *error) {
+  double start = carom_clock();
+  carom_qp_system s;
+  carom_status status = open_system(workspace, problem, options, solution, &s, error);
+  if (status) return status;
+  carom_qp_info figures = {.velocity_scale = s.scale};
+  bool nothing = !(s.scale > 0);  // zero impulses are the answer, whatever the guess
+  carom_qp_load(&s, s.options.warm_start && !nothing ? solution : NULL);
+  double ready = carom_clock();
+  if (!nothing) status = methods[s.options.method].solve(&s, &workspace->arena, &figures, error);
+  if (status) return status;
+  conclude(&s, solution, &figures);
+  figures.setup_seconds += ready - start;
+  figures.solve_seconds = carom_clock() - start - figures.setup_seconds;
+  if (info) *info = figures;
+  return CAROM_OK;
+}
+
+carom_status carom_qp_evaluate(carom_qp_workspace *workspace, const carom_qp_problem *problem,
+                               const carom_qp_options *options, carom_qp_solution *solution, carom_qp_info *info,
+                               carom_error *error) {
+  carom_qp_options o = options ? *options : carom_qp_default_options();
+  o.method = CAROM_QP_SPG;
+  o.warm_start = true;  // the impulses are read, so they are checked
+  carom_qp_system s;
+  carom_status status = open_system(workspace, problem, &o, solution, &s, error);
+  if (status) return status;
+  carom_qp_info figures = {.outcome = CAROM_QP_LIMIT, .velocity_scale = s.scale};
+  carom_qp_load(&s, solution);
+  conclude(&s, solution, &figures);
+  if (info) *info = figures;
+  return CAROM_OK;
+}

@@ -1,0 +1,152 @@
+// Inside the solvers of carom/qp.h. A system is a problem made ready: which bodies move, the contacts of every body,
+// the scale rho of every contact's block of N. Vectors of unknowns x hold `width` numbers per contact (circular cones:
+// the impulse as a world vector; generators: the weights of the unit generators) and then one per row.
+#ifndef CAROM_SRC_CONTACT_SOLVE_QP_H
+#define CAROM_SRC_CONTACT_SOLVE_QP_H
+
+#include "base/arena.h"
+#include "carom/qp.h"
+
+// Doubles per body: velocity (3), spin (3), inverse mass, inverse inertia if it is the same about every axis, else NaN.
+enum { CAROM_QP_STATE = 8 };
+// Sums run over blocks of so many contacts or rows and then over the blocks, whatever the number of threads.
+enum { CAROM_QP_BLOCK = 256 };
+
+// Takes memory from an arena, or only adds up what would be taken when the arena is null.
+typedef struct carom_qp_taker {
+  carom_arena *arena;
+  size_t bytes;
+  bool failed;
+} carom_qp_taker;
+
+void *carom_qp_take(carom_qp_taker *taker, size_t count, size_t size);
+#define CAROM_QP_TAKE(taker, type, count) ((type *)carom_qp_take((taker), (size_t)(count), sizeof(type)))
+
+typedef struct carom_qp_system {
+  carom_qp_problem problem;
+  carom_qp_options options;  // resolved: no zeros that mean "choose"
+  int width;                 // unknowns per contact
+  int n;                     // unknowns
+  int threads;
+  double scale;           // velocity scale, m/s
+  double *state;          // (bodies + 1) x CAROM_QP_STATE: free velocities; the last is the world
+  double *change;         // (bodies + 1) x CAROM_QP_STATE: M^-1 D x
+  int *incident_start;    // (bodies + 1)
+  int *incident;          // (2 (contacts + rows)): 2 c + side, rows counted after contacts; ascending
+  double *rho;            // (contacts + rows): tr(N_cc) / 3; 0 for what cannot move
+  carom_vec3 *tangent;    // (contacts) generators only
+  carom_vec3 *impulse;    // (contacts) generators only: world impulses of x
+  double *cosine, *sine;  // (width) generators only
+  double *r;              // (n) D' v_free + bias
+  double *x, *w;          // (n) the unknowns and N x + r
+  double *partial;        // (blocks x 8) sums of blocks
+  bool fresh;             // w, change and the figures of info belong to x
+} carom_qp_system;
+
+// What a pass over all contacts and rows adds up, block by block: up to six sums and one maximum.
+typedef struct carom_qp_totals {
+  double sum[6];
+  double max;
+} carom_qp_totals;
+
+// Adds the share of contacts or rows first .. last - 1 (counted as in rho) to *totals.
+typedef void carom_qp_pass(void *context, int first, int last, carom_qp_totals *totals);
+carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass, void *context);
+
+// ---- qp_check.c, qp_system.c
+carom_status carom_qp_check(const carom_qp_problem *problem, const carom_qp_options *options,
+                            const carom_qp_solution *solution, carom_error *error);
+void carom_qp_system_take(carom_qp_system *s, carom_qp_taker *taker);  // needs problem sizes, options and width
+void carom_qp_system_prepare(carom_qp_system *s);
+void carom_qp_load(carom_qp_system *s, const carom_qp_solution *solution);   // x from impulses, put into the cones
+void carom_qp_store(carom_qp_system *s, const carom_qp_solution *solution);  // impulses from x
+// J M^-1 J' terms: M^-1 times a wrench (force, torque) on a body; zero for the world.
+void carom_qp_mobility(const carom_qp_problem *problem, int body, const double wrench[6], double twist[6]);
+// N_cc of a contact as a symmetric world matrix.
+carom_mat3 carom_qp_contact_block(const carom_qp_problem *problem, const carom_qp_contact *contact);
+
+// ---- qp_operator.c
+void carom_qp_apply(carom_qp_system *s, const double *x, double *Nx);  // leaves M^-1 D x in s->change
+void carom_qp_right_hand_side(carom_qp_system *s);                     // fills r
+
+// ---- qp_cone.c
+double carom_qp_residual_of(const carom_qp_system *s, const double *x, const double *w);
+// z = P_K(x - step w / rho) for everything in first .. last - 1.
+void carom_qp_project(const carom_qp_system *s, double step, const double *x, const double *w, double *z, int first,
+                      int last);
+double carom_qp_residual_range(const carom_qp_system *s, const double *x, const double *w, int first, int last);
+// Fills the figures of info from x and w = N x + r.
+void carom_qp_judge(const carom_qp_system *s, const double *x, const double *w, carom_qp_info *info);
+bool carom_qp_good_enough(const carom_qp_system *s, const carom_qp_info *info);
+// Whether x with that residual will do. The gap is looked at only when the residual is small, since it costs a pass.
+bool carom_qp_done(const carom_qp_system *s, const double *x, const double *w, double residual, carom_qp_info *info);
+// Recomputes w and the change of velocities from s->x, and judges.
+void carom_qp_refresh(carom_qp_system *s, carom_qp_info *info);
+
+// ---- the methods: begin at s->x, leave their answer there
+typedef struct carom_qp_method_entry {
+  const char *name;
+  int default_iterations;
+  size_t (*bytes)(const carom_qp_system *s);  // scratch beyond the system's
+  carom_status (*solve)(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+} carom_qp_method_entry;
+
+size_t carom_qp_pgs_bytes(const carom_qp_system *s);
+carom_status carom_qp_pgs(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+size_t carom_qp_apgd_bytes(const carom_qp_system *s);
+carom_status carom_qp_apgd(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+size_t carom_qp_spg_bytes(const carom_qp_system *s);
+carom_status carom_qp_spg(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+
+size_t carom_qp_interior_bytes(const carom_qp_system *s);
+carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+
+// ---- small shared pieces
+// A vector of unknowns behind each of the pointers, and what so many take.
+static inline void carom_qp_take_vectors(carom_qp_taker *taker, const carom_qp_system *s, double **const *vectors,
+                                         size_t count) {
+  for (size_t i = 0; i < count; i++) *vectors[i] = CAROM_QP_TAKE(taker, double, s->n);
+}
+
+static inline size_t carom_qp_vector_bytes(const carom_qp_system *s, size_t count) {
+  return count * carom_arena_cost((size_t)s->n * sizeof(double));
+}
+
+static inline const double *carom_qp_body_state(const double *state, int bodies, int body) {
+  return state + (size_t)CAROM_QP_STATE * (size_t)(body < 0 ? bodies : body);
+}
+
+// Where the unknowns of a contact or row begin.
+static inline size_t carom_qp_offset(const carom_qp_system *s, int item) {
+  int contacts = s->problem.contact_count;
+  return item < contacts ? (size_t)s->width * (size_t)item
+                         : (size_t)s->width * (size_t)contacts + (size_t)(item - contacts);
+}
+
+static inline bool carom_qp_can_move(const carom_qp_problem *p, int body) {
+  if (body < 0) return false;
+  const carom_qp_body *b = &p->bodies[body];
+  return b->inverse_mass > 0 || b->inverse_inertia[0] > 0 || b->inverse_inertia[1] > 0 || b->inverse_inertia[2] > 0;
+}
+
+// velocity + spin x arm, of a body's six numbers
+static inline carom_vec3 carom_qp_point_velocity(const double *V, carom_vec3 arm) {
+  return cm_add(cm_vec3(V[0], V[1], V[2]), cm_cross(cm_vec3(V[3], V[4], V[5]), arm));
+}
+
+static inline double carom_qp_dot6(const double *a, const double *b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
+}
+
+// The nearest point of the circular cone about n (world vectors).
+static inline carom_vec3 carom_qp_project_circular(carom_vec3 f, carom_vec3 n, double mu) {
+  double fn = cm_dot(f, n);
+  carom_vec3 ft = cm_axpy(f, -fn, n);
+  double t = cm_norm(ft);
+  if (t <= mu * fn) return f;
+  if (mu * t <= -fn) return cm_zero3();
+  double s = (fn + mu * t) / (1 + mu * mu);
+  return t > 0 ? cm_add(cm_scale(s, n), cm_scale(mu * s / t, ft)) : cm_scale(fn > 0 ? fn : 0, n);
+}
+
+#endif

@@ -1,0 +1,188 @@
+// The matrix I + H B theta B' H' of the interior point: one block of six rows per body that moves, one block per pair
+// of bodies that touch or are joined. It is positive definite whatever the contacts, and far smaller than N.
+#include <math.h>
+#include <string.h>
+
+#include "contact/solve/qp_interior.h"
+
+size_t carom_qp_interior_entries(const carom_qp_problem *p) {
+  return 21 * (size_t)p->body_count + 36 * ((size_t)p->contact_count + (size_t)p->row_count);
+}
+
+// Lower Cholesky factor of a positive semidefinite 3 x 3 matrix; a pivot that vanishes leaves its column zero.
+static void factor_inertia(const double I[6], double L[9]) {
+  const double A[3][3] = {{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}};
+  double largest = fmax(fmax(I[0], I[1]), I[2]);
+  memset(L, 0, 9 * sizeof *L);
+  for (int j = 0; j < 3; j++) {
+    double pivot = A[j][j];
+    for (int k = 0; k < j; k++) pivot -= L[j + 3 * k] * L[j + 3 * k];
+    if (!(pivot > 1e-14 * largest)) continue;
+    L[j + 3 * j] = sqrt(pivot);
+    for (int i = j + 1; i < 3; i++) {
+      double sum = A[i][j];
+      for (int k = 0; k < j; k++) sum -= L[i + 3 * k] * L[j + 3 * k];
+      L[i + 3 * j] = sum / L[j + 3 * j];
+    }
+  }
+}
+
+void carom_qp_interior_factor_bodies(carom_qp_interior_state *m) {
+  const carom_qp_problem *p = &m->s->problem;
+  m->blocks = 0;
+  for (int i = 0; i < p->body_count; i++) {
+    factor_inertia(p->bodies[i].inverse_inertia, m->factor + 9 * (size_t)i);
+    m->block[i] = carom_qp_can_move(p, i) ? m->blocks++ : -1;
+  }
+}
+
+static void bodies_of(const carom_qp_problem *p, int unit, int body[2]) {
+  bool contact = unit < p->contact_count;
+  const carom_qp_row *row = contact ? NULL : &p->rows[unit - p->contact_count];
+  body[0] = contact ? p->contacts[unit].a : row->a, body[1] = contact ? p->contacts[unit].b : row->b;
+}
+
+// L' (f, l) of a body
+static void whiten(const carom_qp_interior_state *m, int body, const double wrench[6], double out[6]) {
+  const double *L = m->factor + 9 * (size_t)body, *l = wrench + 3;
+  double root = sqrt(m->s->problem.bodies[body].inverse_mass);
+  for (int k = 0; k < 3; k++) out[k] = root * wrench[k];
+  out[3] = L[0] * l[0] + L[1] * l[1] + L[2] * l[2];
+  out[4] = L[4] * l[1] + L[5] * l[2];
+  out[5] = L[8] * l[2];
+}
+
+// The columns of H of one side: three world directions for a contact, one for a row. False where nothing moves.
+static bool columns_of(const carom_qp_interior_state *m, int unit, int side, double H[3][6]) {
+  const carom_qp_problem *p = &m->s->problem;
+  int body[2];
+  bodies_of(p, unit, body);
+  if (body[side] < 0 || m->block[body[side]] < 0) return false;
+  if (unit >= p->contact_count) {
+    const carom_qp_row *row = &p->rows[unit - p->contact_count];
+    whiten(m, body[side], side ? row->jacobian_b : row->jacobian_a, H[0]);
+    return true;
+  }
+  carom_vec3 arm = side ? p->contacts[unit].arm_b : p->contacts[unit].arm_a;
+  double sign = side ? -1 : 1;
+  for (int k = 0; k < 3; k++) {
+    carom_vec3 e = cm_vec3(sign * (k == 0), sign * (k == 1), sign * (k == 2)), l = cm_cross(arm, e);
+    const double wrench[6] = {e.x, e.y, e.z, l.x, l.y, l.z};
+    whiten(m, body[side], wrench, H[k]);
+  }
+  return true;
+}
+
+carom_vec3 carom_qp_interior_read(const carom_qp_interior_state *m, int unit, const double *z) {
+  double sum[3] = {0}, H[3][6];
+  int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
+  bodies_of(&m->s->problem, unit, body);
+  for (int side = 0; side < 2; side++)
+    for (int k = 0, moves = columns_of(m, unit, side, H); moves && k < columns; k++)
+      sum[k] += carom_qp_dot6(H[k], z + 6 * (size_t)m->block[body[side]]);
+  return cm_vec3(sum[0], sum[1], sum[2]);
+}
+
+void carom_qp_interior_push(const carom_qp_interior_state *m, int unit, carom_vec3 f, double *z) {
+  const double force[3] = {f.x, f.y, f.z};
+  double H[3][6];
+  int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
+  bodies_of(&m->s->problem, unit, body);
+  for (int side = 0; side < 2; side++)
+    for (int k = 0, moves = columns_of(m, unit, side, H); moves && k < columns; k++)
+      for (int i = 0; i < 6; i++) z[6 * (size_t)m->block[body[side]] + (size_t)i] += force[k] * H[k][i];
+}
+
+// ---- pattern ----------------------------------------------------------------------------------
+
+// Blocks below the diagonal, block column by block column, ascending and each once.
+static void fill_neighbors(carom_qp_interior_state *m) {
+  const carom_qp_problem *p = &m->s->problem;
+  int filled = 0;
+  for (int b = 0; b < p->body_count; b++) {
+    if (m->block[b] < 0) continue;
+    int first = filled;
+    m->neighbor_start[m->block[b]] = filled;
+    for (int k = m->s->incident_start[b]; k < m->s->incident_start[b + 1]; k++) {
+      int body[2];
+      bodies_of(p, m->s->incident[k] >> 1, body);
+      int other = body[1 - (m->s->incident[k] & 1)], block = other < 0 ? -1 : m->block[other], at = filled;
+      if (block <= m->block[b]) continue;
+      while (at > first && m->neighbor[at - 1] > block) at--;
+      if (at > first && m->neighbor[at - 1] == block) continue;
+      memmove(m->neighbor + at + 1, m->neighbor + at, (size_t)(filled - at) * sizeof *m->neighbor);
+      m->neighbor[at] = block;
+      filled++;
+    }
+  }
+  m->neighbor_start[m->blocks] = filled;
+}
+
+void carom_qp_interior_pattern(carom_qp_interior_state *m) {
+  fill_neighbors(m);
+  int entries = 0;
+  for (int b = 0; b < m->blocks; b++)
+    for (int j = 0; j < 6; j++) {
+      m->column[6 * b + j] = entries;
+      for (int i = j; i < 6; i++) m->row[entries++] = 6 * b + i;
+      for (int k = m->neighbor_start[b]; k < m->neighbor_start[b + 1]; k++)
+        for (int i = 0; i < 6; i++) m->row[entries++] = 6 * m->neighbor[k] + i;
+    }
+  m->column[6 * m->blocks] = entries;
+}
+
+carom_sparse carom_qp_interior_matrix(const carom_qp_interior_state *m) {
+  return (carom_sparse){6 * m->blocks, m->column, m->row, m->value};
+}
+
+// ---- values -----------------------------------------------------------------------------------
+
+static int neighbor_number(const carom_qp_interior_state *m, int column, int block) {
+  int low = m->neighbor_start[column], high = m->neighbor_start[column + 1];
+  while (high - low > 1) {
+    int middle = (low + high) / 2;
+    if (m->neighbor[middle] <= block)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low - m->neighbor_start[column];
+}
+
+// Adds P' theta Q to the block (row, column), row >= column, with P and Q given by columns.
+static void add_block(carom_qp_interior_state *m, int row, int column, double P[3][6], double Q[3][6],
+                      const carom_mat3 *theta, int columns) {
+  double TQ[3][6] = {{0}};
+  for (int k = 0; k < columns; k++)
+    for (int l = 0; l < columns; l++)
+      for (int j = 0; j < 6; j++) TQ[k][j] += theta->m[k][l] * Q[l][j];
+  int below = row == column ? 0 : 6 * neighbor_number(m, column, row);
+  for (int j = 0; j < 6; j++) {
+    double *value = m->value + m->column[6 * column + j] + (row == column ? -j : 6 - j + below);
+    for (int i = row == column ? j : 0; i < 6; i++)
+      for (int k = 0; k < columns; k++) value[i] += P[k][i] * TQ[k][j];
+  }
+}
+
+static void add_unit(carom_qp_interior_state *m, int unit) {
+  const carom_qp_unit *u = &m->units[unit];
+  int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
+  double H[2][3][6];
+  bodies_of(&m->s->problem, unit, body);
+  bool moves[2] = {columns_of(m, unit, 0, H[0]), columns_of(m, unit, 1, H[1])};
+  for (int side = 0; side < 2; side++)
+    if (moves[side]) {
+      int b = m->block[body[side]];
+      add_block(m, b, b, H[side], H[side], &u->theta, columns);
+    }
+  if (!moves[0] || !moves[1]) return;
+  int lower = m->block[body[0]] > m->block[body[1]] ? 0 : 1;
+  add_block(m, m->block[body[lower]], m->block[body[1 - lower]], H[lower], H[1 - lower], &u->theta, columns);
+}
+
+void carom_qp_interior_assemble(carom_qp_interior_state *m) {
+  memset(m->value, 0, (size_t)m->column[6 * m->blocks] * sizeof *m->value);
+  for (int j = 0; j < 6 * m->blocks; j++) m->value[m->column[j]] = 1;
+  for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++)
+    if (m->units[i].kind != CAROM_QP_SKIPPED) add_unit(m, i);
+}

@@ -1,0 +1,73 @@
+// Projected Gauss-Seidel: the plan of a sweep. Contacts and blocks of rows are coloured so that no two of one colour
+// touch the same movable body; colours are taken in turn and the members of one in any order, with the same bits.
+#ifndef CAROM_SRC_CONTACT_SOLVE_QP_PGS_H
+#define CAROM_SRC_CONTACT_SOLVE_QP_PGS_H
+
+#include "contact/solve/qp.h"
+
+// One bit of a word per colour; what finds no free bit goes into the last group, which is swept by one thread in order.
+enum { CAROM_QP_COLORS = 64, CAROM_QP_GROUPS = CAROM_QP_COLORS + 1, CAROM_QP_LANES = 4 };
+
+// Members of a group are taken in shares of so many packs, singles or joints: the unit of work and of summation.
+enum { CAROM_QP_SHARE = 32 };
+#define CAROM_QP_SHARES(contacts, rows) ((contacts) / CAROM_QP_SHARE + (rows) / CAROM_QP_SHARE + 3 * CAROM_QP_GROUPS)
+
+// Four contacts of one colour side by side, for those whose block of N is diag(along, across, across) in the contact
+// frame, as between spheres. Twenty vectors of four.
+typedef struct carom_qp_pack {
+  double n[3][CAROM_QP_LANES], arm_a[3][CAROM_QP_LANES], arm_b[3][CAROM_QP_LANES];
+  double impulse[3][CAROM_QP_LANES], before[3][CAROM_QP_LANES];  // after the last two sweeps
+  double bias[CAROM_QP_LANES], mu[CAROM_QP_LANES];
+  double along[CAROM_QP_LANES], across[CAROM_QP_LANES];
+  int a[CAROM_QP_LANES], b[CAROM_QP_LANES];  // the world's index is the number of bodies
+} carom_qp_pack;
+
+// Any other contact: its block of N, and the diagonal metric that bounds it from above.
+typedef struct carom_qp_single {
+  int contact;
+  double along, across;
+  carom_mat3 W;
+} carom_qp_single;
+
+// Up to six rows between the same two bodies.
+typedef struct carom_qp_joint {
+  int first, count;
+  bool free;        // no row is bounded
+  double A[6 * 6];  // block of N, column-major
+  double L[6 * 6];  // its Cholesky factor, slightly regularised
+} carom_qp_joint;
+
+// What a sweep saw, with y the extrapolated impulse where a visit began, x the one where it ended and x_before the one
+// where the sweep before ended.
+typedef struct carom_qp_tally {
+  double most;    // max rho |x - y|, m/s: an estimate of the residual
+  double energy;  // sum of rho |x - y|^2
+  double turn;    // sum of rho (y - x) . (x - x_before): positive when the momentum leads uphill
+} carom_qp_tally;
+
+typedef struct carom_qp_plan {
+  int groups;  // that have members
+  int pack_start[CAROM_QP_GROUPS + 1], single_start[CAROM_QP_GROUPS + 1], joint_start[CAROM_QP_GROUPS + 1];
+  carom_qp_pack *packs;      // (contacts / 4 + groups)
+  int *lane;                 // (4 x packs): contact of every lane, -1 for padding
+  carom_qp_single *singles;  // (contacts)
+  carom_qp_joint *joints;    // (rows)
+  double *V, *V_before;      // (bodies + 1) x CAROM_QP_STATE: velocities now and after the sweep before
+  double *x_before;          // (n) likewise for unknowns that are not in packs
+  carom_qp_tally *tallies;   // (shares)
+  // while planning
+  uint64_t *used;        // (bodies) colours of a body's members so far
+  unsigned char *color;  // (contacts + rows); rows: of the block that begins here
+} carom_qp_plan;
+
+void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_taker *taker);
+void carom_qp_plan_make(carom_qp_plan *plan, const carom_qp_system *s);  // impulses from s->x
+
+// Visits begin at y = x + beta (x - x_before), which the velocities V belong to already.
+void carom_qp_visit_packs(carom_qp_pack *packs, int first, int last, double beta, double *V, carom_qp_tally *tally);
+void carom_qp_visit_single(const carom_qp_system *s, const carom_qp_plan *plan, const carom_qp_single *single,
+                           double beta, carom_qp_tally *tally);
+void carom_qp_visit_joint(const carom_qp_system *s, const carom_qp_plan *plan, const carom_qp_joint *joint, double beta,
+                          carom_qp_tally *tally);
+
+#endif

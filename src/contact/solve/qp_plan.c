@@ -1,0 +1,202 @@
+// Colours and lays out a sweep of projected Gauss-Seidel.
+#include <math.h>
+#include <string.h>
+
+#include "math/dense.h"
+#include "contact/solve/qp_pgs.h"
+
+void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_taker *taker) {
+  size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
+  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_QP_LANES + CAROM_QP_GROUPS;
+  plan->packs = CAROM_QP_TAKE(taker, carom_qp_pack, packs);
+  plan->lane = CAROM_QP_TAKE(taker, int, CAROM_QP_LANES *packs);
+  plan->singles = CAROM_QP_TAKE(taker, carom_qp_single, contacts);
+  plan->joints = CAROM_QP_TAKE(taker, carom_qp_joint, rows);
+  plan->V = CAROM_QP_TAKE(taker, double, CAROM_QP_STATE *(bodies + 1));
+  plan->V_before = CAROM_QP_TAKE(taker, double, CAROM_QP_STATE *(bodies + 1));
+  plan->x_before = CAROM_QP_TAKE(taker, double, s->n);
+  plan->tallies = CAROM_QP_TAKE(taker, carom_qp_tally, CAROM_QP_SHARES(contacts, rows));
+  plan->used = CAROM_QP_TAKE(taker, uint64_t, bodies);
+  plan->color = CAROM_QP_TAKE(taker, unsigned char, contacts + rows);
+}
+
+// ---- colours ----------------------------------------------------------------------------------
+
+// The first colour that neither body has (greedy, in the order given, so that it depends on the problem alone).
+static int color_pair(carom_qp_plan *plan, const carom_qp_problem *p, int a, int b) {
+  bool moves_a = carom_qp_can_move(p, a), moves_b = carom_qp_can_move(p, b);
+  uint64_t taken = (moves_a ? plan->used[a] : 0) | (moves_b ? plan->used[b] : 0);
+  if (taken == UINT64_MAX) return CAROM_QP_COLORS;
+  int color = __builtin_ctzll(~taken);
+  if (moves_a) plan->used[a] |= (uint64_t)1 << color;
+  if (moves_b) plan->used[b] |= (uint64_t)1 << color;
+  return color;
+}
+
+// Rows first .. first + count - 1 join the same bodies.
+static int rows_together(const carom_qp_problem *p, int first) {
+  int count = 1;
+  while (count < 6 && first + count < p->row_count && p->rows[first + count].a == p->rows[first].a &&
+         p->rows[first + count].b == p->rows[first].b)
+    count++;
+  return count;
+}
+
+// ---- members ----------------------------------------------------------------------------------
+
+// Whether N_cc is diag(along, across, across) in the contact frame, so that the local problem has a closed solution;
+// otherwise a diagonal of that form that bounds it from above (Gershgorin on the block form).
+static bool contact_metric(const carom_qp_contact *c, const carom_mat3 *W, double *along, double *across) {
+  carom_vec3 Wn = cm_mulv(*W, c->normal), u, v;
+  double nn = cm_dot(c->normal, Wn);
+  carom_vec3 coupling = cm_axpy(Wn, -nn, c->normal);
+  cm_frame(c->normal, &u, &v);
+  carom_vec3 Wu = cm_mulv(*W, u), Wv = cm_mulv(*W, v);
+  double uu = cm_dot(u, Wu), vv = cm_dot(v, Wv), uv = cm_dot(u, Wv), k = cm_norm(coupling);
+  *along = nn + k;
+  *across = (uu + vv) / 2 + hypot((uu - vv) / 2, uv) + k;
+  return k + hypot((uu - vv) / 2, uv) <= 1e-12 * (nn + uu + vv);
+}
+
+// Spheres touch along the arms: then no product of matrices is needed to see it.
+static bool spherical_metric(const carom_qp_system *s, const carom_qp_contact *c, double *along, double *across) {
+  int bodies = s->problem.body_count;
+  const double *A = carom_qp_body_state(s->state, bodies, c->a), *B = carom_qp_body_state(s->state, bodies, c->b);
+  if (isnan(A[7]) || isnan(B[7])) return false;
+  carom_vec3 off_a = cm_cross(c->arm_a, c->normal), off_b = cm_cross(c->arm_b, c->normal);
+  double aa = cm_norm2(c->arm_a), bb = cm_norm2(c->arm_b);
+  if (A[7] * cm_norm2(off_a) > 1e-24 * A[7] * aa || B[7] * cm_norm2(off_b) > 1e-24 * B[7] * bb) return false;
+  *along = A[6] + B[6];
+  *across = A[6] + B[6] + A[7] * aa + B[7] * bb;
+  return *along > 0;
+}
+
+static void fill_lane(carom_qp_pack *pack, int lane, const carom_qp_contact *c, int world, const double *x,
+                      double along, double across) {
+  const double geometry[3][3] = {{c->normal.x, c->normal.y, c->normal.z},
+                                 {c->arm_a.x, c->arm_a.y, c->arm_a.z},
+                                 {c->arm_b.x, c->arm_b.y, c->arm_b.z}};
+  for (int k = 0; k < 3; k++) {
+    pack->n[k][lane] = geometry[0][k];
+    pack->arm_a[k][lane] = geometry[1][k];
+    pack->arm_b[k][lane] = geometry[2][k];
+    pack->impulse[k][lane] = pack->before[k][lane] = x[k];
+  }
+  pack->bias[lane] = c->bias, pack->mu[lane] = c->friction;
+  pack->along[lane] = along, pack->across[lane] = across;
+  pack->a[lane] = c->a < 0 ? world : c->a, pack->b[lane] = c->b < 0 ? world : c->b;
+}
+
+// A contact of the world with itself that is always open.
+static void fill_padding(carom_qp_pack *pack, int lane, int world) {
+  static const carom_qp_contact open = {.bias = 1, .normal = {0, 0, 1}};
+  static const double zero[3] = {0};
+  fill_lane(pack, lane, &open, world, zero, 1, 1);
+  pack->a[lane] = pack->b[lane] = world;
+}
+
+static void fill_joint(carom_qp_joint *joint, const carom_qp_system *s, int first, int count) {
+  const carom_qp_problem *p = &s->problem;
+  *joint = (carom_qp_joint){.first = first, .count = count, .free = true};
+  double largest = 0;
+  for (int j = 0; j < count; j++) {
+    const carom_qp_row *row = &p->rows[first + j];
+    double a[6], b[6];
+    carom_qp_mobility(p, row->a, row->jacobian_a, a);
+    carom_qp_mobility(p, row->b, row->jacobian_b, b);
+    joint->free = joint->free && isinf(row->lower) && isinf(row->upper);
+    for (int i = 0; i < count; i++) {
+      const carom_qp_row *other = &p->rows[first + i];
+      joint->A[i + 6 * j] = carom_qp_dot6(other->jacobian_a, a) + carom_qp_dot6(other->jacobian_b, b);
+    }
+    largest = fmax(largest, joint->A[j + 6 * j]);
+  }
+  memcpy(joint->L, joint->A, sizeof joint->L);
+  for (int j = 0; j < count; j++) joint->L[j + 6 * j] += 1e-12 * largest;  // redundant rows share the multiplier
+  if (carom_small_cholesky(count, joint->L, 6)) joint->free = false;       // row by row will do
+}
+
+// ---- the plan ---------------------------------------------------------------------------------
+
+// Colours everything and counts: lanes, singles and joints of group g in start[g + 1].
+static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
+  const carom_qp_problem *p = &s->problem;
+  memset(plan->used, 0, (size_t)p->body_count * sizeof *plan->used);
+  for (int i = 0; i < p->row_count;) {
+    int count = rows_together(p, i), color = color_pair(plan, p, p->rows[i].a, p->rows[i].b);
+    plan->color[p->contact_count + i] = (unsigned char)color;
+    plan->joint_start[color + 1]++;
+    i += count;
+  }
+  for (int i = 0; i < p->contact_count; i++) {
+    if (!(s->rho[i] > 0)) continue;
+    const carom_qp_contact *c = &p->contacts[i];
+    int color = color_pair(plan, p, c->a, c->b);
+    double along, across;
+    bool packed =
+        s->options.cone == CAROM_QP_CIRCULAR && color < CAROM_QP_COLORS && spherical_metric(s, c, &along, &across);
+    plan->color[i] = (unsigned char)(packed ? color : color | 128);
+    (packed ? plan->pack_start : plan->single_start)[color + 1]++;
+  }
+}
+
+// Counts to starts; lanes are rounded up to whole packs.
+static void lay_out(carom_qp_plan *plan) {
+  for (int g = 0; g < CAROM_QP_GROUPS; g++) {
+    int packs = (plan->pack_start[g + 1] + CAROM_QP_LANES - 1) / CAROM_QP_LANES;
+    if (packs || plan->single_start[g + 1] || plan->joint_start[g + 1]) plan->groups = g + 1;
+    plan->pack_start[g + 1] = plan->pack_start[g] + packs;
+    plan->single_start[g + 1] += plan->single_start[g];
+    plan->joint_start[g + 1] += plan->joint_start[g];
+  }
+}
+
+static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
+  const carom_qp_problem *p = &s->problem;
+  int lanes[CAROM_QP_GROUPS], singles[CAROM_QP_GROUPS];
+  for (int g = 0; g < CAROM_QP_GROUPS; g++) {
+    lanes[g] = CAROM_QP_LANES * plan->pack_start[g];
+    singles[g] = plan->single_start[g];
+  }
+  for (int i = 0; i < p->contact_count; i++) {
+    if (!(s->rho[i] > 0)) continue;
+    const carom_qp_contact *c = &p->contacts[i];
+    int color = plan->color[i] & 127;
+    if (plan->color[i] & 128) {
+      carom_qp_single *single = &plan->singles[singles[color]++];
+      single->contact = i;
+      single->W = carom_qp_contact_block(p, c);
+      contact_metric(c, &single->W, &single->along, &single->across);
+    } else {
+      int k = lanes[color]++;
+      double along, across;
+      spherical_metric(s, c, &along, &across);
+      fill_lane(&plan->packs[k / CAROM_QP_LANES], k % CAROM_QP_LANES, c, p->body_count, s->x + 3 * (size_t)i, along,
+                across);
+      plan->lane[k] = i;
+    }
+  }
+  for (int g = 0; g < CAROM_QP_GROUPS; g++)
+    for (int k = lanes[g]; k < CAROM_QP_LANES * plan->pack_start[g + 1]; k++) {
+      fill_padding(&plan->packs[k / CAROM_QP_LANES], k % CAROM_QP_LANES, p->body_count);
+      plan->lane[k] = -1;
+    }
+}
+
+static void place_joints(carom_qp_plan *plan, const carom_qp_system *s) {
+  const carom_qp_problem *p = &s->problem;
+  int next[CAROM_QP_GROUPS];
+  memcpy(next, plan->joint_start, sizeof next);
+  for (int i = 0; i < p->row_count;) {
+    int count = rows_together(p, i);
+    fill_joint(&plan->joints[next[plan->color[p->contact_count + i]]++], s, i, count);
+    i += count;
+  }
+}
+
+void carom_qp_plan_make(carom_qp_plan *plan, const carom_qp_system *s) {
+  color_all(plan, s);
+  lay_out(plan);
+  place_contacts(plan, s);
+  place_joints(plan, s);
+}

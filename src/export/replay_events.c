@@ -1,0 +1,52 @@
+#include "export/replay_events.h"
+
+typedef struct choice {
+  const carom_contact_event *events;
+  int count, total;
+} choice;
+
+static const carom_contact_event *chosen(const choice *c, int i) {
+  return &c->events[(int)((int64_t)i * c->total / c->count)];
+}
+
+// Seven digits show no step on a screen.
+static void add_number(carom_text_buffer *text, double value, int i) {
+  if (i > 0) carom_text_buffer_add(text, ",");
+  carom_text_buffer_number(text, value, 7);
+}
+
+static void add_times(carom_text_buffer *text, const choice *c) {
+  carom_text_buffer_add(text, ",\"events\":{\"time\":[");
+  for (int i = 0; i < c->count; i++) {
+    if (i > 0) carom_text_buffer_add(text, ",");
+    carom_text_buffer_json_number(text, chosen(c, i)->time);
+  }
+}
+
+static void add_kinds_and_bodies(carom_text_buffer *text, const choice *c) {
+  carom_text_buffer_add(text, "],\n\"kind\":[");
+  for (int i = 0; i < c->count; i++) carom_text_buffer_print(text, "%s%d", i > 0 ? "," : "", (int)chosen(c, i)->kind);
+  carom_text_buffer_add(text, "],\n\"body\":[");
+  for (int i = 0; i < c->count; i++)
+    carom_text_buffer_print(text, "%s%d,%d", i > 0 ? "," : "", chosen(c, i)->body_a, chosen(c, i)->body_b);
+}
+
+static void add_vectors(carom_text_buffer *text, const choice *c, const char *key, size_t offset) {
+  carom_text_buffer_print(text, "],\n\"%s\":[", key);
+  for (int i = 0; i < c->count; i++) {
+    const double *v = (const double *)(const void *)((const char *)chosen(c, i) + offset);
+    for (int k = 0; k < 3; k++) add_number(text, v[k], 3 * i + k);
+  }
+}
+
+void carom_replay_events(carom_text_buffer *text, const carom_result *result) {
+  choice c = {result->events, result->event_count, result->event_count};
+  if (c.total == 0) return;
+  if (c.count > CAROM_REPLAY_EVENTS_MAX) c.count = CAROM_REPLAY_EVENTS_MAX;
+  add_times(text, &c);
+  add_kinds_and_bodies(text, &c);
+  add_vectors(text, &c, "point", offsetof(carom_contact_event, point));
+  add_vectors(text, &c, "normal", offsetof(carom_contact_event, normal));
+  add_vectors(text, &c, "impulse", offsetof(carom_contact_event, impulse));
+  carom_text_buffer_print(text, "],\n\"total\":%d}", c.total);
+}

@@ -1,0 +1,353 @@
+// Impacts: the law along the normals, friction, and what every law owes: no approach afterwards, no energy from
+// nowhere.
+//
+// A law is split into plastic impulses, which end the approach, and restitution, which the law adds to them. Friction
+// acts while the bodies are pressed together, so it goes with the plastic part: with P the plastic impulses with
+// friction and R the restitution, the bodies get P + s R. s is 1 unless energy would rise, which laws for single
+// contacts may do when contacts are many (Kane and Levinson 1985); s = 0, plastic contact, never gains energy. Where
+// the law keeps energy, s is the root near 1 of the quadratic that says so, which removes the round-off of the solves.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/solve/friction.h"
+#include "impact/work.h"
+
+enum { MAX_SWEEPS = 1000 };
+
+static const char *const law_names[CAROM_IMPACT_LAW_COUNT] = {"generalized", "sum",     "decomposition",
+                                                              "newton",      "poisson", "plastic"};
+
+const char *carom_impact_law_name(int law) { return law >= 0 && law < CAROM_IMPACT_LAW_COUNT ? law_names[law] : NULL; }
+
+// ---- memory ------------------------------------------------------------------------------------------------------
+
+static size_t doubles_for(size_t n) { return 2 * n * n + 9 * n + 4 * 3 * n; }
+
+static void place(carom_impact_work *k, size_t n, double *next) {
+  k->N = next, next += n * n;
+  k->sub_N = next, next += n * n;
+  double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = next, next += n;
+  double **triples[] = {&k->P, &k->v, &k->base, &k->b};
+  for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = next, next += 3 * n;
+  k->list = (int *)next;  // room of n doubles
+}
+
+carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
+                                      carom_error *error) {
+  if (max_count < 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts", max_count);
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_impact_work *k = CAROM_NEW(&a, carom_impact_work, 1);
+  if (!k) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact");
+  *k = (carom_impact_work){.allocator = a, .capacity = max_count};
+  size_t n = (size_t)max_count, own = (doubles_for(n) * sizeof(double) + 63) / 64 * 64;
+  size_t normal = carom_normal_work_size(max_count), friction = carom_friction_work_size(max_count);
+  k->memory = carom_allocate(&a, own + normal + friction, 1);
+  if (!k->memory) {
+    carom_release(&a, k);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact of %d contacts", max_count);
+  }
+  place(k, n, k->memory);
+  carom_normal_work_place(&k->normal, max_count, (unsigned char *)k->memory + own);
+  carom_friction_work_place(&k->friction, max_count, (unsigned char *)k->memory + own + normal);
+  *work = k;
+  return CAROM_OK;
+}
+
+void carom_impact_work_destroy(carom_impact_work *work) {
+  if (!work) return;
+  carom_allocator a = work->allocator;
+  carom_release(&a, work->memory);
+  carom_release(&a, work);
+}
+
+int carom_impact_work_capacity(const carom_impact_work *work) { return work->capacity; }
+
+// ---- energy ------------------------------------------------------------------------------------------------------
+
+// v = u + W P.
+static void velocity_after(const carom_impact_problem *q, const double *P, double *v) {
+  int m = 3 * q->count;
+  memcpy(v, q->velocity, (size_t)m * sizeof *v);
+  carom_impact_add_product(m, q->W, P, v);
+}
+
+// Work of the normal and of the tangential impulses: impulse times mean velocity (Thomson and Tait 1867, 309).
+static void work_of(const carom_impact_problem *q, const double *P, const double *v, double *normal, double *tangent) {
+  *normal = *tangent = 0;
+  for (int i = 0; i < 3 * q->count; i++) *(i % 3 == 0 ? normal : tangent) += 0.5 * P[i] * (q->velocity[i] + v[i]);
+}
+
+static double gain_of(const carom_impact_problem *q, const double *P, double *v) {
+  double normal, tangent;
+  velocity_after(q, P, v);
+  work_of(q, P, v, &normal, &tangent);
+  return normal + tangent;
+}
+
+static double fastest_approach(int n, const double *v) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, -v[3 * i]);
+  return most;
+}
+
+// ---- the parts of an impact --------------------------------------------------------------------------------------
+
+static void take_normals(carom_impact_work *k, const carom_impact_problem *q) {
+  int n = q->count, m = 3 * n;
+  for (int j = 0; j < n; j++) {
+    k->u[j] = q->velocity[3 * j];
+    for (int i = 0; i < n; i++) k->N[i + j * n] = q->W[3 * i + 3 * j * m];
+  }
+}
+
+static bool has_friction(const carom_impact_problem *q) {
+  for (int i = 0; i < q->count; i++)
+    if (q->friction[i] > 0) return true;
+  return false;
+}
+
+// Plastic impulses without friction in `plastic`, with it in `base`.
+static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *sweeps) {
+  int n = q->count;
+  bool solved = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+  memset(k->base, 0, 3 * (size_t)n * sizeof *k->base);
+  for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
+  *sweeps = 0;
+  if (!has_friction(q)) return solved;
+  carom_friction_info f = carom_friction_solve(&k->friction, n, q->W, q->velocity, q->friction, 0, k->base, k->v);
+  *sweeps = f.sweeps;
+  return solved && (f.converged || f.change <= 1e-9);
+}
+
+// What the law adds to the plastic impulses. Generalised reflections know e = 1 only; in between, the mean of both is
+// taken, since both leave no approach (Smith et al. 2012, section 6).
+static bool restitute(carom_impact_work *k, const carom_impact_problem *q, carom_impact_law law, int *iterations) {
+  int n = q->count;
+  bool solved = true, blend = law == CAROM_IMPACT_GENERALIZED;
+  memcpy(k->law, k->plastic, (size_t)n * sizeof *k->law);
+  if (law == CAROM_IMPACT_GENERALIZED) solved = carom_impact_reflect(k, n, iterations);
+  if (law == CAROM_IMPACT_SUM) solved = carom_impact_sum(k, n, q->restitution, iterations);
+  if (law == CAROM_IMPACT_NEWTON) solved = carom_impact_newton(k, n, q->restitution, iterations);
+  if (law == CAROM_IMPACT_POISSON) solved = carom_impact_poisson(k, n, q->restitution, iterations);
+  for (int i = 0; i < n; i++) k->extra[i] = (blend ? q->restitution[i] : 1) * (k->law[i] - k->plastic[i]);
+  if (!solved) memset(k->extra, 0, (size_t)n * sizeof *k->extra);
+  return solved;
+}
+
+// P = base + s extra, friction kept in its cone where the restitution takes pressure away.
+static void combine(const carom_impact_work *k, const carom_impact_problem *q, double s, double *P) {
+  for (int i = 0; i < q->count; i++) {
+    const double *base = k->base + 3 * i;
+    double N = fmax(0, base[0] + s * k->extra[i]), t = hypot(base[1], base[2]), most = q->friction[i] * N;
+    double part = t > most ? most / t : 1;
+    P[3 * i] = N, P[3 * i + 1] = part * base[1], P[3 * i + 2] = part * base[2];
+  }
+}
+
+static bool keeps_energy(const carom_impact_problem *q, carom_impact_law law) {
+  if (law != CAROM_IMPACT_GENERALIZED && law != CAROM_IMPACT_SUM) return false;
+  for (int i = 0; i < q->count; i++)
+    if (q->restitution[i] != 1 || q->friction[i] > 0) return false;
+  return true;
+}
+
+// The s near 1 at which base + s extra keeps the energy: a Newton step or two on the gain.
+static double conserving_share(carom_impact_work *k, const carom_impact_problem *q) {
+  double s = 1;
+  for (int i = 0; i < 3; i++) {
+    combine(k, q, s, k->P);
+    double gain = gain_of(q, k->P, k->v), slope = 0;
+    for (int c = 0; c < q->count; c++) slope += k->extra[c] * k->v[3 * c];
+    double step = slope > 0 ? gain / slope : 0;
+    if (!(fabs(step) < 1e-6)) return s;
+    s -= step;
+  }
+  return s;
+}
+
+// The largest s in [0, 1] at which energy does not rise.
+static double passive_share(carom_impact_work *k, const carom_impact_problem *q) {
+  double lo = 0, hi = 1;
+  combine(k, q, 1, k->P);
+  if (gain_of(q, k->P, k->v) <= 0) return 1;
+  for (int i = 0; i < 60; i++) {
+    double s = 0.5 * (lo + hi);
+    combine(k, q, s, k->P);
+    if (gain_of(q, k->P, k->v) <= 0)
+      lo = s;
+    else
+      hi = s;
+  }
+  return lo;
+}
+
+// Contacts that approach still are stopped: more pressure, less energy.
+static bool stop_approach(carom_impact_work *k, const carom_impact_problem *q, double threshold) {
+  int n = q->count;
+  velocity_after(q, k->P, k->v);
+  if (!(fastest_approach(n, k->v) > threshold)) return true;
+  for (int i = 0; i < n; i++) k->now[i] = k->v[3 * i];
+  bool solved = carom_normal_solve(&k->normal, n, k->N, k->now, k->law);
+  for (int i = 0; i < n; i++) k->P[3 * i] += k->law[i];
+  return solved;
+}
+
+// ---- the published decomposition ---------------------------------------------------------------------------------
+
+// Contact i alone (Johnson 2012, eqs. 3.103-3.119): the part of the momentum that its impulses can change splits into a
+// normal one, p_norm = n u_n / W_nn, and a sliding one, p_slide = W^-1 u - p_norm, orthogonal to it in the norm of
+// kinetic energy. The first is reflected with e, the second taken away, at most up to mu times the length of the first.
+static void decompose(const double *A, int lda, const double u[3], double e, double mu, double I[3]) {
+  double nn = A[0], a = A[1] / nn, b = A[2] / nn;
+  double s[2] = {u[1] - a * u[0], u[2] - b * u[0]};  // sliding velocity
+  double S[3] = {A[1 + lda] - a * A[1], A[2 + lda] - a * A[2], A[2 + 2 * lda] - b * A[2]};
+  double det = S[0] * S[2] - S[1] * S[1], t[2] = {0, 0};
+  I[0] = -(1 + e) * u[0] / nn, I[1] = I[2] = 0;
+  if (!(mu > 0) || !(det > 0)) return;
+  t[0] = -(S[2] * s[0] - S[1] * s[1]) / det, t[1] = -(S[0] * s[1] - S[1] * s[0]) / det;
+  double slide = sqrt(fmax(0, -(t[0] * s[0] + t[1] * s[1]))), norm = fabs(u[0]) / sqrt(nn);
+  double part = slide > mu * norm ? mu * norm / slide : 1;
+  I[1] = part * t[0], I[2] = part * t[1];
+  I[0] -= a * I[1] + b * I[2];  // so that the normal velocity is what e says
+}
+
+static bool solve_decomposition(carom_impact_work *k, const carom_impact_problem *q, double threshold, int *sweeps) {
+  int n = q->count, m = 3 * n;
+  memset(k->P, 0, (size_t)m * sizeof *k->P);
+  memcpy(k->v, q->velocity, (size_t)m * sizeof *k->v);
+  bool approaching = true;
+  for (*sweeps = 0; *sweeps < MAX_SWEEPS && approaching; ++*sweeps) {
+    approaching = false;
+    for (int i = 0; i < n; i++) {
+      const double *A = q->W + 3 * i + 3 * i * m;
+      if (!(k->v[3 * i] < -threshold) || !(A[0] > 0)) continue;
+      approaching = true;
+      double I[3];
+      decompose(A, m, k->v + 3 * i, q->restitution[i], q->friction[i], I);
+      for (int r = 0; r < 3; r++) {
+        k->P[3 * i + r] += I[r];
+        for (int j = 0; j < m; j++) k->v[j] += I[r] * q->W[j + (3 * i + r) * m];
+      }
+    }
+  }
+  return !approaching;
+}
+
+// ---- the problem -------------------------------------------------------------------------------------------------
+
+static carom_status check(const carom_impact_work *work, const carom_impact_problem *q, carom_error *error) {
+  if (q->count < 0 || q->count > work->capacity)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts; there is room for %d", q->count,
+                      work->capacity);
+  double sum = 0;
+  for (int i = 0; i < 9 * q->count * q->count; i++) sum += q->W[i];
+  for (int i = 0; i < 3 * q->count; i++) sum += q->velocity[i];
+  if (!isfinite(sum)) return carom_fail(error, CAROM_ERR_NUMBER, "a velocity or a mass at a contact is not finite");
+  for (int i = 0; i < q->count; i++)
+    if (!(q->restitution[i] >= 0 && q->restitution[i] <= 1) || !(q->friction[i] >= 0) || isinf(q->friction[i]))
+      return carom_fail(error, CAROM_ERR_ARGUMENT, "contact %d has restitution %g and friction %g", i,
+                        q->restitution[i], q->friction[i]);
+  return CAROM_OK;
+}
+
+static double largest(int n, const double *v) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
+  return most;
+}
+
+// Losses that coupling makes negative are taken from the other kind.
+static void book(const carom_impact_problem *q, const double *P, const double *v, double size,
+                 carom_impact_info *info) {
+  double normal, tangent;
+  work_of(q, P, v, &normal, &tangent);
+  info->restitution_loss = -normal, info->friction_loss = -tangent;
+  if (tangent > 0) info->friction_loss = 0, info->restitution_loss = -(normal + tangent);
+  if (normal > 0 && tangent <= 0) info->restitution_loss = 0, info->friction_loss = -(normal + tangent);
+  info->approach = size > 0 ? fastest_approach(q->count, v) / size : 0;
+}
+
+static carom_status deliver(carom_impact_work *k, const carom_impact_problem *q, double size, double *impulse,
+                            double *velocity, carom_impact_info *info) {
+  size_t bytes = 3 * (size_t)q->count * sizeof(double);
+  velocity_after(q, k->P, k->v);
+  book(q, k->P, k->v, size, info);
+  memcpy(impulse, k->P, bytes);
+  if (velocity) memcpy(velocity, k->v, bytes);
+  return CAROM_OK;
+}
+
+carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_problem *problem, carom_impact_law law,
+                                double *impulse, double *velocity, carom_impact_info *info, carom_error *error) {
+  carom_impact_info own;
+  if (!info) info = &own;
+  *info = (carom_impact_info){.converged = true};
+  carom_status status = check(work, problem, error);
+  if (status != CAROM_OK) return status;
+  carom_impact_work *k = work;
+  int n = problem->count, sweeps = 0;
+  double size = largest(3 * n, problem->velocity), threshold = 8 * DBL_EPSILON * size;
+  memset(k->P, 0, 3 * (size_t)n * sizeof *k->P);
+  if (!(fastest_approach(n, problem->velocity) > threshold)) return deliver(k, problem, size, impulse, velocity, info);
+  take_normals(k, problem);
+  if (law == CAROM_IMPACT_DECOMPOSITION) {
+    info->converged = solve_decomposition(k, problem, 1e-13 * size, &info->iterations);
+  } else {
+    info->converged = compress(k, problem, &sweeps);
+    info->converged = restitute(k, problem, law, &info->iterations) && info->converged;
+    if (sweeps > info->iterations) info->iterations = sweeps;
+    double s = keeps_energy(problem, law) ? conserving_share(k, problem) : passive_share(k, problem);
+    combine(k, problem, s, k->P);
+  }
+  info->converged = stop_approach(k, problem, threshold) && info->converged;
+  return deliver(k, problem, size, impulse, velocity, info);
+}
+
+// ---- contacts that last ------------------------------------------------------------------------------------------
+
+static double rest_residual(const carom_impact_problem *q, const double *target, const double *P, const double *v) {
+  double worst = 0;
+  int m = 3 * q->count;
+  for (int i = 0; i < q->count; i++) {
+    double excess = v[3 * i] - (target ? target[3 * i] : 0), weight = q->W[3 * i + 3 * i * m] * P[3 * i];
+    worst = fmax(worst, fabs(fmin(excess, weight)));
+  }
+  return worst;
+}
+
+carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_problem *problem, const double *target,
+                               double noise, double *impulse, double *velocity, carom_impact_info *info,
+                               carom_error *error) {
+  carom_impact_info own;
+  if (!info) info = &own;
+  *info = (carom_impact_info){.converged = true};
+  carom_status status = check(work, problem, error);
+  if (status != CAROM_OK) return status;
+  carom_impact_work *k = work;
+  int n = problem->count, m = 3 * n;
+  for (int i = 0; i < m; i++) k->b[i] = problem->velocity[i] - (target ? target[i] : 0);
+  double size = largest(m, k->b);
+  take_normals(k, problem);
+  for (int i = 0; i < n; i++) k->u[i] = k->b[3 * i];
+  if (has_friction(problem)) {
+    memcpy(k->P, impulse, (size_t)m * sizeof *k->P);
+    if (largest(m, impulse) == 0) {
+      carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+      for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
+    }
+    carom_friction_info f =
+        carom_friction_solve(&k->friction, n, problem->W, k->b, problem->friction, noise, k->P, k->v);
+    info->converged = f.converged || f.change <= 1e-9;
+    info->iterations = f.sweeps;
+  } else {
+    info->converged = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+    memset(k->P, 0, (size_t)m * sizeof *k->P);
+    for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
+  }
+  deliver(k, problem, size, impulse, velocity, info);
+  info->complementarity = size > 0 ? rest_residual(problem, target, k->P, k->v) / size : 0;
+  return CAROM_OK;
+}

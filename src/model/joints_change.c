@@ -1,0 +1,92 @@
+// Joints gained and lost, and their limits.
+#include <math.h>
+
+#include "model/joints.h"
+
+static bool joins(const carom_joint *joint, int a, int b) {
+  return (joint->body[0] == a && joint->body[1] == b) || (joint->body[0] == b && joint->body[1] == a);
+}
+
+int carom_joints_find_latch(const carom_model *model, const carom_state *state, int body_a, int body_b,
+                            carom_vec3 point) {
+  int found = -1;
+  double nearest = INFINITY;
+  for (int i = 0; i < model->joint_count; i++) {
+    const carom_joint *joint = &model->joints[i];
+    if (!joint->latch || state->joints[i].active || !joins(joint, body_a, body_b)) continue;
+    carom_pose body = carom_body_place(state, joint->body[1]);
+    double distance = cm_norm(cm_sub(cm_transform(body, joint->frame[1].p), point));
+    if (distance < nearest) nearest = distance, found = i;
+  }
+  return found;
+}
+
+// One frame in the world, seen from both bodies: at the contact for joints that turn, else where body 0 has it.
+void carom_joints_gain(const carom_model *model, carom_state *state, int joint, carom_vec3 point) {
+  const carom_joint *j = &model->joints[joint];
+  carom_joint_state *record = &state->joints[joint];
+  carom_pose world = cm_compose(carom_body_place(state, j->body[0]), j->frame[0]);
+  if (j->kind != CAROM_JOINT_FIXED) world.p = point;
+  for (int end = 0; end < 2; end++) {
+    carom_pose seen = cm_compose(cm_pose_inverse(carom_body_place(state, j->body[end])), world);
+    record->frame[end] = cm_pose(seen.p, cm_qunit(seen.q));
+  }
+  record->turn = record->slide = 0;
+  record->active = 1;
+  if (j->releases >= 0) carom_joints_drop(state, j->releases);
+}
+
+void carom_joints_drop(carom_state *state, int joint) { state->joints[joint].active = 0; }
+
+bool carom_joints_hold(const carom_model *model, const carom_state *state, int body_a, int body_b) {
+  for (int i = 0; i < model->joint_count; i++)
+    if (state->joints[i].active && !model->joints[i].collide && joins(&model->joints[i], body_a, body_b)) return true;
+  return false;
+}
+
+// ---- limits --------------------------------------------------------------------------------------------------------
+
+int carom_joints_limit_capacity(const carom_model *model) {
+  int count = 0;
+  for (int i = 0; i < model->joint_count; i++) {
+    const carom_coordinate *both[] = {&model->joints[i].slide, &model->joints[i].turn};
+    for (int k = 0; k < 2; k++) count += (both[k]->lower > -INFINITY) + (both[k]->upper < INFINITY);
+  }
+  return count;
+}
+
+static carom_joint_row opposite(carom_joint_row row) {
+  for (int end = 0; end < 2; end++) {
+    row.linear[end] = cm_neg(row.linear[end]);
+    row.angular[end] = cm_neg(row.angular[end]);
+  }
+  return row;
+}
+
+static int put_limits(int joint, const carom_coordinate *c, bool turn, double value, carom_joint_row row, double reach,
+                      carom_joint_limit *limits) {
+  int count = 0;
+  if (value - c->lower < reach)
+    limits[count++] = (carom_joint_limit){joint, turn, false, value - c->lower, c->restitution, row};
+  if (c->upper - value < reach)
+    limits[count++] = (carom_joint_limit){joint, turn, true, c->upper - value, c->restitution, opposite(row)};
+  return count;
+}
+
+static bool limited(const carom_coordinate *c) { return c->lower > -INFINITY || c->upper < INFINITY; }
+
+int carom_joints_limits(const carom_model *model, const carom_state *state, double reach, carom_joint_limit *limits) {
+  int count = 0;
+  for (int i = 0; i < model->joint_count; i++) {
+    const carom_joint *j = &model->joints[i];
+    if (!carom_joint_acts(model, state, i) || !(limited(&j->slide) || limited(&j->turn))) continue;
+    carom_joint_place place = carom_joint_placed(j, &state->joints[i], state);
+    if (limited(&j->slide))
+      count += put_limits(i, &j->slide, false, carom_joint_slide(&place), carom_joint_slide_row(j, &place), reach,
+                          limits + count);
+    if (limited(&j->turn))
+      count += put_limits(i, &j->turn, true, carom_joint_turn(&place, state->joints[i].turn),
+                          carom_joint_turn_row(j, &place), reach, limits + count);
+  }
+  return count;
+}

@@ -1,0 +1,19 @@
+// What a carom_result keeps open behind the public struct.
+#ifndef CAROM_SRC_RESULT_FILE_H
+#define CAROM_SRC_RESULT_FILE_H
+
+#include "carom/result.h"
+#include "result/h5.h"
+#include "result/layout.h"
+
+struct carom_result_file {
+  char *path;
+  hid_t id;
+  hid_t series[CAROM_SERIES_AUDIT];  // position ... angular velocity
+  char *verdict_texts[3];            // what the rows of carom_result.verdict point into
+  unsigned char *checkpoint;         // bytes of the last one, once asked for
+  char *names;                       // what carom_result_body.name points into
+  char *joint_names;                 // what carom_result_joint.name points into
+};
+
+#endif

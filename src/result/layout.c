@@ -1,0 +1,69 @@
+#include "result/layout.h"
+
+#include <stdio.h>
+
+#include "carom/result.h"
+
+#define FIELD(name, path, unit, description) {path, unit, description},
+const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD)};
+#undef FIELD
+
+const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT] = {"polytope",  "sphere",   "capsule", "halfspace",
+                                                                    "ellipsoid", "cylinder", "cone"};
+
+static const carom_audit_column columns[CAROM_AUDIT_COLUMNS] = {
+    {"kinetic", "Kinetic energy", "J", "Energy"},
+    {"potential", "Potential energy", "J", "Energy"},
+    {"energy", "Total energy", "J", "Energy"},
+    {"work", "Work by the outside", "J", "Energy"},
+    {"energy_error", "Energy error", "1", "Errors"},
+    {"momentum_x", "Momentum x", "kg m/s", "Momentum"},
+    {"momentum_y", "Momentum y", "kg m/s", "Momentum"},
+    {"momentum_z", "Momentum z", "kg m/s", "Momentum"},
+    {"momentum_error", "Momentum error", "1", "Errors"},
+    {"angular_momentum_x", "Angular momentum x", "kg m2/s", "Angular momentum"},
+    {"angular_momentum_y", "Angular momentum y", "kg m2/s", "Angular momentum"},
+    {"angular_momentum_z", "Angular momentum z", "kg m2/s", "Angular momentum"},
+    {"angular_momentum_error", "Angular momentum error", "1", "Errors"},
+    {"restitution_loss", "Lost by restitution", "J", "Losses"},
+    {"friction_loss", "Lost by friction", "J", "Losses"},
+    {"projection_energy", "Gained by projection", "J", "Losses"},
+    {"projection_angular_momentum", "Angular momentum gained by projection", "kg m2/s", "Projection"},
+    {"collisions", "Collisions so far", "1", "Collisions"},
+    {"penetration", "Deepest overlap", "m", "Overlap"},
+    {"complementarity", "Contact residual", "1", "Contact residual"},
+    {"constraint", "Joint drift", "m", "Joint drift"},
+};
+
+const carom_audit_column *carom_audit_columns(void) { return columns; }
+
+int carom_series_count(void) { return CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1; }
+
+static carom_series_info describe_field(carom_result_field_id id, int components) {
+  carom_result_field field = carom_result_fields[id];
+  carom_series_info info = {.unit = field.unit, .description = field.description, .components = components};
+  snprintf(info.path, sizeof info.path, "%s", field.path);
+  return info;
+}
+
+carom_series_info carom_series_describe(int series) {
+  switch (series) {
+    case CAROM_SERIES_POSITION:
+      return describe_field(CAROM_FIELD_POSITION, 3);
+    case CAROM_SERIES_ORIENTATION:
+      return describe_field(CAROM_FIELD_ORIENTATION, 4);
+    case CAROM_SERIES_VELOCITY:
+      return describe_field(CAROM_FIELD_VELOCITY, 3);
+    case CAROM_SERIES_ANGULAR_VELOCITY:
+      return describe_field(CAROM_FIELD_ANGULAR_VELOCITY, 3);
+    case CAROM_SERIES_CONTACT_MOMENT:
+      return describe_field(CAROM_FIELD_CONTACT_MOMENT, 9);
+    default:
+      break;
+  }
+  if (series == carom_series_count() - 1) return describe_field(CAROM_FIELD_TIME, 0);
+  const carom_audit_column *column = &columns[series - CAROM_SERIES_AUDIT];
+  carom_series_info info = {.unit = column->unit, .description = column->label};
+  snprintf(info.path, sizeof info.path, CAROM_RESULT_AUDIT_GROUP "/%s", column->key);
+  return info;
+}

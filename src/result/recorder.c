@@ -1,0 +1,561 @@
+// Writing result files.
+//
+// The head of the file is put together in memory, written under a temporary name, opened in HDF5's
+// single-writer/multiple-reader mode (SWMR) and only then given its own name: from that moment on it can be read at any
+// time, also when this process is killed. Frames are
+// gathered in memory and written in bursts. In a burst every series is flushed in turn, time last; a reader takes the
+// shortest series as the number of frames, so that half a burst is not seen.
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "carom/result.h"
+#include "base/atomic_file.h"
+#include "result/checkpoint.h"
+#include "result/h5.h"
+#include "result/recorder_events.h"
+#include "result/recorder_head.h"
+#include "result/layout.h"
+
+enum { SERIES = CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1, TIME_SERIES = SERIES - 1 };
+
+// A burst is due after this long, or when the buffer is full. A chunk that is not yet full is written anew by the next
+// burst, and its old place in the file is lost; so in long runs the interval grows with the time that the run has
+// taken: killing it costs at most one second or two per cent of the work, and half a minute at the most.
+static const double burst_interval = 1, burst_fraction = 0.02, burst_interval_max = 30;
+
+typedef struct series {
+  carom_series_info info;
+  size_t width;  // numbers per frame
+  hid_t dataset;
+  double *rows;  // (capacity x width)
+} series;
+
+struct carom_recorder {
+  const carom_scene *scene;
+  char *path;
+  carom_atomic_file target;
+  hid_t file;
+  hid_t ending;
+  hid_t verdict[6];
+  series series[SERIES];
+  carom_event_log events;
+  carom_checkpoint_log checkpoints;
+  double *buffer;
+  int capacity;     // frames that the buffer holds
+  int pending;      // frames in the buffer
+  int64_t written;  // frames in the file
+  double started, last_burst;
+  bool told;  // the contact moments of the next frame are in its row
+  bool finished;
+  carom_error failure;  // the first one; status CAROM_OK while there is none
+  carom_allocator allocator;
+};
+
+static carom_h5_file open_handle(const carom_recorder *recorder, carom_error *error) {
+  carom_h5_file file = {recorder->file, recorder->path, "write", CAROM_OK, error, recorder->allocator};
+  return file;
+}
+
+// Contact moments are known to one integrator alone, and would be most of the file of a small scene.
+static bool is_kept(const carom_recorder *recorder, int i) {
+  const char *integrator = recorder->scene->step.integrator;
+  return i != CAROM_SERIES_CONTACT_MOMENT || (integrator && strcmp(integrator, "cone") == 0);
+}
+
+// ---- the series ----------------------------------------------------------------------------------------------------
+
+// Chunks hold about 64 kB: many frames of few bodies, or (from 2731 bodies on) one frame, cut where it is very wide.
+static carom_h5_array series_array(const series *s, size_t body_count, const double *fill) {
+  enum { CHUNK_NUMBERS = 8192, CHUNK_BODIES = 32768 };
+  bool wide = s->info.components > 0;
+  carom_h5_array array = {s->info.path, s->info.unit, s->info.description, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                          wide ? 3 : 1, {0, 0, 0},    {0, 0, 0},           true,           fill};
+  size_t bodies = body_count < 1 ? 1 : body_count > CHUNK_BODIES ? CHUNK_BODIES : body_count;
+  size_t numbers = wide ? 3 * bodies : 8;  // three for all: their chunks then end at the same frame
+  size_t frames = CHUNK_NUMBERS / numbers;
+  array.chunk[0] = frames > 0 ? frames : 1;
+  if (wide) {
+    array.size[1] = body_count;
+    array.size[2] = (hsize_t)s->info.components;
+    array.chunk[1] = bodies;
+    array.chunk[2] = array.size[2];
+  }
+  return array;
+}
+
+// What was never written reads as NaN: the reader drops frames whose time is one.
+static void create_series(const carom_recorder *recorder, carom_h5_file *file) {
+  const double fill = NAN;
+  for (int i = 0; i < SERIES; i++) {
+    carom_h5_array array = series_array(&recorder->series[i], (size_t)recorder->scene->model->body_count, &fill);
+    if (is_kept(recorder, i)) carom_h5_write(file, &array, NULL);
+  }
+}
+
+static carom_h5_array verdict_array(int column, hid_t text) {
+  carom_h5_array array;
+  if (column < 3)
+    array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, text, text, 1, 0, 0, 0);
+  else if (column < 5)
+    array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, H5T_IEEE_F64LE,
+                               H5T_NATIVE_DOUBLE, 1, 0, 0, 0);
+  else
+    array = carom_result_array(CAROM_FIELD_VERDICT_PASS, H5T_STD_U8LE, H5T_NATIVE_INT, 1, 0, 0, 0);
+  array.chunk[0] = CAROM_VERDICT_MAX;
+  array.extendible = true;
+  return array;
+}
+
+// Nothing can be created once frames are written, so the places for the end are made now.
+static void create_ending(carom_h5_file *file) {
+  char text[CAROM_RESULT_ENDING_SIZE] = CAROM_RESULT_UNFINISHED;
+  hid_t type = carom_h5_text_type(sizeof text), column_type = carom_h5_text_type(CAROM_RESULT_VERDICT_TEXT_SIZE);
+  carom_h5_array array = carom_result_array(CAROM_FIELD_RUN_ENDING, type, type, 0, 0, 0, 0);
+  carom_h5_write(file, &array, text);
+  for (int i = 0; i < 6; i++) {
+    array = verdict_array(i, column_type);
+    carom_h5_write(file, &array, NULL);
+  }
+  H5Tclose(column_type);
+  H5Tclose(type);
+}
+
+// ---- creating ------------------------------------------------------------------------------------------------------
+
+static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error) {
+  enum { BUFFER_BYTES = 8 << 20, FRAMES_MAX = 8192 };
+  size_t width = 0, bodies = (size_t)recorder->scene->model->body_count;
+  for (int i = 0; i < SERIES; i++) {
+    series *s = &recorder->series[i];
+    s->info = carom_series_describe(i);
+    s->width = s->info.components > 0 ? bodies * (size_t)s->info.components : 1;
+    if (!is_kept(recorder, i)) s->width = 0;
+    width += s->width;
+  }
+  size_t capacity = BUFFER_BYTES / (width * sizeof(double));
+  recorder->capacity = capacity < 1 ? 1 : capacity > FRAMES_MAX ? FRAMES_MAX : (int)capacity;
+  recorder->buffer = CAROM_NEW(&recorder->allocator, double, width *(size_t)recorder->capacity);
+  if (!recorder->buffer)
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the frames of '%.700s'", recorder->path);
+  double *rows = recorder->buffer;
+  for (int i = 0; i < SERIES; i++) {
+    recorder->series[i].rows = rows;
+    rows += recorder->series[i].width * (size_t)recorder->capacity;
+  }
+  return CAROM_OK;
+}
+
+// HDF5 does not stand a failing disk well (see cut_off), so it gets none while it creates things: the file is made in
+// memory and its image is written by ourselves.
+static carom_h5_image make_image(const carom_recorder *recorder, const carom_provenance *provenance,
+                                 const carom_head_extra *extra, carom_h5_file *file) {
+  carom_h5_image image = {0};
+  file->id = carom_h5_create_in_memory(recorder->target.temporary, &image);
+  if (file->id < 0) carom_h5_fail_memory(file, "the head");
+  carom_result_write_head(file, recorder->scene, provenance, extra);
+  create_series(recorder, file);
+  carom_event_log_create(file);
+  carom_checkpoint_create(file);
+  create_ending(file);
+  if (file->id >= 0 && !carom_h5_close_in_memory(file->id, &image)) carom_h5_fail_memory(file, "the head");
+  return image;
+}
+
+static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
+  for (int i = 0; i < SERIES; i++) {
+    hsize_t size[3] = {CAROM_H5_ANY, CAROM_H5_ANY, CAROM_H5_ANY};
+    const carom_series_info *info = &recorder->series[i].info;
+    if (!is_kept(recorder, i)) continue;
+    recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->components > 0 ? 3 : 1, size);
+  }
+  carom_event_log_open(&recorder->events, file);
+  carom_checkpoint_open(&recorder->checkpoints, file);
+  for (int i = 0; i < 6; i++) {
+    const char *path = carom_result_fields[CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i].path;
+    hsize_t size = CAROM_H5_ANY;
+    recorder->verdict[i] = carom_h5_open_dataset(file, path, 1, &size);
+  }
+  recorder->ending = carom_h5_open_dataset(file, carom_result_fields[CAROM_FIELD_RUN_ENDING].path, 0, NULL);
+}
+
+static carom_status create_file(carom_recorder *recorder, const carom_provenance *provenance,
+                                const carom_head_extra *extra, carom_error *error) {
+  carom_h5_file file = open_handle(recorder, error);
+  carom_h5_image image = make_image(recorder, provenance, extra, &file);
+  if (file.status == CAROM_OK) file.status = carom_atomic_file_write(&recorder->target, image.bytes, image.size, error);
+  carom_h5_release_image(&image);
+  carom_atomic_file_close(&recorder->target);
+  if (file.status != CAROM_OK) return file.status;
+  hid_t access = carom_h5_access();
+  recorder->file = file.id = H5Fopen(recorder->target.temporary, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
+  if (file.id < 0) carom_h5_fail(&file, "starting to record");
+  H5Pclose(access);
+  open_datasets(recorder, &file);
+  return file.status;
+}
+
+// For a start: the same question is asked again, without a gap, when the file gets its name.
+static carom_status check_free(const char *path, bool overwrite, carom_error *error) {
+  struct stat info;
+  if (overwrite || stat(path, &info) != 0 || S_ISDIR(info.st_mode)) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_IO, "'%.700s' exists already; choose another name or overwrite it with --force",
+                    path);
+}
+
+static carom_status open_target(carom_recorder *recorder, const char *path, bool overwrite, carom_error *error) {
+  carom_status status = check_free(path, overwrite, error);
+  if (status == CAROM_OK) status = carom_atomic_file_open(&recorder->target, path, &recorder->allocator, error);
+  if (status != CAROM_OK) return status;
+  if (!recorder->target.temporary)
+    return carom_fail(error, CAROM_ERR_IO, "cannot write '%.700s': a result needs a regular file, not a device", path);
+  return CAROM_OK;
+}
+
+static carom_status start(carom_recorder *recorder, const char *path, bool overwrite,
+                          const carom_provenance *provenance, const carom_head_extra *extra, carom_error *error) {
+  recorder->path = carom_copy_text(&recorder->allocator, path);
+  if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", path);
+  carom_status status = allocate_buffer(recorder, error);
+  if (status == CAROM_OK) status = open_target(recorder, path, overwrite, error);
+  if (status != CAROM_OK) return status;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  status = create_file(recorder, provenance, extra, error);
+  carom_h5_leave(&guard);
+  return status == CAROM_OK ? carom_atomic_file_publish(&recorder->target, overwrite, error) : status;
+}
+
+carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
+                                   const carom_provenance *provenance, const carom_allocator *allocator,
+                                   carom_recorder **recorder, carom_error *error) {
+  return carom_recorder_create_with(path, overwrite, scene, provenance, NULL, allocator, recorder, error);
+}
+
+carom_status carom_recorder_create_with(const char *path, bool overwrite, const carom_scene *scene,
+                                        const carom_provenance *provenance, const carom_head_extra *extra,
+                                        const carom_allocator *allocator, carom_recorder **recorder,
+                                        carom_error *error) {
+  if (!path || !*path || !scene || !scene->model || !recorder)
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "carom_recorder_create needs a path, a built scene and a place for the recorder");
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_recorder *created = CAROM_NEW(&a, carom_recorder, 1);
+  if (!created) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", path);
+  created->allocator = a;
+  created->scene = scene;
+  created->file = created->ending = -1;
+  for (int i = 0; i < SERIES; i++) created->series[i].dataset = -1;
+  for (int i = 0; i < 6; i++) created->verdict[i] = -1;
+  carom_event_log_clear(&created->events);
+  carom_checkpoint_clear(&created->checkpoints);
+  created->started = created->last_burst = carom_clock();
+  carom_error failure = {CAROM_OK, ""};
+  carom_status status = start(created, path, overwrite, provenance, extra, &failure);
+  if (status != CAROM_OK) {
+    created->failure = failure;
+    carom_recorder_destroy(created);
+    return carom_fail(error, status, "%s", failure.message);
+  }
+  *recorder = created;
+  return CAROM_OK;
+}
+
+// ---- frames --------------------------------------------------------------------------------------------------------
+
+// The file as the last good burst left it is worth more than anything HDF5 could still try to add: its descriptor is
+// pointed at /dev/null, so that HDF5 can put its caches somewhere, close and let go. (Left to itself, 1.10 fails to
+// close the file on a full disk and crashes at the end of the process.)
+static void cut_off(carom_recorder *recorder) {
+  void *handle = NULL;
+  if (recorder->file < 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || !handle) return;
+  int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nowhere < 0) return;
+  (void)dup2(nowhere, *(int *)handle);
+  close(nowhere);
+}
+
+static carom_status give_up(carom_recorder *recorder, carom_status status, carom_error *error) {
+  cut_off(recorder);
+  recorder->failure.status = status;
+  recorder->pending = 0;
+  size_t length = strlen(recorder->failure.message);
+  snprintf(recorder->failure.message + length, sizeof recorder->failure.message - length,
+           ". The first %lld frames are safe in the file", (long long)recorder->written);
+  return carom_fail(error, status, "%s", recorder->failure.message);
+}
+
+static void write_series(carom_recorder *recorder, carom_h5_file *file, int count) {
+  for (int i = 0; i < SERIES; i++) {
+    series *s = &recorder->series[i];
+    if (s->dataset < 0) continue;
+    carom_h5_array array = series_array(s, (size_t)recorder->scene->model->body_count, NULL);
+    carom_h5_append(file, s->dataset, &array, (hsize_t)recorder->written, (hsize_t)count, s->rows);
+  }
+}
+
+static carom_status burst(carom_recorder *recorder, carom_error *error) {
+  recorder->last_burst = carom_clock();
+  if (recorder->pending == 0 && recorder->events.pending == 0) return CAROM_OK;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = open_handle(recorder, &recorder->failure);
+  carom_event_log_write(&recorder->events, &file);
+  write_series(recorder, &file, recorder->pending);
+  carom_status status = file.status;
+  if (status == CAROM_OK) {
+    recorder->written += recorder->pending;
+    recorder->pending = 0;
+  } else {
+    status = give_up(recorder, status, error);
+  }
+  carom_h5_leave(&guard);
+  return status;
+}
+
+static bool burst_is_due(const carom_recorder *recorder) {
+  if (recorder->pending >= recorder->capacity) return true;
+  double now = carom_clock();
+  double interval = fmin(fmax(burst_interval, burst_fraction * (now - recorder->started)), burst_interval_max);
+  return now - recorder->last_burst >= interval;
+}
+
+static double *row_of(const carom_recorder *recorder, int i) {
+  return recorder->series[i].rows + recorder->series[i].width * (size_t)recorder->pending;
+}
+
+static void gather_bodies(const carom_recorder *recorder, const carom_state *state) {
+  const carom_model *model = recorder->scene->model;
+  double *position = row_of(recorder, CAROM_SERIES_POSITION), *orientation = row_of(recorder, CAROM_SERIES_ORIENTATION);
+  double *velocity = row_of(recorder, CAROM_SERIES_VELOCITY), *spin = row_of(recorder, CAROM_SERIES_ANGULAR_VELOCITY);
+  for (int b = 0; b < model->body_count; b++) {
+    carom_pose pose = carom_state_pose(model, state, b);
+    carom_vec3 v = carom_state_velocity(model, state, b), w = carom_state_angular_velocity(model, state, b);
+    memcpy(position + 3 * (size_t)b, &pose.p, sizeof pose.p);
+    memcpy(orientation + 4 * (size_t)b, &pose.q, sizeof pose.q);
+    memcpy(velocity + 3 * (size_t)b, &v, sizeof v);
+    memcpy(spin + 3 * (size_t)b, &w, sizeof w);
+  }
+}
+
+// In the order of carom_audit_columns.
+static void gather_audit(const carom_recorder *recorder, const carom_audit_sample *a) {
+  double values[CAROM_AUDIT_COLUMNS];
+  for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) values[i] = NAN;
+  if (a) {
+    const double of_sample[CAROM_AUDIT_COLUMNS] = {a->kinetic,
+                                                   a->potential,
+                                                   a->energy,
+                                                   a->work,
+                                                   a->energy_error,
+                                                   a->momentum.x,
+                                                   a->momentum.y,
+                                                   a->momentum.z,
+                                                   a->momentum_error,
+                                                   a->angular_momentum.x,
+                                                   a->angular_momentum.y,
+                                                   a->angular_momentum.z,
+                                                   a->angular_momentum_error,
+                                                   a->restitution_loss,
+                                                   a->friction_loss,
+                                                   a->projection_energy,
+                                                   a->projection_angular_momentum,
+                                                   (double)a->collisions,
+                                                   a->penetration,
+                                                   a->complementarity,
+                                                   a->constraint};
+    memcpy(values, of_sample, sizeof values);
+  }
+  for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) *row_of(recorder, CAROM_SERIES_AUDIT + i) = values[i];
+}
+
+// What nobody told of this frame.
+static void gather_moments(carom_recorder *recorder) {
+  double *row = row_of(recorder, CAROM_SERIES_CONTACT_MOMENT);
+  for (size_t i = 0; !recorder->told && i < recorder->series[CAROM_SERIES_CONTACT_MOMENT].width; i++) row[i] = NAN;
+  recorder->told = false;
+}
+
+// A recorder that failed or finished says so for good.
+static carom_status check_open(const carom_recorder *recorder, carom_error *error) {
+  if (recorder->failure.status != CAROM_OK)
+    return carom_fail(error, recorder->failure.status, "%s", recorder->failure.message);
+  if (recorder->finished)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the record '%.700s' is finished and takes nothing more",
+                      recorder->path);
+  return CAROM_OK;
+}
+
+carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state, const carom_audit_sample *audit,
+                                  carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  if (status != CAROM_OK) return status;
+  if (state->body_count != recorder->scene->model->body_count) {
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, but the record '%.600s' was made for %d",
+                      state->body_count, recorder->path, recorder->scene->model->body_count);
+  }
+  gather_bodies(recorder, state);
+  gather_moments(recorder);
+  gather_audit(recorder, audit);
+  *row_of(recorder, TIME_SERIES) = state->time;
+  recorder->pending++;
+  return burst_is_due(recorder) ? burst(recorder, error) : CAROM_OK;
+}
+
+carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  size_t width = recorder->series[CAROM_SERIES_CONTACT_MOMENT].width;
+  if (status != CAROM_OK || width == 0) return status;
+  memcpy(row_of(recorder, CAROM_SERIES_CONTACT_MOMENT), moments, width * sizeof(double));
+  recorder->told = true;
+  return CAROM_OK;
+}
+
+carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
+                                   carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    if (carom_event_log_full(&recorder->events)) status = burst(recorder, error);
+    if (status == CAROM_OK) carom_event_log_add(&recorder->events, &events[i]);
+  }
+  return status;
+}
+
+carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
+                                       size_t size, carom_error *error) {
+  carom_status status = carom_recorder_flush(recorder, error);
+  if (status != CAROM_OK) return status;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = open_handle(recorder, &recorder->failure);
+  carom_checkpoint_write(&recorder->checkpoints, &file, state, memory, size);
+  status = file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
+  carom_h5_leave(&guard);
+  return status;
+}
+
+carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error) {
+  carom_status status = check_open(recorder, error);
+  return status == CAROM_OK ? burst(recorder, error) : status;
+}
+
+// ---- the end -------------------------------------------------------------------------------------------------------
+
+// Cuts a text to its field at a whole UTF-8 character.
+static void put_text(char *field, size_t size, const char *text) {
+  size_t length = text ? strlen(text) : 0;
+  if (length > size) {
+    length = size;
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+  }
+  memset(field, 0, size);
+  if (length > 0) memcpy(field, text, length);
+}
+
+typedef char verdict_text[CAROM_RESULT_VERDICT_TEXT_SIZE];
+
+static void write_verdict(carom_recorder *recorder, carom_h5_file *file, const carom_verdict *verdict) {
+  verdict_text texts[3][CAROM_VERDICT_MAX];
+  double numbers[2][CAROM_VERDICT_MAX];
+  int pass[CAROM_VERDICT_MAX];
+  int count = verdict->count < CAROM_VERDICT_MAX ? verdict->count : CAROM_VERDICT_MAX;
+  for (int i = 0; i < count; i++) {
+    const carom_verdict_row *row = &verdict->rows[i];
+    put_text(texts[0][i], sizeof(verdict_text), row->key);
+    put_text(texts[1][i], sizeof(verdict_text), row->label);
+    put_text(texts[2][i], sizeof(verdict_text), row->note);
+    numbers[0][i] = row->value;
+    numbers[1][i] = row->bound;
+    pass[i] = row->pass;
+  }
+  const void *columns[6] = {texts[0], texts[1], texts[2], numbers[0], numbers[1], pass};
+  hid_t type = carom_h5_text_type(sizeof(verdict_text));
+  for (int i = 0; i < 6; i++) {
+    carom_h5_array array = verdict_array(i, type);
+    carom_h5_append(file, recorder->verdict[i], &array, 0, (hsize_t)count, columns[i]);
+  }
+  H5Tclose(type);
+}
+
+static void write_ending(carom_recorder *recorder, carom_h5_file *file, const char *ending) {
+  char text[CAROM_RESULT_ENDING_SIZE];
+  put_text(text, sizeof text, ending && *ending ? ending : CAROM_RESULT_COMPLETE);
+  hid_t type = carom_h5_text_type(sizeof text);
+  if (file->status == CAROM_OK &&
+      (H5Dwrite(recorder->ending, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0 || H5Dflush(recorder->ending) < 0))
+    carom_h5_fail(file, "how the run ended");
+  H5Tclose(type);
+}
+
+static void close_datasets(carom_recorder *recorder) {
+  for (int i = 0; i < SERIES; i++) {
+    if (recorder->series[i].dataset >= 0) H5Dclose(recorder->series[i].dataset);
+    recorder->series[i].dataset = -1;
+  }
+  for (int i = 0; i < 6; i++) {
+    if (recorder->verdict[i] >= 0) H5Dclose(recorder->verdict[i]);
+    recorder->verdict[i] = -1;
+  }
+  carom_event_log_close(&recorder->events);
+  carom_checkpoint_close(&recorder->checkpoints);
+  if (recorder->ending >= 0) H5Dclose(recorder->ending);
+  recorder->ending = -1;
+}
+
+// Flushes first: a full disk must show while the file can still be cut off.
+static void sync_file(carom_recorder *recorder, carom_h5_file *file) {
+  void *handle = NULL;
+  if (file->status != CAROM_OK) return;
+  if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 || H5Fget_vfd_handle(file->id, H5P_DEFAULT, &handle) < 0)
+    carom_h5_fail(file, "flushing the file");
+  else if (handle && fsync(*(int *)handle) != 0)
+    file->status = carom_fail_file(file->error, file->verb, recorder->path, errno);
+}
+
+static carom_status finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
+                           carom_error *error) {
+  carom_h5_file file = open_handle(recorder, &recorder->failure);
+  if (verdict) write_verdict(recorder, &file, verdict);
+  write_ending(recorder, &file, ending);
+  sync_file(recorder, &file);
+  if (file.status != CAROM_OK) return give_up(recorder, file.status, error);
+  close_datasets(recorder);
+  recorder->file = -1;
+  recorder->finished = true;
+  if (H5Fclose(file.id) < 0) carom_h5_fail(&file, "closing the file");
+  return file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
+}
+
+carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
+                                   carom_error *error) {
+  carom_status status = carom_recorder_flush(recorder, error);
+  if (status != CAROM_OK) return status;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  status = finish(recorder, verdict, ending, error);
+  carom_h5_leave(&guard);
+  return status;
+}
+
+void carom_recorder_destroy(carom_recorder *recorder) {
+  if (!recorder) return;
+  if (recorder->file >= 0 && recorder->failure.status == CAROM_OK) (void)burst(recorder, NULL);
+  if (recorder->file >= 0) {
+    carom_h5_guard guard;
+    carom_h5_enter(&guard);
+    if (recorder->failure.status != CAROM_OK) cut_off(recorder);
+    close_datasets(recorder);
+    H5Fclose(recorder->file);
+    carom_h5_leave(&guard);
+  }
+  carom_atomic_file_abandon(&recorder->target);
+  carom_release(&recorder->allocator, recorder->checkpoints.bytes);
+  carom_release(&recorder->allocator, recorder->buffer);
+  carom_release(&recorder->allocator, recorder->path);
+  carom_release(&recorder->allocator, recorder);
+}

@@ -1,0 +1,40 @@
+// The head of a result file: everything but the frames.
+#ifndef CAROM_SRC_RESULT_RECORDER_HEAD_H
+#define CAROM_SRC_RESULT_RECORDER_HEAD_H
+
+#include "carom/result.h"
+#include "result/h5.h"
+#include "result/layout.h"
+
+// A dataset of the layout, neither chunked nor extendible.
+carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank, size_t n0,
+                                  size_t n1, size_t n2);
+
+// Tables of the head, compressed when they are large.
+void carom_result_write_doubles(carom_h5_file *file, carom_result_field_id id, int rank, size_t n0, size_t n1,
+                                size_t n2, const double *values);
+void carom_result_write_ints(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values);
+void carom_result_write_pairs(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values);  // n x 2
+typedef const char *carom_text_of(const void *context, int i);  // may give null
+void carom_result_write_texts(carom_h5_file *file, carom_result_field_id id, int count, carom_text_of *of,
+                              const void *context);
+
+// What a file holds besides what its scene tells: a plan has joints of its own, and groups.
+typedef struct carom_head_extra {
+  const carom_result_joint *joints;  // (joint_count)
+  int joint_count;
+  void (*write)(carom_h5_file *file, const void *context);  // may be null
+  const void *context;
+} carom_head_extra;
+
+// Attributes of the root, /scene, /bodies, /parts, /shapes, /walls and /joints; `extra` may be null.
+void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance,
+                             const carom_head_extra *extra);
+
+// carom_recorder_create with more in the head.
+carom_status carom_recorder_create_with(const char *path, bool overwrite, const carom_scene *scene,
+                                        const carom_provenance *provenance, const carom_head_extra *extra,
+                                        const carom_allocator *allocator, carom_recorder **recorder,
+                                        carom_error *error);
+
+#endif

@@ -1,0 +1,586 @@
+// Reading result files. Everything but the poses is read when the file is opened; a file is never trusted: every shape,
+// type and index is checked before it is used.
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/atomic_file.h"
+#include "result/checkpoint.h"
+#include "result/events.h"
+#include "result/joints.h"
+#include "result/plan.h"
+#include "result/walls.h"
+
+// ---- opening -------------------------------------------------------------------------------------------------------
+
+// HDF5's own messages about these are long and roundabout.
+static carom_status check_readable(const char *path, carom_error *error) {
+  struct stat info;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    if (errno == ENOENT)
+      return carom_fail(error, CAROM_ERR_IO, "cannot read '%.700s': there is no such file; check the path", path);
+    return carom_fail_file(error, "read", path, errno);
+  }
+  bool regular = fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+  bool empty = regular && info.st_size == 0;
+  close(descriptor);
+  if (!regular) return carom_fail(error, CAROM_ERR_IO, "cannot read '%.700s': it is not a regular file", path);
+  if (empty) return carom_fail(error, CAROM_ERR_FORMAT, "'%.700s' is empty, so it is not a result file", path);
+  return CAROM_OK;
+}
+
+// A file whose writer was killed, or still writes, is marked so and refuses a plain opening. The mode for readers
+// beside a writer takes it.
+static void open_file(carom_h5_file *file) {
+  if (H5Fis_hdf5(file->path) == 0) {
+    file->status =
+        carom_fail(file->error, CAROM_ERR_FORMAT,
+                   "'%.700s' is not a result file (HDF5); give the .h5 file that `carom run` wrote", file->path);
+    return;
+  }
+  hid_t access = carom_h5_access();
+  carom_error plain_error = {CAROM_OK, ""};
+  carom_h5_file plain = *file;
+  plain.error = &plain_error;
+  plain.id = H5Fopen(file->path, H5F_ACC_RDONLY, access);
+  if (plain.id < 0) carom_h5_fail(&plain, "opening");
+  file->id = plain.id >= 0 ? plain.id : H5Fopen(file->path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access);
+  if (file->id < 0 && strstr(plain_error.message, "already open"))
+    carom_h5_fail(file, "opening");
+  else if (file->id < 0)
+    file->status = carom_fail(file->error, plain.status, "%s", plain_error.message);
+  H5Pclose(access);
+}
+
+static void check_format(carom_h5_file *file) {
+  if (file->status != CAROM_OK) return;
+  int version = 0;
+  char *format = H5Aexists(file->id, "format") > 0 ? carom_h5_read_text_attribute(file, "format") : NULL;
+  bool ours = format && strcmp(format, CAROM_RESULT_FORMAT) == 0 &&
+              carom_h5_read_attribute(file, "format_version", H5T_NATIVE_INT, 0, &version);
+  carom_release(&file->allocator, format);
+  if (file->status != CAROM_OK) return;
+  if (!ours) {
+    file->status =
+        carom_fail(file->error, CAROM_ERR_FORMAT, "'%.700s' is an HDF5 file, but not a result of Carom", file->path);
+  } else if (version > CAROM_RESULT_VERSION) {
+    file->status =
+        carom_fail(file->error, CAROM_ERR_FORMAT,
+                   "'%.600s' has version %d of the result format and this Carom reads up to %d; update Carom",
+                   file->path, version, CAROM_RESULT_VERSION);
+  }
+}
+
+static void read_attributes(carom_h5_file *file, carom_result *result) {
+  result->title = carom_h5_read_text_attribute(file, "title");
+  result->description = carom_h5_read_text_attribute(file, "description");
+  result->version = carom_h5_read_text_attribute(file, "carom_version");
+  result->command = carom_h5_read_text_attribute(file, "command");
+  result->host = carom_h5_read_text_attribute(file, "host");
+  result->created = carom_h5_read_text_attribute(file, "created");
+  result->integrator = carom_h5_read_text_attribute(file, "integrator");
+  bool numbers = carom_h5_read_attribute(file, "seed", H5T_NATIVE_UINT64, 0, &result->seed) &&
+                 carom_h5_read_attribute(file, "step", H5T_NATIVE_DOUBLE, 0, &result->step) &&
+                 carom_h5_read_attribute(file, "duration", H5T_NATIVE_DOUBLE, 0, &result->duration);
+  if (!numbers) carom_h5_fail_format(file, "seed, step or duration", "is missing");
+  int planar = 0;
+  result->planar = carom_h5_read_attribute(file, "planar", H5T_NATIVE_INT, 0, &planar) && planar == 1;
+  result->camera.given =
+      carom_h5_read_attribute(file, "camera_position", H5T_NATIVE_DOUBLE, 3, &result->camera.position) &&
+      carom_h5_read_attribute(file, "camera_target", H5T_NATIVE_DOUBLE, 3, &result->camera.target);
+}
+
+// ---- bodies and parts ----------------------------------------------------------------------------------------------
+
+static const char *path_of(carom_result_field_id id) { return carom_result_fields[id].path; }
+
+// A whole dataset whose sizes are known, or CAROM_H5_ANY for the first.
+static double *read_doubles(carom_h5_file *file, carom_result_field_id id, int rank, hsize_t *n0, hsize_t n1,
+                            hsize_t n2) {
+  hsize_t size[3] = {*n0, n1, n2};
+  double *values = carom_h5_read(file, path_of(id), H5T_NATIVE_DOUBLE, sizeof(double), rank, size);
+  *n0 = size[0];
+  return values;
+}
+
+static int *read_ints(carom_h5_file *file, carom_result_field_id id, hsize_t *count) {
+  return carom_h5_read(file, path_of(id), H5T_NATIVE_INT, sizeof(int), 1, count);
+}
+
+typedef struct body_columns {
+  double *mass, *center, *inertia;
+  int *fixed, *color, *part_start, *part_count;
+} body_columns;
+
+static body_columns read_body_columns(carom_h5_file *file, hsize_t count) {
+  body_columns c;
+  c.mass = read_doubles(file, CAROM_FIELD_BODY_MASS, 1, &count, 0, 0);
+  c.center = read_doubles(file, CAROM_FIELD_BODY_CENTER, 2, &count, 3, 0);
+  c.inertia = read_doubles(file, CAROM_FIELD_BODY_INERTIA, 3, &count, 3, 3);
+  c.fixed = read_ints(file, CAROM_FIELD_BODY_FIXED, &count);
+  c.color = read_ints(file, CAROM_FIELD_BODY_COLOR, &count);
+  c.part_start = read_ints(file, CAROM_FIELD_BODY_PART_START, &count);
+  c.part_count = read_ints(file, CAROM_FIELD_BODY_PART_COUNT, &count);
+  return c;
+}
+
+static void release_body_columns(const carom_allocator *allocator, body_columns *c) {
+  void *blocks[] = {c->mass, c->center, c->inertia, c->fixed, c->color, c->part_start, c->part_count};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+}
+
+static void fill_body(carom_result_body *body, const body_columns *c, int b) {
+  body->fixed = c->fixed[b] != 0;
+  body->mass = c->mass[b];
+  memcpy(&body->center, c->center + 3 * (size_t)b, sizeof body->center);
+  memcpy(&body->inertia, c->inertia + 9 * (size_t)b, sizeof body->inertia);
+  body->color = (uint32_t)c->color[b] & 0xFFFFFFu;
+  body->part_start = c->part_start[b];
+  body->part_count = c->part_count[b];
+}
+
+static void read_bodies(carom_h5_file *file, carom_result *result) {
+  hsize_t count = CAROM_H5_ANY;
+  size_t stride = 0;
+  result->file->names = carom_h5_read_texts(file, path_of(CAROM_FIELD_BODY_NAME), &count, &stride);
+  if (file->status != CAROM_OK) return;
+  body_columns columns = read_body_columns(file, count);
+  if (file->status == CAROM_OK) {
+    result->bodies = CAROM_NEW(&file->allocator, carom_result_body, count);
+    if (!result->bodies) carom_h5_fail_memory(file, "/bodies");
+  }
+  if (file->status == CAROM_OK) {
+    result->body_count = (int)count;
+    for (int b = 0; b < result->body_count; b++) {
+      result->bodies[b].name = result->file->names + stride * (size_t)b;
+      fill_body(&result->bodies[b], &columns, b);
+    }
+  }
+  release_body_columns(&file->allocator, &columns);
+}
+
+static void read_parts(carom_h5_file *file, carom_result *result) {
+  hsize_t count = CAROM_H5_ANY;
+  int *shape = read_ints(file, CAROM_FIELD_PART_SHAPE, &count);
+  double *position = read_doubles(file, CAROM_FIELD_PART_POSITION, 2, &count, 3, 0);
+  double *orientation = read_doubles(file, CAROM_FIELD_PART_ORIENTATION, 2, &count, 4, 0);
+  if (file->status == CAROM_OK) {
+    result->parts = CAROM_NEW(&file->allocator, carom_result_part, count);
+    if (!result->parts) carom_h5_fail_memory(file, "/parts");
+  }
+  if (file->status == CAROM_OK) {
+    result->part_count = (int)count;
+    for (size_t p = 0; p < count; p++) {
+      result->parts[p].shape = shape[p];
+      memcpy(&result->parts[p].pose.p, position + 3 * p, sizeof(carom_vec3));
+      memcpy(&result->parts[p].pose.q, orientation + 4 * p, sizeof(carom_quat));
+    }
+  }
+  carom_release(&file->allocator, shape);
+  carom_release(&file->allocator, position);
+  carom_release(&file->allocator, orientation);
+}
+
+static void check_indices(carom_h5_file *file, const carom_result *result) {
+  if (file->status != CAROM_OK) return;
+  for (int b = 0; b < result->body_count; b++) {
+    const carom_result_body *body = &result->bodies[b];
+    if (body->part_start < 0 || body->part_count < 0 || body->part_start > result->part_count - body->part_count)
+      carom_h5_fail_format(file, path_of(CAROM_FIELD_BODY_PART_START), "points outside /parts");
+  }
+  for (int p = 0; p < result->part_count; p++) {
+    if (result->parts[p].shape < 0 || result->parts[p].shape >= result->shape_count)
+      carom_h5_fail_format(file, path_of(CAROM_FIELD_PART_SHAPE), "points outside /shapes");
+  }
+}
+
+// ---- shapes --------------------------------------------------------------------------------------------------------
+
+typedef struct shape_columns {
+  hsize_t count, vertex_count;
+  size_t stride;
+  char *kinds;
+  double *radius, *half_length;
+  double *half_axes;  // null in files from before there were shapes that need it
+  int *vertex_start;
+  double *vertices;
+} shape_columns;
+
+static shape_columns read_shape_columns(carom_h5_file *file) {
+  shape_columns c = {.count = CAROM_H5_ANY, .vertex_count = CAROM_H5_ANY};
+  c.kinds = carom_h5_read_texts(file, path_of(CAROM_FIELD_SHAPE_KIND), &c.count, &c.stride);
+  hsize_t ends = c.count + 1;
+  c.radius = read_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, &c.count, 0, 0);
+  c.half_length = read_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, &c.count, 0, 0);
+  if (file->status == CAROM_OK && H5Lexists(file->id, path_of(CAROM_FIELD_SHAPE_HALF_AXES), H5P_DEFAULT) > 0)
+    c.half_axes = read_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, &c.count, 3, 0);
+  c.vertex_start = read_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, &ends);
+  c.vertices = read_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, &c.vertex_count, 3, 0);
+  return c;
+}
+
+static void release_shape_columns(const carom_allocator *allocator, shape_columns *c) {
+  void *blocks[] = {c->kinds, c->radius, c->half_length, c->half_axes, c->vertex_start, c->vertices};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+}
+
+static int kind_of(const char *name) {
+  for (int k = 0; k < CAROM_SHAPE_KIND_COUNT; k++)
+    if (strcmp(name, carom_shape_kind_names[k]) == 0) return k;
+  return -1;
+}
+
+// Only the corners are taken from the file; faces and the rest of the lattice follow from them.
+static carom_status make_polytope(const shape_columns *c, int s, const carom_allocator *allocator,
+                                  const carom_shape **shape, carom_error *error) {
+  int from = c->vertex_start[s], to = c->vertex_start[s + 1];
+  if (from < 0 || to < from || (hsize_t)to > c->vertex_count)
+    return carom_fail(error, CAROM_ERR_FORMAT, "its vertices are out of range");
+  const carom_shape *core = NULL;
+  carom_status status = carom_shape_create_hull((const carom_vec3 *)(const void *)(c->vertices + 3 * (size_t)from),
+                                                to - from, allocator, &core, error);
+  if (status != CAROM_OK) return status;
+  if (c->radius[s] == 0) {
+    *shape = core;
+    return CAROM_OK;
+  }
+  status = carom_shape_create_rounded(core, c->radius[s], allocator, shape, error);
+  carom_shape_release(core);
+  return status;
+}
+
+static carom_status make_smooth(const shape_columns *c, int s, int kind, const carom_allocator *allocator,
+                                const carom_shape **shape, carom_error *error) {
+  if (!c->half_axes) return carom_fail(error, CAROM_ERR_FORMAT, "its half axes are missing");
+  const double *a = c->half_axes + 3 * (size_t)s;
+  if (kind == CAROM_SHAPE_ELLIPSOID)
+    return carom_shape_create_ellipsoid(cm_vec3(a[0], a[1], a[2]), allocator, shape, error);
+  if (kind == CAROM_SHAPE_CYLINDER) return carom_shape_create_cylinder(a[0], 2 * a[2], allocator, shape, error);
+  return carom_shape_create_cone(a[0], 2 * a[2], allocator, shape, error);
+}
+
+static carom_status make_shape(const shape_columns *c, int s, const carom_allocator *allocator,
+                               const carom_shape **shape, carom_error *error) {
+  int kind = kind_of(c->kinds + c->stride * (size_t)s);
+  switch (kind) {
+    case CAROM_SHAPE_POLYTOPE:
+      return make_polytope(c, s, allocator, shape, error);
+    case CAROM_SHAPE_ELLIPSOID:
+    case CAROM_SHAPE_CYLINDER:
+    case CAROM_SHAPE_CONE:
+      return make_smooth(c, s, kind, allocator, shape, error);
+    case CAROM_SHAPE_SPHERE:
+      return carom_shape_create_sphere(c->radius[s], allocator, shape, error);
+    case CAROM_SHAPE_CAPSULE:
+      return carom_shape_create_capsule(c->radius[s], 2 * c->half_length[s], allocator, shape, error);
+    case CAROM_SHAPE_HALFSPACE:
+      return carom_shape_create_halfspace(allocator, shape, error);
+    default:
+      return carom_fail(error, CAROM_ERR_FORMAT, "its kind is not known");
+  }
+}
+
+static void make_shapes(carom_h5_file *file, carom_result *result, const shape_columns *columns) {
+  result->shapes = CAROM_NEW(&file->allocator, const carom_shape *, columns->count);
+  if (!result->shapes) carom_h5_fail_memory(file, "/shapes");
+  for (int s = 0; file->status == CAROM_OK && (hsize_t)s < columns->count; s++) {
+    carom_error reason = {CAROM_OK, ""};
+    carom_status status = make_shape(columns, s, &file->allocator, &result->shapes[s], &reason);
+    if (status == CAROM_OK)
+      result->shape_count++;
+    else
+      file->status = carom_fail(file->error, status == CAROM_ERR_MEMORY ? status : CAROM_ERR_FORMAT,
+                                "shape %d of '%.400s' cannot be used: %.400s", s, file->path, reason.message);
+  }
+}
+
+static void read_shapes(carom_h5_file *file, carom_result *result) {
+  if (file->status != CAROM_OK) return;
+  shape_columns columns = read_shape_columns(file);
+  if (file->status == CAROM_OK) make_shapes(file, result, &columns);
+  release_shape_columns(&file->allocator, &columns);
+}
+
+// ---- series --------------------------------------------------------------------------------------------------------
+
+// Columns of the audit that files from before there were contacts do not have; they read as NaN. And what only some
+// integrators tell.
+static bool may_lack(int series) {
+  enum { OLDER_COLUMNS = 13 };
+  bool newer = series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
+  return newer || series == CAROM_SERIES_CONTACT_MOMENT;
+}
+
+// The length of the shortest series: a burst that was cut off left some of them longer.
+static void open_series(carom_h5_file *file, carom_result *result, hid_t *datasets) {
+  hsize_t shortest = INT_MAX;
+  for (int i = 0; i < carom_series_count(); i++) {
+    carom_series_info info = carom_series_describe(i);
+    hsize_t size[3] = {CAROM_H5_ANY, (hsize_t)result->body_count, (hsize_t)info.components};
+    if (may_lack(i) && file->status == CAROM_OK && H5Lexists(file->id, info.path, H5P_DEFAULT) <= 0) continue;
+    datasets[i] = carom_h5_open_dataset(file, info.path, info.components > 0 ? 3 : 1, size);
+    if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
+  }
+  result->frame_count = (int)shortest;
+}
+
+static void read_column(carom_h5_file *file, hid_t dataset, int series, int count, double *values) {
+  hsize_t row[3] = {0};
+  carom_h5_read_rows(file, dataset, carom_series_describe(series).path, 1, row, 0, (hsize_t)count, values);
+}
+
+static void read_columns(carom_h5_file *file, carom_result *result, const hid_t *datasets) {
+  int last = carom_series_count() - 1;
+  result->times = CAROM_NEW(&file->allocator, double, result->frame_count);
+  if (!result->times) {
+    carom_h5_fail_memory(file, "the times");
+    return;
+  }
+  read_column(file, datasets[last], last, result->frame_count, result->times);
+  for (int f = 0; f < result->frame_count; f++)
+    if (isnan(result->times[f])) result->frame_count = f;  // room was made, but the burst did not come to its end
+  size_t frames = (size_t)result->frame_count;
+  result->audit = CAROM_NEW(&file->allocator, double, CAROM_AUDIT_COLUMNS *frames);
+  if (!result->audit) {
+    carom_h5_fail_memory(file, "the audit");
+    return;
+  }
+  for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) {
+    int series = CAROM_SERIES_AUDIT + i;
+    double *column = result->audit + frames * (size_t)i;
+    for (size_t f = 0; f < frames; f++) column[f] = NAN;
+    if (datasets[series] >= 0) read_column(file, datasets[series], series, result->frame_count, column);
+  }
+}
+
+static void read_series(carom_h5_file *file, carom_result *result) {
+  if (file->status != CAROM_OK) return;
+  hid_t datasets[CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1];
+  int count = carom_series_count();
+  for (int i = 0; i < count; i++) datasets[i] = -1;
+  open_series(file, result, datasets);
+  if (file->status == CAROM_OK) read_columns(file, result, datasets);
+  for (int i = 0; i < count; i++) {
+    if (i < CAROM_SERIES_AUDIT)
+      result->file->series[i] = datasets[i];  // stays open for the frames
+    else if (datasets[i] >= 0)
+      H5Dclose(datasets[i]);
+  }
+}
+
+// ---- the end of the run --------------------------------------------------------------------------------------------
+
+static void fill_verdict(carom_result *result, int count, const size_t stride[3], const double *value,
+                         const double *bound, const int *pass) {
+  char *const *texts = result->file->verdict_texts;
+  carom_verdict *verdict = &result->verdict;
+  verdict->count = count;
+  verdict->pass = count > 0;
+  for (int i = 0; i < count; i++) {
+    size_t n = (size_t)i;
+    verdict->rows[i] = (carom_verdict_row){.key = texts[0] + stride[0] * n,
+                                           .label = texts[1] + stride[1] * n,
+                                           .note = texts[2] + stride[2] * n,
+                                           .value = value[i],
+                                           .bound = bound[i],
+                                           .pass = pass[i] != 0};
+    verdict->pass = verdict->pass && verdict->rows[i].pass;
+  }
+}
+
+static void read_verdict(carom_h5_file *file, carom_result *result) {
+  hsize_t count = CAROM_H5_ANY;
+  size_t stride[3] = {0, 0, 0};
+  for (int i = 0; i < 3; i++) {
+    carom_result_field_id id = CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i;
+    result->file->verdict_texts[i] = carom_h5_read_texts(file, path_of(id), &count, &stride[i]);
+  }
+  double *value = read_doubles(file, CAROM_FIELD_VERDICT_VALUE, 1, &count, 0, 0);
+  double *bound = read_doubles(file, CAROM_FIELD_VERDICT_BOUND, 1, &count, 0, 0);
+  int *pass = read_ints(file, CAROM_FIELD_VERDICT_PASS, &count);
+  if (file->status == CAROM_OK)
+    fill_verdict(result, count < CAROM_VERDICT_MAX ? (int)count : CAROM_VERDICT_MAX, stride, value, bound, pass);
+  carom_release(&file->allocator, value);
+  carom_release(&file->allocator, bound);
+  carom_release(&file->allocator, pass);
+}
+
+// A run that was killed has no verdict; one killed while writing it has columns of different lengths, worth nothing.
+static void read_ending(carom_h5_file *file, carom_result *result) {
+  result->ending = carom_h5_read_text(file, path_of(CAROM_FIELD_RUN_ENDING));
+  if (file->status != CAROM_OK) return;
+  result->complete = strcmp(result->ending, CAROM_RESULT_COMPLETE) == 0;
+  if (strcmp(result->ending, CAROM_RESULT_UNFINISHED) != 0) read_verdict(file, result);
+}
+
+// ---- the public functions ------------------------------------------------------------------------------------------
+
+static void read_all(carom_h5_file *file, carom_result *result) {
+  open_file(file);
+  result->file->id = file->id;
+  check_format(file);
+  read_attributes(file, result);
+  result->scene_source = carom_h5_read_text(file, path_of(CAROM_FIELD_SCENE_SOURCE));
+  result->scene_resolved = carom_h5_read_text(file, path_of(CAROM_FIELD_SCENE_RESOLVED));
+  read_bodies(file, result);
+  read_parts(file, result);
+  read_shapes(file, result);
+  check_indices(file, result);
+  read_series(file, result);
+  carom_result_read_events(file, result);
+  carom_result_read_walls(file, result);
+  carom_result_read_joints(file, result);
+  carom_result_read_plan(file, result);
+  read_ending(file, result);
+}
+
+static carom_result *allocate_result(const carom_allocator *allocator, const char *path) {
+  carom_result *result = CAROM_NEW(allocator, carom_result, 1);
+  if (!result) return NULL;
+  result->allocator = *allocator;
+  result->file = CAROM_NEW(allocator, struct carom_result_file, 1);
+  if (result->file) {
+    result->file->id = -1;
+    for (int i = 0; i < CAROM_SERIES_AUDIT; i++) result->file->series[i] = -1;
+    result->file->path = carom_copy_text(allocator, path);
+  }
+  if (result->file && result->file->path) return result;
+  carom_result_close(result);
+  return NULL;
+}
+
+carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,
+                               carom_error *error) {
+  if (!path || !result)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_result_open needs a path and a place for the result");
+  carom_status status = check_readable(path, error);
+  if (status != CAROM_OK) return status;
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_result *opened = allocate_result(&a, path);
+  if (!opened) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while reading '%.700s'", path);
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = {-1, opened->file->path, "read", CAROM_OK, error, a};
+  read_all(&file, opened);
+  carom_h5_leave(&guard);
+  if (file.status == CAROM_OK)
+    *result = opened;
+  else
+    carom_result_close(opened);
+  return file.status;
+}
+
+static void close_file(struct carom_result_file *file) {
+  if (file->id < 0) return;
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  for (int i = 0; i < CAROM_SERIES_AUDIT; i++)
+    if (file->series[i] >= 0) H5Dclose(file->series[i]);
+  H5Fclose(file->id);
+  carom_h5_leave(&guard);
+}
+
+void carom_result_close(carom_result *result) {
+  if (!result) return;
+  const carom_allocator allocator = result->allocator;
+  for (int s = 0; s < result->shape_count; s++) carom_shape_release(result->shapes[s]);
+  if (result->file) {
+    close_file(result->file);
+    for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
+    carom_release(&allocator, result->file->checkpoint);
+    carom_release(&allocator, result->file->names);
+    carom_release(&allocator, result->file->joint_names);
+    carom_release(&allocator, result->file->path);
+  }
+  carom_result_plan_release(result->plan, &allocator);
+  void *blocks[] = {result->title,          result->description, result->version,
+                    result->command,        result->host,        result->created,
+                    result->integrator,     result->ending,      result->times,
+                    result->audit,          result->bodies,      result->scene_source,
+                    result->scene_resolved, result->parts,       result->file,
+                    (void *)result->shapes, result->events,      result->walls,
+                    result->wall_points,    result->joints,      result->plan};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
+  carom_release(&allocator, result);
+}
+
+carom_status carom_frame_create(const carom_result *result, carom_frame *frame, carom_error *error) {
+  *frame = (carom_frame){0};
+  frame->poses = CAROM_NEW(&result->allocator, carom_pose, result->body_count);
+  frame->velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
+  frame->angular_velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
+  bool told = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
+  if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
+  if (frame->poses && frame->velocities && frame->angular_velocities && (frame->contact_moments || !told))
+    return CAROM_OK;
+  carom_frame_release(result, frame);
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
+}
+
+void carom_frame_release(const carom_result *result, carom_frame *frame) {
+  carom_release(&result->allocator, frame->poses);
+  carom_release(&result->allocator, frame->velocities);
+  carom_release(&result->allocator, frame->angular_velocities);
+  carom_release(&result->allocator, frame->contact_moments);
+  *frame = (carom_frame){0};
+}
+
+// One series of one frame, into `stride` doubles per body beginning at `to`: HDF5 scatters as it reads.
+static void read_series_row(carom_h5_file *file, const carom_result *result, int series, int index, double *to,
+                            int stride, int offset) {
+  if (file->status != CAROM_OK || result->body_count == 0) return;
+  carom_series_info info = carom_series_describe(series);
+  hsize_t bodies = (hsize_t)result->body_count, components = (hsize_t)info.components;
+  hsize_t start[3] = {(hsize_t)index, 0, 0}, block[3] = {1, bodies, components};
+  hsize_t room[2] = {bodies, (hsize_t)stride}, into[2] = {0, (hsize_t)offset}, part[2] = {bodies, components};
+  hid_t space = H5Dget_space(result->file->series[series]), memory = H5Screate_simple(2, room, NULL);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
+      H5Sselect_hyperslab(memory, H5S_SELECT_SET, into, NULL, part, NULL) < 0 ||
+      H5Dread(result->file->series[series], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) < 0)
+    carom_h5_fail(file, info.path);
+  H5Sclose(memory);
+  H5Sclose(space);
+}
+
+carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error) {
+  if (index < 0 || index >= result->frame_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "'%.600s' has no frame %d; it has frames 0 to %d", result->file->path,
+                      index, result->frame_count - 1);
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = {result->file->id, result->file->path, "read", CAROM_OK, error, result->allocator};
+  frame->time = result->times[index];
+  read_series_row(&file, result, CAROM_SERIES_POSITION, index, (double *)frame->poses, 7, 0);
+  read_series_row(&file, result, CAROM_SERIES_ORIENTATION, index, (double *)frame->poses, 7, 3);
+  read_series_row(&file, result, CAROM_SERIES_VELOCITY, index, (double *)frame->velocities, 3, 0);
+  read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, (double *)frame->angular_velocities, 3, 0);
+  if (frame->contact_moments)
+    read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, (double *)frame->contact_moments, 9, 0);
+  carom_h5_leave(&guard);
+  return file.status;
+}
+
+carom_status carom_result_checkpoint(carom_result *result, carom_state *state, const void **memory, size_t *size,
+                                     carom_error *error) {
+  carom_h5_guard guard;
+  carom_h5_enter(&guard);
+  carom_h5_file file = {result->file->id, result->file->path, "read", CAROM_OK, error, result->allocator};
+  size_t total = 0;
+  carom_release(&result->allocator, result->file->checkpoint);
+  result->file->checkpoint = carom_checkpoint_read(&file, &total);
+  carom_h5_leave(&guard);
+  if (file.status != CAROM_OK) return file.status;
+  if (!result->file->checkpoint)
+    return carom_fail(error, CAROM_ERR_FORMAT, "'%.700s' has no checkpoint to go on from", result->file->path);
+  if (!carom_checkpoint_unpack(result->file->checkpoint, total, state, memory, size))
+    return carom_fail(error, CAROM_ERR_FORMAT,
+                      "the checkpoint of '%.600s' is of another model (the scene has %d bodies)", result->file->path,
+                      state->body_count);
+  return CAROM_OK;
+}

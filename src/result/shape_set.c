@@ -1,0 +1,113 @@
+#include "result/shape_set.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+// ---- distinct shapes -----------------------------------------------------------------------------------------------
+
+// Open addressing with linear probing in a table at most half full; slots hold index + 1.
+static int find_or_add(carom_shape_set *set, int *slots, size_t mask, const carom_shape *shape) {
+  // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): the low bits of an address carry nothing.
+  size_t slot = (size_t)(((uint64_t)(uintptr_t)shape * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;
+  while (slots[slot] != 0) {
+    if (set->shapes[slots[slot] - 1] == shape) return slots[slot] - 1;
+    slot = (slot + 1) & mask;
+  }
+  set->shapes[set->count] = shape;
+  slots[slot] = ++set->count;
+  return set->count - 1;
+}
+
+bool carom_shape_set_create(carom_shape_set *set, const carom_model *model, const carom_allocator *allocator) {
+  size_t parts = (size_t)model->part_count, size = 16;
+  while (size < 2 * parts) size *= 2;
+  *set = (carom_shape_set){0};
+  int *slots = CAROM_NEW(allocator, int, size);
+  set->shapes = CAROM_NEW(allocator, const carom_shape *, parts);
+  set->of_part = CAROM_NEW(allocator, int, parts);
+  bool enough = slots && set->shapes && set->of_part;
+  if (enough) {
+    for (size_t p = 0; p < parts; p++) set->of_part[p] = find_or_add(set, slots, size - 1, model->parts[p].shape);
+  } else {
+    carom_shape_set_release(set, allocator);
+  }
+  carom_release(allocator, slots);
+  return enough;
+}
+
+void carom_shape_set_release(carom_shape_set *set, const carom_allocator *allocator) {
+  carom_release(allocator, (void *)set->shapes);
+  carom_release(allocator, set->of_part);
+  *set = (carom_shape_set){0};
+}
+
+// ---- tables --------------------------------------------------------------------------------------------------------
+
+static void count_all(carom_shape_tables *tables, const carom_shape_set *set) {
+  tables->shape_count = (size_t)set->count;
+  for (int s = 0; s < set->count; s++) {
+    const carom_polytope *polytope = carom_shape_polytope(set->shapes[s]);
+    if (!polytope) continue;
+    tables->vertex_count += (size_t)polytope->vertex_count;
+    tables->face_count += (size_t)polytope->face_count;
+    tables->corner_count += (size_t)polytope->face_start[polytope->face_count];
+  }
+}
+
+static bool allocate_all(carom_shape_tables *tables, const carom_allocator *allocator) {
+  size_t shapes = tables->shape_count;
+  tables->kinds = carom_allocate(allocator, shapes, sizeof *tables->kinds);
+  tables->radius = CAROM_NEW(allocator, double, shapes);
+  tables->half_length = CAROM_NEW(allocator, double, shapes);
+  tables->half_axes = CAROM_NEW(allocator, carom_vec3, shapes);
+  tables->vertex_start = CAROM_NEW(allocator, int, shapes + 1);
+  tables->face_start = CAROM_NEW(allocator, int, shapes + 1);
+  tables->vertices = CAROM_NEW(allocator, carom_vec3, tables->vertex_count);
+  tables->face_vertex_start = CAROM_NEW(allocator, int, tables->face_count + 1);
+  tables->face_vertices = CAROM_NEW(allocator, int, tables->corner_count);
+  return tables->kinds && tables->radius && tables->half_length && tables->half_axes && tables->vertex_start &&
+         tables->face_start && tables->vertices && tables->face_vertex_start && tables->face_vertices;
+}
+
+static void append_polytope(carom_shape_tables *tables, const carom_polytope *polytope, int *vertex, int *face) {
+  int corner = tables->face_vertex_start[*face];
+  memcpy(tables->vertices + *vertex, polytope->vertices, (size_t)polytope->vertex_count * sizeof(carom_vec3));
+  *vertex += polytope->vertex_count;
+  memcpy(tables->face_vertices + corner, polytope->face_vertices,
+         (size_t)polytope->face_start[polytope->face_count] * sizeof(int));
+  for (int f = 0; f < polytope->face_count; f++)
+    tables->face_vertex_start[++*face] = corner + polytope->face_start[f + 1];
+}
+
+bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set *set,
+                               const carom_allocator *allocator) {
+  *tables = (carom_shape_tables){0};
+  count_all(tables, set);
+  if (!allocate_all(tables, allocator)) {
+    carom_shape_tables_release(tables, allocator);
+    return false;
+  }
+  int vertex = 0, face = 0;
+  for (int s = 0; s < set->count; s++) {
+    const carom_shape *shape = set->shapes[s];
+    snprintf(tables->kinds[s], sizeof tables->kinds[s], "%s", carom_shape_kind_names[carom_shape_get_kind(shape)]);
+    tables->radius[s] = carom_shape_radius(shape);
+    tables->half_length[s] = carom_shape_half_length(shape);
+    tables->half_axes[s] = carom_shape_half_axes(shape);
+    if (carom_shape_polytope(shape)) append_polytope(tables, carom_shape_polytope(shape), &vertex, &face);
+    tables->vertex_start[s + 1] = vertex;
+    tables->face_start[s + 1] = face;
+  }
+  return true;
+}
+
+void carom_shape_tables_release(carom_shape_tables *tables, const carom_allocator *allocator) {
+  void *blocks[] = {tables->kinds,        tables->radius,     tables->half_length, tables->half_axes,
+                    tables->vertex_start, tables->face_start, tables->vertices,    tables->face_vertex_start,
+                    tables->face_vertices};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  *tables = (carom_shape_tables){0};
+}

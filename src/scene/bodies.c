@@ -1,0 +1,454 @@
+// Bodies: one entry of the list may stand for many copies.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/reader.h"
+
+enum { LONGEST_NAME = 200 };
+
+// One entry of the list while it is read.
+typedef struct entry {
+  const carom_node *node;
+  const carom_node *f[CAROM_MOST_KEYS];  // with defaults filled in
+  bool own[CAROM_MOST_KEYS];             // not from the defaults
+  char label[100];                       // "body 'top'"
+  const char *name;
+  int first;  // number of its first body
+  carom_array array;
+  carom_part *parts;  // (part_count) of the copy at hand
+  int part_count;
+  bool parts_vary;  // from copy to copy
+  bool fixed;
+} entry;
+
+// ---- defaults ----------------------------------------------------------------------------------------
+
+void carom_read_defaults(carom_reader *r) {
+  const carom_node *node = r->top[KEY_SCENE_DEFAULTS], *f[CAROM_MOST_KEYS], *body[CAROM_MOST_KEYS];
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_DEFAULTS, "defaults", f) || !f[KEY_DEFAULTS_BODY]) return;
+  if (!carom_read_fields(r, f[KEY_DEFAULTS_BODY], CAROM_SECTION_BODY, "defaults of bodies", body)) return;
+  for (int i = 0; i < KEYS_IN_BODY; i++) {
+    bool allowed = i != KEY_BODY_NAME && i != KEY_BODY_REPLICATE;
+    if (body[i] && !allowed)
+      carom_report(&r->reporter, body[i]->key_at, NULL, "'%s' cannot be a default: it belongs to one body",
+                   body[i]->key);
+    else
+      r->body_defaults[i] = body[i];
+  }
+}
+
+// Keys that say the same thing in two ways: a body's own word for it puts the default for the other aside.
+static void fill_defaults(const carom_reader *r, entry *e) {
+  static const int pairs[][2] = {{KEY_BODY_SHAPE, KEY_BODY_PARTS},
+                                 {KEY_BODY_DENSITY, KEY_BODY_MASS},
+                                 {KEY_BODY_ANGULAR_VELOCITY, KEY_BODY_ANGULAR_VELOCITY_BODY}};
+  for (int i = 0; i < KEYS_IN_BODY; i++) e->own[i] = e->f[i] != NULL;
+  for (int i = 0; i < KEYS_IN_BODY; i++) {
+    bool aside = e->own[i];
+    for (int k = 0; k < 3; k++)
+      aside = aside || (i == pairs[k][0] && e->own[pairs[k][1]]) || (i == pairs[k][1] && e->own[pairs[k][0]]);
+    if (!aside) e->f[i] = r->body_defaults[i];
+  }
+}
+
+// ---- names -------------------------------------------------------------------------------------------
+
+static bool read_name(carom_reader *r, entry *e, int number) {
+  snprintf(e->label, sizeof e->label, "body %d", number);
+  const carom_node *name = e->node->kind == CAROM_NODE_MAP ? carom_node_find(e->node, "name", 4) : NULL;
+  if (!name) {
+    char text[40];
+    int n = snprintf(text, sizeof text, "body%d", r->body_count);
+    e->name = carom_pool_text(&r->pool, text, (size_t)n);
+    return e->name != NULL;
+  }
+  if (!carom_read_text(r, name, &e->name)) return false;
+  if (name->length > LONGEST_NAME || strpbrk(name->text, "\n\t")) {
+    carom_report(&r->reporter, name->place, NULL, "the name of a body must be one line of at most %d bytes",
+                 LONGEST_NAME);
+    return false;
+  }
+  snprintf(e->label, sizeof e->label, "body '%.60s'", e->name);
+  return true;
+}
+
+static bool add_record(carom_reader *r, const entry *e, const char *name) {
+  int known = carom_names_find(&r->body_names, name);
+  if (known >= 0) {
+    const carom_node *first = r->bodies[known].node;
+    char hint[60] = "";
+    if (first->place.line > 0) snprintf(hint, sizeof hint, "the other one stands in line %d", first->place.line);
+    const carom_node *at = e->f[KEY_BODY_NAME] ? e->f[KEY_BODY_NAME] : e->node;
+    carom_report(&r->reporter, at->place, hint, "two bodies are named '%.80s'", name);
+  }
+  void *bodies = r->bodies;
+  if (!carom_pool_grow(&r->pool, &bodies, r->body_count, &r->body_capacity, sizeof *r->bodies)) return false;
+  r->bodies = bodies;
+  r->bodies[r->body_count] = (carom_body_record){.node = e->node};
+  if (carom_names_add(&r->body_names, name, r->body_count++)) return known < 0;
+  r->pool.failed = true;
+  return false;
+}
+
+static const char *copy_name(carom_reader *r, const entry *e, int n) {
+  if (e->array.kind == CAROM_ONCE) return e->name;
+  char text[LONGEST_NAME + 20];
+  int length = snprintf(text, sizeof text, "%s_%d", e->name, n);
+  return carom_pool_text(&r->pool, text, (size_t)length);
+}
+
+// Every copy's name is known before any copy is read, so that forces find it even when the body is in error.
+static bool register_names(carom_reader *r, entry *e) {
+  e->first = r->body_count;
+  for (int n = 0; n < (int)e->array.count; n++) {
+    const char *name = copy_name(r, e, n);
+    if (!name || !add_record(r, e, name)) return false;
+  }
+  return true;
+}
+
+// ---- parts -------------------------------------------------------------------------------------------
+
+static void release_parts(entry *e) {
+  for (int i = 0; i < e->part_count; i++) carom_shape_release(e->parts[i].shape);
+  e->part_count = 0;
+}
+
+static bool check_halfspace(carom_reader *r, const entry *e, const carom_node *node, const carom_shape *shape) {
+  if (e->fixed || carom_shape_get_kind(shape) != CAROM_SHAPE_HALFSPACE) return true;
+  carom_report(&r->reporter, node->place, "add 'fixed: true'", "a half-space has no mass, so %s must be fixed",
+               e->label);
+  return false;
+}
+
+// Adds one part; its shape is released with the entry whatever else is wrong with it.
+static bool add_part(carom_reader *r, entry *e, const carom_node *shape_node, carom_part part) {
+  part.shape = carom_read_shape(r, shape_node);
+  if (!part.shape) return false;
+  e->parts[e->part_count++] = part;
+  return check_halfspace(r, e, shape_node, part.shape);
+}
+
+static bool read_part(carom_reader *r, entry *e, const carom_node *node) {
+  const carom_node *f[CAROM_MOST_KEYS];
+  char label[130];
+  snprintf(label, sizeof label, "part of %s", e->label);
+  if (!carom_read_fields(r, node, CAROM_SECTION_PART, label, f)) return false;
+  carom_part part = {.pose = cm_pose_identity()};
+  bool good = carom_require(r, node, f[KEY_PART_SHAPE], "shape", label);
+  good = carom_read_vector(r, f[KEY_PART_POSITION], CAROM_LENGTH, &part.pose.p) && good;
+  good = carom_read_rotation(r, f[KEY_PART_ROTATION], &part.pose.q) && good;
+  good = carom_read_number(r, f[KEY_PART_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &part.density) && good;
+  return f[KEY_PART_SHAPE] && add_part(r, e, f[KEY_PART_SHAPE], part) && good;
+}
+
+static bool read_part_list(carom_reader *r, entry *e) {
+  bool good = true;
+  for (const carom_node *c = e->f[KEY_BODY_PARTS]->first; c && !carom_reader_failed(r); c = c->next)
+    good = read_part(r, e, c) && good;
+  return good;
+}
+
+static bool read_parts(carom_reader *r, entry *e) {
+  release_parts(e);
+  r->indices.used = false;
+  bool good = true;
+  if (e->f[KEY_BODY_SHAPE])
+    good = add_part(r, e, e->f[KEY_BODY_SHAPE], (carom_part){.pose = cm_pose_identity()});
+  else if (e->f[KEY_BODY_PARTS])
+    good = read_part_list(r, e);
+  e->parts_vary = r->indices.used;
+  return good;
+}
+
+static bool reserve_parts(carom_reader *r, entry *e) {
+  const carom_node *list = e->f[KEY_BODY_PARTS], *charges = e->f[KEY_BODY_CHARGES];
+  if (e->own[KEY_BODY_SHAPE] && e->own[KEY_BODY_PARTS])
+    return carom_exclusive(r, e->node, e->f[KEY_BODY_SHAPE], list, "shape and parts", e->label, false);
+  if (!carom_read_list(r, list, "parts") || !carom_read_list(r, charges, "charges")) return false;
+  int count = e->f[KEY_BODY_SHAPE] ? 1 : list ? list->count : 0;
+  r->pieces_left -= (int64_t)(count + (charges ? charges->count : 0)) * (int64_t)e->array.count;
+  if (r->pieces_left < 0) {
+    carom_report(&r->reporter, e->node->place, NULL, "the bodies have too many parts and charges");
+    return false;
+  }
+  e->parts = CAROM_POOL_ARRAY(&r->pool, carom_part, count);
+  return e->parts != NULL;
+}
+
+// ---- mass --------------------------------------------------------------------------------------------
+
+static bool read_inertia_matrix(carom_reader *r, const carom_node *node, carom_mat3 *J) {
+  int i = 0;
+  for (const carom_node *row = node->first; row; row = row->next, i++)
+    if (!carom_read_numbers(r, row, "inertia", CAROM_INERTIA, 3, J->m[i])) return false;
+  double scale = fabs(J->m[0][0]) + fabs(J->m[1][1]) + fabs(J->m[2][2]);
+  double skew = fabs(J->m[0][1] - J->m[1][0]) + fabs(J->m[0][2] - J->m[2][0]) + fabs(J->m[1][2] - J->m[2][1]);
+  if (!(skew <= 1e-9 * scale)) {
+    carom_report(&r->reporter, node->place, NULL, "the inertia matrix is not symmetric");
+    return false;
+  }
+  return true;
+}
+
+// [xx, yy, zz], [xx, yy, zz, xy, xz, yz] or three rows.
+static bool read_inertia(carom_reader *r, const carom_node *node, carom_mat3 *J) {
+  if (node->kind == CAROM_NODE_LIST && node->count == 3 && node->first->kind == CAROM_NODE_LIST)
+    return read_inertia_matrix(r, node, J);
+  if (node->kind != CAROM_NODE_LIST || (node->count != 3 && node->count != 6)) {
+    carom_report(&r->reporter, node->place, NULL, "'inertia' expects 3 numbers, 6 numbers or 3 rows of 3");
+    return false;
+  }
+  double v[6] = {0};
+  if (!carom_read_numbers(r, node, "inertia", CAROM_INERTIA, node->count, v)) return false;
+  *J = (carom_mat3){{{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}}};
+  return true;
+}
+
+static bool read_mass(carom_reader *r, const entry *e, carom_body_def *def) {
+  const carom_node *inertia = e->f[KEY_BODY_INERTIA], *center = e->f[KEY_BODY_CENTER];
+  bool good = carom_read_number(r, e->f[KEY_BODY_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &def->density);
+  good = carom_read_number(r, e->f[KEY_BODY_MASS], CAROM_MASS, CAROM_POSITIVE, &def->mass) && good;
+  if (e->own[KEY_BODY_DENSITY] && e->own[KEY_BODY_MASS])
+    good =
+        carom_exclusive(r, e->node, e->f[KEY_BODY_DENSITY], e->f[KEY_BODY_MASS], "density and mass", e->label, false);
+  if (inertia && !e->f[KEY_BODY_MASS]) {
+    carom_report(&r->reporter, inertia->place, NULL, "'inertia' of %s needs 'mass' beside it", e->label);
+    good = false;
+  }
+  if (center && !inertia) {
+    carom_report(&r->reporter, center->place, NULL, "'center' of %s needs 'inertia' beside it", e->label);
+    good = false;
+  }
+  def->has_inertia = inertia != NULL;
+  good = (!inertia || read_inertia(r, inertia, &def->inertia)) && good;
+  return carom_read_vector(r, center, CAROM_LENGTH, &def->center) && good;
+}
+
+// ---- motion ------------------------------------------------------------------------------------------
+
+static bool check_fixed(carom_reader *r, const entry *e) {
+  static const int keys[] = {KEY_BODY_VELOCITY, KEY_BODY_ANGULAR_VELOCITY, KEY_BODY_ANGULAR_VELOCITY_BODY};
+  bool good = true;
+  for (int i = 0; i < 3; i++) {
+    if (!e->own[keys[i]]) continue;
+    carom_report(&r->reporter, e->f[keys[i]]->key_at, NULL, "%s is fixed and cannot have a velocity", e->label);
+    good = false;
+  }
+  return good;
+}
+
+static bool read_velocities(carom_reader *r, const entry *e, carom_body_def *def) {
+  const carom_node *spin = e->f[KEY_BODY_ANGULAR_VELOCITY], *body_spin = e->f[KEY_BODY_ANGULAR_VELOCITY_BODY];
+  if (e->fixed) return check_fixed(r, e);
+  if (e->own[KEY_BODY_ANGULAR_VELOCITY] && e->own[KEY_BODY_ANGULAR_VELOCITY_BODY])
+    return carom_exclusive(r, e->node, spin, body_spin, "angular_velocity and angular_velocity_body", e->label, false);
+  bool good = carom_read_vector(r, e->f[KEY_BODY_VELOCITY], CAROM_VELOCITY, &def->velocity);
+  carom_vec3 w = cm_zero3();
+  good = carom_read_vector(r, spin ? spin : body_spin, CAROM_ANGULAR_VELOCITY, &w) && good;
+  def->angular_velocity = spin ? w : cm_rotate(def->pose.q, w);
+  return good;
+}
+
+static bool read_pose(carom_reader *r, const entry *e, int n, carom_pose *pose) {
+  bool good = carom_read_vector(r, e->f[KEY_BODY_POSITION], CAROM_LENGTH, &pose->p);
+  good = carom_read_rotation(r, e->f[KEY_BODY_ROTATION], &pose->q) && good;
+  carom_pose offset = carom_array_pose(&e->array, n);
+  if (e->array.kind != CAROM_ONCE) *pose = cm_pose(cm_add(pose->p, offset.p), cm_qmul(offset.q, pose->q));
+  return good;
+}
+
+static bool read_material(carom_reader *r, const entry *e, int *material) {
+  const carom_node *node = e->f[KEY_BODY_MATERIAL];
+  const char *name = NULL;
+  if (!node) return true;
+  if (!carom_read_text(r, node, &name)) return false;
+  int index = carom_names_find(&r->material_names, name);
+  if (index < 0) {
+    carom_unknown_name(r, node, "material", &r->material_names);
+    return false;
+  }
+  *material = r->doomed ? 0 : index;
+  return true;
+}
+
+// ---- charges on a body -------------------------------------------------------------------------------
+
+static bool read_charge(carom_reader *r, const entry *e, const carom_node *node, int body) {
+  const carom_node *f[CAROM_MOST_KEYS];
+  char label[130];
+  snprintf(label, sizeof label, "charge of %s", e->label);
+  if (!carom_read_fields(r, node, CAROM_SECTION_CHARGE, label, f)) return false;
+  bool good = carom_require(r, node, f[KEY_CHARGE_CHARGE], "charge", label);
+  carom_vec3 point = cm_zero3();
+  double charge = 0;
+  int set = 0;
+  good = carom_read_vector(r, f[KEY_CHARGE_POSITION], CAROM_LENGTH, &point) && good;
+  good = carom_read_number(r, f[KEY_CHARGE_CHARGE], CAROM_CHARGE, CAROM_ANY, &charge) && good;
+  const char *name = NULL;
+  good = carom_read_text(r, f[KEY_CHARGE_SET], &name) && good;
+  if (name && (set = carom_names_find(&r->charge_set_names, name)) < 0)
+    carom_unknown_name(r, f[KEY_CHARGE_SET], "charge set", &r->charge_set_names);
+  if (!name && r->charge_set_count == 0) {
+    carom_report(&r->reporter, node->place, "add one under 'forces: charges'",
+                 "there is no set of charges to belong to");
+    set = -1;
+  }
+  if (!good || set < 0) return false;
+  if (body >= 0 && carom_builder_add_charge(r->builder, set, body, point, charge) < 0) carom_check_builder(r, node);
+  return true;
+}
+
+static bool read_charges(carom_reader *r, const entry *e, int body) {
+  bool good = true;
+  const carom_node *list = e->f[KEY_BODY_CHARGES];
+  for (const carom_node *c = list ? list->first : NULL; c && !carom_reader_failed(r); c = c->next)
+    good = read_charge(r, e, c, body) && good;
+  return good;
+}
+
+// ---- one copy ----------------------------------------------------------------------------------------
+
+static bool read_definition(carom_reader *r, entry *e, int n, carom_body_def *def) {
+  bool good = read_pose(r, e, n, &def->pose);
+  if (n == 0 || e->parts_vary) good = read_parts(r, e) && good;
+  def->parts = e->parts;
+  def->part_count = e->part_count;
+  good = read_mass(r, e, def) && good;
+  good = read_velocities(r, e, def) && good;
+  good = read_material(r, e, &def->material) && good;
+  return carom_read_color(r, e->f[KEY_BODY_COLOR], &def->color) && good;
+}
+
+static void note(carom_reader *r, const entry *e, int n, const carom_body_def *def) {
+  carom_body_record *record = &r->bodies[e->first + n];
+  record->position = def->pose.p;
+  record->moving = !def->fixed;
+  record->solid = def->part_count > 0;
+  for (int i = 0; i < def->part_count; i++)
+    if (carom_shape_get_kind(def->parts[i].shape) == CAROM_SHAPE_HALFSPACE) record->solid = false;
+}
+
+static bool read_copy(carom_reader *r, entry *e, int n) {
+  carom_body_def def = carom_body_default();
+  carom_array_set_indices(r, &e->array, n);
+  def.name = copy_name(r, e, n);
+  def.fixed = e->fixed;
+  if (!def.name) return false;
+  int body = -1;
+  if (read_definition(r, e, n, &def)) {
+    note(r, e, n, &def);
+    body = carom_builder_add_body(r->builder, &def);
+    if (body < 0) carom_check_builder(r, e->f[KEY_BODY_INERTIA] ? e->f[KEY_BODY_INERTIA] : e->node);
+  }
+  return read_charges(r, e, body) && body >= 0;
+}
+
+// ---- one entry ---------------------------------------------------------------------------------------
+
+// The radius about the origin of the body's frame that holds all parts.
+static double reach(const entry *e) {
+  double radius = 0;
+  for (int i = 0; i < e->part_count; i++)
+    radius = fmax(radius, cm_norm(e->parts[i].pose.p) + carom_shape_bounding_radius(e->parts[i].shape));
+  return radius;
+}
+
+static bool place_cloud(carom_reader *r, entry *e) {
+  int count = (int)e->array.count;
+  carom_cloud_sphere *bodies = CAROM_POOL_ARRAY(&r->pool, carom_cloud_sphere, count);
+  if (!bodies) return false;
+  int64_t vertices = r->vertices_left;  // the shapes are made again when the copies are read
+  for (int n = 0; n < count && !carom_reader_failed(r); n++) {
+    carom_array_set_indices(r, &e->array, n);
+    if ((n == 0 || e->parts_vary) && !read_parts(r, e)) return false;
+    if (!carom_read_vector(r, e->f[KEY_BODY_POSITION], CAROM_LENGTH, &bodies[n].center)) return false;
+    bodies[n].radius = reach(e);
+    if (!isfinite(bodies[n].radius)) {
+      carom_report(&r->reporter, e->array.node->place, NULL, "a half-space cannot be part of a cloud");
+      return false;
+    }
+  }
+  r->vertices_left = vertices;
+  return carom_place_cloud(r, &e->array, bodies);
+}
+
+static bool check_count(carom_reader *r, const entry *e) {
+  double total = (double)r->body_count + e->array.count;
+  if (total <= (double)r->options.max_bodies) return true;
+  const carom_node *at = e->array.node ? e->array.node : e->node;
+  carom_report(&r->reporter, at->place, NULL, "the scene has more than %.0f bodies: %.0f here",
+               (double)r->options.max_bodies, total);
+  return false;
+}
+
+static void read_copies(carom_reader *r, entry *e) {
+  if (e->array.kind == CAROM_CLOUD && !place_cloud(r, e)) {
+    if (!carom_reader_failed(r)) read_copy(r, e, 0);  // for its other mistakes
+    return;
+  }
+  // One copy in error is enough: the others have the same mistake.
+  for (int n = 0; n < (int)e->array.count && !carom_reader_failed(r); n++)
+    if (!read_copy(r, e, n)) return;
+}
+
+// False when reading on makes no sense: too many bodies.
+static bool read_entry(carom_reader *r, const carom_node *node, int number) {
+  entry e = {.node = node, .name = ""};
+  bool named = read_name(r, &e, number);
+  if (!carom_read_fields(r, node, CAROM_SECTION_BODY, e.label, e.f)) return true;
+  fill_defaults(r, &e);
+  r->indices.active = false;
+  bool good = carom_read_array(r, e.f[KEY_BODY_REPLICATE], &e.array);
+  if (good && !check_count(r, &e)) return false;
+  good = carom_read_bool(r, e.f[KEY_BODY_FIXED], &e.fixed) && good;
+  if (!good) e.array = (carom_array){.kind = CAROM_ONCE, .n = {1, 1, 1}, .count = 1};
+  good = named && register_names(r, &e) && reserve_parts(r, &e) && good;
+  // With a broken array or name the rest is still read once, for its own mistakes.
+  if (good)
+    read_copies(r, &e);
+  else if (named && e.parts && e.first < r->body_count && !carom_reader_failed(r))
+    read_copy(r, &e, 0);
+  release_parts(&e);
+  r->indices.active = false;
+  return true;
+}
+
+// ---- bodies in the same place ------------------------------------------------------------------------
+
+static int compare_places(const void *a, const void *b) {
+  const carom_body_record *p = *(const carom_body_record *const *)a, *q = *(const carom_body_record *const *)b;
+  const double u[] = {p->position.x, p->position.y, p->position.z}, v[] = {q->position.x, q->position.y, q->position.z};
+  for (int i = 0; i < 3; i++)
+    if (u[i] != v[i]) return u[i] < v[i] ? -1 : 1;
+  return p < q ? -1 : p > q;  // records stand in the order of the bodies
+}
+
+static void warn_coincident(carom_reader *r) {
+  const carom_body_record **sorted = CAROM_POOL_ARRAY(&r->pool, const carom_body_record *, r->body_count);
+  if (!sorted) return;
+  int n = 0;
+  for (int i = 0; i < r->body_count; i++)
+    if (r->bodies[i].solid) sorted[n++] = &r->bodies[i];
+  if (n < 2) return;
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
+  const carom_node *last = NULL;
+  for (int i = 1; i < n; i++) {
+    const carom_body_record *p = sorted[i - 1], *q = sorted[i];
+    carom_vec3 d = cm_sub(p->position, q->position);
+    if (d.x != 0 || d.y != 0 || d.z != 0 || !(p->moving || q->moving) || q->node == last) continue;
+    last = q->node;
+    carom_warn(&r->reporter, q->node->place, NULL, "two bodies are in the same place, (%g, %g, %g) m", q->position.x,
+               q->position.y, q->position.z);
+  }
+}
+
+void carom_read_bodies(carom_reader *r) {
+  const carom_node *list = r->top[KEY_SCENE_BODIES];
+  if (!carom_read_list(r, list, "bodies") || !list) return;
+  int number = 0;
+  for (const carom_node *c = list->first; c && !carom_reader_failed(r); c = c->next)
+    if (!read_entry(r, c, number++)) break;
+  if (r->reporter.list->error_count == 0 && r->body_count > 1) warn_coincident(r);
+}

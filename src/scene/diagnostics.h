@@ -1,0 +1,32 @@
+// Collecting findings: every mistake in one go, each with its place.
+#ifndef CAROM_SRC_SCENE_DIAGNOSTICS_H
+#define CAROM_SRC_SCENE_DIAGNOSTICS_H
+
+#include "carom/scene.h"
+
+// Where something stands. `line` 0 means that there is no line (an override, a file that cannot be opened).
+typedef struct carom_place {
+  const char *file;
+  int line, column;
+} carom_place;
+
+typedef struct carom_reporter {
+  carom_diagnostics *list;
+  int capacity;
+  bool out_of_memory;
+} carom_reporter;
+
+enum { CAROM_MAX_DIAGNOSTICS = 100 };  // the last one kept says that there are more
+
+void carom_reporter_begin(carom_reporter *reporter, carom_diagnostics *list, const carom_allocator *allocator);
+// An error. The hint may be null. Control characters in the text become '?'; a repetition is dropped.
+void carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
+    CAROM_PRINTF(4, 5);
+void carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
+    CAROM_PRINTF(4, 5);
+// By place, file after file, so that a user can go through a file from top to bottom.
+void carom_reporter_sort(carom_reporter *reporter);
+// True when no more can be kept: reading on would only cost time.
+bool carom_reporter_full(const carom_reporter *reporter);
+
+#endif

@@ -1,0 +1,191 @@
+// Complementarity problems in files: the set, and which format it is.
+#include "scene/lcp_file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/atomic_file.h"
+#include "base/text_buffer.h"
+
+static const size_t FILE_MOST = (size_t)4 << 30;
+
+// ---- the set -------------------------------------------------------------------------------------------------------
+
+carom_lcp_record *carom_lcp_set_add(carom_lcp_set *set) {
+  if (!carom_grow(&set->allocator, (void **)&set->records, set->count, &set->capacity, sizeof *set->records))
+    return NULL;
+  set->records[set->count] = (carom_lcp_record){0};
+  return set->records + set->count++;
+}
+
+void carom_lcp_set_destroy(carom_lcp_set *set) {
+  if (!set) return;
+  carom_allocator a = set->allocator;
+  for (int i = 0; i < set->count; i++) {
+    carom_release(&a, set->records[i].M);
+    carom_release(&a, set->records[i].q);
+    carom_release(&a, set->records[i].lower);
+    carom_release(&a, set->records[i].upper);
+  }
+  carom_release(&a, set->records);
+  carom_release(&a, set);
+}
+
+int carom_lcp_set_count(const carom_lcp_set *set) { return set->count; }
+const char *carom_lcp_set_format(const carom_lcp_set *set) { return set->format; }
+
+carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i) {
+  const carom_lcp_record *r = set->records + i;
+  return (carom_mlcp_problem){.n = r->n, .M = r->M, .q = r->q, .lower = r->lower, .upper = r->upper};
+}
+
+// ---- what the formats share ----------------------------------------------------------------------------------------
+
+carom_status carom_lcp_reserve(carom_lcp_set *set, const carom_text *text, double **array, size_t count,
+                               carom_error *error) {
+  if (count > (size_t)(text->end - text->at))
+    return carom_fail(error, CAROM_ERR_FORMAT, "%s:%d: %zu numbers are announced, but the file ends before", text->name,
+                      text->line, count);
+  *array = CAROM_NEW(&set->allocator, double, count);
+  return *array ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "%s: no memory for %zu numbers", text->name, count);
+}
+
+carom_status carom_lcp_number(const carom_text *text, carom_word word, bool infinite, double *value,
+                              carom_error *error) {
+  char copy[128], *stop;
+  const char *expected = infinite ? "a number, inf or -inf" : "a number";
+  bool minus = word.length > 0 && word.start[0] == '-';
+  carom_word rest = {word.start + minus, word.length - minus};
+  if (infinite && (carom_word_is(rest, "inf") || carom_word_is(rest, "infinity"))) {
+    *value = minus ? -INFINITY : INFINITY;
+    return CAROM_OK;
+  }
+  if (word.length == 0 || word.length >= sizeof copy) return carom_text_expected(text, expected, word, error);
+  for (size_t i = 0; i < word.length; i++)
+    if (!word.start[i] || !strchr("0123456789+-.eE", word.start[i]))
+      return carom_text_expected(text, expected, word, error);
+  memcpy(copy, word.start, word.length);
+  copy[word.length] = 0;
+  *value = strtod(copy, &stop);
+  if (*stop) return carom_text_expected(text, expected, word, error);
+  if (isfinite(*value)) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_NUMBER, "%s:%d: %s is out of range", text->name, text->line, copy);
+}
+
+// ---- which format --------------------------------------------------------------------------------------------------
+
+static carom_status read_any(carom_lcp_set *set, carom_text *text, carom_error *error) {
+  size_t size = (size_t)(text->end - text->at);
+  if (size >= 8 && memcmp(text->at, "LCPFILE1", 8) == 0) return carom_lcp_read_binary(set, text, error);
+  carom_text look = *text;
+  carom_word word = carom_text_word_anywhere(&look);
+  while (word.length > 0 && word.start[0] == '#') {
+    carom_text_skip_line(&look);
+    word = carom_text_word_anywhere(&look);
+  }
+  if (carom_word_is(word, "carom-lcp")) return *text = look, carom_lcp_read_text(set, text, error);
+  if (word.length > 0 && (word.start[0] == '{' || word.start[0] == '[')) return carom_lcp_read_json(set, text, error);
+  if (word.length > 0 && word.start[0] >= '0' && word.start[0] <= '9') return carom_lcp_read_siconos(set, text, error);
+  return carom_text_expected(&look, "a complementarity problem: 'carom-lcp 1', JSON, LCPFILE1 or numbers", word, error);
+}
+
+carom_status carom_lcp_set_parse(carom_lcp_set **set, const char *name, const void *data, size_t size,
+                                 const carom_allocator *allocator, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_text text = {name, data, (const char *)data + size, 1};
+  *set = CAROM_NEW(&a, carom_lcp_set, 1);
+  if (!*set) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
+  (*set)->allocator = a;
+  locale_t own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = own ? uselocale(own) : (locale_t)0;
+  carom_status status =
+      own ? read_any(*set, &text, error) : carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
+  if (own) uselocale(before), freelocale(own);
+  if (status == CAROM_OK && (*set)->count == 0)
+    status = carom_fail(error, CAROM_ERR_FORMAT, "%s: there is no problem in the file", name);
+  if (status == CAROM_OK) return CAROM_OK;
+  carom_lcp_set_destroy(*set);
+  *set = NULL;
+  return status;
+}
+
+static carom_status slurp(FILE *file, const char *path, carom_text_buffer *buffer, carom_error *error) {
+  for (;;) {
+    if (buffer->length > FILE_MOST)
+      return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 4 GiB", path);
+    if (!carom_text_buffer_reserve(buffer, 65536))
+      return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory after %zu bytes", path, buffer->length);
+    errno = 0;
+    size_t got = fread(buffer->data + buffer->length, 1, 65536, file);
+    buffer->length += got;
+    if (got == 0) return ferror(file) ? carom_fail_file(error, "read", path, errno) : CAROM_OK;
+  }
+}
+
+carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const carom_allocator *allocator,
+                                carom_error *error) {
+  *set = NULL;
+  FILE *file = fopen(path, "rb");
+  if (!file) return carom_fail_file(error, "read", path, errno);
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_text_buffer buffer = carom_text_buffer_make(&a);
+  carom_status status = slurp(file, path, &buffer, error);
+  fclose(file);
+  if (status == CAROM_OK)
+    status = carom_lcp_set_parse(set, path, buffer.data ? buffer.data : "", buffer.length, allocator, error);
+  carom_text_buffer_release(&buffer);
+  return status;
+}
+
+// ---- writing -------------------------------------------------------------------------------------------------------
+
+static void add_numbers(carom_text_buffer *text, const double *x, int count, size_t stride) {
+  for (int i = 0; i < count; i++) {
+    double value = x[(size_t)i * stride];
+    if (i > 0) carom_text_buffer_add(text, " ");
+    if (isinf(value))
+      carom_text_buffer_add(text, value > 0 ? "inf" : "-inf");
+    else
+      carom_text_buffer_number(text, value, 17);
+  }
+  carom_text_buffer_add(text, "\n");
+}
+
+static void add_remark(carom_text_buffer *text, const char *remark) {
+  carom_text_buffer_add(text, "# ");
+  for (const char *c = remark; *c; c++) {
+    carom_text_buffer_add_n(text, c, 1);
+    if (*c == '\n') carom_text_buffer_add(text, "# ");
+  }
+  carom_text_buffer_add(text, "\n");
+}
+
+static void add_problem(carom_text_buffer *text, const carom_mlcp_problem *problem) {
+  int n = problem->n;
+  carom_text_buffer_print(text, "carom-lcp 1\nn %d\nM\n", n);
+  for (int i = 0; i < n; i++) add_numbers(text, problem->M + i, n, (size_t)n);
+  carom_text_buffer_add(text, "q\n");
+  add_numbers(text, problem->q, n, 1);
+  if (problem->lower) carom_text_buffer_add(text, "lower\n"), add_numbers(text, problem->lower, n, 1);
+  if (problem->upper) carom_text_buffer_add(text, "upper\n"), add_numbers(text, problem->upper, n, 1);
+}
+
+carom_status carom_lcp_write(const char *path, const carom_mlcp_problem *problem, const char *remark,
+                             const carom_allocator *allocator, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_atomic_file file = {0};
+  carom_text_buffer text = carom_text_buffer_make(&a);
+  if (remark) add_remark(&text, remark);
+  add_problem(&text, problem);
+  carom_status status = text.failed ? carom_fail(error, CAROM_ERR_MEMORY, "cannot write '%s': out of memory", path)
+                                    : carom_atomic_file_open(&file, path, &a, error);
+  if (status == CAROM_OK) file.quick = true, status = carom_atomic_file_write(&file, text.data, text.length, error);
+  if (status == CAROM_OK) status = carom_atomic_file_commit(&file, error);
+  carom_atomic_file_abandon(&file);
+  carom_text_buffer_release(&text);
+  return status;
+}

@@ -1,0 +1,231 @@
+// From files to one tree: reading, includes, merging, overrides.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "scene/reader.h"
+
+enum { MAX_INCLUDE_DEPTH = 16 };
+
+// ---- files -------------------------------------------------------------------------------------------
+
+static void system_message(char *why, size_t size) {
+  if (strerror_r(errno, why, size) != 0) snprintf(why, size, "error %d", errno);
+}
+
+static bool read_all(int fd, char *data, size_t size, char *why, size_t why_size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t n = read(fd, data + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      if (n < 0)
+        system_message(why, why_size);
+      else
+        snprintf(why, why_size, "it became shorter while being read");
+      return false;
+    }
+    done += (size_t)n;
+  }
+  return true;
+}
+
+static bool check_file(int fd, int64_t limit, size_t *size, char *why, size_t why_size) {
+  struct stat info;
+  if (fstat(fd, &info) != 0) {
+    system_message(why, why_size);
+    return false;
+  }
+  // A device or a pipe might never end.
+  if (!S_ISREG(info.st_mode)) {
+    snprintf(why, why_size, S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file");
+    return false;
+  }
+  if ((int64_t)info.st_size > limit) {
+    snprintf(why, why_size, "it is too large (%.1f MB)", (double)info.st_size / 1e6);
+    return false;
+  }
+  *size = (size_t)info.st_size;
+  return true;
+}
+
+char *carom_read_whole_file(const char *path, int64_t limit, const carom_allocator *allocator, size_t *size, char *why,
+                            size_t why_size) {
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // non-blocking, or opening a pipe would wait for a writer
+  if (fd < 0) {
+    system_message(why, why_size);
+    return NULL;
+  }
+  char *data = NULL;
+  if (check_file(fd, limit, size, why, why_size)) {
+    data = carom_allocate(allocator, *size + 1, 1);
+    if (!data) snprintf(why, why_size, "out of memory");
+    if (data && !read_all(fd, data, *size, why, why_size)) {
+      carom_release(allocator, data);
+      data = NULL;
+    }
+  }
+  close(fd);
+  return data;
+}
+
+const char *carom_join_path(carom_pool *pool, const char *folder, const char *path) {
+  size_t n = path[0] == '/' ? 0 : strlen(folder), m = strlen(path);
+  char *joined = carom_pool_get(pool, n + m + 1);
+  if (!joined) return NULL;
+  memcpy(joined, folder, n);
+  memcpy(joined + n, path, m);
+  return joined;
+}
+
+static const char *folder_of(carom_pool *pool, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return carom_pool_text(pool, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+// ---- includes ----------------------------------------------------------------------------------------
+
+// A file on the way from the scene file to the include at hand.
+typedef struct chain {
+  const struct chain *parent;
+  const char *folder;  // seen from the folder of the scene file
+  dev_t device;
+  ino_t inode;
+  bool identified;
+  int depth;
+} chain;
+
+static carom_node *load(carom_reader *r, const chain *self, const char *file, const char *text, size_t size);
+
+static void identify(chain *self, const char *path) {
+  struct stat info;
+  if (stat(path, &info) != 0) return;
+  self->device = info.st_dev;
+  self->inode = info.st_ino;
+  self->identified = true;
+}
+
+static bool includes_itself(const chain *self) {
+  for (const chain *p = self->parent; p && self->identified; p = p->parent)
+    if (p->identified && p->device == self->device && p->inode == self->inode) return true;
+  return false;
+}
+
+// Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file.
+static bool adjust_mesh_paths(carom_reader *r, carom_node *node, const char *folder) {
+  if (folder[0] == '\0') return true;
+  for (carom_node *c = node->first; c; c = c->next) {
+    carom_node *file =
+        c->key && strcmp(c->key, "mesh") == 0 && c->kind == CAROM_NODE_MAP ? carom_node_find(c, "file", 4) : NULL;
+    if (file && file->kind == CAROM_NODE_SCALAR && file->length > 0) {
+      file->text = carom_join_path(&r->pool, folder, file->text);
+      if (!file->text) return false;
+      file->length = strlen(file->text);
+    }
+    if (!adjust_mesh_paths(r, c, folder)) return false;
+  }
+  return true;
+}
+
+static carom_node *include_file(carom_reader *r, const chain *parent, const carom_node *node, const char *name) {
+  if (r->options.self_contained) {
+    carom_report(&r->reporter, node->place, NULL, "this scene may not open other files");
+    return NULL;
+  }
+  const char *relative = carom_join_path(&r->pool, parent->folder, name);
+  const char *path = relative ? carom_join_path(&r->pool, r->folder, relative) : NULL;
+  const char *folder = path ? folder_of(&r->pool, relative) : NULL;
+  if (!folder) return NULL;
+  chain self = {.parent = parent, .folder = folder, .depth = parent->depth + 1};
+  identify(&self, path);
+  if (includes_itself(&self)) {
+    carom_report(&r->reporter, node->place, NULL, "'%s' includes itself", name);
+    return NULL;
+  }
+  if (self.depth > MAX_INCLUDE_DEPTH || --r->files_left < 0) {
+    carom_report(&r->reporter, node->place, NULL, "too many includes");
+    return NULL;
+  }
+  char why[200];
+  size_t size;
+  char *text = carom_read_whole_file(path, r->bytes_left, &r->allocator, &size, why, sizeof why);
+  if (!text) {
+    carom_report(&r->reporter, node->place, NULL, "cannot include '%s': %s", name, why);
+    return NULL;
+  }
+  r->bytes_left -= (int64_t)size;
+  carom_node *root = load(r, &self, path, text, size);
+  carom_release(&r->allocator, text);
+  return root && adjust_mesh_paths(r, root, folder) ? root : NULL;
+}
+
+static carom_node *include_item(carom_reader *r, const chain *parent, const carom_node *item) {
+  const carom_node *slots[CAROM_MOST_KEYS] = {item};
+  if (item->kind != CAROM_NODE_SCALAR) {
+    if (!carom_read_fields(r, item, CAROM_SECTION_INCLUDE, "include", slots)) return NULL;
+    if (!carom_require(r, item, slots[KEY_INCLUDE_FILE], "file", "include")) return NULL;
+  }
+  const char *name = NULL;
+  return carom_read_text(r, slots[KEY_INCLUDE_FILE], &name) ? include_file(r, parent, item, name) : NULL;
+}
+
+// All includes in their order, then the file itself over them.
+static carom_node *merge_includes(carom_reader *r, const chain *self, carom_node *root) {
+  carom_node *include = carom_node_take(root, "include");
+  if (!include || carom_node_is_null(include)) return root;
+  carom_node single = *include;
+  single.next = NULL;
+  const carom_node *item = include->kind == CAROM_NODE_LIST ? include->first : &single;
+  carom_node *merged = carom_node_new(&r->pool, CAROM_NODE_MAP, root->place);
+  for (; merged && item; item = item->next) {
+    carom_node *part = include_item(r, self, item);
+    if (part && !carom_node_merge(&r->pool, merged, part)) return NULL;
+  }
+  return merged && carom_node_merge(&r->pool, merged, root) ? merged : NULL;
+}
+
+static carom_node *load(carom_reader *r, const chain *self, const char *file, const char *text, size_t size) {
+  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, file, text, size, true);
+  if (!root) return NULL;
+  if (carom_node_is_null(root)) {
+    carom_report(&r->reporter, root->place, "a scene begins with 'carom: 1'", "the file is empty");
+    return NULL;
+  }
+  if (root->kind != CAROM_NODE_MAP) {
+    char got[80];
+    carom_report(&r->reporter, root->place, "a scene begins with 'carom: 1'",
+                 "expected a mapping at the top level, got %s", carom_describe(root, got, sizeof got));
+    return NULL;
+  }
+  return merge_includes(r, self, root);
+}
+
+// The sections in the order of the reference, so that the resolved text does not depend on who said what first.
+static void put_in_order(carom_node *root) {
+  const carom_section_keys *keys = &carom_scene_sections[CAROM_SECTION_SCENE];
+  carom_node rest = *root;
+  root->first = root->last = NULL;
+  root->count = 0;
+  for (int i = 0; i < keys->count; i++) {
+    carom_node *section = carom_node_take(&rest, keys->keys[i]);
+    if (section) carom_node_append(root, section);
+  }
+  for (carom_node *c = rest.first, *next; c; c = next) {
+    next = c->next;
+    carom_node_append(root, c);
+  }
+}
+
+carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size) {
+  chain self = {.folder = ""};
+  r->folder = folder_of(&r->pool, r->path);
+  if (!r->folder) return NULL;
+  if (!r->options.self_contained) identify(&self, r->path);
+  carom_node *root = load(r, &self, r->path, text, size);
+  for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
+  if (root) put_in_order(root);
+  return root;
+}

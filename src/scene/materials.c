@@ -1,0 +1,63 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "scene/reader.h"
+
+// What the builder refused is reported at `node`. A fresh builder then goes on checking, so that one mistake does not
+// hide the others; the scene is lost anyway.
+void carom_check_builder(carom_reader *r, const carom_node *node) {
+  carom_error error;
+  carom_status status = carom_builder_status(r->builder, &error);
+  if (status == CAROM_OK) return;
+  carom_builder_destroy(r->builder);
+  r->builder = NULL;
+  if (status == CAROM_ERR_MEMORY)
+    r->pool.failed = true;
+  else
+    carom_report(&r->reporter, node->place, NULL, "%s", error.message);
+  r->doomed = true;
+  if (carom_builder_create(&r->allocator, &r->builder, NULL) != CAROM_OK) r->pool.failed = true;
+}
+
+static bool check_range(carom_reader *r, const carom_node *node, double value) {
+  if (!node || value <= 1) return true;
+  carom_report(&r->reporter, node->place, NULL, "'%s' must be from 0 to 1, got %g", node->key, value);
+  return false;
+}
+
+static bool read_material(carom_reader *r, const carom_node *node, carom_material_def *def) {
+  const carom_node *f[CAROM_MOST_KEYS];
+  char label[100];
+  snprintf(label, sizeof label, "material '%.60s'", node->key);
+  if (!carom_read_fields(r, node, CAROM_SECTION_MATERIAL, label, f)) return false;
+  bool good = carom_read_number(r, f[KEY_MATERIAL_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &def->density);
+  good = carom_read_number(r, f[KEY_MATERIAL_RESTITUTION], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->restitution) && good;
+  good = check_range(r, f[KEY_MATERIAL_RESTITUTION], def->restitution) && good;
+  good = carom_read_number(r, f[KEY_MATERIAL_FRICTION], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->friction) && good;
+  return carom_read_color(r, f[KEY_MATERIAL_COLOR], &def->color) && good;
+}
+
+static void add_material(carom_reader *r, const carom_node *node, const char *name, int index) {
+  carom_material_def def = carom_material_default();
+  def.name = name;
+  bool good = !node || read_material(r, node, &def);
+  if (good && carom_builder_add_material(r->builder, &def) < 0) carom_check_builder(r, node ? node : r->root);
+  if (!good) r->doomed = true;  // indices are off from here on
+  if (!carom_names_add(&r->material_names, name, index)) r->pool.failed = true;
+}
+
+// The material "default" is number 0 whether or not the scene says anything of it.
+void carom_read_materials(carom_reader *r) {
+  const carom_node *map = r->top[KEY_SCENE_MATERIALS];
+  if (map && carom_node_is_null(map)) map = NULL;
+  if (map && map->kind != CAROM_NODE_MAP) {
+    char got[80];
+    carom_report(&r->reporter, map->place, NULL, "'materials' must be a mapping from names to properties, got %s",
+                 carom_describe(map, got, sizeof got));
+    map = NULL;
+  }
+  add_material(r, map ? carom_node_find(map, "default", 7) : NULL, "default", 0);
+  int index = 1;
+  for (const carom_node *c = map ? map->first : NULL; c && !carom_reader_failed(r); c = c->next)
+    if (strcmp(c->key, "default") != 0) add_material(r, c, c->key, index++);
+}

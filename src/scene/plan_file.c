@@ -1,0 +1,294 @@
+// Reading a problem: text -> tree -> scene, plan and options.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/nearest.h"
+#include "scene/plan_reader.h"
+
+enum { MOST_BYTES = 4 << 20, MOST_NODES = 400000 };
+
+// ---- shared by the readers -----------------------------------------------------------------------------------------
+
+static int find_key(const char *const *keys, const char *key) {
+  for (int i = 0; keys[i]; i++)
+    if (strcmp(keys[i], key) == 0) return i;
+  return -1;
+}
+
+bool carom_plan_fields(carom_plan_reader *p, const carom_node *node, const char *const *keys, const char *label,
+                       const carom_node **slots) {
+  for (int i = 0; keys[i]; i++) slots[i] = NULL;
+  if (carom_node_is_null(node)) return true;
+  if (node->kind != CAROM_NODE_MAP) {
+    char got[80];
+    carom_report(&p->r.reporter, node->place, NULL, "%s must be a mapping, got %s", label,
+                 carom_describe(node, got, sizeof got));
+    return false;
+  }
+  for (const carom_node *c = node->first; c; c = c->next) {
+    int key = find_key(keys, c->key);
+    if (key >= 0) {
+      slots[key] = c;
+      continue;
+    }
+    char hint[100];
+    carom_nearest nearest = carom_nearest_begin(c->key, strlen(c->key));
+    for (int i = 0; keys[i]; i++) carom_nearest_try(&nearest, keys[i]);
+    carom_nearest_hint(&nearest, hint, sizeof hint);
+    carom_report(&p->r.reporter, c->key_at, hint, "unknown key '%.80s' in %s", c->key, label);
+  }
+  return true;
+}
+
+int carom_plan_read_body(carom_plan_reader *p, const carom_node *node) {
+  const char *name = NULL;
+  if (!node || !carom_read_text(&p->r, node, &name)) return -1;
+  const carom_model *model = p->file->scene->model;
+  int body = carom_model_find_body(model, name);
+  if (body >= 0) return body;
+  char hint[100];
+  carom_nearest nearest = carom_nearest_begin(node->text, node->length);
+  for (int i = 0; i < model->body_count; i++) carom_nearest_try(&nearest, model->bodies[i].name);
+  carom_nearest_hint(&nearest, hint, sizeof hint);
+  carom_report(&p->r.reporter, node->place, hint, "the scene has no body '%.80s'", name);
+  return -1;
+}
+
+bool carom_plan_read_bodies(carom_plan_reader *p, const carom_node *node, int body[2]) {
+  if (!node || node->kind != CAROM_NODE_LIST || node->count != 2) {
+    if (node) carom_report(&p->r.reporter, node->place, NULL, "expected the names of two bodies, [a, b]");
+    return false;
+  }
+  body[0] = carom_plan_read_body(p, node->first);
+  body[1] = carom_plan_read_body(p, node->first->next);
+  return body[0] >= 0 && body[1] >= 0;
+}
+
+bool carom_plan_read_pose(carom_plan_reader *p, const carom_node *position, const carom_node *rotation,
+                          carom_pose *pose) {
+  bool good = carom_read_vector(&p->r, position, CAROM_LENGTH, &pose->p);
+  return carom_read_rotation(&p->r, rotation, &pose->q) && good;
+}
+
+bool carom_plan_read_node(carom_plan_reader *p, const carom_node *node, int *number) {
+  if (node && carom_node_is(node, "last")) {
+    *number = CAROM_LAST_NODE;
+    return true;
+  }
+  return carom_read_int(&p->r, node, 0, p->def.intervals, number);
+}
+
+void carom_plan_check_at(carom_plan_reader *p, const carom_node *node) {
+  carom_error error;
+  if (carom_plan_check(p->file->plan, &error) == CAROM_OK || p->r.doomed) return;
+  p->r.doomed = true;  // the plan keeps its first mistake only
+  carom_report(&p->r.reporter, node->place, NULL, "%s", error.message);
+}
+
+// ---- the top level -------------------------------------------------------------------------------------------------
+
+static const char *const top_keys[] = {"carom-plan", "title",     "description", "constants",  "scene", "horizon",
+                                       "joints",     "actuators", "start",       "conditions", "costs", "contacts",
+                                       "avoid",      "guess",     "solver",      NULL};
+enum {
+  TOP_VERSION,
+  TOP_TITLE,
+  TOP_DESCRIPTION,
+  TOP_CONSTANTS,
+  TOP_SCENE,
+  TOP_HORIZON,
+  TOP_JOINTS,
+  TOP_ACTUATORS,
+  TOP_START,
+  TOP_CONDITIONS,
+  TOP_COSTS,
+  TOP_CONTACTS,
+  TOP_AVOID,
+  TOP_GUESS,
+  TOP_SOLVER
+};
+
+static void read_horizon(carom_plan_reader *p, const carom_node *node) {
+  static const char *const keys[] = {"intervals", "step", "duration", "free", "shortest", "longest", "scale", NULL};
+  const carom_node *f[CAROM_PLAN_MOST_KEYS];
+  carom_plan_def *d = &p->def;
+  double duration = 0, scale[2];
+  if (!node || !carom_plan_fields(p, node, keys, "horizon", f)) return;
+  carom_read_int(&p->r, f[0], 0, 100000, &d->intervals);  // a horizon of zero is told by the plan
+  carom_read_number(&p->r, f[1], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->step);
+  carom_exclusive(&p->r, node, f[1], f[2], "step and duration", "horizon", false);
+  if (f[2] && carom_read_number(&p->r, f[2], CAROM_TIME, CAROM_NOT_NEGATIVE, &duration))
+    d->step = d->intervals > 0 ? duration / d->intervals : 0;
+  carom_read_bool(&p->r, f[3], &d->free_time);
+  carom_read_number(&p->r, f[4], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->shortest);
+  carom_read_number(&p->r, f[5], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->longest);
+  if (f[6] && carom_read_numbers(&p->r, f[6], "scale", CAROM_NUMBER, 2, scale))
+    d->scale_low = scale[0], d->scale_high = scale[1];
+}
+
+// The method and margin of avoidance are needed before the plan exists.
+static void read_avoidance_settings(carom_plan_reader *p, const carom_node *node) {
+  static const char *const methods[] = {"lifted", "nested", NULL};
+  int method = 0;
+  if (!node || node->kind != CAROM_NODE_MAP) return;
+  if (carom_read_choice(&p->r, carom_node_find(node, "method", 6), methods, &method))
+    p->def.avoidance = method == 1 ? CAROM_AVOID_NESTED : CAROM_AVOID_LIFTED;
+  carom_read_number(&p->r, carom_node_find(node, "margin", 6), CAROM_LENGTH, CAROM_NOT_NEGATIVE, &p->def.margin);
+}
+
+static void read_solver(carom_plan_reader *p, const carom_node *node) {
+  static const char *const keys[] = {"max_iterations", "tolerance", "refinements", "sweep",   "max_sweeps",
+                                     "seed",           "barrier",   "starts",      "threads", NULL};
+  const carom_node *f[CAROM_PLAN_MOST_KEYS];
+  carom_plan_options *o = &p->file->options;
+  double seed = 1;
+  if (!node || !carom_plan_fields(p, node, keys, "solver", f)) return;
+  carom_read_int(&p->r, f[0], 0, 1000000, &o->max_iterations);
+  carom_read_number(&p->r, f[1], CAROM_NUMBER, CAROM_POSITIVE, &o->tolerance);
+  carom_read_int(&p->r, f[2], 0, 8, &o->refinements);
+  carom_read_bool(&p->r, f[3], &o->sweep);
+  carom_read_int(&p->r, f[4], 0, 20, &o->max_sweeps);
+  carom_read_number(&p->r, f[6], CAROM_NUMBER, CAROM_POSITIVE, &o->barrier);
+  carom_read_int(&p->r, f[7], 1, 10000, &o->starts);
+  carom_read_int(&p->r, f[8], 0, 1024, &o->threads);
+  if (carom_read_integer(&p->r, f[5], 0, 9007199254740992.0, &seed)) o->seed = (uint64_t)seed;
+}
+
+static bool read_scene(carom_plan_reader *p, const carom_node *node) {
+  const char *name = NULL;
+  carom_reader *r = &p->r;
+  if (!carom_require(r, r->root, node, "scene", "the problem") || !carom_read_text(r, node, &name)) return false;
+  const char *path = carom_join_path(&r->pool, r->folder, name);
+  if (!path) return false;
+  carom_diagnostics found = {0};
+  carom_status status = carom_scene_read(path, NULL, &r->allocator, &p->file->scene, &found);
+  for (int i = 0; i < found.count; i++) {
+    const carom_diagnostic *d = &found.items[i];
+    const char *file = carom_pool_text(&r->pool, d->file, strlen(d->file));
+    if (!file) break;
+    if (d->warning)
+      carom_warn(&r->reporter, (carom_place){file, d->line, d->column}, d->hint, "%s", d->message);
+    else
+      carom_report(&r->reporter, (carom_place){file, d->line, d->column}, d->hint, "%s", d->message);
+  }
+  carom_diagnostics_release(&found);
+  if (status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
+  return status == CAROM_OK;
+}
+
+static bool make_plan(carom_plan_reader *p, const carom_node *at) {
+  carom_error error;
+  carom_status status =
+      carom_plan_create(p->file->scene->model, p->file->scene->state, &p->def, &p->r.allocator, &p->file->plan, &error);
+  if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
+  if (status != CAROM_OK) carom_report(&p->r.reporter, at->place, NULL, "%s", error.message);
+  p->no_time = status == CAROM_ERR_NUMBER;
+  return status == CAROM_OK;
+}
+
+static void check_version(carom_plan_reader *p, const carom_node *node) {
+  if (node && carom_node_is(node, "1")) return;
+  carom_report(&p->r.reporter, node ? node->place : p->r.root->place, "a problem begins with 'carom-plan: 1'",
+               node ? "this library reads problems of version 1" : "missing key 'carom-plan'");
+}
+
+static bool read_title(carom_plan_reader *p, const carom_node *node) {
+  const char *title = NULL;
+  carom_read_text(&p->r, node, &title);
+  p->file->title = carom_copy_text(&p->r.allocator, title ? title : p->file->scene->title);
+  return p->file->title != NULL;
+}
+
+static bool read_problem(carom_plan_reader *p) {
+  const carom_node *f[CAROM_PLAN_MOST_KEYS];
+  if (!carom_plan_fields(p, p->r.root, top_keys, "the problem", f)) return true;
+  check_version(p, f[TOP_VERSION]);
+  p->r.top[KEY_SCENE_CONSTANTS] = f[TOP_CONSTANTS];
+  carom_read_constants(&p->r);
+  if (!read_scene(p, f[TOP_SCENE])) return !p->r.reporter.out_of_memory;
+  if (!read_title(p, f[TOP_TITLE])) return false;
+  read_horizon(p, f[TOP_HORIZON]);
+  read_avoidance_settings(p, f[TOP_AVOID]);
+  if (!make_plan(p, f[TOP_HORIZON] ? f[TOP_HORIZON] : p->r.root)) return !p->r.reporter.out_of_memory;
+  carom_plan_read_joints(p, f[TOP_JOINTS]);
+  carom_plan_read_actuators(p, f[TOP_ACTUATORS]);
+  carom_plan_read_starts(p, f[TOP_START]);
+  carom_plan_read_conditions(p, f[TOP_CONDITIONS]);
+  carom_plan_read_costs(p, f[TOP_COSTS]);
+  carom_plan_read_contacts(p, f[TOP_CONTACTS]);
+  carom_plan_read_avoidance(p, f[TOP_AVOID]);
+  carom_plan_read_guess(p, f[TOP_GUESS]);
+  read_solver(p, f[TOP_SOLVER]);
+  return true;
+}
+
+// ---- beginning and end ---------------------------------------------------------------------------------------------
+
+static const char *folder_of(carom_pool *pool, const char *path) {
+  const char *slash = strrchr(path, '/');
+  return carom_pool_text(pool, path, slash ? (size_t)(slash - path) + 1 : 0);
+}
+
+static void begin(carom_plan_reader *p, const char *path, const carom_scene_options *options,
+                  const carom_allocator *allocator, carom_diagnostics *diagnostics) {
+  *p = (carom_plan_reader){.def = carom_plan_default()};
+  carom_reader *r = &p->r;
+  r->allocator = carom_allocator_or_default(allocator);
+  r->path = path;
+  r->options = options ? *options : carom_scene_default_options();
+  r->limits = (carom_yaml_limits){.nodes = MOST_NODES, .alias_nodes = MOST_NODES};
+  carom_pool_create(&r->pool, &r->allocator);
+  carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
+  carom_allocator memory = carom_pool_allocator(&r->pool);
+  carom_names_create(&r->constant_names, &memory);
+  carom_names_create(&p->joint_names, &memory);
+}
+
+static void parse(carom_plan_reader *p, const char *text, size_t size) {
+  carom_reader *r = &p->r;
+  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, r->path, text, size, true);
+  for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
+  r->root = root;
+  r->folder = folder_of(&r->pool, r->path);
+}
+
+carom_status carom_plan_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
+                             carom_plan_file **file, carom_diagnostics *diagnostics) {
+  carom_plan_reader p;
+  char why[200];
+  size_t size;
+  *file = NULL;
+  begin(&p, path, options, allocator, diagnostics);
+  carom_reader *r = &p.r;
+  char *text = carom_read_whole_file(path, MOST_BYTES, &r->allocator, &size, why, sizeof why);
+  p.file = CAROM_NEW(&r->allocator, carom_plan_file, 1);
+  bool memory = p.file != NULL;
+  if (p.file) {
+    p.file->allocator = r->allocator;
+    p.file->options = carom_plan_default_options();
+  }
+  if (!text) carom_report(&r->reporter, (carom_place){path, 0, 0}, NULL, "cannot read the problem: %s", why);
+  if (text && memory) parse(&p, text, size);
+  if (r->root && r->folder && memory) memory = read_problem(&p);
+  carom_release(&r->allocator, text);
+  carom_reporter_sort(&r->reporter);
+  memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
+  carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+  if (status == CAROM_ERR_SCENE && p.no_time && diagnostics->error_count == 1) status = CAROM_ERR_NUMBER;
+  carom_pool_destroy(&r->pool);
+  if (status == CAROM_OK)
+    *file = p.file;
+  else
+    carom_plan_file_destroy(p.file);
+  return status;
+}
+
+void carom_plan_file_destroy(carom_plan_file *file) {
+  if (!file) return;
+  carom_allocator a = file->allocator;
+  carom_plan_destroy(file->plan);
+  carom_scene_destroy(file->scene);
+  carom_release(&a, file->title);
+  carom_release(&a, file);
+}

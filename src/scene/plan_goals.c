@@ -1,0 +1,113 @@
+// Conditions and costs of a problem.
+#include "scene/plan_reader.h"
+
+static const char *const keys[] = {
+    "body",     "node",     "position",         "rotation", "low",         "high",         "axis",     "direction",
+    "at_least", "velocity", "angular_velocity", "rest",     "relative_to", "at_rest_with", "periodic", NULL};
+enum {
+  BODY,
+  NODE,
+  POSITION,
+  ROTATION,
+  LOW,
+  HIGH,
+  AXIS,
+  DIRECTION,
+  AT_LEAST,
+  VELOCITY,
+  SPIN,
+  REST,
+  RELATIVE,
+  REST_WITH,
+  PERIODIC
+};
+
+typedef const carom_node *slots[CAROM_PLAN_MOST_KEYS];
+
+static void add(carom_plan_reader *p, const carom_node *item, carom_condition_def def, carom_condition_kind kind) {
+  def.kind = kind;
+  carom_plan_add_condition(p->file->plan, &def);
+  carom_plan_check_at(p, item);
+}
+
+static void add_place(carom_plan_reader *p, const carom_node *item, const slots f, carom_condition_def def) {
+  bool relative = f[RELATIVE] != NULL;
+  if (relative && (def.other = carom_plan_read_body(p, f[RELATIVE])) < 0) return;
+  if (!carom_plan_read_pose(p, f[POSITION], f[ROTATION], &def.pose)) return;
+  if (relative)
+    add(p, item, def, f[POSITION] ? CAROM_CONDITION_RELATIVE_POSE : CAROM_CONDITION_RELATIVE_ROTATION);
+  else if (f[POSITION] && f[ROTATION])
+    add(p, item, def, CAROM_CONDITION_POSE);
+  else if (f[ROTATION])
+    add(p, item, def, CAROM_CONDITION_ROTATION);
+  else {
+    def.low = def.high = def.pose.p;
+    add(p, item, def, CAROM_CONDITION_POSITION);
+  }
+}
+
+static void add_motion(carom_plan_reader *p, const carom_node *item, const slots f, carom_condition_def def) {
+  bool rest = false;
+  carom_read_bool(&p->r, f[REST], &rest);
+  carom_read_vector(&p->r, f[VELOCITY], CAROM_VELOCITY, &def.velocity);
+  carom_read_vector(&p->r, f[SPIN], CAROM_ANGULAR_VELOCITY, &def.angular_velocity);
+  if (rest || f[VELOCITY] || f[SPIN]) add(p, item, def, CAROM_CONDITION_VELOCITY);
+}
+
+static void read_condition(carom_plan_reader *p, const carom_node *item) {
+  slots f;
+  carom_condition_def def = carom_condition_default();
+  if (!carom_plan_fields(p, item, keys, "condition", f) || !carom_require(&p->r, item, f[BODY], "body", "condition"))
+    return;
+  def.body = carom_plan_read_body(p, f[BODY]);
+  if (def.body < 0 || !carom_plan_read_node(p, f[NODE], &def.node)) return;
+  bool periodic = false;
+  carom_read_bool(&p->r, f[PERIODIC], &periodic);
+  if (periodic) {
+    if (carom_plan_read_pose(p, f[POSITION], f[ROTATION], &def.pose)) add(p, item, def, CAROM_CONDITION_PERIODIC);
+    return;
+  }
+  if (f[POSITION] || f[ROTATION] || f[RELATIVE]) add_place(p, item, f, def);
+  if (f[LOW] || f[HIGH]) {
+    carom_read_vector(&p->r, f[LOW], CAROM_LENGTH, &def.low);
+    carom_read_vector(&p->r, f[HIGH], CAROM_LENGTH, &def.high);
+    add(p, item, def, CAROM_CONDITION_POSITION);
+  }
+  if (f[AT_LEAST]) {
+    carom_read_vector(&p->r, f[AXIS], CAROM_NUMBER, &def.axis);
+    carom_read_vector(&p->r, f[DIRECTION], CAROM_NUMBER, &def.direction);
+    carom_read_number(&p->r, f[AT_LEAST], CAROM_NUMBER, CAROM_ANY, &def.at_least);
+    add(p, item, def, CAROM_CONDITION_DIRECTION);
+  }
+  add_motion(p, item, f, def);
+  if (f[REST_WITH] && (def.other = carom_plan_read_body(p, f[REST_WITH])) >= 0)
+    add(p, item, def, CAROM_CONDITION_RELATIVE_REST);
+}
+
+void carom_plan_read_conditions(carom_plan_reader *p, const carom_node *list) {
+  if (!list || !carom_read_list(&p->r, list, "conditions")) return;
+  for (const carom_node *item = list->first; item; item = item->next) read_condition(p, item);
+}
+
+static void read_cost(carom_plan_reader *p, const carom_node *item) {
+  static const char *const cost_keys[] = {"effort", "time", "momentum",  "alignment", "distance",
+                                          "body",   "axis", "direction", "target",    NULL};
+  slots f;
+  carom_cost_def def = carom_cost_default();
+  if (!carom_plan_fields(p, item, cost_keys, "cost", f)) return;
+  if (f[5] && (def.body = carom_plan_read_body(p, f[5])) < 0) return;
+  carom_read_vector(&p->r, f[6], CAROM_NUMBER, &def.axis);
+  carom_read_vector(&p->r, f[7], CAROM_NUMBER, &def.direction);
+  carom_read_vector(&p->r, f[8], CAROM_LENGTH, &def.target);
+  for (int i = 0; i < 5; i++) {
+    if (!f[i] || !carom_read_number(&p->r, f[i], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.weight)) continue;
+    def.kind = (carom_cost_kind)i;
+    carom_plan_add_cost(p->file->plan, &def);
+    carom_plan_check_at(p, item);
+  }
+}
+
+void carom_plan_read_costs(carom_plan_reader *p, const carom_node *list) {
+  if (!list || !carom_read_list(&p->r, list, "costs")) return;
+  for (const carom_node *item = list->first; item; item = item->next) read_cost(p, item);
+}

@@ -1,0 +1,207 @@
+// The inside of the scene reader: what its files share while one scene is read.
+//
+// Order of work: load (files, includes, overrides -> one tree), constants, materials, shapes, bodies, forces, joints,
+// run. Every step reads all it can and reports all it finds; the model is built only when nothing was wrong.
+#ifndef CAROM_SRC_SCENE_READER_H
+#define CAROM_SRC_SCENE_READER_H
+
+#include <math.h>
+
+#include "base/names.h"
+#include "carom/scene.h"
+#include "scene/diagnostics.h"
+#include "scene/expression.h"
+#include "scene/keys.h"
+#include "scene/pool.h"
+#include "scene/yaml.h"
+
+typedef struct carom_constant {
+  const carom_node *node;
+  enum { CAROM_CONSTANT_NEW, CAROM_CONSTANT_BUSY, CAROM_CONSTANT_READY, CAROM_CONSTANT_BAD } state;
+  carom_quantity value;
+} carom_constant;
+
+// What i, j, k, n and count mean in the expressions of a replicated body.
+typedef struct carom_indices {
+  bool active;  // within a replicated body
+  bool used;    // an expression asked for one of them since this was last cleared
+  double i, j, k, n, count;
+} carom_indices;
+
+// What was noted of a body: to find duplicates and bodies in the same place.
+typedef struct carom_body_record {
+  const carom_node *node;
+  carom_vec3 position;
+  bool solid, moving;
+} carom_body_record;
+
+typedef struct carom_cloud_sphere {
+  carom_vec3 center;
+  double radius;
+} carom_cloud_sphere;
+
+typedef struct carom_reader {
+  carom_pool pool;
+  carom_reporter reporter;
+  carom_scene_options options;
+  carom_allocator allocator;
+  const char *path, *folder;  // of the scene file; the folder ends with a slash or is empty
+  carom_yaml_limits limits;
+  int64_t bytes_left;  // of all files together
+  int files_left;
+  const carom_node *root;
+  const carom_node *top[KEYS_IN_SCENE];
+  uint64_t seed;
+
+  carom_names constant_names;
+  carom_constant *constants;
+  int constant_depth;
+  carom_indices indices;
+
+  carom_builder *builder;
+  bool doomed;  // the builder refused something: a fresh one goes on checking, but nothing will come of it
+  carom_names material_names;
+  carom_names shape_names;
+  const carom_shape **shapes;  // (shape_count) named shapes; null where one is in error
+  int shape_count;
+  int64_t vertices_left;  // over all shapes: bounds memory whatever the file says
+
+  const carom_node *body_defaults[KEYS_IN_BODY];
+  carom_names body_names;
+  carom_body_record *bodies;  // (body_count)
+  int body_count, body_capacity;
+  int64_t pieces_left;  // parts and charges of all bodies
+
+  carom_cloud_sphere *cloud;  // (cloud_count) bodies that clouds have placed
+  int cloud_count, cloud_capacity;
+  uint64_t cloud_number;  // of the cloud, and of its random numbers
+
+  carom_names charge_set_names;
+  int charge_set_count;
+
+  carom_scene *scene;
+} carom_reader;
+
+// ---- scene_load.c, scene_override.c ------------------------------------------------------------------
+
+// Reads a whole regular file; null after a message in *why. The block is the allocator's.
+char *carom_read_whole_file(const char *path, int64_t limit, const carom_allocator *allocator, size_t *size, char *why,
+                            size_t why_size);
+// One tree out of the text, its includes and the overrides; null after errors.
+carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size);
+void carom_apply_override(carom_reader *r, carom_node *root, const char *text);
+// folder + path, unless the path is absolute; in the pool. Null when out of memory.
+const char *carom_join_path(carom_pool *pool, const char *folder, const char *path);
+
+// ---- scene_values.c: typed values ----------------------------------------------------------------------
+// A null node means that the key is absent: the value keeps its default and all is well. A value in error keeps
+// its default too, is reported, and the function returns false.
+
+typedef enum carom_sign { CAROM_ANY, CAROM_NOT_NEGATIVE, CAROM_POSITIVE } carom_sign;
+
+bool carom_read_number(carom_reader *r, const carom_node *node, carom_dimension dimension, carom_sign sign,
+                       double *value);
+// The same for an item of a list: `label` stands for its key in messages.
+bool carom_read_item(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
+                     carom_sign sign, double *value);
+bool carom_read_integer(carom_reader *r, const carom_node *node, double least, double most, double *value);
+bool carom_read_int(carom_reader *r, const carom_node *node, int least, int most, int *value);
+bool carom_read_vector(carom_reader *r, const carom_node *node, carom_dimension dimension, carom_vec3 *value);
+bool carom_read_vector_item(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
+                            carom_vec3 *value);
+bool carom_read_numbers(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
+                        int count, double *values);
+bool carom_read_bool(carom_reader *r, const carom_node *node, bool *value);
+// A word or text; never empty.
+bool carom_read_text(carom_reader *r, const carom_node *node, const char **value);
+bool carom_read_color(carom_reader *r, const carom_node *node, uint32_t *color);
+bool carom_read_rotation(carom_reader *r, const carom_node *node, carom_quat *q);
+// One of the words (ends with null): its number.
+bool carom_read_choice(carom_reader *r, const carom_node *node, const char *const *words, int *value);
+// The place of a byte within a scalar.
+carom_place carom_value_place(const carom_node *node, size_t offset);
+// "a list", "'3 x'", "nothing"
+const char *carom_describe(const carom_node *node, char *text, size_t size);
+
+// ---- scene_fields.c: maps and lists --------------------------------------------------------------------
+
+// Sorts the children of a map by the keys of a section into slots (null where absent) and reports unknown keys.
+// `label` names the thing in messages ("body 'top'"). False when the node is no map; null counts as empty.
+bool carom_read_fields(carom_reader *r, const carom_node *node, carom_section section, const char *label,
+                       const carom_node **slots);
+// True when the node is a list or null; otherwise an error.
+bool carom_read_list(carom_reader *r, const carom_node *node, const char *what);
+bool carom_require(carom_reader *r, const carom_node *at, const carom_node *slot, const char *key, const char *label);
+// At most one of two keys; with `one`, exactly one.
+bool carom_exclusive(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
+                     const char *label, bool one);
+void carom_unknown_name(carom_reader *r, const carom_node *node, const char *what, const carom_names *names);
+void carom_read_constants(carom_reader *r);
+carom_scope carom_reader_scope(carom_reader *r);
+bool carom_reader_failed(const carom_reader *r);  // out of memory, or too many errors to go on
+
+// ---- scene_shapes.c ------------------------------------------------------------------------------------
+
+void carom_read_named_shapes(carom_reader *r);
+// The caller gets one reference; null after an error.
+const carom_shape *carom_read_shape(carom_reader *r, const carom_node *node);
+
+// ---- scene_replicate.c, scene_cloud.c ------------------------------------------------------------------
+
+typedef enum carom_array_kind {
+  CAROM_ONCE,
+  CAROM_COUNT,
+  CAROM_GRID,
+  CAROM_RING,
+  CAROM_STACK,
+  CAROM_CLOUD,
+  CAROM_CIRCLES
+} carom_array_kind;
+
+typedef struct carom_array {
+  carom_array_kind kind;
+  const carom_node *node;
+  double n[3];  // counts along i, j, k
+  double count;
+  carom_vec3 spacing;
+  double radius;
+  carom_vec3 axis;
+  bool face;
+  carom_vec3 low, high;  // of a cloud
+  double clearance;
+  double pitch;   // of circles: between neighbours and between circles
+  uint64_t seed;  // of circles
+  bool rotate;
+  carom_pose *placed;  // (count) by a cloud
+} carom_array;
+
+bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *array);
+void carom_array_set_indices(carom_reader *r, const carom_array *array, int n);
+// Where copy n goes: to be put before the body's own pose.
+carom_pose carom_array_pose(const carom_array *array, int n);
+// Places all copies of a cloud. `bodies` (count) are their bounding spheres about their own positions; the cloud adds
+// its random place to those. False after an error.
+bool carom_place_cloud(carom_reader *r, carom_array *array, const carom_cloud_sphere *bodies);
+
+// ---- scene_materials.c, scene_bodies.c, scene_forces.c, scene_joints.c, scene_run.c --------------------
+
+void carom_read_materials(carom_reader *r);
+void carom_read_defaults(carom_reader *r);
+void carom_read_bodies(carom_reader *r);
+void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name them
+void carom_read_forces(carom_reader *r);       // after the bodies
+void carom_read_joints(carom_reader *r);       // after the bodies: planar, surfaces, apart, joints
+void carom_read_granular(carom_reader *r);     // after the bodies: boundaries, drives, recirculation
+// Circles of copies in horizontal layers.
+bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);
+carom_pose carom_circles_pose(const carom_array *array, int n);
+void carom_read_run(carom_reader *r);
+// False while the builder's body numbers may not match the scene's: check on, but build nothing more.
+bool carom_reader_building(const carom_reader *r);
+bool carom_find_body(carom_reader *r, const carom_node *node, int *body);  // by name; reports unknown ones
+// Knots of a schedule, in the pool; an absent list leaves both as they are.
+bool carom_read_schedule(carom_reader *r, const carom_node *list, const carom_knot **knots, int *count);
+// Reports the builder's message at `node` when it refused something.
+void carom_check_builder(carom_reader *r, const carom_node *node);
+
+#endif

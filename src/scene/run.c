@@ -1,0 +1,144 @@
+// How a scene is run: integrator, duration, output, audit.
+#include <stdio.h>
+#include <string.h>
+
+#include "scene/reader.h"
+
+#define MOST_STEPS 1e12
+enum { FRAMES = 300, MOST_INTEGRATORS = 32 };  // frames recorded when the scene does not say
+
+static void read_integrator_name(carom_reader *r, const carom_node *node) {
+  const char *names[MOST_INTEGRATORS + 1] = {NULL};
+  for (int i = 0; i < MOST_INTEGRATORS && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
+  int index = -1;
+  if (carom_read_choice(r, node, names, &index) && index >= 0) r->scene->step.integrator = names[index];
+}
+
+static void read_law(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
+  static const char *const laws[] = {"generalized", "sum", "decomposition", "newton", "poisson", "plastic", NULL};
+  static const char *const conditions[] = {"hamiltonian", "discrete", NULL};
+  int law = (int)s->law, condition = (int)s->energy_condition;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_LAW], laws, &law)) s->law = (carom_impact_law)law;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_ENERGY_CONDITION], conditions, &condition))
+    s->energy_condition = (carom_energy_condition)condition;
+  carom_read_int(r, f[KEY_INTEGRATOR_MAX_IMPACTS], 1, 10000000, &s->max_impacts);
+}
+
+static void read_contact_solver(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
+  static const char *const solvers[] = {"lemke",    "pgs",       "newton",   "apgd", "spg",
+                                        "interior", "tao-blmvm", "tao-tron", NULL};
+  static const char *const restitutions[] = {"newton", "poisson", NULL};
+  int solver = -1, restitution = s->poisson;
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_SOLVER], solvers, &solver) && solver >= 0) s->solver = solvers[solver];
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_RESTITUTION], restitutions, &restitution)) s->poisson = restitution == 1;
+  carom_read_number(r, f[KEY_INTEGRATOR_SOLVER_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->solver_tolerance);
+  carom_read_int(r, f[KEY_INTEGRATOR_SOLVER_ITERATIONS], 1, 100000000, &s->solver_iterations);
+  carom_read_int(r, f[KEY_INTEGRATOR_FRICTION_DIRECTIONS], 0, 64, &s->friction_directions);
+  carom_read_number(r, f[KEY_INTEGRATOR_ALPHA], CAROM_NUMBER, CAROM_POSITIVE, &s->alpha);
+  carom_read_number(r, f[KEY_INTEGRATOR_STIFFNESS], CAROM_STIFFNESS, CAROM_POSITIVE, &s->stiffness);
+  carom_read_number(r, f[KEY_INTEGRATOR_PENETRATION], CAROM_LENGTH, CAROM_POSITIVE, &s->penetration);
+}
+
+static void read_order(carom_reader *r, const carom_node *node, carom_step_options *s) {
+  if (!carom_read_int(r, node, 2, 6, &s->order) || s->order % 2 == 0) return;
+  carom_report(&r->reporter, node->place, "use 2, 4 or 6", "there is no 'order' %d", s->order);
+}
+
+static void read_integrator(carom_reader *r) {
+  static const char *const quadratures[] = {"endpoint", "midpoint", NULL};
+  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
+  carom_step_options *s = &r->scene->step;
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) return;
+  int quadrature = (int)s->quadrature;
+  read_integrator_name(r, f[KEY_INTEGRATOR_NAME]);
+  carom_read_number(r, f[KEY_INTEGRATOR_STEP], CAROM_TIME, CAROM_POSITIVE, &s->step);
+  if (carom_read_choice(r, f[KEY_INTEGRATOR_QUADRATURE], quadratures, &quadrature))
+    s->quadrature = quadrature == 1 ? CAROM_QUADRATURE_MIDPOINT : CAROM_QUADRATURE_ENDPOINT;
+  read_order(r, f[KEY_INTEGRATOR_ORDER], s);
+  carom_read_int(r, f[KEY_INTEGRATOR_THREADS], 0, 1024, &s->threads);
+  carom_read_number(r, f[KEY_INTEGRATOR_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->tolerance);
+  carom_read_int(r, f[KEY_INTEGRATOR_MAX_ITERATIONS], 1, 100000, &s->max_iterations);
+  carom_read_int(r, f[KEY_INTEGRATOR_MAX_HALVINGS], 0, 30, &s->max_halvings);
+  read_law(r, f, s);
+  read_contact_solver(r, f, s);
+}
+
+static bool is_whole(double ratio) { return fabs(ratio - round(ratio)) <= 1e-9 * fmax(1, ratio); }
+
+static void read_duration(carom_reader *r) {
+  const carom_node *node = r->top[KEY_SCENE_DURATION];
+  carom_scene *s = r->scene;
+  bool good = carom_read_number(r, node, CAROM_TIME, CAROM_POSITIVE, &s->duration);
+  if (!good) return;
+  double steps = s->duration / s->step.step;
+  carom_place place = node ? node->place : r->root->place;
+  if (!(steps <= MOST_STEPS))
+    carom_report(&r->reporter, place, "shorten the duration or enlarge the step", "%g s take %.3g steps of %g s",
+                 s->duration, steps, s->step.step);
+  else if (!is_whole(steps) && node)
+    carom_warn(&r->reporter, place, NULL, "'duration' is not a whole number of steps: %g s / %g s = %.6g", s->duration,
+               s->step.step, steps);
+}
+
+static void read_interval(carom_reader *r, const carom_node *interval, const carom_node *every) {
+  carom_scene *s = r->scene;
+  double h = s->step.step, frames = 0, given = 0;
+  if (every) {
+    if (carom_read_integer(r, every, 1, MOST_STEPS, &frames)) s->frame_interval = frames * h;
+    return;
+  }
+  if (!carom_read_number(r, interval, CAROM_TIME, CAROM_POSITIVE, &given)) return;
+  frames = round(given / h);
+  if (given < h * (1 - 1e-9) || !(frames <= MOST_STEPS)) {
+    carom_report(&r->reporter, interval->place, NULL, "'interval' of %g s is %s the step of %g s", given,
+                 given < h ? "shorter than" : "too many times", h);
+    return;
+  }
+  s->frame_interval = frames * h;
+  if (!is_whole(given / h))
+    carom_warn(&r->reporter, interval->place, NULL,
+               "'interval' is not a whole number of steps: %g s is taken, not %g s", s->frame_interval, given);
+}
+
+static void read_camera(carom_reader *r, const carom_node *node) {
+  const carom_node *f[CAROM_MOST_KEYS];
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_CAMERA, "camera", f)) return;
+  carom_camera *c = &r->scene->camera;
+  c->given = carom_require(r, node, f[KEY_CAMERA_POSITION], "position", "camera");
+  carom_read_vector(r, f[KEY_CAMERA_POSITION], CAROM_LENGTH, &c->position);
+  carom_read_vector(r, f[KEY_CAMERA_TARGET], CAROM_LENGTH, &c->target);
+}
+
+static void read_output(carom_reader *r) {
+  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_OUTPUT];
+  carom_scene *s = r->scene;
+  // The default: 300 frames, but never more often than every step.
+  s->frame_interval = fmax(1, round(s->duration / FRAMES / s->step.step)) * s->step.step;
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_OUTPUT, "output", f)) return;
+  const carom_node *interval = f[KEY_OUTPUT_INTERVAL], *every = f[KEY_OUTPUT_EVERY];
+  if ((interval || every) && carom_exclusive(r, node, interval, every, "interval and every", "output", false))
+    read_interval(r, interval, every);
+  read_camera(r, f[KEY_OUTPUT_CAMERA]);
+}
+
+static void read_audit(carom_reader *r) {
+  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_AUDIT];
+  carom_audit_bounds *b = &r->scene->bounds;
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_AUDIT, "audit", f)) return;
+  carom_read_number(r, f[KEY_AUDIT_ENERGY], CAROM_NUMBER, CAROM_POSITIVE, &b->energy);
+  carom_read_number(r, f[KEY_AUDIT_ENERGY_DRIFT], CAROM_NUMBER, CAROM_POSITIVE, &b->energy_drift);
+  carom_read_number(r, f[KEY_AUDIT_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->momentum);
+  carom_read_number(r, f[KEY_AUDIT_ANGULAR_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->angular_momentum);
+  carom_read_number(r, f[KEY_AUDIT_PENETRATION], CAROM_NUMBER, CAROM_POSITIVE, &b->penetration);
+  carom_read_number(r, f[KEY_AUDIT_COMPLEMENTARITY], CAROM_NUMBER, CAROM_POSITIVE, &b->complementarity);
+  carom_read_number(r, f[KEY_AUDIT_CONSTRAINT], CAROM_NUMBER, CAROM_POSITIVE, &b->constraint);
+  carom_read_number(r, f[KEY_AUDIT_PASSIVITY], CAROM_NUMBER, CAROM_POSITIVE, &b->passivity);
+}
+
+void carom_read_run(carom_reader *r) {
+  r->scene->duration = 10;
+  read_integrator(r);
+  read_duration(r);
+  read_output(r);
+  read_audit(r);
+}

@@ -1,0 +1,52 @@
+// What analysis and elimination of qp_interior_factor.h share.
+#ifndef CAROM_SRC_SOLVE_FRONT_H
+#define CAROM_SRC_SOLVE_FRONT_H
+
+#include "carom/base.h"
+
+// A block of A in a column of the new order: block (neighbor `number` of `column`, `column`) of the old one.
+typedef struct carom_qp_entry {
+  int row, column, number;
+  bool transposed;
+} carom_qp_entry;
+
+// Columns `first` to first + width - 1 and the `below` rows that they have in common, all in blocks.
+typedef struct carom_qp_front {
+  int first, width, below;
+  int parent, child_count;  // parent is -1 for roots
+  size_t rows;              // where the rows below begin in `rows`
+  size_t panel;             // where the columns of L begin in `panels`: 6 (width + below) rows, 6 width columns
+} carom_qp_front;
+
+struct carom_qp_factor {
+  carom_allocator allocator;
+  int blocks, front_count, largest;  // largest: blocks of the tallest front
+  int *order, *place;                // (blocks) old number by new, new by old
+  int *entry_start;                  // (blocks + 1)
+  carom_qp_entry *entries;           // off the diagonal, by column of the new order
+  carom_qp_front *fronts;            // (front_count) in postorder
+  int *front_of;                     // (blocks)
+  int *rows;                         // ascending within a front
+  double *panels;                    // L
+  double *stack;                     // updates that wait for their parents
+  int *waiting;                      // (front_count) whose they are
+  int *position;                     // (blocks) of a row in the front at hand
+  double *packed;                    // the largest panel, twelve rows together
+  double *x, *gathered;              // (6 blocks), (6 largest)
+  size_t row_count, panel_size, stack_size, largest_panel;
+  double flops;
+};
+
+enum { CAROM_FRONT_TALL = 12 };
+
+// ---- qp_interior_kernel.c: dense pieces, column-major; all sizes are multiples of six
+// Cholesky of the first `width` columns of a trapezoid with `height` rows; false unless positive definite.
+bool carom_front_strip(double *A, size_t stride, size_t height, size_t width);
+// Copies rows x depth numbers so that twelve rows stand together, the last with zeros where there are only six.
+void carom_front_pack(const double *A, size_t stride, size_t rows, size_t depth, double *packed);
+// Lower trapezoid of C (rows x columns) minus P P', where P was packed. May spoil what is above the diagonal.
+void carom_front_subtract(double *C, size_t stride, size_t rows, size_t columns, const double *packed, size_t depth);
+void carom_front_subtract_multiple(double *y, double a, const double *x, size_t n);  // y -= a x
+double carom_front_dot(const double *a, const double *b, size_t n);
+
+#endif

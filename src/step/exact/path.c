@@ -1,0 +1,236 @@
+// Paths between impacts. A free body under gravity moves by a formula of its own: with the kick of resting contacts and
+// weight at the start, x(t) = x + t p'/m, p' = p + t c + t m g/2, and its attitude by one discrete Moser-Veselov step
+// of length t from l' = l + t n. Bodies that act on each other by fields or joints are moved together by the
+// variational integrator, into a state for trial.
+#include <float.h>
+#include <math.h>
+
+#include "geometry/shape.h"
+#include "step/variational/composition.h"
+#include "step/exact/exact.h"
+
+// ---- free bodies -------------------------------------------------------------------------------------------------
+
+typedef struct moved {
+  carom_vec3 x;
+  carom_quat q;
+  carom_dmv_info info;
+} moved;
+
+// Drifts one body with given momenta, in the parts that the order asks for. Without forces in between they need no
+// kicks; under weight, p being that of the middle, the place is that of the composed kicks and drifts as well.
+static moved drift(const carom_stepper *stepper, const carom_state *state, int body, carom_vec3 p, carom_vec3 l,
+                   double t) {
+  const carom_exact *e = stepper->work;
+  const carom_composition *c = carom_composition_of(stepper->options.order);
+  moved m = {state->x[body], state->q[body], {.failed = -1}};
+  carom_state one = {.body_count = 1, .x = &m.x, .q = &m.q, .p = &p, .l = &l};
+  for (int i = 0; i < c->stages; i++)
+    carom_dmv_drift(&e->bodies[body].lane, 0, c->weights[i] * t, stepper->options.max_halvings, &one, &m.info);
+  if (c->stages > 1) m.x = cm_axpy(state->x[body], t * e->model->bodies[body].inverse_mass, p);  // less round-off
+  return m;
+}
+
+static carom_pose free_pose(const carom_stepper *stepper, const carom_state *state, int body, double t) {
+  const carom_exact *e = stepper->work;
+  const carom_exact_body *b = &e->bodies[body];
+  double weight = 0.5 * t * e->model->bodies[body].mass;
+  carom_vec3 p = cm_axpy(cm_axpy(state->p[body], t, b->contact_f), weight, e->model->gravity);
+  moved m = drift(stepper, state, body, p, cm_axpy(state->l[body], t, b->contact_n), t);
+  return cm_pose(m.x, m.q);
+}
+
+static carom_status free_move(carom_stepper *stepper, carom_state *state, int body, double t, carom_step_report *report,
+                              carom_error *error) {
+  const carom_exact *e = stepper->work;
+  double mass = e->model->bodies[body].mass;
+  carom_vec3 g = e->model->gravity, x = state->x[body];
+  carom_vec3 p = cm_axpy(state->p[body], 0.5 * t * mass, g);
+  moved m = drift(stepper, state, body, p, state->l[body], t);
+  if (m.info.failed >= 0)
+    return carom_fail(error, CAROM_NOT_CONVERGED, "body '%s' cannot be turned at t = %.9g s: use a smaller step",
+                      e->model->bodies[body].name, state->time);
+  state->x[body] = m.x, state->q[body] = m.q;
+  state->p[body] = cm_axpy(p, 0.5 * t * mass, g);
+  report->impulse = cm_axpy(report->impulse, t * mass, g);
+  report->angular_impulse = cm_axpy(report->angular_impulse, 0.5 * t * mass, cm_cross(cm_add(x, m.x), g));
+  report->residual = fmax(report->residual, m.info.residual);
+  if (m.info.iterations > report->iterations) report->iterations = m.info.iterations;
+  return CAROM_OK;
+}
+
+// ---- bodies that act on each other -------------------------------------------------------------------------------
+
+// Brings the trial state to where the path from `state` leads in time t.
+static void try_time(carom_stepper *stepper, const carom_state *state, double t) {
+  carom_exact *e = stepper->work;
+  if (e->base == state && e->trial_time == t) return;
+  carom_state_copy(e->trial, state);
+  for (int i = 0; i < state->body_count; i++) {
+    e->trial->p[i] = cm_axpy(state->p[i], t, e->bodies[i].contact_f);
+    e->trial->l[i] = cm_axpy(state->l[i], t, e->bodies[i].contact_n);
+  }
+  carom_status status = CAROM_OK;
+  e->trial_report = (carom_step_report){0};
+  if (t > 0)
+    status = carom_integrator_variational.advance(stepper, e->trial, t, state->time + t, &e->trial_report, NULL);
+  if (status != CAROM_OK) e->trial_status = status;
+  e->base = state;
+  e->trial_time = t;
+}
+
+const carom_state *carom_exact_trial(carom_stepper *stepper, const carom_state *state, double time) {
+  const carom_exact *e = stepper->work;
+  try_time(stepper, state, time);
+  return e->trial;
+}
+
+static carom_pose fixed_pose(const carom_exact *e, const carom_state *state, int body, double time) {
+  for (int i = 0; i < e->model->drive_count; i++)
+    if (e->model->drives[i].body == body) return carom_drive_pose(e->model, i, e->now + time);
+  return cm_pose(state->x[body], state->q[body]);
+}
+
+carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, int body, double time) {
+  const carom_exact *e = stepper->work;
+  if (e->model->bodies[body].fixed) return fixed_pose(e, state, body, time);
+  if (time == 0) return cm_pose(state->x[body], state->q[body]);
+  if (!e->whole) return free_pose(stepper, state, body, time);
+  try_time(stepper, state, time);
+  return cm_pose(e->trial->x[body], e->trial->q[body]);
+}
+
+static void add_report(carom_step_report *sum, const carom_step_report *part) {
+  if (part->iterations > sum->iterations) sum->iterations = part->iterations;
+  sum->residual = fmax(sum->residual, part->residual);
+  sum->constraint = fmax(sum->constraint, part->constraint);
+  sum->impulse = cm_add(sum->impulse, part->impulse);
+  sum->angular_impulse = cm_add(sum->angular_impulse, part->angular_impulse);
+  sum->work += part->work;
+}
+
+// The trial may have been there already, unless contacts were to push on the way.
+static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_step_report *report,
+                               carom_error *error) {
+  carom_exact *e = stepper->work;
+  bool known = e->base == state && e->trial_time == time && carom_exact_held(e) == 0 && e->trial_status == CAROM_OK;
+  double end = state->time + time;
+  carom_status status = CAROM_OK;
+  if (known) {
+    carom_state_copy(state, e->trial);
+    add_report(report, &e->trial_report);
+  } else if (time > 0) {
+    status = carom_integrator_variational.advance(stepper, state, time, end, report, error);
+  }
+  state->time = end;
+  e->base = NULL;  // the state has changed under the trial
+  return status;
+}
+
+carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
+                              carom_step_report *report, carom_error *error) {
+  const carom_exact *e = stepper->work;
+  if (e->whole) return whole_move(stepper, state, time, report, error);
+  for (int i = 0; i < group->count; i++) {
+    carom_status status = free_move(stepper, state, group->bodies[i], time, report, error);
+    if (status != CAROM_OK) return status;
+  }
+  return CAROM_OK;
+}
+
+// ---- bounds ------------------------------------------------------------------------------------------------------
+
+// Free rotation has w' = J^-1 (l x w), so that both |w|^2 and |w'| are at most W^2 with W = |l| / least moment; the
+// discrete step follows to higher order, which the factor covers while it turns by less than half a radian.
+static void bound_turning(const carom_model *model, carom_exact_body *b, int body, carom_vec3 l, double torque,
+                          double duration) {
+  carom_vec3 inverse = model->bodies[body].inverse_inertia;
+  double slowest = fmax(inverse.x, fmax(inverse.y, inverse.z)), W = slowest * (cm_norm(l) + duration * torque);
+  b->spin = 1.1 * W;
+  b->turning = 4 * W * W + 4 * slowest * torque;
+}
+
+static void bound_free(carom_exact *e, const carom_state *state, int body, double duration) {
+  carom_exact_body *b = &e->bodies[body];
+  double inverse_mass = e->model->bodies[body].inverse_mass;
+  b->speed = inverse_mass * cm_norm(state->p[body]);
+  b->acceleration = cm_axpy(e->model->gravity, 2 * inverse_mass, b->contact_f);
+  b->slack = 0;
+  bound_turning(e->model, b, body, state->l[body], cm_norm(b->contact_n), duration);
+}
+
+// Joints and fields: accelerations are taken from where the path leads, and trebled.
+static void bound_whole(carom_exact *e, const carom_state *state, int body, double t) {
+  carom_exact_body *b = &e->bodies[body];
+  carom_vec3 v = cm_scale(e->model->bodies[body].inverse_mass, state->p[body]);
+  carom_vec3 away = cm_sub(cm_sub(e->trial->x[body], state->x[body]), cm_scale(t, v));
+  double torque = cm_norm(cm_sub(e->trial->l[body], state->l[body])) / t;
+  b->speed = cm_norm(v);
+  b->acceleration = cm_zero3();
+  b->slack = 3 * (2 * cm_norm(away) / (t * t));
+  bound_turning(e->model, b, body, state->l[body], 3 * torque, t);
+}
+
+// From the twists over short parts of the time; accelerations are trebled, as above.
+void carom_exact_bound_driven(carom_exact *e, double time, double duration) {
+  enum { PARTS = 8 };
+  double part = duration / PARTS;
+  for (int i = 0; i < e->model->drive_count; i++) {
+    int body = e->model->drives[i].body;
+    carom_exact_body *b = &e->bodies[body];
+    carom_vec3 v_last = cm_zero3(), w_last = cm_zero3();
+    double faster = 0, turning = 0, spin = 0;
+    b->speed = 0;
+    for (int k = 0; k < PARTS; k++) {
+      carom_vec3 v, w;
+      carom_model_motion(e->model, body, time + k * part, part, &v, &w);
+      b->speed = fmax(b->speed, cm_norm(v));
+      spin = fmax(spin, cm_norm(w));
+      if (k > 0) faster = fmax(faster, cm_norm(cm_sub(v, v_last)) / part);
+      if (k > 0) turning = fmax(turning, cm_norm(cm_sub(w, w_last)) / part);
+      v_last = v, w_last = w;
+    }
+    b->acceleration = cm_zero3();
+    b->slack = 3 * faster;
+    b->speed += part * b->slack;
+    b->spin = 1.1 * spin + 3 * part * turning;
+    b->turning = b->spin > 0 ? 4 * (b->spin * b->spin + turning) : 0;
+  }
+}
+
+carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
+                               double duration, carom_error *error) {
+  carom_exact *e = stepper->work;
+  if (e->whole) try_time(stepper, state, duration);
+  for (int i = 0; i < group->count; i++) {
+    if (e->whole)
+      bound_whole(e, state, group->bodies[i], duration);
+    else
+      bound_free(e, state, group->bodies[i], duration);
+  }
+  if (e->trial_status == CAROM_OK) return CAROM_OK;
+  return carom_fail(error, CAROM_NOT_CONVERGED, "the motion between impacts cannot be followed at t = %.9g s",
+                    state->time);
+}
+
+double carom_exact_travel(const carom_exact_body *b, double radius, double duration) {
+  double a = cm_norm(b->acceleration) + b->slack;
+  return duration * (b->speed + 0.5 * a * duration + radius * b->spin);
+}
+
+double carom_exact_bend(const carom_exact *e, const carom_part_pair *pair) {
+  const carom_exact_body *a = &e->bodies[pair->body_a], *b = &e->bodies[pair->body_b];
+  double bend = cm_norm(cm_sub(a->acceleration, b->acceleration)) + a->slack + b->slack;
+  return bend + e->part_radius[pair->part_a] * a->turning + e->part_radius[pair->part_b] * b->turning;
+}
+
+static double extent(const carom_exact *e, int part) {
+  double r = e->model->parts[part].shape->bounding_radius;
+  return isinf(r) ? 0 : r;
+}
+
+double carom_exact_within(const carom_exact *e, const carom_state *state, const carom_part_pair *pair) {
+  double size = extent(e, pair->part_a) + extent(e, pair->part_b);
+  double far = cm_norm(state->x[pair->body_a]) + cm_norm(state->x[pair->body_b]) + size;
+  return fmax(CAROM_EXACT_WITHIN * size, 64 * DBL_EPSILON * far);
+}

@@ -1,0 +1,65 @@
+// How stiff the contact potential is. From the energy balance C/2 d^2 = 1/2 m v^2 with d the overlap aimed at, and no
+// less than what carries the weight at that overlap, C d = m a. Explicit kicks follow an oscillation of frequency
+// sqrt(C/m) only while h^2 C/m < 4; beyond 1 they are too coarse to be trusted.
+#include <math.h>
+
+#include "step/potential/potential.h"
+
+// The largest speed to expect: what bodies have, and what they may gain by falling through the scene.
+static double expected_speed2(const carom_model *model, const carom_state *state) {
+  double fastest = 0, low = INFINITY, high = -INFINITY, g = cm_norm(model->gravity);
+  carom_vec3 up = cm_neg(cm_unit(model->gravity));
+  for (int i = 0; i < model->body_count; i++) {
+    double height = cm_dot(up, state->x[i]), radius = model->bodies[i].fixed ? 0 : model->bodies[i].bounding_radius;
+    low = fmin(low, height);
+    high = fmax(high, height);
+    double v = cm_norm(carom_state_velocity(model, state, i));
+    double w = cm_norm(carom_state_angular_velocity(model, state, i)) * radius;
+    fastest = fmax(fastest, v * v + w * w);
+  }
+  return fastest + 2 * g * fmax(0, high - low);
+}
+
+static double heaviest(const carom_model *model) {
+  double mass = 0;
+  for (int i = 0; i < model->body_count; i++)
+    if (!model->bodies[i].fixed) mass = fmax(mass, model->bodies[i].mass);
+  return mass;
+}
+
+static double smallest(const carom_model *model) {
+  double size = INFINITY;
+  for (int i = 0; i < model->body_count; i++)
+    if (!model->bodies[i].fixed && model->bodies[i].part_count > 0) size = fmin(size, model->bodies[i].bounding_radius);
+  return isfinite(size) ? size : 1;
+}
+
+static double chosen_stiffness(const carom_stepper *stepper, const carom_state *state, double h, double *target) {
+  const carom_model *model = stepper->model;
+  double d = stepper->options.penetration > 0 ? stepper->options.penetration : 1e-3 * smallest(model);
+  double m = heaviest(model), C = m * expected_speed2(model, state) / (d * d);
+  *target = d;
+  C = fmax(C, m * cm_norm(model->gravity) / d);
+  return C > 0 ? C : 0.1 * carom_contact_least_mass(model) / (h * h);  // nothing moves yet: as stiff as is safe
+}
+
+carom_status carom_potential_tune(const carom_stepper *stepper, carom_contact_potential *contact,
+                                  const carom_state *state, double h, carom_error *error) {
+  if (contact->stiffness > 0) return CAROM_OK;
+  bool given = stepper->options.stiffness > 0;
+  double d = 0, C = given ? stepper->options.stiffness : chosen_stiffness(stepper, state, h, &d);
+  double m = carom_contact_least_mass(stepper->model), limit = m / (h * h);
+  if (C > limit && given)
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "a contact stiffness of %.3g N/m is too much for a step of %.3g s: use a step below %.2g s, or a "
+                      "stiffness below %.2g N/m",
+                      C, h, sqrt(m / C), limit);
+  if (C > limit)
+    return carom_fail(
+        error, CAROM_ERR_ARGUMENT,
+        "an overlap of %.3g m needs a contact stiffness of %.3g N/m, too much for a step of %.3g s: use a "
+        "step below %.2g s, set `penetration` above %.2g m, or `stiffness` below %.2g N/m",
+        d, C, h, sqrt(m / C), d * sqrt(C / limit), limit);
+  contact->stiffness = C;
+  return CAROM_OK;
+}

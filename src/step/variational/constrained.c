@@ -1,0 +1,255 @@
+#include "step/variational/constrained.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "model/joints.h"
+
+enum { ROWS = CAROM_JOINT_ROWS, MOST_ITERATIONS = 60 };
+
+// Residuals are relative: lengths to the coordinates they are differences of, angles to 1 rad.
+static const double SOLVED = 8 * DBL_EPSILON;  // no better can be asked for
+static const double STALLED = 1e-13;           // good enough where round-off ends the progress
+static const double SLOW = 0.05;               // worst contraction for which the matrix of q_k is kept
+
+// ---- memory --------------------------------------------------------------------------------------------------------
+
+static void *arena_allocate(void *context, size_t size) { return carom_arena_push(context, size); }
+
+static void *arena_resize(void *context, void *block, size_t size) {
+  (void)context, (void)block, (void)size;
+  return NULL;  // the system never grows
+}
+
+static void arena_release(void *context, void *block) { (void)context, (void)block; }
+
+size_t carom_constrained_cost(const carom_model *model) {
+  if (model->joint_count == 0) return 0;
+  size_t n = (size_t)model->body_count, rows = (size_t)model->joint_count * ROWS;
+  return carom_joint_system_cost(model) + carom_arena_cost(sizeof(carom_constrained)) +
+         3 * carom_arena_cost(n * sizeof(carom_vec3)) + carom_arena_cost(n * sizeof(carom_quat)) +
+         4 * carom_arena_cost(rows * sizeof(double)) +
+         2 * carom_arena_cost((size_t)model->joint_count * sizeof(carom_vec3));
+}
+
+static void clear_forces(carom_constrained *c, const carom_model *model) {
+  for (int j = 0; j < model->joint_count; j++) c->force[j] = c->torque[j] = cm_zero3();
+}
+
+carom_status carom_constrained_create(const carom_model *model, carom_arena *arena, carom_constrained **joints,
+                                      carom_error *error) {
+  *joints = NULL;
+  if (model->joint_count == 0) return CAROM_OK;
+  int n = model->body_count, rows = model->joint_count * ROWS;
+  carom_constrained *c = CAROM_PUSH(arena, carom_constrained, 1);
+  c->x = CAROM_PUSH(arena, carom_vec3, n);
+  c->p = CAROM_PUSH(arena, carom_vec3, n);
+  c->l = CAROM_PUSH(arena, carom_vec3, n);
+  c->q = CAROM_PUSH(arena, carom_quat, n);
+  c->lambda = CAROM_PUSH(arena, double, rows);
+  c->mu = CAROM_PUSH(arena, double, rows);
+  c->g = CAROM_PUSH(arena, double, rows);
+  c->rates = CAROM_PUSH(arena, double, rows);
+  c->force = CAROM_PUSH(arena, carom_vec3, model->joint_count);
+  c->torque = CAROM_PUSH(arena, carom_vec3, model->joint_count);
+  clear_forces(c, model);
+  memset(c->lambda, 0, (size_t)rows * sizeof *c->lambda);
+  memset(c->mu, 0, (size_t)rows * sizeof *c->mu);
+  *joints = c;
+  carom_allocator a = {arena, arena_allocate, arena_resize, arena_release};
+  return carom_joint_system_create(model, &a, &c->system, error);
+}
+
+// ---- Newton's method for lambda
+// --------------------------------------------------------------------------------------
+
+static void keep_start(carom_constrained *c, const carom_state *state) {
+  size_t n = (size_t)state->body_count;
+  memcpy(c->x, state->x, n * sizeof *c->x);
+  memcpy(c->q, state->q, n * sizeof *c->q);
+  memcpy(c->p, state->p, n * sizeof *c->p);
+  memcpy(c->l, state->l, n * sizeof *c->l);
+}
+
+static carom_status drift_with(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
+                               carom_state *state, double h, carom_step_report *report, carom_error *error) {
+  size_t n = (size_t)state->body_count;
+  memcpy(state->x, c->x, n * sizeof *c->x);
+  memcpy(state->q, c->q, n * sizeof *c->q);
+  memcpy(state->p, c->p, n * sizeof *c->p);
+  memcpy(state->l, c->l, n * sizeof *c->l);
+  carom_joint_system_push(c->system, c->lambda, state->p, state->l);
+  return drift(stepper, state, h, report, error);
+}
+
+// The lengths that a joint's residuals are differences of.
+static double length_scale(const carom_joint *joint, const carom_joint_state *record, const carom_state *state) {
+  double scale = joint->length;
+  for (int end = 0; end < 2; end++) {
+    scale += cm_norm(record->frame[end].p);
+    if (joint->body[end] != CAROM_WORLD) scale += cm_norm(state->x[joint->body[end]]);
+  }
+  return scale > 0 ? scale : 1;
+}
+
+// Residuals at the end of the drift; returns the largest, relative, and whose it is.
+static double residual(carom_constrained *c, const carom_model *model, const carom_state *state, double end,
+                       int *worst_joint) {
+  double worst = 0;
+  for (int j = 0; j < model->joint_count; j++) {
+    if (!carom_joint_acts(model, state, j)) continue;
+    const carom_joint *joint = &model->joints[j];
+    double *g = c->g + j * ROWS, length = length_scale(joint, &state->joints[j], state);
+    carom_joint_equations(model, joint, &state->joints[j], state, end, g, NULL);
+    for (int i = 0; i < carom_joint_row_count(joint); i++) {
+      double turn = joint->kind == CAROM_JOINT_SCREW ? 1 : fmax(1, fabs(state->joints[j].turn));
+      double relative = fabs(g[i]) / (carom_joint_row_is_angle(joint, i) ? turn : length);
+      if (!(relative <= worst)) worst = relative, *worst_joint = j;
+    }
+  }
+  return worst;
+}
+
+// The inverse of what the drift makes of a change of l: turn = h D dl. With the Cayley vector y of the turn in body
+// axes and the equation J y + y x J y = (1 + y.y) g of dmv.h, g = h Pi/2,
+//     D^-1 = R_k K (I + hat y)^-1 R_k',   K = J + hat(y) J - hat(J y) - 2 g y'.
+static carom_mat3 turning_mass(const carom_body *body, carom_quat q, carom_quat q_end, carom_vec3 l, double h) {
+  carom_quat turn = cm_qmul(cm_qconj(q), q_end);
+  carom_vec3 y = cm_scale(1 / turn.w, cm_vec3(turn.x, turn.y, turn.z)), Pi = cm_unrotate(q, l);
+  carom_mat3 R = cm_rotation(q), J = cm_diag3(body->inertia.x, body->inertia.y, body->inertia.z);
+  carom_mat3 K = cm_msub(cm_madd(J, cm_mmul(cm_hat(y), J)), cm_hat(cm_mul_diag(body->inertia, y)));
+  K = cm_msub(K, cm_outer(cm_scale(h, Pi), y));
+  carom_mat3 inverse = cm_madd(cm_msub(cm_identity3(), cm_hat(y)), cm_outer(y, y));
+  inverse = cm_mscale(1 / (1 + cm_norm2(y)), inverse);
+  return cm_mmul(R, cm_mmul(cm_mmul(K, inverse), cm_transpose(R)));
+}
+
+// Rows at q_k+1 against rows at q_k: the exact derivative of the residual by lambda, over h.
+static carom_status factor_exactly(carom_constrained *c, const carom_model *model, const carom_state *state, double h,
+                                   double end) {
+  carom_joint_vectors *v = carom_joint_system_vectors(c->system);
+  int count;
+  const carom_joint_node *nodes = carom_joint_system_nodes(c->system, &count);
+  carom_joint_system_forget(c->system);
+  for (int i = 0; i < count; i++) {
+    int body = nodes[i].body;
+    if (model->bodies[body].inverse_inertia.x > 0)
+      v->mass[body].rotation = turning_mass(&model->bodies[body], c->q[body], state->q[body], state->l[body], h);
+  }
+  for (int j = 0; j < model->joint_count; j++)
+    if (carom_joint_acts(model, state, j))
+      carom_joint_equations(model, &model->joints[j], &state->joints[j], state, end, NULL, v->left + j * ROWS);
+  return carom_joint_system_factor(c->system);
+}
+
+static void correct(carom_constrained *c, const carom_model *model, const carom_state *state, double h) {
+  carom_joint_vectors *v = carom_joint_system_vectors(c->system);
+  int count;
+  const carom_joint_node *nodes = carom_joint_system_nodes(c->system, &count);
+  for (int i = 0; i < count; i++) memset(v->b + 6 * nodes[i].body, 0, 6 * sizeof *v->b);
+  for (int i = 0; i < model->joint_count * ROWS; i++) v->c[i] = -c->g[i] / h;
+  carom_joint_system_solve(c->system);
+  for (int j = 0; j < model->joint_count; j++) {
+    if (!carom_joint_acts(model, state, j)) continue;
+    for (int i = j * ROWS; i < j * ROWS + carom_joint_row_count(&model->joints[j]); i++) c->lambda[i] += v->lambda[i];
+  }
+}
+
+static carom_status not_converged(const carom_model *model, const carom_state *state, int joint, double worst, double h,
+                                  carom_error *error) {
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "joint '%s' could not be held at t = %.9g s (relative residual %.2g, h = %.3g s): use a smaller "
+                    "step, or check that the loop it closes can move",
+                    model->joints[joint].name, state->time, worst, h);
+}
+
+// Redundant loops have no exact derivative of full rank away from the constraints: there the matrix of q_k must do.
+static bool may_refactor(const carom_constrained *c) {
+  return carom_joint_system_loop_rank(c->system) == carom_joint_system_loop_rows(c->system);
+}
+
+carom_status carom_constrained_drift(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
+                                     carom_state *state, double h, double end, carom_step_report *report,
+                                     carom_error *error) {
+  const carom_model *model = stepper->model;
+  carom_status status = carom_joint_system_prepare(c->system, state, error);
+  if (status != CAROM_OK) return status;
+  bool exact = false, allowed = may_refactor(c);
+  int joint = 0;
+  double worst = INFINITY;
+  keep_start(c, state);
+  memset(c->lambda, 0, (size_t)model->joint_count * ROWS * sizeof *c->lambda);
+  for (int iteration = 1; iteration <= MOST_ITERATIONS; iteration++) {
+    status = drift_with(c, stepper, drift, state, h, report, error);
+    if (status != CAROM_OK) return iteration > 1 ? not_converged(model, state, joint, worst, h, error) : status;
+    double previous = worst;
+    worst = residual(c, model, state, end, &joint);
+    if (!isfinite(worst) || worst > 1e3 * previous) break;
+    if (worst <= SOLVED || h == 0 || (worst <= STALLED && worst >= 0.5 * previous)) {
+      if (iteration > report->iterations) report->iterations = iteration;
+      report->residual = fmax(report->residual, worst);
+      carom_joints_note_turns(model, state);
+      return CAROM_OK;
+    }
+    exact = exact || (allowed && worst > SLOW * previous);
+    if (exact && factor_exactly(c, model, state, h, end) != CAROM_OK) break;
+    correct(c, model, state, h);
+  }
+  carom_joint_system_forget(c->system);
+  return not_converged(model, state, joint, worst, h, error);
+}
+
+// ---- the end of the step
+// ---------------------------------------------------------------------------------------------
+
+carom_status carom_constrained_settle(carom_constrained *c, const carom_stepper *stepper, carom_state *state,
+                                      double time, carom_error *error) {
+  const carom_model *model = stepper->model;
+  carom_status status = carom_joint_system_prepare(c->system, state, error);
+  if (status != CAROM_OK) return status;
+  for (int j = 0; j < model->joint_count; j++) carom_joint_rates(model, &model->joints[j], time, c->rates + j * ROWS);
+  carom_joint_system_project(c->system, state, c->rates, state->p, state->l, c->mu);
+  return CAROM_OK;
+}
+
+// Adds a joint's impulses over h to its mean force and torque, with body[1] turned by q.
+static void add_force(carom_constrained *c, const carom_joint *joint, const carom_joint_state *record, int j,
+                      const carom_joint_row *rows, const double *impulses, carom_quat q, double h) {
+  carom_vec3 linear = cm_zero3(), angular = cm_zero3();
+  for (int i = 0; i < carom_joint_row_count(joint); i++) {
+    linear = cm_axpy(linear, impulses[i], rows[i].linear[1]);
+    angular = cm_axpy(angular, impulses[i], rows[i].angular[1]);
+  }
+  angular = cm_sub(angular, cm_cross(cm_rotate(q, record->frame[1].p), linear));
+  c->force[j] = cm_axpy(c->force[j], 1 / h, linear);
+  c->torque[j] = cm_axpy(c->torque[j], 1 / h, angular);
+}
+
+static void book(carom_constrained *c, const carom_state *state, const carom_model *model, const carom_vec3 *x,
+                 const carom_quat *q, const double *impulses, double h, double time, carom_step_report *report) {
+  const carom_joint_vectors *v = carom_joint_system_vectors(c->system);
+  double rates[ROWS];
+  for (int k = 0; k < carom_joint_system_acting_count(c->system); k++) {
+    int j = carom_joint_system_acting(c->system)[k];
+    const carom_joint *joint = &model->joints[j];
+    carom_joint_add_external(model, joint, v->right + j * ROWS, impulses + j * ROWS, x, &report->impulse,
+                             &report->angular_impulse);
+    if (h != 0)
+      add_force(c, joint, &state->joints[j], j, v->right + j * ROWS, impulses + j * ROWS, q[joint->body[1]], h);
+    carom_joint_rates(model, joint, time, rates);
+    for (int i = 0; i < carom_joint_row_count(joint); i++) report->work += rates[i] * impulses[j * ROWS + i];
+  }
+}
+
+void carom_constrained_book_drift(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
+                                  double h, double time, carom_step_report *report) {
+  clear_forces(c, stepper->model);
+  book(c, state, stepper->model, c->x, c->q, c->lambda, h, time, report);
+}
+
+void carom_constrained_book_settling(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
+                                     double h, double time, carom_step_report *report) {
+  book(c, state, stepper->model, state->x, state->q, c->mu, h, time, report);
+  report->constraint = fmax(report->constraint, carom_joints_drift_at(stepper->model, state, time));
+}

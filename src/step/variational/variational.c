@@ -1,0 +1,525 @@
+// The variational integrator of free and jointed rigid bodies under force fields. One step, with both quadratures of
+// the potential:
+//
+//   endpoint:  kick h/2 (forces at q_k)  ->  drift h  ->  kick h/2 (forces at q_k+1)
+//   midpoint:  kick h/2 (forces at (q_k + q_k+1)/2)  ->  drift h  ->  kick h/2 (the same forces), iterated
+//
+// The drift is the discrete Moser-Veselov step (dmv.h) and x += h p/m; a kick changes momenta only. In redundant
+// coordinates both kicks of the midpoint rule have the same force on the directors, g, but each takes the torque of g
+// about the directors at its own end, because d(q_k + q_k+1)/2 is half of d q_k and half of d q_k+1. Joints add their
+// impulses at both ends (constrained.h).
+#include <math.h>
+#include <string.h>
+
+#include "base/tape.h"
+#include "model/fields.h"
+#include "model/model.h"
+#include "step/variational/composition.h"
+#include "step/variational/constrained.h"
+#include "step/variational/dmv.h"
+#include "step/step.h"
+
+typedef struct variational {
+  carom_dmv_bodies bodies;
+  bool fields, damped, velocities;
+  carom_constrained *joints;  // null when there are none
+  carom_loads loads;          // endpoint: at the state of `known`; midpoint: of the last step, the first guess
+  carom_loads fresh;          // of the newest iterate
+  carom_mat3 *d, *d_start;    // directors now and at the start of the step
+  carom_mat3 *d_mean, *d_rate;
+  carom_vec3 *x_mean, *v;
+  carom_vec3 *p_half, *l_half;  // after the first kick
+  carom_state known;            // where `loads` were taken; storage below, time NaN when nothing is known
+} variational;
+
+// ---- memory --------------------------------------------------------------------------------------------------
+
+static void clear_loads(carom_loads *loads, int n) {
+  memset(loads->f, 0, (size_t)(n + 1) * sizeof *loads->f);
+  memset(loads->g, 0, (size_t)(n + 1) * sizeof *loads->g);
+  memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
+}
+
+static void push_loads(carom_arena *arena, const carom_model *model, carom_loads *loads) {
+  int n = model->body_count;
+  loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
+  loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+  loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+  clear_loads(loads, n);
+}
+
+static size_t scratch(const carom_model *model) {
+  size_t n = (size_t)model->body_count + 1;
+  size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count)) +
+                carom_constrained_cost(model);
+  if (!carom_fields_present(model)) return cost;
+  size_t vectors = 12, matrices = 6, quaternions = 1, charge_vectors = 4;  // as pushed by prepare
+  return cost + vectors * carom_arena_cost(n * sizeof(carom_vec3)) +
+         matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat)) +
+         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
+         carom_arena_cost((size_t)model->joint_count * sizeof(carom_joint_state));
+}
+
+static void push_fields(variational *w, carom_arena *arena, const carom_model *model) {
+  int n = model->body_count;
+  push_loads(arena, model, &w->loads);
+  push_loads(arena, model, &w->fresh);
+  w->d = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_start = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_mean = CAROM_PUSH(arena, carom_mat3, n);
+  w->d_rate = CAROM_PUSH(arena, carom_mat3, n);
+  w->x_mean = CAROM_PUSH(arena, carom_vec3, n);
+  w->v = CAROM_PUSH(arena, carom_vec3, n);
+  w->p_half = CAROM_PUSH(arena, carom_vec3, n);
+  w->l_half = CAROM_PUSH(arena, carom_vec3, n);
+  w->known = (carom_state){.time = NAN, .body_count = n};
+  w->known.x = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.q = CAROM_PUSH(arena, carom_quat, n);
+  w->known.p = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.l = CAROM_PUSH(arena, carom_vec3, n);
+  w->known.joint_count = model->joint_count;
+  w->known.joints = CAROM_PUSH(arena, carom_joint_state, model->joint_count);
+}
+
+static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  const carom_model *model = stepper->model;
+  variational *w = CAROM_PUSH(&stepper->arena, variational, 1);
+  *w = (variational){.fields = carom_fields_present(model),
+                     .damped = carom_fields_damped(model),
+                     .velocities = carom_fields_need_velocity(model)};
+  void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(model->body_count));
+  carom_dmv_bodies_fill(&w->bodies, model, memory);
+  if (w->fields) push_fields(w, &stepper->arena, model);
+  stepper->flow = w;
+  carom_status status = carom_constrained_create(model, &stepper->arena, &w->joints, error);
+  if (status != CAROM_OK) return status;
+  return carom_state_create(model->body_count, model->joint_count, &stepper->allocator, &stepper->saved, error);
+}
+
+static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
+  const variational *w = stepper->flow;
+  return w->fields || w->joints || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
+}
+
+// ---- kick and drift --------------------------------------------------------------------------------------------
+
+static carom_vec3 torque_of(const carom_loads *loads, const carom_mat3 *d, int i) {
+  return cm_add(carom_director_torque(loads->g[i], d[i]), loads->torque[i]);
+}
+
+// p += dt m g.
+static void kick_weight(const carom_stepper *stepper, carom_state *state, double dt) {
+  const variational *w = stepper->flow;
+  carom_vec3 g = stepper->model->gravity;
+  if (cm_norm2(g) == 0) return;
+#pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
+  for (int i = 0; i < state->body_count; i++) state->p[i] = cm_axpy(state->p[i], dt * w->bodies.mass[i], g);
+}
+
+// p += dt (m g + f),  l += dt (torque of g about the directors d + couple).
+static void kick(const carom_stepper *stepper, carom_state *state, const carom_loads *loads, const carom_mat3 *d,
+                 double dt) {
+  kick_weight(stepper, state, dt);
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
+    state->p[i] = cm_axpy(state->p[i], dt, loads->f[i]);
+    state->l[i] = cm_axpy(state->l[i], dt, torque_of(loads, d, i));
+  }
+}
+
+static carom_status report_failed_turn(const carom_stepper *stepper, const carom_state *state, int body, double h,
+                                       carom_error *error) {
+  const carom_body *b = &stepper->model->bodies[body];
+  if (!cm_finite(state->x[body]) || !cm_finite(state->l[body]))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it",
+                      b->name, state->time);
+  double turn = h * cm_norm(carom_state_angular_velocity(stepper->model, state, body));
+  return carom_fail(
+      error, CAROM_ERR_NUMBER,
+      "body '%s' turns by %.3g rad in one step at t = %.9g s, more than %d halvings can follow: use a step "
+      "below %.2g s",
+      b->name, turn, state->time, stepper->options.max_halvings, 0.5 * h / turn);
+}
+
+static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+                          carom_error *error) {
+  const variational *w = stepper->flow;
+  int iterations = 0, failed = -1;
+  double residual = 0;
+#pragma omp parallel for num_threads(stepper->threads) schedule(static) \
+    reduction(max                                                       \
+              : iterations, failed, residual) if (stepper->threads > 1)
+  for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
+    carom_dmv_info info = {.failed = -1};
+    carom_dmv_drift(&w->bodies, first, h, stepper->options.max_halvings, state, &info);
+    iterations = info.iterations > iterations ? info.iterations : iterations;
+    failed = info.failed > failed ? info.failed : failed;
+    residual = info.residual > residual ? info.residual : residual;
+  }
+  if (iterations > report->iterations) report->iterations = iterations;
+  if (residual > report->residual) report->residual = residual;
+  return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
+}
+
+// The drift, with the joints' impulses at its start when there are any.
+static carom_status move(const carom_stepper *stepper, carom_state *state, double h, double end,
+                         carom_step_report *report, carom_error *error) {
+  const variational *w = stepper->flow;
+  if (!w->joints) return drift(stepper, state, h, report, error);
+  return carom_constrained_drift(w->joints, stepper, drift, state, h, end, report, error);
+}
+
+static carom_status settle(const carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
+  const variational *w = stepper->flow;
+  return w->joints ? carom_constrained_settle(w->joints, stepper, state, time, error) : CAROM_OK;
+}
+
+static void book_drift(const carom_stepper *stepper, const carom_state *state, double h, double time,
+                       carom_step_report *report) {
+  const variational *w = stepper->flow;
+  if (w->joints) carom_constrained_book_drift(w->joints, stepper, state, h, time, report);
+}
+
+static void book_settling(const carom_stepper *stepper, const carom_state *state, double h, double time,
+                          carom_step_report *report) {
+  const variational *w = stepper->flow;
+  if (w->joints) carom_constrained_book_settling(w->joints, stepper, state, h, time, report);
+}
+
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
+  const variational *w = stepper->flow;
+  return w->joints;
+}
+
+// ---- configurations --------------------------------------------------------------------------------------------
+
+static void directors_of(const carom_state *state, carom_mat3 *d) {
+  for (int i = 0; i < state->body_count; i++) d[i] = cm_rotation(state->q[i]);
+}
+
+// The configuration of a state: rotations as directors, velocities from momenta when something asks for them.
+static carom_configuration configuration_of(const carom_stepper *stepper, const carom_state *state, double time) {
+  variational *w = stepper->flow;
+  for (int i = 0; i < state->body_count && w->velocities; i++) {
+    w->v[i] = carom_state_velocity(stepper->model, state, i);
+    w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
+  }
+  bool v = w->velocities;
+  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
+}
+
+// The mean of two configurations h apart, and the rate between them.
+static carom_configuration mean_configuration(const carom_stepper *stepper, const carom_vec3 *x_start,
+                                              const carom_state *state, double time, double h) {
+  variational *w = stepper->flow;
+  for (int i = 0; i < state->body_count; i++) {
+    w->x_mean[i] = cm_scale(0.5, cm_add(x_start[i], state->x[i]));
+    w->d_mean[i] = cm_mscale(0.5, cm_madd(w->d_start[i], w->d[i]));
+    w->v[i] = cm_scale(1 / h, cm_sub(state->x[i], x_start[i]));
+    w->d_rate[i] = cm_mscale(1 / h, cm_msub(w->d[i], w->d_start[i]));
+  }
+  return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
+}
+
+// What the outside does in dt: the fields' resultant, and the weight, whose moment is that of the centre of mass.
+static void book(const carom_stepper *stepper, const carom_vec3 *x, const carom_resultant *r, double dt,
+                 carom_step_report *report) {
+  const variational *w = stepper->flow;
+  carom_vec3 g = stepper->model->gravity, force = cm_zero3(), moment = cm_zero3();
+  if (cm_norm2(g) > 0) {
+    double mass = 0;
+    for (int i = 0; i < stepper->model->body_count; i++) {
+      mass += w->bodies.mass[i];
+      moment = cm_axpy(moment, w->bodies.mass[i], x[i]);
+    }
+    force = cm_scale(mass, g);
+    moment = cm_cross(moment, g);
+  }
+  if (r) {
+    force = cm_add(force, r->force);
+    moment = cm_add(moment, r->moment);
+    report->work += dt * r->power;
+  }
+  report->impulse = cm_axpy(report->impulse, dt, force);
+  report->angular_impulse = cm_axpy(report->angular_impulse, dt, moment);
+}
+
+// ---- implicit iterations -----------------------------------------------------------------------------------------
+
+// Change between two sets of loads over the momenta in play, root of sums of squares: what the next iterate would move.
+// Sums, not maxima, so that a NaN is not lost.
+static double relative_change(const carom_stepper *stepper, const carom_state *state, const carom_loads *a,
+                              const carom_loads *b, const carom_mat3 *d, double dt) {
+  double dp = 0, dl = 0, p = 0, l = 0;
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
+    carom_vec3 ta = torque_of(a, d, i), tb = torque_of(b, d, i);
+    p += cm_norm2(state->p[i]) + dt * dt * (cm_norm2(a->f[i]) + cm_norm2(b->f[i]));
+    l += cm_norm2(state->l[i]) + dt * dt * (cm_norm2(ta) + cm_norm2(tb));
+    dp += dt * dt * cm_norm2(cm_sub(a->f[i], b->f[i]));
+    dl += dt * dt * cm_norm2(cm_sub(ta, tb));
+  }
+  double change2 = (p > 0 ? dp / p : dp) + (l > 0 ? dl / l : dl);
+  return sqrt(change2);
+}
+
+// Round-off ends the progress of an iteration a little above the tolerance; that is as good as it gets.
+static bool settled(const carom_stepper *stepper, double change, double previous) {
+  double tolerance = stepper->options.tolerance;
+  return change <= tolerance || (change >= 0.5 * previous && change <= 100 * tolerance);
+}
+
+static carom_status not_converged(const carom_stepper *stepper, const carom_state *state, double change, double h,
+                                  carom_error *error) {
+  return carom_fail(
+      error, CAROM_NOT_CONVERGED,
+      "the forces did not settle within %d iterations at t = %.9g s (relative change %.2g, h = %.3g s): use "
+      "a smaller step, or raise max_iterations",
+      stepper->options.max_iterations, state->time, change, h);
+}
+
+static void swap_loads(variational *w) {
+  carom_loads old = w->loads;
+  w->loads = w->fresh;
+  w->fresh = old;
+}
+
+static void note_iterations(carom_step_report *report, int iterations, double residual) {
+  if (iterations > report->iterations) report->iterations = iterations;
+  if (residual > report->residual) report->residual = residual;
+}
+
+// ---- endpoint quadrature -----------------------------------------------------------------------------------------
+
+static bool loads_known(const variational *w, const carom_state *state) {
+  size_t n = (size_t)state->body_count;
+  const carom_state *k = &w->known;
+  return k->time == state->time && !memcmp(k->x, state->x, n * sizeof *k->x) &&
+         !memcmp(k->q, state->q, n * sizeof *k->q) && !memcmp(k->p, state->p, n * sizeof *k->p) &&
+         !memcmp(k->l, state->l, n * sizeof *k->l) &&
+         (state->joint_count == 0 || !memcmp(k->joints, state->joints, (size_t)state->joint_count * sizeof *k->joints));
+}
+
+static void remember(variational *w, const carom_state *state, double time) {
+  carom_state_copy(&w->known, state);
+  w->known.time = time;
+}
+
+// The second kick when forces depend on velocities: p_k+1 = p_half + h/2 f(q_k+1, p_k+1), the adjoint of the first
+// kick, so that the step stays symmetric and of second order.
+static carom_status kick_damped(const carom_stepper *stepper, carom_state *state, double h, double time,
+                                carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  size_t bytes = (size_t)state->body_count * sizeof(carom_vec3);
+  memcpy(w->p_half, state->p, bytes);
+  memcpy(w->l_half, state->l, bytes);
+  double change = INFINITY;
+  for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
+    carom_configuration c = configuration_of(stepper, state, time);
+    carom_fields_evaluate(stepper->model, &c, &w->fresh);
+    double previous = change;
+    change = iteration == 1 ? INFINITY : relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    swap_loads(w);
+    memcpy(state->p, w->p_half, bytes);
+    memcpy(state->l, w->l_half, bytes);
+    kick(stepper, state, &w->loads, w->d, 0.5 * h);
+    carom_status status = settle(stepper, state, time, error);
+    if (status != CAROM_OK) return status;
+    if (!settled(stepper, change, previous)) continue;
+    note_iterations(report, iteration, change);
+    return CAROM_OK;
+  }
+  return not_converged(stepper, state, change, h, error);
+}
+
+static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state, double h, double time,
+                                carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  directors_of(state, w->d);
+  if (w->damped) return kick_damped(stepper, state, h, time, report, error);
+  carom_configuration c = configuration_of(stepper, state, time);
+  carom_fields_evaluate(stepper->model, &c, &w->loads);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  return settle(stepper, state, time, error);
+}
+
+static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
+                          carom_step_report *report) {
+  const variational *w = stepper->flow;
+  carom_configuration c = configuration_of(stepper, state, time);
+  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
+  book(stepper, state->x, &r, dt, report);
+}
+
+// Without fields there are no loads and no directors: only weight, or nothing at all.
+static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
+  book(stepper, state->x, NULL, 0.5 * h, report);
+  kick_weight(stepper, state, 0.5 * h);
+  carom_status status = move(stepper, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, state->time, report);
+  kick_weight(stepper, state, 0.5 * h);
+  status = settle(stepper, state, end, error);
+  if (status != CAROM_OK) return status;
+  book_settling(stepper, state, h, end, report);
+  book(stepper, state->x, NULL, 0.5 * h, report);
+  return CAROM_OK;
+}
+
+static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  directors_of(state, w->d);
+  if (!loads_known(w, state)) {
+    carom_configuration c = configuration_of(stepper, state, state->time);
+    carom_fields_evaluate(stepper->model, &c, &w->loads);
+  }
+  book_endpoint(stepper, state, state->time, 0.5 * h, report);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  carom_status status = move(stepper, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, state->time, report);
+  status = kick_at_end(stepper, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  book_settling(stepper, state, h, end, report);
+  remember(w, state, end);
+  book_endpoint(stepper, state, end, 0.5 * h, report);
+  return CAROM_OK;
+}
+
+// ---- midpoint quadrature -------------------------------------------------------------------------------------------
+
+// From the start of the step to its end with the loads that are known so far.
+static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
+                              double end, carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  carom_state_copy(state, begin);
+  kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
+  carom_status status = move(stepper, state, h, end, report, error);
+  directors_of(state, w->d);
+  return status;
+}
+
+// The newest loads are closer to the fixed point than the ones that were just tried, by another factor (h omega)^2; one
+// more pass with them costs no forces and keeps angular momentum to round-off.
+static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
+                                    double end, carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  carom_status status = try_loads(stepper, begin, state, h, end, report, error);
+  if (status != CAROM_OK) return status;
+  book_drift(stepper, state, h, begin->time, report);
+  kick(stepper, state, &w->loads, w->d, 0.5 * h);
+  carom_configuration c = mean_configuration(stepper, begin->x, state, begin->time, h);
+  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
+  book(stepper, c.x, &r, h, report);
+  status = settle(stepper, state, end, error);
+  if (status == CAROM_OK) book_settling(stepper, state, h, end, report);
+  return status;
+}
+
+static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, double end,
+                                     carom_step_report *report, carom_error *error) {
+  variational *w = stepper->flow;
+  carom_state *begin = &w->known;
+  carom_state_copy(begin, state);
+  directors_of(begin, w->d_start);
+  double change = INFINITY;
+  for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
+    carom_status status = try_loads(stepper, begin, state, h, end, report, error);
+    if (status != CAROM_OK && iteration > 1) break;  // the iterates ran away
+    if (status != CAROM_OK) return status;
+    carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
+    carom_fields_evaluate(stepper->model, &c, &w->fresh);
+    double previous = change;
+    change = relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    swap_loads(w);
+    if (!settled(stepper, change, previous)) continue;
+    note_iterations(report, iteration, change);
+    return finish_midpoint(stepper, begin, state, h, end, report, error);
+  }
+  clear_loads(&w->loads, state->body_count);  // a guess that ran away is worse than none
+  return not_converged(stepper, state, change, h, error);
+}
+
+// ---- the step
+// --------------------------------------------------------------------------------------------------------
+
+static carom_status advance_part(carom_stepper *stepper, carom_state *state, double h, double end,
+                                 carom_step_report *report, carom_error *error) {
+  const variational *w = stepper->flow;
+  if (!w->fields) return advance_weighted(stepper, state, h, end, report, error);  // both quadratures agree on it
+  if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
+    return advance_midpoint(stepper, state, h, end, report, error);
+  return advance_endpoint(stepper, state, h, end, report, error);
+}
+
+// Both quadratures are symmetric, with joints, too, so that they may be composed.
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+                            carom_error *error) {
+  const carom_composition *c = carom_composition_of(stepper->options.order);
+  double start = state->time, share = 0;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < c->stages && status == CAROM_OK; i++) {
+    share += c->weights[i];
+    double part_end = i + 1 == c->stages ? end : start + share * h;
+    status = advance_part(stepper, state, c->weights[i] * h, part_end, report, error);
+    state->time = part_end;
+  }
+  state->time = start;  // the clock is the caller's
+  return status;
+}
+
+// ---- for checkpoints -----------------------------------------------------------------------------------------------
+
+// The loads that the next step begins from, as a guess or as what is known, and where they were taken. Without fields
+// every step begins anew.
+static size_t memory(const carom_stepper *stepper, void *bytes) {
+  const variational *w = stepper->flow;
+  const carom_state *k = &w->known;
+  size_t n = (size_t)stepper->model->body_count;
+  carom_tape tape = {.bytes = bytes};
+  if (!w->fields) return 0;
+  carom_tape_put(&tape, w->loads.f, n * sizeof *w->loads.f);
+  carom_tape_put(&tape, w->loads.g, n * sizeof *w->loads.g);
+  carom_tape_put(&tape, w->loads.torque, n * sizeof *w->loads.torque);
+  carom_tape_put(&tape, &k->time, sizeof k->time);
+  carom_tape_put(&tape, k->x, n * sizeof *k->x);
+  carom_tape_put(&tape, k->q, n * sizeof *k->q);
+  carom_tape_put(&tape, k->p, n * sizeof *k->p);
+  carom_tape_put(&tape, k->l, n * sizeof *k->l);
+  carom_tape_put(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints);
+  return tape.at;
+}
+
+static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+  variational *w = stepper->flow;
+  carom_state *k = &w->known;
+  size_t n = (size_t)stepper->model->body_count;
+  carom_tape tape = {.from = bytes, .size = size};
+  if (size != memory(stepper, NULL)) return false;
+  if (!w->fields) return true;
+  return carom_tape_get(&tape, w->loads.f, n * sizeof *w->loads.f) &&
+         carom_tape_get(&tape, w->loads.g, n * sizeof *w->loads.g) &&
+         carom_tape_get(&tape, w->loads.torque, n * sizeof *w->loads.torque) &&
+         carom_tape_get(&tape, &k->time, sizeof k->time) && carom_tape_get(&tape, k->x, n * sizeof *k->x) &&
+         carom_tape_get(&tape, k->q, n * sizeof *k->q) && carom_tape_get(&tape, k->p, n * sizeof *k->p) &&
+         carom_tape_get(&tape, k->l, n * sizeof *k->l) &&
+         carom_tape_get(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints) && carom_tape_ended(&tape);
+}
+
+const carom_integrator carom_integrator_variational = {
+    .name = "variational",
+    .summary =
+        "free and jointed bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not "
+        "seen",
+    .scratch = scratch,
+    .prepare = prepare,
+    .may_fail = may_fail,
+    .advance = advance,
+    .memory = memory,
+    .recall = recall,
+};

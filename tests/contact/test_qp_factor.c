@@ -1,0 +1,151 @@
+// The multifrontal factors of the interior point against CHOLMOD and against A x = b itself, on random graphs of
+// blocks.
+#include <math.h>
+#include <stdlib.h>
+
+#include "failing_allocator.h"
+#include "solve/front_factor.h"
+#include "test.h"
+
+enum { MOST = 200, SIX = CAROM_QP_SIX };
+
+// A symmetric block matrix, lower half by columns, as the interior point stores it.
+typedef struct blocks {
+  int count, start[MOST + 1], *neighbor;
+  int *column, *row;
+  double *value;
+} blocks;
+
+static bool touches(carom_random *r, int kind, int i, int j) {
+  if (kind == 0) return carom_random_between(r, 0, 1) < 3.0 / MOST;       // sparse, in many pieces
+  if (kind == 1) return j == i + 1 || j == i + 14 || j == i + 15;         // a grid
+  if (kind == 2) return i == 0 || carom_random_between(r, 0, 1) < 0.005;  // one body touches all
+  return kind == 3;                                                       // all touch all
+}
+
+static blocks make_pattern(int count, int kind, carom_random *r) {
+  blocks b = {.count = count, .neighbor = malloc(sizeof(int) * MOST * MOST)};
+  int filled = 0;
+  for (int i = 0; i < count; i++) {
+    b.start[i] = filled;
+    for (int j = i + 1; j < count; j++)
+      if (touches(r, kind, i, j)) b.neighbor[filled++] = j;
+  }
+  b.start[count] = filled;
+  size_t entries = (size_t)(21 * count + 36 * filled) + 1;
+  b.column = malloc(sizeof(int) * (size_t)(SIX * count + 1));
+  b.row = malloc(sizeof(int) * entries);
+  b.value = malloc(sizeof(double) * entries);
+  return b;
+}
+
+// Random entries, and a diagonal that outweighs them: positive definite by Gershgorin.
+static carom_sparse fill(blocks *b, carom_random *r) {
+  int n = 0;
+  double degree[MOST] = {0};
+  for (int i = 0; i < b->count; i++)
+    for (int k = b->start[i]; k < b->start[i + 1]; k++) degree[i]++, degree[b->neighbor[k]]++;
+  for (int i = 0; i < b->count; i++)
+    for (int j = 0; j < SIX; j++) {
+      b->column[SIX * i + j] = n;
+      for (int k = j; k < SIX; k++) b->row[n] = SIX * i + k, b->value[n++] = carom_random_between(r, -1, 1);
+      b->value[b->column[SIX * i + j]] += 6 * (degree[i] + 2);
+      for (int k = b->start[i]; k < b->start[i + 1]; k++)
+        for (int l = 0; l < SIX; l++)
+          b->row[n] = SIX * b->neighbor[k] + l, b->value[n++] = carom_random_between(r, -1, 1);
+    }
+  b->column[SIX * b->count] = n;
+  return (carom_sparse){SIX * b->count, b->column, b->row, b->value};
+}
+
+static void free_blocks(blocks *b) { free(b->neighbor), free(b->column), free(b->row), free(b->value); }
+
+static void check_against_cholmod(carom_qp_factor *f, const carom_sparse *A, carom_random *r) {
+  static double x[SIX * MOST], y[SIX * MOST], z[SIX * MOST];
+  carom_sparse_solver *reference = NULL;
+  REQUIRE(carom_sparse_solver_create(&reference, CAROM_SPARSE_POSITIVE_DEFINITE, A, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_sparse_factor(reference, A) == CAROM_OK && carom_qp_factor_compute(f, A) == CAROM_OK);
+  for (int i = 0; i < A->n; i++) x[i] = y[i] = carom_random_between(r, -1, 1);
+  REQUIRE(carom_sparse_solve(reference, x) == CAROM_OK);
+  carom_qp_factor_solve(f, y);
+  carom_sparse_multiply(CAROM_SPARSE_POSITIVE_DEFINITE, A, y, z);
+  for (int i = 0; i < A->n; i++) CHECK_NEAR(y[i], x[i], 1e-13);
+  carom_sparse_multiply(CAROM_SPARSE_POSITIVE_DEFINITE, A, x, y);
+  for (int i = 0; i < A->n; i++) CHECK_NEAR(z[i], y[i], 1e-12);
+  carom_sparse_solver_destroy(reference);
+}
+
+TEST(factors_agree_with_cholmod) {
+  carom_random r = carom_random_make(4, 0);
+  const int counts[] = {1, 2, 3, 17, 60, MOST};
+  for (int kind = 0; kind < 4; kind++)
+    for (int k = 0; k < 6; k++) {
+      if (kind == 3 && counts[k] > 60) continue;
+      blocks b = make_pattern(counts[k], kind, &r);
+      carom_qp_factor *f = NULL;
+      REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+      for (int again = 0; again < 2; again++) {
+        carom_sparse A = fill(&b, &r);
+        check_against_cholmod(f, &A, &r);
+      }
+      carom_qp_factor_destroy(f);
+      free_blocks(&b);
+    }
+}
+
+// All touch all: one front, w^3 / 3 operations with w = 6 n.
+TEST(work_is_counted) {
+  carom_random r = carom_random_make(4, 0);
+  blocks b = make_pattern(20, 3, &r);
+  carom_qp_factor *f = NULL;
+  REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+  CHECK_NEAR(carom_qp_factor_flops(f), 120.0 * 120 * 120 / 3, 1e-6);
+  carom_qp_factor_destroy(f);
+  free_blocks(&b);
+}
+
+TEST(what_is_not_positive_definite_is_refused) {
+  carom_random r = carom_random_make(6, 0);
+  blocks b = make_pattern(60, 1, &r);
+  carom_qp_factor *f = NULL;
+  REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+  const double bad[] = {-1, 0, NAN, INFINITY};
+  for (int k = 0; k < 4; k++) {
+    carom_sparse A = fill(&b, &r);
+    b.value[b.column[SIX * 31 + 2]] = bad[k];
+    CHECK(carom_qp_factor_compute(f, &A) == CAROM_ERR_SINGULAR);
+    A = fill(&b, &r);
+    check_against_cholmod(f, &A, &r);  // and does no harm
+  }
+  carom_qp_factor_destroy(f);
+  free_blocks(&b);
+}
+
+TEST(no_blocks_are_fine) {
+  const int start[1] = {0};
+  carom_qp_factor *f = NULL;
+  const carom_sparse A = {0, start, start, NULL};
+  REQUIRE(carom_qp_factor_create(&f, 0, start, start, NULL, NULL) == CAROM_OK);
+  CHECK(carom_qp_factor_compute(f, &A) == CAROM_OK);
+  carom_qp_factor_solve(f, NULL);
+  carom_qp_factor_destroy(f);
+}
+
+TEST(every_failed_allocation_is_told) {
+  carom_random r = carom_random_make(8, 0);
+  blocks b = make_pattern(40, 1, &r);
+  for (int allowed = 0;; allowed++) {
+    failing_allocator failing = {.allowed = allowed};
+    carom_allocator allocator = failing_allocator_of(&failing);
+    carom_qp_factor *f = NULL;
+    carom_error error = {0};
+    carom_status status = carom_qp_factor_create(&f, b.count, b.start, b.neighbor, &allocator, &error);
+    carom_qp_factor_destroy(f);
+    CHECK(failing.live == 0);
+    if (status == CAROM_OK) break;
+    CHECK(status == CAROM_ERR_MEMORY && !f);
+    CHECK_CONTAINS(error.message, "40 bodies");
+    REQUIRE(allowed < 100);
+  }
+  free_blocks(&b);
+}

@@ -1,0 +1,365 @@
+// The replay page: decoded here independently of the code that packs it.
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include "export/export.h"
+#include "result_fixture.h"
+
+// ---- a small decoder
+// ----------------------------------------------------------------------------------------------------
+
+static int digit(char c) {
+  const char *digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+             *at = c ? strchr(digits, c) : NULL;
+  return at ? (int)(at - digits) : -1;
+}
+
+static unsigned char *decode_base64(const char *text, size_t length, size_t *size) {
+  unsigned char *out = malloc(length / 4 * 3 + 3);
+  size_t n = 0, pads = 0;
+  unsigned bits = 0;
+  if (length % 4 != 0) test_fail(__FILE__, __LINE__, "base64 of %zu characters", length);
+  for (size_t i = 0; i < length; i++) {
+    int d = digit(text[i]);
+    pads += text[i] == '=';
+    if (d < 0 && text[i] != '=') test_fail(__FILE__, __LINE__, "'%c' is not base64", text[i]);
+    bits = bits << 6 | (unsigned)(d < 0 ? 0 : d);
+    if (i % 4 == 3) {
+      out[n++] = (unsigned char)(bits >> 16);
+      out[n++] = (unsigned char)(bits >> 8);
+      out[n++] = (unsigned char)bits;
+      bits = 0;
+    }
+  }
+  *size = n - pads;
+  return out;
+}
+
+typedef struct replay {
+  char *json;  // of the first element, terminated
+  unsigned char *bytes;
+  size_t size;
+  size_t text_size;
+} replay;
+
+static const char *between(const char *text, const char *begin, const char *end, size_t *length) {
+  const char *from = strstr(text, begin), *to = from ? strstr(from + strlen(begin), end) : NULL;
+  if (!to) {
+    test_fail(__FILE__, __LINE__, "no %s", begin);
+    exit(1);
+  }
+  *length = (size_t)(to - from) - strlen(begin);
+  return from + strlen(begin);
+}
+
+static replay decode(const char *text, size_t raw_size) {
+  replay r = {.text_size = strlen(text)};
+  size_t length, packed_size;
+  const char *json = between(text, "<script id=\"carom-replay\" type=\"application/json\">", "</script>", &length);
+  r.json = calloc(length + 1, 1);
+  memcpy(r.json, json, length);
+  const char *data = between(text, "<script id=\"carom-data\" type=\"text/plain\">", "</script>", &length);
+  unsigned char *packed = decode_base64(data, length, &packed_size);
+  uLongf size = raw_size + 1000;
+  r.bytes = malloc(size);
+  CHECK(uncompress(r.bytes, &size, packed, packed_size) == Z_OK);
+  r.size = size;
+  free(packed);
+  return r;
+}
+
+static void release(replay *r) {
+  free(r->json);
+  free(r->bytes);
+}
+
+static double read_f64(const unsigned char *p) {
+  uint64_t v = 0;
+  for (int i = 7; i >= 0; i--) v = v << 8 | p[i];
+  double d;
+  memcpy(&d, &v, 8);
+  return d;
+}
+
+static float read_f32(const unsigned char *p) {
+  uint32_t v = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+  float f;
+  memcpy(&f, &v, 4);
+  return f;
+}
+
+// The quantised value of a component of a moving body in a frame.
+static unsigned value_at(const replay *r, size_t planes, int moving, int frames, int component, int m, int frame) {
+  size_t count = 9u * (size_t)moving * (size_t)frames,
+         run = ((size_t)component * (size_t)moving + (size_t)m) * (size_t)frames;
+  unsigned sum = 0;
+  for (int f = 0; f <= frame; f++)
+    sum += r->bytes[planes + run + (size_t)f] | (unsigned)r->bytes[planes + count + run + (size_t)f] << 8;
+  return sum & 0xFFFF;
+}
+
+static char *elements_of(const char *path) {
+  carom_result *result = fixture_open(path);
+  carom_text_buffer text = carom_text_buffer_make(NULL);
+  carom_error error = {CAROM_OK, ""};
+  if (carom_replay_elements(result, NULL, &text, &error) != CAROM_OK)
+    test_fail(__FILE__, __LINE__, "%s", error.message);
+  carom_text_buffer_add_n(&text, "", 1);
+  carom_result_close(result);
+  return text.data;
+}
+
+// ---- what is in it
+// --------------------------------------------------------------------------------------------------------
+
+enum { FRAMES = 150, MOVING = FIXTURE_BODIES - 1 };
+
+static size_t box_at(void) { return 8u * FRAMES * (1 + CAROM_AUDIT_COLUMNS); }
+static size_t planes_at(void) { return box_at() + 32u * MOVING; }
+static size_t raw_size(void) { return planes_at() + 18u * MOVING * FRAMES; }
+
+static void check_pose(const replay *r, int m, int frame) {
+  float box[8];
+  for (int k = 0; k < 8; k++) box[k] = read_f32(r->bytes + box_at() + 4 * ((size_t)m * 8 + (size_t)k));
+  double v[9];
+  for (int c = 0; c < 9; c++) v[c] = value_at(r, planes_at(), MOVING, FRAMES, c, m, frame);
+  carom_pose pose = fixture_pose(frame, m + 1);
+  const double p[3] = {pose.p.x, pose.p.y, pose.p.z};
+  for (int k = 0; k < 3; k++) {
+    CHECK((double)box[k] <= p[k] && p[k] <= (double)box[3 + k]);
+    CHECK_NEAR(box[k] + v[k] / 65535 * (box[3 + k] - box[k]), p[k], (box[3 + k] - box[k]) * 0.51 / 65535 + 1e-12);
+  }
+  carom_quat q =
+      cm_quat((v[3] - 32768) / 32767, (v[4] - 32768) / 32767, (v[5] - 32768) / 32767, (v[6] - 32768) / 32767);
+  CHECK_NEAR(cm_qdot(q, q), 1, 1e-4);
+  CHECK_AT_MOST(fixture_angle(cm_qunit(q), pose.q), 1e-4);
+  double speed = cm_norm(fixture_velocity(frame, m + 1)), spin = cm_norm(fixture_spin(frame, m + 1));
+  CHECK_NEAR(v[7] / 65535 * box[6], speed, box[6] / 65535);
+  CHECK_NEAR(v[8] / 65535 * box[7], spin, box[7] / 65535);
+}
+
+TEST(streams_decode_to_the_motion) {
+  const char *path = fixture_path("replay.h5");
+  fixture_write(path, FRAMES);
+  char *text = elements_of(path);
+  unlink(path);
+  replay r = decode(text, raw_size());
+  REQUIRE(r.size == raw_size());
+  for (int f = 0; f < FRAMES; f++) {
+    CHECK(read_f64(r.bytes + 8 * f) == fixture_time(f));
+    for (int c = 0; c < CAROM_AUDIT_COLUMNS; c++)
+      CHECK(read_f64(r.bytes + 8 * ((c + 1) * FRAMES + f)) == fixture_audit(f, c));
+  }
+  for (int m = 0; m < MOVING; m++)
+    for (int f = 0; f < FRAMES; f++) check_pose(&r, m, f);
+  release(&r);
+  free(text);
+}
+
+// Quaternions turn by 4 rad/s over 1.5 s here, so their signs flip unless made continuous.
+TEST(quaternions_do_not_jump) {
+  const char *path = fixture_path("smooth.h5");
+  fixture_write(path, FRAMES);
+  char *text = elements_of(path);
+  unlink(path);
+  replay r = decode(text, raw_size());
+  for (int m = 0; m < MOVING; m++) {
+    for (int f = 1; f < FRAMES; f++) {
+      double dot = 0;
+      for (int c = 3; c < 7; c++)
+        dot += ((double)value_at(&r, planes_at(), MOVING, FRAMES, c, m, f) - 32768) / 32767 *
+               (((double)value_at(&r, planes_at(), MOVING, FRAMES, c, m, f - 1) - 32768) / 32767);
+      CHECK(dot > 0.99);
+    }
+  }
+  release(&r);
+  free(text);
+}
+
+TEST(head_is_safe_and_complete) {
+  const char *path = fixture_path("head.h5");
+  fixture_write(path, FRAMES);
+  char *text = elements_of(path);
+  unlink(path);
+  replay r = decode(text, raw_size());
+  CHECK(!strchr(r.json, '<'));  // so neither </script> nor <!--
+  CHECK_CONTAINS(r.json, "\"title\":\"Fünf Körper \\u2028\\u003c/script\\u003e\"");
+  CHECK_CONTAINS(r.json, "\"description\":\"tests \\u0022quoted\\u0022, more\"");
+  CHECK_CONTAINS(r.json, "\"name\":\"hammer\\u000a\xE2\x9A\x92\"");
+  CHECK_CONTAINS(r.json, "{\"format\":\"carom-replay\",\"version\":1");
+  CHECK_CONTAINS(r.json, "\"frames\":150");
+  CHECK_CONTAINS(r.json, "\"integrator\":\"variational\",\"step\":0.001");
+  CHECK_CONTAINS(r.json, "{\"kind\":\"halfspace\"}");
+  CHECK_CONTAINS(r.json, "{\"kind\":\"sphere\",\"radius\":0.25}");
+  CHECK_CONTAINS(r.json, "{\"kind\":\"capsule\",\"half_length\":0.3,\"radius\":0.1}");
+  CHECK_CONTAINS(r.json, "\"color\":\"#ee6677\"");
+  CHECK_CONTAINS(r.json, "\"name\":\"ground\",\"color\":\"#888888\",\"mass\":null,\"fixed\":true");
+  CHECK_CONTAINS(r.json, "\"pose\":{\"position\":[0,0,0],\"rotation\":[1,0,0,0]}");
+  CHECK_CONTAINS(r.json, "\"camera\":{\"position\":[4,-3,2],\"target\":[0,0,0.5]}");
+  CHECK_CONTAINS(r.json, "{\"key\":\"kinetic\",\"label\":\"Kinetic energy\",\"unit\":\"J\",\"group\":\"Energy\"}");
+  CHECK_CONTAINS(r.json,
+                 "{\"name\":\"Momentum\",\"value\":0.002,\"bound\":1e-09,\"unit\":\"\",\"pass\":false,\"note\":\"\"}");
+  release(&r);
+  free(text);
+}
+
+// A thinned or unfinished record says so on the page.
+TEST(description_tells_what_is_missing) {
+  const char *path = fixture_path("note.h5");
+  fixture f;
+  carom_recorder *recorder = NULL;
+  fixture_create(&f);
+  REQUIRE(carom_recorder_create(path, true, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  CHECK(fixture_record(&f, recorder, 0, NULL) == CAROM_OK);
+  CHECK(carom_recorder_finish(recorder, NULL, "interrupted", NULL) == CAROM_OK);
+  carom_recorder_destroy(recorder);
+  fixture_destroy(&f);
+  char *text = elements_of(path);
+  unlink(path);
+  CHECK_CONTAINS(text, "quoted\\u0022, more The run did not come to its planned end.\",");
+  free(text);
+}
+
+TEST(no_frames) {
+  const char *path = fixture_path("none.h5");
+  fixture_write(path, 0);
+  char *text = elements_of(path);
+  unlink(path);
+  replay r = decode(text, 1000);
+  CHECK(r.size == 32u * MOVING);
+  CHECK_CONTAINS(r.json, "\"frames\":0");
+  release(&r);
+  free(text);
+}
+
+// ---- the page
+// ---------------------------------------------------------------------------------------------------------------
+
+static bool stop_halfway(void *context, double done, double total) {
+  ++*(int *)context;
+  return done < 0.4 * total;
+}
+
+TEST(page_is_written_whole_or_not_at_all) {
+  static const char page[] = "<html><body><!--CAROM-REPLAY--><p>after</p></body></html>";
+  const char *path = fixture_path("page.h5"), *html = fixture_path("page.html");
+  fixture_write(path, FRAMES);
+  carom_result *result = fixture_open(path);
+  unlink(path);
+  REQUIRE(result);
+  carom_error error;
+  int calls = 0;
+  carom_progress progress = {&calls, stop_halfway};
+  CHECK(carom_replay_page(result, html, page, strlen(page), &progress, &error) == CAROM_INTERRUPTED);
+  CHECK(calls > 10 && access(html, F_OK) != 0);
+  CHECK(carom_replay_page(result, html, page, 20, NULL, &error) == CAROM_ERR_FORMAT);
+  CHECK_CONTAINS(error.message, "marker");
+  CHECK(carom_replay_page(result, html, page, strlen(page), NULL, &error) == CAROM_OK);
+  FILE *file = fopen(html, "rb");
+  REQUIRE(file);
+  static char text[1 << 20];
+  size_t size = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[size] = 0;
+  CHECK(strncmp(text, "<html><body><script id=\"carom-replay\"", 37) == 0);
+  CHECK_CONTAINS(text, "</script><p>after</p></body></html>");
+  carom_status status = carom_export_replay(result, html, NULL, &error);
+  CHECK(status == CAROM_OK || (status == CAROM_ERR_UNSUPPORTED && strstr(error.message, "Node.js")));
+  unlink(html);
+  carom_result_close(result);
+}
+
+TEST(frames_are_thinned_evenly) {
+  carom_result result = {.frame_count = 1001};
+  carom_selection s = carom_select_frames(&result, 10, 2000);
+  CHECK(s.count == 200 && carom_selected_frame(&s, 0) == 0 && carom_selected_frame(&s, 199) == 1000);
+  for (int i = 1; i < s.count; i++) {
+    int gap = carom_selected_frame(&s, i) - carom_selected_frame(&s, i - 1);
+    CHECK(gap == 5 || gap == 6);
+  }
+  s = carom_select_frames(&result, 10, 1e6);
+  CHECK(s.count == 1001 && carom_selected_frame(&s, 500) == 500);
+  s = carom_select_frames(&result, 1000000, 10);
+  CHECK(s.count == 2 && carom_selected_frame(&s, 1) == 1000);
+  result.frame_count = 1;
+  CHECK(carom_select_frames(&result, 1000000, 10).count == 1);
+}
+
+// ---- size
+// -------------------------------------------------------------------------------------------------------------------
+
+// 500 boxes that fall, bounce and tumble: smooth flight with sudden changes, as impacts give.
+static void record_tumbling(const char *path, int bodies, int frames) {
+  carom_builder *builder = NULL;
+  const carom_shape *box = NULL;
+  carom_random random = carom_random_make(7, 7);
+  carom_builder_create(NULL, &builder, NULL);
+  carom_shape_create_box(cm_vec3(0.1, 0.2, 0.3), NULL, &box, NULL);
+  for (int b = 0; b < bodies; b++) {
+    carom_body_def def = carom_body_default();
+    carom_part part = fixture_part(box, cm_zero3(), cm_qidentity());
+    def.parts = &part;
+    def.part_count = 1;
+    carom_builder_add_body(builder, &def);
+  }
+  carom_model *model = NULL;
+  carom_state *state = NULL;
+  carom_builder_finish(builder, &model, &state, NULL);
+  carom_builder_destroy(builder);
+  carom_shape_release(box);
+  carom_scene scene = fixture_scene(model, state);
+  carom_recorder *recorder = NULL;
+  carom_recorder_create(path, true, &scene, NULL, NULL, &recorder, NULL);
+  carom_vec3 *p = calloc((size_t)bodies, sizeof *p), *v = calloc((size_t)bodies, sizeof *v),
+             *w = calloc((size_t)bodies, sizeof *w);
+  carom_quat *q = calloc((size_t)bodies, sizeof *q);
+  for (int b = 0; b < bodies; b++) {
+    p[b] = cm_vec3(carom_random_between(&random, -3, 3), carom_random_between(&random, -3, 3),
+                   carom_random_between(&random, 1, 5));
+    w[b] = cm_vec3(carom_random_normal(&random), carom_random_normal(&random), carom_random_normal(&random));
+    q[b] = cm_exp(w[b]);
+  }
+  const double h = 1.0 / 60;
+  for (int f = 0; f < frames; f++) {
+    for (int b = 0; b < bodies; b++) {
+      p[b] = cm_axpy(p[b], h, v[b]);
+      v[b].z -= 9.81 * h;
+      q[b] = cm_qmul(cm_exp(cm_scale(h, w[b])), q[b]);
+      if (p[b].z < 0.15 && v[b].z < 0) {
+        v[b] = cm_vec3(0.8 * v[b].x + 0.3 * carom_random_normal(&random),
+                       0.8 * v[b].y + 0.3 * carom_random_normal(&random), -0.6 * v[b].z);
+        w[b] =
+            cm_axpy(cm_scale(0.7, w[b]), fabs(v[b].z),
+                    cm_vec3(carom_random_normal(&random), carom_random_normal(&random), carom_random_normal(&random)));
+      }
+      carom_state_set_pose(model, state, b, cm_pose(p[b], q[b]));
+      carom_state_set_velocity(model, state, b, v[b], w[b]);
+    }
+    carom_audit_sample sample = fixture_sample(f);
+    state->time = h * f;
+    carom_recorder_frame(recorder, state, &sample, NULL);
+  }
+  carom_recorder_finish(recorder, NULL, "complete", NULL);
+  carom_recorder_destroy(recorder);
+  free(p);
+  free(v);
+  free(w);
+  free(q);
+  carom_state_destroy(state);
+  carom_model_destroy(model);
+}
+
+TEST(five_hundred_tumbling_bodies_are_small) {
+  const char *path = fixture_path("large.h5");
+  record_tumbling(path, 500, 300);
+  struct stat info;
+  REQUIRE(stat(path, &info) == 0);
+  double begin = carom_clock();
+  char *text = elements_of(path);
+  size_t size = strlen(text);
+  printf("500 bodies x 300 frames: %.2f MB in the page, %.2f MB as HDF5, packed in %.2f s\n", (double)size / 1e6,
+         (double)info.st_size / 1e6, carom_clock() - begin);
+  CHECK_AT_MOST((double)size, 2.3e6);  // with the 0.7 MB of the viewer: 3 MB
+  free(text);
+  unlink(path);
+}

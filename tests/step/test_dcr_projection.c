@@ -1,0 +1,132 @@
+// The parts of `dcr`: the closest-point projection and the contact solver, each against what defines its answer.
+#include "contact/projection.h"
+#include "test_dcr.h"
+
+typedef struct parts {
+  carom_contacts *contacts;
+  carom_sweeps *sweeps;
+  carom_projection *projection;
+} parts;
+
+static parts make_parts(const world *w) {
+  parts p = {0};
+  if (carom_contacts_create(w->model, NULL, &p.contacts, NULL) != CAROM_OK ||
+      carom_sweeps_create(w->model->body_count + 1, NULL, &p.sweeps, NULL) != CAROM_OK ||
+      carom_projection_create(w->model, p.contacts, p.sweeps, NULL, &p.projection, NULL) != CAROM_OK ||
+      carom_contacts_update(p.contacts, w->state->x, w->state->q, NULL, NULL) != CAROM_OK)
+    abort();
+  return p;
+}
+
+static void free_parts(parts *p) {
+  carom_projection_destroy(p->projection);
+  carom_sweeps_destroy(p->sweeps);
+  carom_contacts_destroy(p->contacts);
+}
+
+// Flat cubes part along the normal, in inverse proportion to their masses, and do not turn.
+TEST(flat_cubes_share_the_way_by_mass) {
+  carom_builder *b = new_builder();
+  add_material(b, "cube", 1000, 1, 0);
+  carom_body_def light = body_at(0, 0, 0), heavy = body_at(0.19, 0, 0);
+  heavy.density = 3000;
+  add_shape(b, light, box_shape(0.2, 0.2, 0.2));
+  add_shape(b, heavy, box_shape(0.2, 0.2, 0.2));
+  world w = finish_world(b);
+  parts p = make_parts(&w);
+  carom_projection_info info;
+  REQUIRE(carom_projection_run(p.projection, w.state, 1e-13, 1, &info, NULL) == CAROM_OK);
+  CHECK_NEAR(info.overlap_before, 0.01, 1e-12);
+  CHECK_AT_MOST(info.overlap, 1e-12);
+  CHECK_NEAR(w.state->x[0].x, -0.0075, 1e-10);
+  CHECK_NEAR(w.state->x[1].x, 0.19 + 0.0025, 1e-10);
+  for (int i = 0; i < 2; i++) CHECK_AT_MOST(cm_norm(cm_log(w.state->q[i])), 1e-10);
+  free_parts(&p);
+  free_world(&w);
+}
+
+// A corner below the floor: at the closest point the corner is on the floor, and M times the displacement is along the
+// gradient of the gap (the optimality condition of 3.81).
+TEST(corner_is_lifted_along_the_gradient) {
+  carom_random random = carom_random_make(2, 0);
+  for (int k = 0; k < 30; k++) {
+    carom_builder *b = new_builder();
+    add_material(b, "box", 1000, 1, 0);
+    add_floor(b, cm_qidentity());
+    carom_body_def def = body_at(0, 0, 1);
+    def.pose.q = random_rotation(&random);
+    add_shape(b, def, box_shape(0.2, 0.3, 0.4));
+    world w = finish_world(b);
+    const carom_polytope *P = carom_shape_polytope(w.model->parts[1].shape);
+    carom_pose part = cm_compose(cm_pose(w.state->x[1], w.state->q[1]), w.model->parts[1].pose);
+    double lowest = INFINITY;
+    for (int i = 0; i < P->vertex_count; i++) lowest = fmin(lowest, cm_transform(part, P->vertices[i]).z);
+    w.state->x[1].z -= lowest + 0.003;
+    parts p = make_parts(&w);
+    carom_vec3 x = w.state->x[1];
+    carom_quat q = w.state->q[1];
+    carom_projection_info info;
+    REQUIRE(carom_projection_run(p.projection, w.state, 1e-12, 1, &info, NULL) == CAROM_OK);
+    CHECK_NEAR(info.overlap_before, 0.003, 1e-12);
+    part = cm_compose(cm_pose(w.state->x[1], w.state->q[1]), w.model->parts[1].pose);
+    carom_vec3 corner = cm_vec3(0, 0, INFINITY);
+    int touching = 0;
+    for (int i = 0; i < P->vertex_count; i++) {
+      carom_vec3 v = cm_transform(part, P->vertices[i]);
+      if (v.z < corner.z) corner = v;
+      touching += v.z < 1e-6;
+    }
+    CHECK_NEAR(corner.z, 0, 1e-9);
+    const carom_body *body = &w.model->bodies[1];
+    carom_vec3 d = cm_sub(w.state->x[1], x), r = cm_log(cm_qmul(w.state->q[1], cm_qconj(q)));
+    CHECK_NEAR(hypot(d.x, d.y), 0, 1e-12);
+    if (touching == 1) {
+      carom_vec3 arm = cm_cross(cm_sub(corner, w.state->x[1]), cm_vec3(0, 0, 1));
+      carom_vec3 lever = cm_rotate(w.state->q[1], cm_mul_diag(body->inverse_inertia, cm_unrotate(w.state->q[1], arm)));
+      carom_vec3 expected = cm_scale(body->mass * d.z, lever);
+      CHECK_AT_MOST(cm_norm(cm_sub(r, expected)), 0.03 * cm_norm(r) + 1e-9);  // inertia turns along: second order
+    }
+    free_parts(&p);
+    free_world(&w);
+  }
+}
+
+// Random heaps of boxes with random contacts between them: what the solver returns obeys the laws of contact.
+TEST(answers_obey_the_laws_of_contact) {
+  carom_random random = carom_random_make(4, 0);
+  for (int trial = 0; trial < 40; trial++) {
+    int bodies = 2 + trial % 6, contacts = 2 * bodies;
+    carom_sweeps *s = NULL;
+    REQUIRE(carom_sweeps_create(bodies + 1, NULL, &s, NULL) == CAROM_OK);
+    for (int i = 0; i < bodies; i++) {
+      carom_mat3 R = cm_rotation(random_rotation(&random));
+      carom_mat3 J = cm_mmul(cm_mmul(R, cm_diag3(5, 8, 11)), cm_transpose(R));
+      s->bodies[i] = (carom_sweep_body){1, J, random_vector(&random, 1), random_vector(&random, 1)};
+    }
+    for (int i = 0; i < contacts; i++) {
+      int a = i % bodies, c = i < bodies ? bodies : (i + 1) % bodies;  // every body on the ground, and a ring
+      carom_vec3 xa = cm_vec3(a, 0, 0), xb = c == bodies ? cm_vec3(a, 0, -1) : cm_vec3(c, 0, 0);
+      carom_vec3 n = cm_unit(cm_add(cm_sub(xa, xb), random_vector(&random, 0.2)));
+      carom_vec3 point = cm_add(cm_lerp(xa, xb, 0.5), random_vector(&random, 0.3));
+      carom_sweeps_add(s, a, c, n, point, xa, xb)->friction = carom_random_between(&random, 0, 0.8);
+    }
+    REQUIRE(carom_sweeps_group(s, NULL) == CAROM_OK);
+    carom_sweep_options o = {
+        .tolerance = 1e-10, .acceptable = 1e-8, .max_sweeps = 20000, .max_updates = 1e6, .threads = 1};
+    carom_sweeps_solve(s, &o);
+    for (int i = 0; i < s->contact_count; i++) {
+      const carom_sweep_contact *c = &s->contacts[i];
+      double u[3], limit = c->friction * c->gamma[0], t = hypot(c->gamma[1], c->gamma[2]);
+      carom_sweep_velocity(s, c, u);
+      CHECK(c->gamma[0] >= 0);
+      CHECK_AT_MOST(-u[0], 1e-6);
+      CHECK_AT_MOST(c->gamma[0] * fabs(u[0]), 1e-6);
+      CHECK_AT_MOST(t, limit * (1 + 1e-12));
+      double slip = hypot(u[1], u[2]);
+      if (c->gamma[0] < 1e-6 || slip < 1e-4) continue;
+      CHECK_NEAR(t, limit, 1e-5);                                                        // slides at the limit,
+      CHECK_NEAR((c->gamma[1] * u[1] + c->gamma[2] * u[2]) / slip, -t, 1e-4 * (1 + t));  // against the slip
+    }
+    carom_sweeps_destroy(s);
+  }
+}
