@@ -27,6 +27,10 @@ void carom_arena_destroy(carom_arena *arena) {
 
 void *carom_arena_push(carom_arena *arena, size_t size) {
   size_t need = align_up(size);
+  if (!arena->memory) {
+    arena->used += need;
+    return NULL;
+  }
   bool fits = need >= size && need <= arena->capacity - arena->used;
   if (!fits) return NULL;
   uintptr_t base = (uintptr_t)arena->memory;

@@ -1,4 +1,5 @@
-// Scratch memory as a marked stack: set-up reserves it once, steps and queries push and pop.
+// Scratch memory as a marked stack: set-up reserves it once, steps and queries push and pop. An arena that is all zero
+// only counts: pushes give null and add up in `used`, so that the same pushes run twice, first to learn the size.
 #ifndef CAROM_SRC_BASE_ARENA_H
 #define CAROM_SRC_BASE_ARENA_H
 
@@ -17,7 +18,8 @@ carom_status carom_arena_create(carom_arena *arena, size_t capacity, const carom
                                 carom_error *error);
 void carom_arena_destroy(carom_arena *arena);
 
-// 64-byte aligned, uninitialised; null when the reserve is exhausted (a mistake in its sizing).
+// 64-byte aligned; all zero when it is pushed for the first time. Null when the reserve is exhausted (a mistake in its
+// sizing), or when the arena only counts.
 void *carom_arena_push(carom_arena *arena, size_t size);
 #define CAROM_PUSH(arena, type, count) ((type *)carom_arena_push((arena), sizeof(type) * (size_t)(count)))
 

@@ -1,15 +1,18 @@
-// Bytes written one after the other and read back in the same order: what objects remember beside the state.
+// Bytes written one after the other and read back in the same order: what objects remember beside the state. One
+// function passes all that an object remembers over a tape; the tape says whether that counts, writes or reads, so that
+// saving and recalling cannot disagree:
 //
-//     carom_tape tape = {.bytes = bytes};          writing; with null bytes only counting
-//     carom_tape_put(&tape, &head, sizeof head);
-//     return tape.at;
+//     static bool remember(thing *t, carom_tape *tape) {
+//       return carom_tape_pass(tape, &t->clock, sizeof t->clock) && ...;
+//     }
 //
-//     carom_tape tape = {.from = bytes, .size = size};   reading
-//     if (!carom_tape_get(&tape, &head, sizeof head)) return false;
-//     return carom_tape_ended(&tape);
+//     carom_tape tape = {0};                             counting: tape.at is the size in the end
+//     carom_tape tape = {.bytes = bytes};                writing
+//     carom_tape tape = {.from = bytes, .size = size};   reading; false when the bytes are cut off or not sound
 #ifndef CAROM_SRC_BASE_TAPE_H
 #define CAROM_SRC_BASE_TAPE_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -19,6 +22,8 @@ typedef struct carom_tape {
   const unsigned char *from;  // read from
   size_t at, size;
 } carom_tape;
+
+static inline bool carom_tape_reads(const carom_tape *tape) { return tape->from != NULL; }
 
 static inline void carom_tape_put(carom_tape *tape, const void *data, size_t size) {
   if (tape->bytes && size > 0) memcpy(tape->bytes + tape->at, data, size);
@@ -44,6 +49,20 @@ static inline bool carom_tape_get(carom_tape *tape, void *data, size_t size) {
   const void *from = carom_tape_take(tape, size);
   if (from && size > 0) memcpy(data, from, size);
   return from != NULL;
+}
+
+// Reads into `data`, or writes from it.
+static inline bool carom_tape_pass(carom_tape *tape, void *data, size_t size) {
+  if (carom_tape_reads(tape)) return carom_tape_get(tape, data, size);
+  carom_tape_put(tape, data, size);
+  return true;
+}
+
+// How many elements of `size` bytes follow. Read, it is not negative and no more than there are bytes for.
+static inline bool carom_tape_pass_count(carom_tape *tape, int *count, size_t size) {
+  if (!carom_tape_pass(tape, count, sizeof *count)) return false;
+  if (!carom_tape_reads(tape)) return true;
+  return *count >= 0 && (size_t)*count <= (tape->size - tape->at) / (size > 0 ? size : 1);
 }
 
 static inline bool carom_tape_ended(const carom_tape *tape) { return tape->at == tape->size; }

@@ -343,13 +343,6 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-size_t carom_contacts_memory(const carom_contacts *set, void *bytes) {
-  carom_tape tape = {.bytes = bytes};
-  carom_tape_put(&tape, set->boxes, (size_t)set->model->part_count * sizeof *set->boxes);
-  carom_tape_put(&tape, set->pairs, (size_t)set->pair_count * sizeof *set->pairs);
-  return tape.at;
-}
-
 static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
   int parts = set->model->part_count;
   return p->part_a >= 0 && p->part_a < parts && p->part_b >= 0 && p->part_b < parts &&
@@ -364,9 +357,8 @@ static carom_aabb far_off(double x) { return (carom_aabb){cm_vec3(x, x, x), cm_v
 
 // The broad phase does not move a proxy to a box within the present one: each is taken far away first, to two places,
 // since a half-space has one of them in it.
-static bool recall_boxes(carom_contacts *set, carom_tape *tape) {
+static bool put_boxes_back(carom_contacts *set) {
   int parts = set->model->part_count;
-  if (!carom_tape_get(tape, set->boxes, (size_t)parts * sizeof *set->boxes)) return false;
   for (int i = 0; i < parts; i++)
     if (!is_sound(&set->boxes[i])) return false;
   for (int i = 0; i < parts; i++) {
@@ -377,17 +369,19 @@ static bool recall_boxes(carom_contacts *set, carom_tape *tape) {
   return true;
 }
 
-bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size) {
-  carom_tape tape = {.from = bytes, .size = size};
-  set->pair_count = 0;
-  if (!recall_boxes(set, &tape)) return false;
-  size_t count = (size - tape.at) / sizeof *set->pairs;
-  if (count > INT_MAX ||
-      !reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, (int)count, sizeof *set->pairs))
+bool carom_contacts_remember(carom_contacts *set, carom_tape *tape) {
+  int count = set->pair_count;
+  bool reads = carom_tape_reads(tape);
+  if (reads) set->pair_count = 0;
+  if (!carom_tape_pass(tape, set->boxes, (size_t)set->model->part_count * sizeof *set->boxes) ||
+      !carom_tape_pass_count(tape, &count, sizeof *set->pairs))
     return false;
-  if (!carom_tape_get(&tape, set->pairs, count * sizeof *set->pairs) || !carom_tape_ended(&tape)) return false;
-  for (size_t i = 0; i < count; i++)
+  if (reads && (!put_boxes_back(set) ||
+                !reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs)))
+    return false;
+  if (!carom_tape_pass(tape, set->pairs, (size_t)count * sizeof *set->pairs)) return false;
+  for (int i = 0; i < count && reads; i++)
     if (!is_of_set(set, &set->pairs[i])) return false;
-  set->pair_count = (int)count;
+  set->pair_count = count;
   return true;
 }

@@ -6,6 +6,7 @@
 #ifndef CAROM_SRC_CONTACT_PAIRS_H
 #define CAROM_SRC_CONTACT_PAIRS_H
 
+#include "base/tape.h"
 #include "carom/collide.h"
 #include "carom/model.h"
 
@@ -72,11 +73,9 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const
                                  carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
                                  carom_error *error);
 
-// The boxes of all parts and the bases of all pairs, as bytes: with the same boxes there are the same pairs, and
-// separations that begin from the same bases have the same bits. `memory` gives the number of bytes and writes them
-// unless `bytes` is null; `recall` says false to bytes that are not of such a set.
-size_t carom_contacts_memory(const carom_contacts *set, void *bytes);
-bool carom_contacts_recall(carom_contacts *set, const void *bytes, size_t size);
+// Passes the boxes of all parts and the bases of all pairs over a tape: with the same boxes there are the same pairs,
+// and separations that begin from the same bases have the same bits. False for bytes that are not of such a set.
+bool carom_contacts_remember(carom_contacts *set, carom_tape *tape);
 
 // A part in the world, its body being at x, q.
 carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q);

@@ -343,24 +343,12 @@ carom_status carom_contact_potential_note(carom_contact_potential *p, double tim
 
 // ---- for checkpoints ----------------------------------------------------------------------------------------------
 
-void carom_contact_potential_memory(const carom_contact_potential *p, carom_tape *tape) {
-  carom_tape_put(tape, &p->stiffness, sizeof p->stiffness);
-  carom_tape_put(tape, &p->touching_count, sizeof p->touching_count);
-  carom_tape_put(tape, p->touching, (size_t)p->touching_count * sizeof *p->touching);
-}
-
-bool carom_contact_potential_recall(carom_contact_potential *p, carom_tape *tape) {
-  int count;
-  p->touching_count = 0;
-  if (!carom_tape_get(tape, &p->stiffness, sizeof p->stiffness) || !(p->stiffness >= 0)) return false;
-  if (!carom_tape_get(tape, &count, sizeof count) || count < 0) return false;
-  const unsigned char *kept = carom_tape_take(tape, (size_t)count * sizeof *p->touching);
-  if (!kept) return false;
-  for (int i = 0; i < count; i++) {
-    if (!carom_grow(&p->allocator, (void **)&p->touching, p->touching_count, &p->touching_capacity,
-                    sizeof *p->touching))
-      return false;
-    memcpy(p->touching[p->touching_count++], kept + (size_t)i * sizeof *p->touching, sizeof *p->touching);
-  }
-  return true;
+bool carom_contact_potential_remember(carom_contact_potential *p, carom_tape *tape) {
+  int count = p->touching_count;
+  if (!carom_tape_pass(tape, &p->stiffness, sizeof p->stiffness) || !(p->stiffness >= 0)) return false;
+  if (!carom_tape_pass_count(tape, &count, sizeof *p->touching)) return false;
+  if (!carom_reserve(&p->allocator, (void **)&p->touching, &p->touching_capacity, count, sizeof *p->touching))
+    return false;
+  p->touching_count = count;
+  return carom_tape_pass(tape, p->touching, (size_t)count * sizeof *p->touching);
 }

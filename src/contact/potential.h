@@ -59,9 +59,7 @@ carom_status carom_contact_potential_note(carom_contact_potential *potential, do
                                           carom_error *error);
 
 // The stiffness in use and the parts that overlap, for checkpoints; the pairs keep their own memory.
-struct carom_tape;
-void carom_contact_potential_memory(const carom_contact_potential *potential, struct carom_tape *tape);
-bool carom_contact_potential_recall(carom_contact_potential *potential, struct carom_tape *tape);
+bool carom_contact_potential_remember(carom_contact_potential *potential, carom_tape *tape);
 
 // zeta for a coefficient of restitution e in [0, 1].
 double carom_drag_ratio(double e);

@@ -12,8 +12,8 @@
 
 #include "carom/mechanics.h"
 #include "contact/pairs.h"
-#include "model/joints.h"
 #include "contact/solve/sweeps.h"
+#include "model/joints.h"
 
 typedef struct carom_projection {
   carom_contacts *contacts;  // borrowed

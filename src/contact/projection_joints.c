@@ -1,6 +1,6 @@
 // Joints as rows of the contact solver: bilateral, and solved together with the contacts.
-#include "model/joints.h"
 #include "contact/projection.h"
+#include "model/joints.h"
 
 bool carom_contact_is_void(const carom_model *model, const carom_state *state, int body_a, int body_b) {
   return model->joint_count > 0 && carom_joints_hold(model, state, body_a, body_b);
@@ -11,13 +11,13 @@ static int index_of(const carom_model *model, int body) { return body == CAROM_W
 
 static bool add_rows(carom_sweeps *s, const carom_model *model, const carom_state *state, int joint, bool positions) {
   double g[CAROM_JOINT_ROWS], rates[CAROM_JOINT_ROWS];
-  carom_joint_row rows[CAROM_JOINT_ROWS];
+  carom_row rows[CAROM_JOINT_ROWS];
   const carom_joint *j = &model->joints[joint];
   int count = carom_joint_row_count(j);
   carom_joint_equations(model, j, &state->joints[joint], state, state->time, g, rows);
   carom_joint_rates(model, j, state->time, rates);
   for (int i = 0; i < count; i++) {
-    const carom_joint_row *r = &rows[i];
+    const carom_row *r = &rows[i];
     carom_sweep_joint *added = carom_sweeps_add_joint(s, index_of(model, r->body[0]), index_of(model, r->body[1]),
                                                       r->linear[0], r->angular[0], cm_neg(r->angular[1]));
     if (!added) return false;
@@ -28,7 +28,7 @@ static bool add_rows(carom_sweeps *s, const carom_model *model, const carom_stat
 
 carom_sweep_contact *carom_sweeps_add_joint_limit(carom_sweeps *s, const carom_model *model,
                                                   const carom_joint_limit *limit) {
-  const carom_joint_row *r = &limit->row;
+  const carom_row *r = &limit->row;
   return carom_sweeps_add_limit(s, index_of(model, r->body[0]), index_of(model, r->body[1]), r->linear[0],
                                 r->angular[0], cm_neg(r->angular[1]));
 }

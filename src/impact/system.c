@@ -12,7 +12,7 @@
 typedef struct member {
   carom_contact contact;  // of a limit: pair = -1 - its number, no bodies
   carom_vec3 point;
-  carom_joint_row rows[3];
+  carom_row rows[3];
   carom_vec3 spin[3][2];  // I^-1 angular of each row and body
 } member;
 
@@ -163,15 +163,15 @@ static carom_vec3 spin_of(const carom_model *model, const carom_state *state, in
   return cm_rotate(q, cm_mul_diag(model->bodies[body].inverse_inertia, cm_unrotate(q, l)));
 }
 
-static void set_row(const carom_model *model, const carom_state *state, member *m, int r, carom_joint_row row) {
+static void set_row(const carom_model *model, const carom_state *state, member *m, int r, carom_row row) {
   m->rows[r] = row;
   for (int end = 0; end < 2; end++)
     m->spin[r][end] = moves(model, row.body[end]) ? spin_of(model, state, row.body[end], row.angular[end]) : cm_zero3();
 }
 
-static carom_joint_row contact_row(const carom_state *state, const member *m, carom_vec3 direction) {
+static carom_row contact_row(const carom_state *state, const member *m, carom_vec3 direction) {
   int a = m->contact.body_a, b = m->contact.body_b;
-  carom_joint_row row = {.body = {b, a}, .linear = {cm_neg(direction), direction}};
+  carom_row row = {.body = {b, a}, .linear = {cm_neg(direction), direction}};
   row.angular[0] = cm_neg(cm_cross(cm_sub(m->point, state->x[b]), direction));
   row.angular[1] = cm_cross(cm_sub(m->point, state->x[a]), direction);
   return row;
@@ -197,7 +197,7 @@ static member limit_member(const carom_model *model, const carom_state *state, c
   carom_vec3 along = limit->turn ? limit->row.angular[1] : limit->row.linear[1];
   m.contact.normal = cm_unit(along);
   m.point = cm_transform(cm_pose(state->x[body], state->q[body]), state->joints[limit->joint].frame[1].p);
-  carom_joint_row none = {.body = {CAROM_WORLD, CAROM_WORLD}};
+  carom_row none = {.body = {CAROM_WORLD, CAROM_WORLD}};
   m.contact.restitution = limit->restitution;
   m.contact.gap = limit->gap;
   set_row(model, state, &m, 0, limit->row);
@@ -212,7 +212,7 @@ void carom_impact_system_set_time(carom_impact_system *system, double time, doub
 }
 
 // What driven bodies contribute to the velocity along a row.
-static double driven_velocity(const carom_impact_system *s, const carom_joint_row *row) {
+static double driven_velocity(const carom_impact_system *s, const carom_row *row) {
   double u = 0;
   for (int end = 0; end < 2 && s->model->drive_count > 0 && s->span > 0; end++) {
     carom_vec3 v, w;
@@ -225,7 +225,7 @@ static double driven_velocity(const carom_impact_system *s, const carom_joint_ro
 
 static double velocity_along(const carom_impact_system *s, const carom_state *state, const member *m, int r) {
   const carom_model *model = s->model;
-  const carom_joint_row *row = &m->rows[r];
+  const carom_row *row = &m->rows[r];
   double u = driven_velocity(s, row);
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
@@ -271,7 +271,7 @@ static void clear_momenta(carom_impact_system *s) {
   memset(s->dl, 0, (size_t)s->model->body_count * sizeof *s->dl);
 }
 
-static void put_impulse(carom_impact_system *s, const carom_joint_row *row, double P) {
+static void put_impulse(carom_impact_system *s, const carom_row *row, double P) {
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
     if (!moves(s->model, body)) continue;
@@ -379,7 +379,7 @@ static carom_status apply_jointed(carom_impact_system *s, carom_state *state, do
     const member *m = &s->members[i / 3];
     put_impulse(s, &m->rows[i % 3], impulse[i]);
     if (m->contact.pair >= 0 || i % 3 > 0) continue;
-    const carom_joint_row *row = &m->rows[0];
+    const carom_row *row = &m->rows[0];
     if (moves(s->model, row->body[0]) && moves(s->model, row->body[1])) continue;
     int end = moves(s->model, row->body[1]);
     carom_vec3 p = cm_scale(impulse[i], row->linear[end]), l = cm_scale(impulse[i], row->angular[end]);

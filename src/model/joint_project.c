@@ -49,7 +49,7 @@ static void fill_shortfall(carom_joint_system *s, const carom_state *state, cons
   for (int k = 0; k < s->order.acting_count; k++) {
     int first = s->order.acting[k] * ROWS, rows = carom_joint_row_count(&m->joints[s->order.acting[k]]);
     for (int i = first; i < first + rows; i++) {
-      const carom_joint_row *row = &s->v.left[i];
+      const carom_row *row = &s->v.left[i];
       double rate = 0;
       for (int end = 0; end < 2; end++) {
         int body = row->body[end];

@@ -57,13 +57,11 @@ double carom_joint_turn(const carom_joint_place *place, double near) {
 
 // ---- rows ----------------------------------------------------------------------------------------------------------
 
-static carom_joint_row row_between(const carom_joint *joint) {
-  return (carom_joint_row){.body = {joint->body[0], joint->body[1]}};
-}
+static carom_row row_between(const carom_joint *joint) { return (carom_row){.body = {joint->body[0], joint->body[1]}}; }
 
 // Of a.d, where the direction a turns with body 0: body 0 feels the force at r1, so that the line of action is shared.
-static carom_joint_row direction_row(const carom_joint *joint, const carom_joint_place *place, carom_vec3 a) {
-  carom_joint_row row = row_between(joint);
+static carom_row direction_row(const carom_joint *joint, const carom_joint_place *place, carom_vec3 a) {
+  carom_row row = row_between(joint);
   row.linear[0] = cm_neg(a);
   row.linear[1] = a;
   row.angular[0] = cm_neg(cm_cross(cm_sub(place->r[1], place->x[0]), a));
@@ -72,32 +70,32 @@ static carom_joint_row direction_row(const carom_joint *joint, const carom_joint
 }
 
 // Of a.b, where a turns with body 0 and b with body 1.
-static carom_joint_row angle_row(const carom_joint *joint, carom_vec3 a, carom_vec3 b) {
-  carom_joint_row row = row_between(joint);
+static carom_row angle_row(const carom_joint *joint, carom_vec3 a, carom_vec3 b) {
+  carom_row row = row_between(joint);
   row.angular[0] = cm_cross(a, b);
   row.angular[1] = cm_neg(row.angular[0]);
   return row;
 }
 
-carom_joint_row carom_joint_slide_row(const carom_joint *joint, const carom_joint_place *place) {
+carom_row carom_joint_slide_row(const carom_joint *joint, const carom_joint_place *place) {
   return direction_row(joint, place, place->n);
 }
 
 // The turn is atan2(S, C) with S = v.u1, C = u.u1; on the constraint its gradient is n on body 1 and -n on body 0.
-carom_joint_row carom_joint_turn_row(const carom_joint *joint, const carom_joint_place *place) {
+carom_row carom_joint_turn_row(const carom_joint *joint, const carom_joint_place *place) {
   double S = cm_dot(place->v, place->u1), C = cm_dot(place->u, place->u1), over = 1 / (S * S + C * C);
-  carom_joint_row row = angle_row(joint, cm_sub(cm_scale(C * over, place->v), cm_scale(S * over, place->u)), place->u1);
+  carom_row row = angle_row(joint, cm_sub(cm_scale(C * over, place->v), cm_scale(S * over, place->u)), place->u1);
   return row;
 }
 
 // Collects equations one by one; g and rows may be null.
 typedef struct collector {
   double *g;
-  carom_joint_row *rows;
+  carom_row *rows;
   int count;
 } collector;
 
-static void put(collector *c, double g, carom_joint_row row) {
+static void put(collector *c, double g, carom_row row) {
   if (c->g) c->g[c->count] = g;
   if (c->rows) c->rows[c->count] = row;
   c->count++;
@@ -125,7 +123,7 @@ static void put_axes(collector *c, const carom_joint *joint, const carom_joint_p
 // (d.d - L^2)/(2L): a length, equal to |d| - L to first order.
 static void put_distance(collector *c, const carom_joint *joint, const carom_joint_place *p) {
   double L = joint->length;
-  carom_joint_row row = row_between(joint);
+  carom_row row = row_between(joint);
   carom_vec3 a = cm_scale(1 / L, p->d);
   row.linear[0] = cm_neg(a);
   row.linear[1] = a;
@@ -135,8 +133,8 @@ static void put_distance(collector *c, const carom_joint *joint, const carom_joi
   put(c, (length - L) * (length + L) / (2 * L), row);
 }
 
-static carom_joint_row screw_row(const carom_joint *joint, const carom_joint_place *p) {
-  carom_joint_row slide = carom_joint_slide_row(joint, p), turn = carom_joint_turn_row(joint, p);
+static carom_row screw_row(const carom_joint *joint, const carom_joint_place *p) {
+  carom_row slide = carom_joint_slide_row(joint, p), turn = carom_joint_turn_row(joint, p);
   for (int end = 0; end < 2; end++) {
     slide.linear[end] = cm_axpy(slide.linear[end], -joint->pitch, turn.linear[end]);
     slide.angular[end] = cm_axpy(slide.angular[end], -joint->pitch, turn.angular[end]);
@@ -177,7 +175,7 @@ static void put_pair(collector *c, const carom_joint *joint, const carom_joint_s
 }
 
 void carom_joint_equations(const carom_model *model, const carom_joint *joint, const carom_joint_state *record,
-                           const carom_state *state, double time, double *g, carom_joint_row *rows) {
+                           const carom_state *state, double time, double *g, carom_row *rows) {
   carom_joint_place p = carom_joint_placed(joint, record, state);
   collector c = {g, rows, 0};
   put_pair(&c, joint, record, &p);
@@ -218,7 +216,7 @@ void carom_joint_rates(const carom_model *model, const carom_joint *joint, doubl
   if (carom_motor_prescribes(joint->turn.motor)) rates[row] = carom_motor_rate(model, &joint->turn, time);
 }
 
-void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_joint_row *rows,
+void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_row *rows,
                               const double *impulses, const carom_vec3 *x, carom_vec3 *linear, carom_vec3 *angular) {
   if (moves(model, joint->body[0]) && moves(model, joint->body[1])) return;
   int end = moves(model, joint->body[1]) ? 1 : 0;

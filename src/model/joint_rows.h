@@ -1,19 +1,13 @@
 // Joints as equations: g(q) = 0, its gradient rows, and the free coordinates.
 //
-// A row is the gradient of one scalar equation in the twists of the two bodies: dg/dt = sum of linear.v + angular.w.
-// The impulse lambda along it changes p by lambda linear and l by lambda angular. All equations speak of body 1 as seen
-// from body 0, so that impulses between two bodies cancel in linear and in angular momentum.
+// All equations speak of body 1 as seen from body 0, so that impulses between two bodies cancel in linear and in
+// angular momentum.
 #ifndef CAROM_SRC_MODEL_JOINT_ROWS_H
 #define CAROM_SRC_MODEL_JOINT_ROWS_H
 
-#include "carom/model.h"
+#include "model/row.h"
 
 enum { CAROM_JOINT_ROWS = 6 };  // the most a joint has, prescribed motors included
-
-typedef struct carom_joint_row {
-  int body[2];  // CAROM_WORLD where there is none; fixed bodies are named, but do not move
-  carom_vec3 linear[2], angular[2];
-} carom_joint_row;
 
 // The joint's frames placed in the world.
 typedef struct carom_joint_place {
@@ -38,10 +32,10 @@ bool carom_joint_acts(const carom_model *model, const carom_state *state, int jo
 int carom_joint_row_count(const carom_joint *joint);
 // Residuals g (row_count) at a time, and rows; either may be null. `record->turn` says which turn is meant.
 void carom_joint_equations(const carom_model *model, const carom_joint *joint, const carom_joint_state *record,
-                           const carom_state *state, double time, double *g, carom_joint_row *rows);
+                           const carom_state *state, double time, double *g, carom_row *rows);
 // What the ground gives a moving body through a joint: adds rows times impulses (row_count each), the moment about the
 // world origin, with the bodies at x. Nothing for joints between moving bodies.
-void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_joint_row *rows,
+void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_row *rows,
                               const double *impulses, const carom_vec3 *x, carom_vec3 *linear, carom_vec3 *angular);
 // True for rows whose residual is an angle (rad), false for lengths.
 bool carom_joint_row_is_angle(const carom_joint *joint, int row);
@@ -51,8 +45,8 @@ void carom_joint_rates(const carom_model *model, const carom_joint *joint, doubl
 // Free coordinates and their gradients.
 double carom_joint_slide(const carom_joint_place *place);
 double carom_joint_turn(const carom_joint_place *place, double near);  // the value nearest to `near`
-carom_joint_row carom_joint_slide_row(const carom_joint *joint, const carom_joint_place *place);
-carom_joint_row carom_joint_turn_row(const carom_joint *joint, const carom_joint_place *place);
+carom_row carom_joint_slide_row(const carom_joint *joint, const carom_joint_place *place);
+carom_row carom_joint_turn_row(const carom_joint *joint, const carom_joint_place *place);
 
 // Brings record->turn up to the state's configuration, for all joints.
 void carom_joints_note_turns(const carom_model *model, carom_state *state);

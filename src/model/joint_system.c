@@ -14,8 +14,8 @@ enum { ROWS = CAROM_JOINT_ROWS, MOST_LOOP_ROWS = 20000 };  // the loops' matrix 
 static bool allocate_vectors(carom_joint_system *s) {
   const carom_model *m = s->model;
   size_t rows = (size_t)m->joint_count * ROWS, six = (size_t)m->body_count * 6;
-  s->v.left = CAROM_NEW(&s->allocator, carom_joint_row, rows);
-  s->v.right = CAROM_NEW(&s->allocator, carom_joint_row, rows);
+  s->v.left = CAROM_NEW(&s->allocator, carom_row, rows);
+  s->v.right = CAROM_NEW(&s->allocator, carom_row, rows);
   s->v.mass = CAROM_NEW(&s->allocator, carom_joint_mass, m->body_count);
   s->v.b = CAROM_NEW(&s->allocator, double, six);
   s->v.z = CAROM_NEW(&s->allocator, double, six);
@@ -71,8 +71,8 @@ size_t carom_joint_system_cost(const carom_model *model) {
   size_t loop = (size_t)model->loop_rows;
   size_t blocks[] = {
       sizeof(carom_joint_system),
-      rows * sizeof(carom_joint_row),
-      rows * sizeof(carom_joint_row),
+      rows * sizeof(carom_row),
+      rows * sizeof(carom_row),
       n * sizeof(carom_joint_mass),
       6 * n * sizeof(double),
       6 * n * sizeof(double),
@@ -142,7 +142,7 @@ void carom_joint_system_fill(carom_joint_system *s, const carom_state *state) {
 
 // ---- the tree ------------------------------------------------------------------------------------------------------
 
-static void row_vector(const carom_joint_row *row, int end, double *w) {
+static void row_vector(const carom_row *row, int end, double *w) {
   carom_vec3 f = row->linear[end], t = row->angular[end];
   w[0] = f.x, w[1] = f.y, w[2] = f.z, w[3] = t.x, w[4] = t.y, w[5] = t.z;
 }
@@ -151,13 +151,13 @@ static double dot6(const double *a, const double *b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
-static double row_dot(const carom_joint_row *row, int end, const double *z) {
+static double row_dot(const carom_row *row, int end, const double *z) {
   double w[6];
   row_vector(row, end, w);
   return dot6(w, z);
 }
 
-static void row_add(const carom_joint_row *row, int end, double factor, double *z) {
+static void row_add(const carom_row *row, int end, double factor, double *z) {
   double w[6];
   row_vector(row, end, w);
   for (int i = 0; i < 6; i++) z[i] += factor * w[i];
@@ -195,7 +195,7 @@ static void set_mass(const carom_joint_mass *mass, double *M) {
 // M_parent += R_a' S^-1 L_a: what the joint and all beyond it add to the inertia of the body it hangs on.
 static void add_to_parent(const carom_joint_system *s, const carom_node_factor *f, const carom_joint_node *node,
                           int rows, double *M) {
-  const carom_joint_row *L = s->v.left + node->joint * ROWS, *R = s->v.right + node->joint * ROWS;
+  const carom_row *L = s->v.left + node->joint * ROWS, *R = s->v.right + node->joint * ROWS;
   double l[ROWS][6], r[ROWS][6];
   for (int i = 0; i < rows; i++) {
     row_vector(&L[i], 1 - node->end, l[i]);
@@ -214,7 +214,7 @@ static carom_status factor_node(carom_joint_system *s, const carom_joint_node *n
   carom_node_factor *f = &s->factors[node->body];
   carom_status status = invert(6, f->M);
   if (status != CAROM_OK || node->joint < 0) return status;
-  const carom_joint_row *L = s->v.left + node->joint * ROWS, *R = s->v.right + node->joint * ROWS;
+  const carom_row *L = s->v.left + node->joint * ROWS, *R = s->v.right + node->joint * ROWS;
   int rows = carom_joint_row_count(&s->model->joints[node->joint]);
   for (int j = 0; j < rows; j++) {
     row_vector(&R[j], node->end, f->W + 6 * j);
@@ -275,7 +275,7 @@ static void solve_tree(carom_joint_system *s, double *b, const double *c) {
 // ---- the loops -----------------------------------------------------------------------------------------------------
 
 // Sum over both ends of L z; bodies that do not move count nothing.
-static double row_rate(const carom_joint_system *s, const carom_joint_row *row, const double *z) {
+static double row_rate(const carom_joint_system *s, const carom_row *row, const double *z) {
   double rate = 0;
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
@@ -284,7 +284,7 @@ static double row_rate(const carom_joint_system *s, const carom_joint_row *row, 
   return rate;
 }
 
-static void row_force(const carom_joint_system *s, const carom_joint_row *row, double factor, double *b) {
+static void row_force(const carom_joint_system *s, const carom_row *row, double factor, double *b) {
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
     if (body != CAROM_WORLD && !s->model->bodies[body].fixed) row_add(row, end, factor, b + 6 * body);
@@ -303,7 +303,7 @@ static void copy_nodes(const carom_joint_system *s, double *to, const double *fr
 }
 
 // L M^-1 R' of one row by itself: the scale against which its pivot in the loops' matrix is judged.
-static double row_scale(const carom_joint_system *s, const carom_joint_row *row) {
+static double row_scale(const carom_joint_system *s, const carom_row *row) {
   double scale = 0;
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];

@@ -31,10 +31,10 @@ void carom_joint_system_destroy(carom_joint_system *system);              // nul
 
 // Arrays that belong to the system, for its callers to fill or read.
 typedef struct carom_joint_vectors {
-  carom_joint_row *left, *right;  // (joint_count * CAROM_JOINT_ROWS)
-  carom_joint_mass *mass;         // (body_count) of moving bodies
-  double *b, *z;                  // (6 body_count) linear, angular
-  double *c, *lambda;             // (joint_count * CAROM_JOINT_ROWS)
+  carom_row *left, *right;  // (joint_count * CAROM_JOINT_ROWS)
+  carom_joint_mass *mass;   // (body_count) of moving bodies
+  double *b, *z;            // (6 body_count) linear, angular
+  double *c, *lambda;       // (joint_count * CAROM_JOINT_ROWS)
 } carom_joint_vectors;
 carom_joint_vectors *carom_joint_system_vectors(carom_joint_system *system);
 

@@ -57,7 +57,7 @@ carom_status carom_joints_impose(carom_joints *joints, const carom_state *state,
 
 carom_joint_impulse carom_joints_reaction(const carom_model *model, const carom_state *state, int joint,
                                           const double *impulses) {
-  carom_joint_row rows[ROWS];
+  carom_row rows[ROWS];
   const carom_joint *j = &model->joints[joint];
   carom_joint_impulse sum = {cm_zero3(), cm_zero3()};
   carom_joint_equations(model, j, &state->joints[joint], state, 0, NULL, rows);
@@ -71,7 +71,7 @@ carom_joint_impulse carom_joints_reaction(const carom_model *model, const carom_
 }
 
 carom_joint_impulse carom_joints_external(const carom_model *model, const carom_state *state, const double *impulses) {
-  carom_joint_row rows[ROWS];
+  carom_row rows[ROWS];
   carom_joint_impulse sum = {cm_zero3(), cm_zero3()};
   for (int i = 0; i < model->joint_count; i++) {
     if (!carom_joint_acts(model, state, i)) continue;

@@ -77,7 +77,7 @@ typedef struct carom_joint_limit {
   bool turn, upper;  // which coordinate, which end
   double gap;        // m or rad
   double restitution;
-  carom_joint_row row;
+  carom_row row;
 } carom_joint_limit;
 
 int carom_joints_limit_capacity(const carom_model *model);  // the most there can be

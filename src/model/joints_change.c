@@ -55,7 +55,7 @@ int carom_joints_limit_capacity(const carom_model *model) {
   return count;
 }
 
-static carom_joint_row opposite(carom_joint_row row) {
+static carom_row opposite(carom_row row) {
   for (int end = 0; end < 2; end++) {
     row.linear[end] = cm_neg(row.linear[end]);
     row.angular[end] = cm_neg(row.angular[end]);
@@ -63,7 +63,7 @@ static carom_joint_row opposite(carom_joint_row row) {
   return row;
 }
 
-static int put_limits(int joint, const carom_coordinate *c, bool turn, double value, carom_joint_row row, double reach,
+static int put_limits(int joint, const carom_coordinate *c, bool turn, double value, carom_row row, double reach,
                       carom_joint_limit *limits) {
   int count = 0;
   if (value - c->lower < reach)

@@ -2,8 +2,8 @@
 #ifndef CAROM_SRC_MODEL_JOINTS_PARTS_H
 #define CAROM_SRC_MODEL_JOINTS_PARTS_H
 
-#include "model/joints.h"
 #include "model/joint_system.h"
+#include "model/joints.h"
 
 struct carom_joints {
   const carom_model *model;

@@ -1,26 +1,29 @@
-// What an integrator is: a name, the scratch it needs, and one way forward. stepper.c owns the rest: options, memory,
-// retries with smaller steps, and the clock.
+// What an integrator is: a name, what it honours, the scratch it needs, and one way forward. stepper.c owns the rest:
+// options, memory, the ledger, retries with smaller steps, and the clock. docs/add-an-integrator.md goes through it.
 #ifndef CAROM_SRC_STEP_STEP_H
 #define CAROM_SRC_STEP_STEP_H
 
 #include "base/arena.h"
+#include "base/tape.h"
 #include "carom/step.h"
+#include "contact/ledger.h"
 
 typedef struct carom_integrator {
   const char *name, *summary;
-  size_t (*scratch)(const carom_model *model);  // bytes that prepare takes from the arena
-  carom_status (*prepare)(carom_stepper *stepper, carom_error *error);
-  // False when a step of h from this state cannot fail, so that no copy of the state need be kept; null: it may.
+  // Lays all scratch out. Called twice: first with an arena that only counts and gives null, then for good; what it is
+  // given the second time is all zero.
+  void (*push)(carom_stepper *stepper, carom_arena *arena);
+  carom_status (*prepare)(carom_stepper *stepper, carom_error *error);  // fills it, and makes what lives on the heap
+  // False when a step of h from this state cannot fail, so that nothing need be saved; null: it may.
   bool (*may_fail)(const carom_stepper *stepper, const carom_state *state, double h);
-  // Moves x, q, p, l (not the clock) by h, from state->time to `end`, and adds to the report. CAROM_NOT_CONVERGED asks
-  // for a smaller step; whatever the failure, the stepper puts the state back.
-  carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+  // Moves x, q, p, l (not the clock) by h, from state->time to `end`, and books what it does. CAROM_NOT_CONVERGED asks
+  // for a smaller step; whatever the failure, the stepper puts state, memory and ledger back.
+  carom_status (*advance)(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                           carom_error *error);
-  void (*release)(carom_stepper *stepper);  // frees what prepare made outside the arena; may be null
-  // What must be known besides the state to go on bit for bit; both may be null. `memory` gives the number of bytes and
-  // writes them unless `bytes` is null; `recall` says false to bytes that are not its own.
-  size_t (*memory)(const carom_stepper *stepper, void *bytes);
-  bool (*recall)(carom_stepper *stepper, const void *bytes, size_t size);
+  void (*release)(carom_stepper *stepper);  // frees what prepare made on the heap; may be null
+  // Passes over a tape what must be known besides the state to go on bit for bit; may be null. Serves checkpoints and
+  // steps that are rolled back alike. False for bytes that are not its own.
+  bool (*remember)(carom_stepper *stepper, carom_tape *tape);
   bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
 } carom_integrator;
 
@@ -32,22 +35,19 @@ extern const carom_integrator carom_integrator_dcr;
 extern const carom_integrator carom_integrator_newmark;
 extern const carom_integrator carom_integrator_potential;
 
-// An integrator with contacts takes its smooth motion from the variational one: its scratch adds
-// carom_integrator_variational.scratch(model), its prepare calls carom_integrator_variational.prepare first (which
-// fills stepper->flow and stepper->saved), and its advance calls carom_integrator_variational.advance for a time of any
-// length. Its memory begins with that of the smooth motion (memory.c):
-
-struct carom_tape;
-void carom_flow_memory(const carom_stepper *stepper, struct carom_tape *tape);
-bool carom_flow_recall(carom_stepper *stepper, struct carom_tape *tape);
-// The same for the contacts that an integrator keeps.
-struct carom_contacts;
-void carom_keep_contacts(const struct carom_contacts *contacts, struct carom_tape *tape);
-bool carom_recall_contacts(struct carom_contacts *contacts, struct carom_tape *tape);
+// An integrator with contacts takes its smooth motion from the variational one: its push, prepare, remember and release
+// call those of carom_integrator_variational first, and its advance calls that one's advance for a time of any length.
 
 // ---- drives.c
 // Puts driven bodies where they are at a time.
 void carom_drives_place(const carom_model *model, carom_state *state, double time);
+
+// What a stepper was before a step that may fail.
+typedef struct carom_snapshot {
+  carom_state *state;
+  unsigned char *memory;  // (size) what the integrator remembers
+  size_t size, capacity;
+} carom_snapshot;
 
 struct carom_stepper {
   const carom_integrator *integrator;
@@ -56,12 +56,19 @@ struct carom_stepper {
   int threads;  // resolved: at least 1
   carom_allocator allocator;
   carom_arena arena;
-  carom_state *saved;  // the state before the step, while it may fail
-  void *flow;          // of the smooth motion between impacts: variational.c's own, from the arena
-  void *work;          // the integrator's own, from the arena; null until prepare made it
-  double base_time;    // the clock is base_time + (step - base_step) h, so that it does not gather round-off
+  carom_ledger ledger;
+  carom_snapshot saved;
+  void *flow;        // of the smooth motion between impacts: the variational integrator's own, from the arena
+  void *work;        // the integrator's own, from the arena; null until push made it
+  double base_time;  // the clock is base_time + (step - base_step) h, so that it does not gather round-off
   int64_t base_step;
   double last_time;
 };
+
+// ---- snapshot.c: one mechanism for steps that are rolled back and for checkpoints
+carom_status carom_snapshot_create(carom_stepper *stepper, carom_error *error);  // room for the memory there is so far
+void carom_snapshot_destroy(carom_stepper *stepper);
+carom_status carom_stepper_save(carom_stepper *stepper, const carom_state *state, carom_error *error);
+void carom_stepper_roll_back(carom_stepper *stepper, carom_state *state);
 
 #endif

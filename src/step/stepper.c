@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
-#include "step/variational/composition.h"
 #include "step/step.h"
+#include "step/variational/composition.h"
 
 // One line each; an integrator's file is where it is.
 static const carom_integrator *const integrators[] = {
@@ -81,6 +81,15 @@ static void wake_threads(int threads) {
   (void)awake;
 }
 
+// Scratch is pushed twice: the first time only to learn how much there is.
+static carom_status lay_out(carom_stepper *s, carom_error *error) {
+  carom_arena counting = {0};
+  s->integrator->push(s, &counting);
+  carom_status status = carom_arena_create(&s->arena, counting.used, &s->allocator, error);
+  if (status == CAROM_OK) s->integrator->push(s, &s->arena);
+  return status;
+}
+
 carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   carom_step_options o = options ? *options : carom_step_default_options();
@@ -98,8 +107,10 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
   s->threads = carom_thread_count(o.threads);
   wake_threads(s->threads);
   s->last_time = NAN;
-  status = carom_arena_create(&s->arena, s->integrator->scratch(model), &a, error);
+  carom_ledger_open(&s->ledger, model, &a);
+  status = lay_out(s, error);
   if (status == CAROM_OK) status = s->integrator->prepare(s, error);
+  if (status == CAROM_OK) status = carom_snapshot_create(s, error);
   if (status != CAROM_OK) {
     carom_stepper_destroy(s);
     return status;
@@ -112,7 +123,8 @@ void carom_stepper_destroy(carom_stepper *stepper) {
   if (!stepper) return;
   carom_allocator a = stepper->allocator;
   if (stepper->integrator && stepper->integrator->release) stepper->integrator->release(stepper);
-  carom_state_destroy(stepper->saved);
+  carom_snapshot_destroy(stepper);
+  carom_ledger_close(&stepper->ledger);
   if (stepper->arena.memory) carom_arena_destroy(&stepper->arena);
   carom_release(&a, stepper);
 }
@@ -126,23 +138,32 @@ static double next_time(carom_stepper *s, const carom_state *state) {
   return s->base_time + (double)(state->step + 1 - s->base_step) * s->options.step;
 }
 
-// Tries the step whole, then in 2, 4, ... equal parts.
-static carom_status advance_with_retries(carom_stepper *s, carom_state *state, double end, carom_step_report *report,
-                                         carom_error *error) {
-  carom_status status = CAROM_NOT_CONVERGED;
-  for (int k = 0; k <= s->options.max_halvings && status == CAROM_NOT_CONVERGED; k++) {
-    if (k > 0) carom_state_copy(state, s->saved);
-    *report = (carom_step_report){.step = s->options.step, .halvings = k};
-    double h = ldexp(s->options.step, -k), start = state->time;
-    int parts = 1 << k;
-    status = CAROM_OK;
-    for (int part = 1; part <= parts && status == CAROM_OK; part++) {
-      double part_end = part == parts ? end : start + part * h;
-      status = s->integrator->advance(s, state, h, part_end, report, error);
-      state->time = part_end;
-    }
+// The step in 2^halvings equal parts.
+static carom_status advance_in_parts(carom_stepper *s, carom_state *state, double end, int halvings,
+                                     carom_error *error) {
+  double h = ldexp(s->options.step, -halvings), start = state->time;
+  int parts = 1 << halvings;
+  carom_status status = CAROM_OK;
+  carom_ledger_begin(&s->ledger, s->options.step);
+  s->ledger.report.halvings = halvings;
+  for (int part = 1; part <= parts && status == CAROM_OK; part++) {
+    double part_end = part == parts ? end : start + part * h;
+    status = s->integrator->advance(s, state, h, part_end, &s->ledger, error);
+    state->time = part_end;
   }
-  if (status != CAROM_OK) carom_state_copy(state, s->saved);
+  return status;
+}
+
+// Tries the step whole, then in 2, 4, ... parts. What a try did to state, memory and ledger is undone as a whole.
+static carom_status advance_with_retries(carom_stepper *s, carom_state *state, double end, carom_error *error) {
+  carom_status status = carom_stepper_save(s, state, error);
+  if (status != CAROM_OK) return status;
+  for (int k = 0; k <= s->options.max_halvings; k++) {
+    status = advance_in_parts(s, state, end, k, error);
+    if (status == CAROM_OK) return status;
+    carom_stepper_roll_back(s, state);
+    if (status != CAROM_NOT_CONVERGED) break;
+  }
   return status;
 }
 
@@ -162,20 +183,14 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   if (state->body_count != stepper->model->body_count)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
                       stepper->model->body_count);
-  carom_step_report own;
-  if (!report) report = &own;
   double h = stepper->options.step, end = next_time(stepper, state);
-  carom_status status;
-  if (!stepper->integrator->may_fail || stepper->integrator->may_fail(stepper, state, h)) {
-    carom_state_copy(stepper->saved, state);
-    status = advance_with_retries(stepper, state, end, report, error);
-  } else {
-    *report = (carom_step_report){.step = h};
-    status = stepper->integrator->advance(stepper, state, h, end, report, error);
-  }
+  bool may_fail = !stepper->integrator->may_fail || stepper->integrator->may_fail(stepper, state, h);
+  carom_status status =
+      may_fail ? advance_with_retries(stepper, state, end, error) : advance_in_parts(stepper, state, end, 0, error);
   if (status != CAROM_OK) return status;
   if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
   state->step++;
+  if (report) *report = carom_ledger_report(&stepper->ledger);
   return CAROM_OK;
 }

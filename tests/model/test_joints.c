@@ -60,7 +60,7 @@ static double worst_rate(const world *w, const carom_vec3 *p, const carom_vec3 *
   carom_state *s = w->state;
   for (int j = 0; j < w->model->joint_count; j++) {
     if (!s->joints[j].active) continue;
-    carom_joint_row rows[ROWS];
+    carom_row rows[ROWS];
     carom_joint_equations(w->model, &w->model->joints[j], &s->joints[j], s, s->time, NULL, rows);
     for (int i = 0; i < carom_joint_row_count(&w->model->joints[j]); i++) {
       double rate = 0;
@@ -102,7 +102,7 @@ TEST(rows_are_gradients) {
     world w = finish_world(builder);
     const carom_joint *joint = w.model->joints;
     carom_state *s = w.state;
-    carom_joint_row rows[ROWS];
+    carom_row rows[ROWS];
     carom_joint_equations(w.model, joint, s->joints, s, 0, NULL, rows);
     int count = carom_joint_row_count(joint);
     for (int body = 0; body < 2; body++)

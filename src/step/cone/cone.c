@@ -31,23 +31,6 @@ static bool all_balls(const carom_model *m) {
   return m->apart_count == 0 && m->joint_count == 0 && !m->planar;
 }
 
-static size_t scratch(const carom_model *m) {
-  size_t n = (size_t)m->body_count, program = (size_t)m->moving_count + (size_t)m->drive_count;
-  size_t cost = carom_arena_cost(sizeof(carom_cone)) + carom_arena_cost(carom_dmv_bodies_cost(m->body_count));
-  cost += 2 * carom_arena_cost(n * sizeof(double)) + 6 * carom_arena_cost(n * sizeof(carom_vec3));
-  cost += carom_arena_cost(n * sizeof(bool)) + 6 * carom_arena_cost(n * sizeof(int));
-  cost += carom_arena_cost(program * sizeof(carom_qp_body)) + 2 * carom_arena_cost(program * sizeof(carom_vec3));
-  cost += carom_arena_cost((size_t)m->part_count * sizeof(int)) +
-          carom_arena_cost((size_t)m->part_count * sizeof(carom_aabb)) +
-          carom_arena_cost(2 * (size_t)m->boundary_count * sizeof(carom_pose)) +
-          carom_arena_cost((size_t)m->boundary_count * sizeof(carom_vec3));
-  cost += carom_cone_joints_cost(m);
-  if (!carom_fields_present(m)) return cost;
-  return cost + 2 * carom_arena_cost((n + 1) * sizeof(carom_mat3)) +
-         2 * carom_arena_cost((n + 1) * sizeof(carom_vec3)) + 2 * carom_arena_cost((n + 1) * sizeof(carom_mat3)) +
-         2 * carom_arena_cost((size_t)m->charge_count * sizeof(carom_vec3));
-}
-
 static void push_bodies(carom_cone *c, carom_arena *arena) {
   const carom_model *m = c->model;
   int n = m->body_count, program = m->moving_count + m->drive_count;
@@ -72,12 +55,6 @@ static void push_bodies(carom_cone *c, carom_arena *arena) {
   c->fixed_boxes = CAROM_PUSH(arena, carom_aabb, m->part_count);
   c->frames = CAROM_PUSH(arena, carom_pose, 2 * m->boundary_count);
   c->upward = CAROM_PUSH(arena, carom_vec3, m->boundary_count);
-  memset(c->memory.first, 0, (size_t)n * sizeof(int));
-  memset(c->memory.last, 0, (size_t)n * sizeof(int));
-  memset(c->v_start, 0, (size_t)n * sizeof(carom_vec3));
-  memset(c->w_start, 0, (size_t)n * sizeof(carom_vec3));
-  memset(c->v_free, 0, (size_t)n * sizeof(carom_vec3));
-  memset(c->w_free, 0, (size_t)n * sizeof(carom_vec3));
 }
 
 static void push_fields(carom_cone *c, carom_arena *arena) {
@@ -157,19 +134,25 @@ static carom_status check_model(const carom_model *m, carom_error *error) {
   return CAROM_OK;
 }
 
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  carom_cone counted = {0}, *own = CAROM_PUSH(arena, carom_cone, 1), *c = own ? own : &counted;
+  stepper->work = own;
+  c->model = stepper->model;
+  push_bodies(c, arena);
+  carom_cone_joints_push(c, arena);
+  if (carom_fields_present(c->model)) push_fields(c, arena);
+  c->dmv_memory = carom_arena_push(arena, carom_dmv_bodies_cost(c->model->body_count));
+}
+
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *m = stepper->model;
-  carom_cone *c = CAROM_PUSH(&stepper->arena, carom_cone, 1);
-  *c = (carom_cone){.model = m, .allocator = stepper->allocator, .threads = stepper->threads};
-  stepper->work = c;
-  push_bodies(c, &stepper->arena);
-  carom_cone_joints_push(c, &stepper->arena);
+  carom_cone *c = stepper->work;
+  c->allocator = stepper->allocator;
+  c->threads = stepper->threads;
   c->grains = all_balls(m);
   c->fields = carom_fields_present(m);
   c->bounces = carom_cone_may_bounce(m);
-  if (c->fields) push_fields(c, &stepper->arena);
-  void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(m->body_count));
-  carom_dmv_bodies_fill(&c->bodies, m, memory);
+  carom_dmv_bodies_fill(&c->bodies, m, c->dmv_memory);
   number_bodies(c);
   look_for_one_material(c);
   carom_status status = read_options(&stepper->options, stepper->threads, c, error);
@@ -183,8 +166,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   if (status == CAROM_OK) status = carom_qp_workspace_create(&c->solver, &c->allocator, error);
   if (status == CAROM_OK && m->joint_count > 0)
     status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &c->trial, error);
-  if (status != CAROM_OK) return status;
-  return carom_state_create(m->body_count, m->joint_count, &stepper->allocator, &stepper->saved, error);
+  return status;
 }
 
 static void release(carom_stepper *stepper) {
@@ -368,8 +350,9 @@ static carom_status solve(carom_stepper *stepper, carom_state *state, double h, 
   return status;
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   carom_cone *c = stepper->work;
   carom_cone_outcome outcome;
   kick(c, state, h, report);
@@ -399,11 +382,10 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 const carom_integrator carom_integrator_cone = {
     .name = "cone",
     .summary = "many bodies in contact: one convex quadratic program over friction cones per step",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = carom_cone_memory_bytes,
-    .recall = carom_cone_memory_recall,
+    .remember = carom_cone_remember_all,
     .contact_moments = carom_cone_contact_moments,
 };

@@ -14,13 +14,13 @@
 #define CAROM_SRC_STEP_CONE_CONE_H
 
 #include "carom/qp.h"
-#include "contact/pairs.h"
-#include "model/joints.h"
-#include "model/fields.h"
 #include "contact/grains.h"
+#include "contact/pairs.h"
 #include "contact/solve/balls.h"
-#include "step/variational/dmv.h"
+#include "model/fields.h"
+#include "model/joints.h"
 #include "step/step.h"
+#include "step/variational/dmv.h"
 
 // A place where two bodies may meet within the step.
 typedef struct carom_near {
@@ -47,13 +47,13 @@ typedef struct carom_cone_memory {
 
 // Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
 typedef struct carom_cone_joints {
-  double *theta;               // (joint_count x CAROM_JOINT_ROWS) what the equations leave at the start
-  carom_joint_row *equations;  // (same)
-  carom_joint_limit *stops;    // (stop_count)
-  carom_qp_row *rows;          // (count)
-  double *multipliers;         // (count)
-  int *place;                  // (count) into kept
-  double *kept;                // multipliers of the last step
+  double *theta;             // (joint_count x CAROM_JOINT_ROWS) what the equations leave at the start
+  carom_row *equations;      // (same)
+  carom_joint_limit *stops;  // (stop_count)
+  carom_qp_row *rows;        // (count)
+  double *multipliers;       // (count)
+  int *place;                // (count) into kept
+  double *kept;              // multipliers of the last step
   int count, equation_count, stop_count;
 } carom_cone_joints;
 
@@ -73,6 +73,7 @@ typedef struct carom_cone {
   int *mover;                     // (moving_count) bodies that move
   int *rank;                      // (body_count) place in the program; -1 for bodies that never move
   carom_dmv_bodies bodies;
+  void *dmv_memory;  // of `bodies`
   carom_loads loads;
   carom_mat3 *directors, *director_rates;
   // the program
@@ -134,8 +135,7 @@ int carom_cone_touch_boundaries(const carom_cone *cone, int body, carom_vec3 cen
 carom_vec3 carom_cone_recall(const carom_cone_memory *memory, const carom_near *near);
 carom_status carom_cone_remember(carom_cone *cone, carom_error *error);
 void carom_cone_forget(carom_cone_memory *memory, int body);
-size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes);
-bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size);
+bool carom_cone_remember_all(carom_stepper *stepper, carom_tape *tape);
 
 // ---- cone_restitution.c
 bool carom_cone_may_bounce(const carom_model *model);
@@ -170,8 +170,6 @@ carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double toler
                               double *residual, carom_error *error);
 
 // ---- cone_joints.c
-struct carom_tape;
-size_t carom_cone_joints_cost(const carom_model *model);
 void carom_cone_joints_push(carom_cone *cone, carom_arena *arena);
 // Rows for the step from `state` to the time `end`; all else takes these.
 void carom_cone_joints_begin(carom_cone *cone, const carom_state *state, double h, double end);
@@ -179,8 +177,6 @@ void carom_cone_joints_touch(carom_cone *cone, const carom_state *state);  // ma
 // Moves the right-hand sides by what the trial end of the step leaves of the equations; returns the worst of it (m).
 double carom_cone_joints_correct(carom_cone *cone, const carom_state *trial, double h, double end);
 void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_step_report *report);
-void carom_cone_joints_keep(const carom_cone *cone, struct carom_tape *tape);
-bool carom_cone_joints_recall(carom_cone *cone, struct carom_tape *tape);
 
 // ---- cone_book.c
 void carom_cone_book(carom_cone *cone, const carom_state *state, double h, carom_step_report *report);

@@ -13,25 +13,16 @@
 
 enum { ROWS = CAROM_JOINT_ROWS, STOPS = 4 };  // stops of a joint: both ends of slide and turn
 
-size_t carom_cone_joints_cost(const carom_model *m) {
-  size_t joints = (size_t)m->joint_count, stops = (size_t)carom_joints_limit_capacity(m), rows = joints * ROWS;
-  return carom_arena_cost(rows * sizeof(double)) + carom_arena_cost(rows * sizeof(carom_joint_row)) +
-         carom_arena_cost(joints * (ROWS + STOPS) * sizeof(double)) +
-         carom_arena_cost(stops * sizeof(carom_joint_limit)) + carom_arena_cost((rows + stops) * sizeof(carom_qp_row)) +
-         carom_arena_cost((rows + stops) * sizeof(double)) + carom_arena_cost((rows + stops) * sizeof(int));
-}
-
 void carom_cone_joints_push(carom_cone *cone, carom_arena *arena) {
   carom_cone_joints *j = &cone->joints;
   int joints = cone->model->joint_count, stops = carom_joints_limit_capacity(cone->model), rows = joints * ROWS;
   j->theta = CAROM_PUSH(arena, double, rows);
-  j->equations = CAROM_PUSH(arena, carom_joint_row, rows);
+  j->equations = CAROM_PUSH(arena, carom_row, rows);
   j->kept = CAROM_PUSH(arena, double, joints *(ROWS + STOPS));
   j->stops = CAROM_PUSH(arena, carom_joint_limit, stops);
   j->rows = CAROM_PUSH(arena, carom_qp_row, rows + stops);
   j->multipliers = CAROM_PUSH(arena, double, rows + stops);
   j->place = CAROM_PUSH(arena, int, rows + stops);
-  memset(j->kept, 0, (size_t)joints * (ROWS + STOPS) * sizeof *j->kept);
 }
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
@@ -40,14 +31,14 @@ static int program_body(const carom_cone *cone, int body) {
   return body == CAROM_WORLD || cone->rank[body] < 0 ? CAROM_QP_WORLD : cone->rank[body];
 }
 
-static void put_jacobian(const carom_joint_row *row, int end, double out[6]) {
+static void put_jacobian(const carom_row *row, int end, double out[6]) {
   carom_vec3 f = row->linear[end], t = row->angular[end];
   const double entries[6] = {f.x, f.y, f.z, t.x, t.y, t.z};
   memcpy(out, entries, sizeof entries);
 }
 
 // `place` says where the multiplier is kept between steps.
-static void add_row(carom_cone *cone, const carom_joint_row *row, double bias, double lower, int place) {
+static void add_row(carom_cone *cone, const carom_row *row, double bias, double lower, int place) {
   carom_cone_joints *j = &cone->joints;
   carom_qp_row *r = &j->rows[j->count];
   *r = (carom_qp_row){.a = program_body(cone, row->body[0]),
@@ -70,7 +61,7 @@ static void add_equations(carom_cone *cone, const carom_state *state, int joint,
   const carom_joint *def = &cone->model->joints[joint];
   carom_cone_joints *j = &cone->joints;
   double *theta = j->theta + joint * ROWS;
-  carom_joint_row *rows = j->equations + joint * ROWS;
+  carom_row *rows = j->equations + joint * ROWS;
   carom_joint_equations(cone->model, def, &state->joints[joint], state, end, theta, rows);
   for (int i = 0; i < carom_joint_row_count(def); i++)
     add_row(cone, &rows[i], theta[i] / h, -INFINITY, joint * (ROWS + STOPS) + i);
@@ -115,7 +106,7 @@ double carom_cone_joints_correct(carom_cone *cone, const carom_state *trial, dou
 
 // ---- books ----------------------------------------------------------------------------------------------------------
 
-static double rate_of(const carom_cone *cone, const carom_joint_row *row, bool moving) {
+static double rate_of(const carom_cone *cone, const carom_row *row, bool moving) {
   double sum = 0;
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
@@ -126,7 +117,7 @@ static double rate_of(const carom_cone *cone, const carom_joint_row *row, bool m
   return sum;
 }
 
-static void add_outside(const carom_cone *cone, const carom_state *state, const carom_joint_row *row, double lambda,
+static void add_outside(const carom_cone *cone, const carom_state *state, const carom_row *row, double lambda,
                         carom_step_report *report) {
   bool moves[2];
   for (int end = 0; end < 2; end++)
@@ -147,7 +138,7 @@ static void book_joint(carom_cone *cone, const carom_state *state, int joint, do
   double rates[ROWS] = {0};
   carom_joint_rates(cone->model, def, end, rates);
   for (int i = 0; i < carom_joint_row_count(def); i++, ++*row) {
-    const carom_joint_row *equation = &j->equations[joint * ROWS + i];
+    const carom_row *equation = &j->equations[joint * ROWS + i];
     double lambda = j->multipliers[*row], given = lambda * rate_of(cone, equation, true);
     double asked = lambda * (rates[i] - rate_of(cone, equation, false));
     report->work += asked;
@@ -162,7 +153,7 @@ void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double e
   for (int i = 0; i < cone->model->joint_count; i++)
     if (carom_joint_acts(cone->model, state, i)) book_joint(cone, state, i, end, &row, report);
   for (int i = 0; i < j->stop_count; i++, row++) {
-    const carom_joint_row *stop = &j->stops[i].row;
+    const carom_row *stop = &j->stops[i].row;
     double asked = -j->multipliers[row] * rate_of(cone, stop, false);
     report->work += asked;
     report->restitution_loss -= j->multipliers[row] * rate_of(cone, stop, true) - asked;
@@ -170,15 +161,4 @@ void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double e
   }
   memset(j->kept, 0, (size_t)cone->model->joint_count * (ROWS + STOPS) * sizeof *j->kept);
   for (int i = 0; i < j->count; i++) j->kept[j->place[i]] = j->multipliers[i];
-}
-
-// ---- for checkpoints ------------------------------------------------------------------------------------------------
-
-void carom_cone_joints_keep(const carom_cone *cone, carom_tape *tape) {
-  carom_tape_put(tape, cone->joints.kept, (size_t)cone->model->joint_count * (ROWS + STOPS) * sizeof(double));
-}
-
-bool carom_cone_joints_recall(carom_cone *cone, carom_tape *tape) {
-  size_t bytes = (size_t)cone->model->joint_count * (ROWS + STOPS) * sizeof(double);
-  return bytes == 0 || carom_tape_get(tape, cone->joints.kept, bytes);
 }

@@ -43,59 +43,20 @@ carom_status carom_cone_remember(carom_cone *cone, carom_error *error) {
 
 // ---- for checkpoints ----------------------------------------------------------------------------------------------
 
-// A record with its body, as kept in a file.
-typedef struct kept {
-  int64_t body, key;
-  carom_vec3 impulse;
-} kept;
-
-static void keep_records(const carom_cone *cone, carom_tape *tape) {
-  const carom_cone_memory *m = &cone->memory;
-  int64_t count = 0;
-  for (int i = 0; i < cone->model->body_count; i++) count += m->last[i] - m->first[i];
-  carom_tape_put(tape, &count, sizeof count);
-  for (int i = 0; i < cone->model->body_count; i++)
-    for (int k = m->first[i]; k < m->last[i]; k++) {
-      kept record = {i, m->records[k].key, m->records[k].impulse};
-      carom_tape_put(tape, &record, sizeof record);
-    }
-}
-
-size_t carom_cone_memory_bytes(const carom_stepper *stepper, void *bytes) {
-  const carom_cone *cone = stepper->work;
-  carom_tape tape = {.bytes = bytes};
-  keep_records(cone, &tape);
-  carom_cone_joints_keep(cone, &tape);
-  if (cone->parts) carom_keep_contacts(cone->parts, &tape);
-  return tape.at;
-}
-
-static bool recall_records(carom_cone *cone, carom_tape *tape) {
-  carom_cone_memory *m = &cone->memory;
-  int bodies = cone->model->body_count, last = 0;
-  int64_t count;
-  if (!carom_tape_get(tape, &count, sizeof count) || count < 0 || count > INT_MAX) return false;
-  if ((size_t)count > (tape->size - tape->at) / sizeof(kept)) return false;
-  if (!carom_cone_room(&cone->allocator, (void **)&m->records, &m->capacity, (int)count, sizeof *m->records))
-    return false;
-  memset(m->first, 0, (size_t)bodies * sizeof *m->first);
-  memset(m->last, 0, (size_t)bodies * sizeof *m->last);
-  for (int i = 0; i < count; i++) {
-    kept record;
-    if (!carom_tape_get(tape, &record, sizeof record)) return false;
-    if (record.body < last || record.body >= bodies) return false;  // they ascend
-    if (record.body > last || i == 0) m->first[record.body] = i;
-    last = (int)record.body;
-    m->last[last] = i + 1;
-    m->records[i] = (carom_cone_record){record.key, record.impulse};
-  }
-  m->count = (int)count;
-  return true;
-}
-
-bool carom_cone_memory_recall(carom_stepper *stepper, const void *bytes, size_t size) {
+bool carom_cone_remember_all(carom_stepper *stepper, carom_tape *tape) {
   carom_cone *cone = stepper->work;
-  carom_tape tape = {.from = bytes, .size = size};
-  return recall_records(cone, &tape) && carom_cone_joints_recall(cone, &tape) &&
-         (!cone->parts || carom_recall_contacts(cone->parts, &tape)) && carom_tape_ended(&tape);
+  carom_cone_memory *m = &cone->memory;
+  size_t bodies = (size_t)cone->model->body_count, joints = (size_t)cone->model->joint_count;
+  int count = m->count;
+  if (!carom_tape_pass_count(tape, &count, sizeof *m->records)) return false;
+  if (!carom_cone_room(&cone->allocator, (void **)&m->records, &m->capacity, count, sizeof *m->records)) return false;
+  m->count = count;
+  if (!carom_tape_pass(tape, m->records, (size_t)count * sizeof *m->records) ||
+      !carom_tape_pass(tape, m->first, bodies * sizeof *m->first) ||
+      !carom_tape_pass(tape, m->last, bodies * sizeof *m->last))
+    return false;
+  for (size_t i = 0; i < bodies; i++)
+    if (m->first[i] < 0 || m->first[i] > m->last[i] || m->last[i] > count) return false;
+  return carom_tape_pass(tape, cone->joints.kept, joints * (CAROM_JOINT_ROWS + 4) * sizeof(double)) &&
+         (!cone->parts || carom_contacts_remember(cone->parts, tape));
 }

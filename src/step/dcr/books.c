@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "step/variational/constrained.h"
 #include "step/dcr/dcr.h"
+#include "step/variational/constrained.h"
 
 bool carom_dcr_make_room(carom_dcr *w, int contacts) {
   w->limit_first = contacts;

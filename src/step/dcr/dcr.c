@@ -9,11 +9,6 @@
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-static size_t law_cost(void) {
-  size_t n = CAROM_DCR_LAW_MAX, number = sizeof(double);
-  return carom_arena_cost(9 * n * n * number) + 2 * carom_arena_cost(3 * n * number) + 2 * carom_arena_cost(n * number);
-}
-
 static void push_law(carom_dcr *w, carom_arena *arena) {
   int n = CAROM_DCR_LAW_MAX;
   w->law_W = CAROM_PUSH(arena, double, 9 * n * n);
@@ -21,17 +16,6 @@ static void push_law(carom_dcr *w, carom_arena *arena) {
   w->law_P = CAROM_PUSH(arena, double, 3 * n);
   w->law_e = CAROM_PUSH(arena, double, n);
   w->law_mu = CAROM_PUSH(arena, double, n);
-}
-
-static size_t scratch(const carom_model *model) {
-  size_t n = (size_t)model->body_count + 1;
-  size_t vectors = 5, matrices = 3, numbers = 2, charge_vectors = 2;  // as pushed by push_arrays
-  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(carom_dcr)) +
-         vectors * carom_arena_cost(n * sizeof(carom_vec3)) + matrices * carom_arena_cost(n * sizeof(carom_mat3)) +
-         numbers * carom_arena_cost(n * sizeof(double)) + carom_arena_cost(n * sizeof(bool)) +
-         carom_arena_cost((size_t)model->joint_count * CAROM_JOINT_ROWS * sizeof(double)) +
-         carom_arena_cost((size_t)model->part_count * sizeof(double)) + law_cost() +
-         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
 }
 
 static void push_arrays(carom_dcr *w, carom_arena *arena, const carom_model *model) {
@@ -73,19 +57,24 @@ static double smallest_body(const carom_model *model) {
   return isfinite(size) ? size : 1;
 }
 
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  carom_integrator_variational.push(stepper, arena);
+  carom_dcr counted = {0}, *own = CAROM_PUSH(arena, carom_dcr, 1), *w = own ? own : &counted;
+  stepper->work = own;
+  push_arrays(w, arena, stepper->model);
+  push_law(w, arena);
+}
+
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
+  carom_dcr *w = stepper->work;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status != CAROM_OK) return status;
-  carom_dcr *w = CAROM_PUSH(&stepper->arena, carom_dcr, 1);
-  *w = (carom_dcr){.allocator = stepper->allocator,
-                   .size = smallest_body(model),
-                   .fields = carom_fields_present(model),
-                   .velocities = carom_fields_need_velocity(model)};
-  push_arrays(w, &stepper->arena, model);
-  push_law(w, &stepper->arena);
+  w->allocator = stepper->allocator;
+  w->size = smallest_body(model);
+  w->fields = carom_fields_present(model);
+  w->velocities = carom_fields_need_velocity(model);
   for (int i = 0; i < model->part_count; i++) w->thickness[i] = thickness_of(model->parts[i].shape);
-  stepper->work = w;
   status = carom_contacts_create(model, &w->allocator, &w->contacts, error);
   if (status == CAROM_OK) status = carom_sweeps_create(model->body_count + 1, &w->allocator, &w->sweeps, error);
   if (status == CAROM_OK)
@@ -94,8 +83,10 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   if (status == CAROM_OK) status = carom_impact_work_create(CAROM_DCR_LAW_MAX, &w->allocator, &w->law_work, error);
   if (status == CAROM_OK && model->joint_count > 0)
     status = carom_impact_system_create(model, &w->allocator, &w->latches, error);
-  if (status == CAROM_OK) status = carom_state_clone(stepper->saved, &w->allocator, &w->start, error);
-  if (status == CAROM_OK) status = carom_state_clone(stepper->saved, &w->allocator, &w->start_of_settling, error);
+  if (status == CAROM_OK)
+    status = carom_state_create(model->body_count, model->joint_count, &w->allocator, &w->start, error);
+  if (status == CAROM_OK)
+    status = carom_state_create(model->body_count, model->joint_count, &w->allocator, &w->start_of_settling, error);
   w->limit_capacity = carom_joints_limit_capacity(model);
   w->limits = CAROM_NEW(&w->allocator, carom_joint_limit, w->limit_capacity);
   if (status == CAROM_OK && !w->limits)
@@ -120,6 +111,7 @@ static void release(carom_stepper *stepper) {
   carom_impact_work_destroy(w->law_work);
   carom_release(&w->allocator, w->memory);
   carom_release(&w->allocator, w->events);
+  carom_integrator_variational.release(stepper);
 }
 
 // ---- pairs ---------------------------------------------------------------------------------------------------------
@@ -230,8 +222,9 @@ static carom_status project(carom_stepper *stepper, carom_state *state, carom_st
   return CAROM_OK;
 }
 
-static carom_status smooth_motion(carom_stepper *stepper, carom_state *state, double dt, carom_step_report *report,
+static carom_status smooth_motion(carom_stepper *stepper, carom_state *state, double dt, carom_ledger *ledger,
                                   carom_error *error) {
+  carom_step_report *report = &ledger->report;
   carom_dcr *w = stepper->work;
   w->motion_time = state->time;
   w->motion_h = dt;
@@ -240,26 +233,26 @@ static carom_status smooth_motion(carom_stepper *stepper, carom_state *state, do
   carom_status status = find_pairs(stepper, state, dt, error);
   if (status == CAROM_OK) status = carom_dcr_rest(stepper, state, dt, report, error);
   if (status == CAROM_OK)
-    status = carom_integrator_variational.advance(stepper, state, dt, state->time + dt, report, error);
+    status = carom_integrator_variational.advance(stepper, state, dt, state->time + dt, ledger, error);
   if (status == CAROM_OK) carom_dcr_book_settling(stepper, state, report);
   carom_drives_place(stepper->model, state, state->time + dt);
   return status;
 }
 
 // Advances by dt, or by less when a fast body would pass through another; *taken says how far.
-static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt, double *taken,
-                          carom_step_report *report, carom_error *error) {
+static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt, double *taken, carom_ledger *ledger,
+                          carom_error *error) {
   carom_dcr *w = stepper->work;
-  carom_step_report before = *report;
+  carom_step_report *report = &ledger->report, before = *report;
   carom_state_copy(w->start, state);
-  carom_status status = smooth_motion(stepper, state, dt, report, error);
+  carom_status status = smooth_motion(stepper, state, dt, ledger, error);
   if (status != CAROM_OK) return status;
   double fraction = safe_fraction(stepper, state);
   *taken = fraction * dt;
   if (fraction < 1) {
     carom_state_copy(state, w->start);
     *report = before;
-    status = smooth_motion(stepper, state, *taken, report, error);
+    status = smooth_motion(stepper, state, *taken, ledger, error);
   }
   if (status == CAROM_OK) status = project(stepper, state, report, error);
   if (status == CAROM_OK) status = carom_dcr_impact(stepper, state, *taken, report, error);
@@ -267,8 +260,9 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt,
   return status;
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   carom_dcr *w = stepper->work;
   double start = state->time, done = 0;
   if (report->event_count == 0) w->event_count = 0;
@@ -279,7 +273,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
     if (i == CAROM_DCR_MAX_CYCLES)
       return carom_fail(error, CAROM_NOT_CONVERGED,
                         "more than %d impacts of fast bodies in one step at t = %.9g s: use a smaller step", i, start);
-    status = cycle(stepper, state, h - done, &taken, report, error);
+    status = cycle(stepper, state, h - done, &taken, ledger, error);
     done = taken >= h - done ? h : done + taken;
   }
   (void)end;
@@ -289,38 +283,23 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 
 // ---- for checkpoints -----------------------------------------------------------------------------------------------
 
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const carom_dcr *w = stepper->work;
-  carom_tape tape = {.bytes = bytes};
-  carom_flow_memory(stepper, &tape);
-  carom_keep_contacts(w->contacts, &tape);
-  carom_tape_put(&tape, &w->memory_count, sizeof w->memory_count);
-  carom_tape_put(&tape, w->memory, (size_t)w->memory_count * sizeof *w->memory);
-  return tape.at;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_dcr *w = stepper->work;
-  carom_tape tape = {.from = bytes, .size = size};
-  int count;
-  w->memory_count = 0;
-  if (!carom_flow_recall(stepper, &tape) || !carom_recall_contacts(w->contacts, &tape)) return false;
-  if (!carom_tape_get(&tape, &count, sizeof count) || count < 0) return false;
-  const void *forces = carom_tape_take(&tape, (size_t)count * sizeof *w->memory);
-  if (!forces || !carom_tape_ended(&tape)) return false;
+  int count = w->memory_count;
+  if (!carom_integrator_variational.remember(stepper, tape) || !carom_contacts_remember(w->contacts, tape))
+    return false;
+  if (!carom_tape_pass_count(tape, &count, sizeof *w->memory)) return false;
   if (!carom_reserve(&w->allocator, (void **)&w->memory, &w->memory_capacity, count, sizeof *w->memory)) return false;
-  if (count > 0) memcpy(w->memory, forces, (size_t)count * sizeof *w->memory);
   w->memory_count = count;
-  return true;
+  return carom_tape_pass(tape, w->memory, (size_t)count * sizeof *w->memory);
 }
 
 const carom_integrator carom_integrator_dcr = {
     .name = "dcr",
     .summary = "collisions at the end of the step: closest-point projection, then the impact law; rest and friction",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };

@@ -12,10 +12,10 @@
 #define CAROM_SRC_STEP_DCR_DCR_H
 
 #include "carom/impact.h"
-#include "impact/system.h"
-#include "model/joints.h"
 #include "contact/projection.h"
+#include "impact/system.h"
 #include "model/fields.h"
+#include "model/joints.h"
 #include "step/step.h"
 
 // What passed between two parts in one cycle.

@@ -20,8 +20,8 @@
 #include "base/tape.h"
 #include "collide/path_time.h"
 #include "geometry/shape.h"
-#include "model/joints.h"
 #include "model/fields.h"
+#include "model/joints.h"
 #include "model/model.h"
 
 enum { MAX_WIDENINGS = 12, MAX_AIMS = 5 };
@@ -29,15 +29,6 @@ enum { MAX_WIDENINGS = 12, MAX_AIMS = 5 };
 static const double LARGEST_TURN = 0.5;  // rad, between two impacts
 
 // ---- memory ------------------------------------------------------------------------------------------------------
-
-static size_t scratch(const carom_model *model) {
-  size_t n = (size_t)model->body_count, parts = (size_t)model->part_count;
-  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(carom_exact)) +
-         carom_arena_cost(n * sizeof(carom_exact_body)) + n * carom_arena_cost(carom_dmv_bodies_cost(1)) +
-         carom_arena_cost(n * sizeof(double)) + 3 * carom_arena_cost((n + 1) * sizeof(int)) +
-         2 * carom_arena_cost(n * sizeof(carom_vec3)) + carom_arena_cost(parts * sizeof(double)) +
-         carom_exact_limits_cost(model);
-}
 
 // How far the turning of the body moves points of the part: a ball looks the same from all sides.
 static double turning_radius(const carom_part *part) {
@@ -54,14 +45,13 @@ static bool is_driven(const carom_model *model, int body) {
   return false;
 }
 
-static void make_bodies(carom_exact *e, carom_arena *arena) {
+static void make_bodies(carom_exact *e) {
   const carom_model *model = e->model;
   for (int i = 0; i < model->body_count; i++) {
     carom_model one = *model;
     one.body_count = 1;
     one.bodies = &model->bodies[i];
-    e->bodies[i] = (carom_exact_body){0};
-    carom_dmv_bodies_fill(&e->bodies[i].lane, &one, carom_arena_push(arena, carom_dmv_bodies_cost(1)));
+    carom_dmv_bodies_fill(&e->bodies[i].lane, &one, e->lanes + (size_t)i * carom_dmv_bodies_cost(1));
   }
   for (int b = 0; b < model->body_count; b++)
     for (int i = 0; i < model->bodies[b].part_count; i++) {
@@ -89,27 +79,36 @@ static carom_status refuse(const carom_stepper *stepper, carom_error *error) {
   return CAROM_OK;
 }
 
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  int n = stepper->model->body_count;
+  carom_integrator_variational.push(stepper, arena);
+  carom_exact counted = {0}, *own = CAROM_PUSH(arena, carom_exact, 1), *e = own ? own : &counted;
+  stepper->work = own;
+  e->model = stepper->model;
+  e->bodies = CAROM_PUSH(arena, carom_exact_body, n);
+  e->lanes = carom_arena_push(arena, (size_t)n * carom_dmv_bodies_cost(1));
+  e->reach = CAROM_PUSH(arena, double, n);
+  e->parent = CAROM_PUSH(arena, int, n + 1);
+  e->order = CAROM_PUSH(arena, int, n + 1);
+  e->group_start = CAROM_PUSH(arena, int, n + 1);
+  e->jump_p = CAROM_PUSH(arena, carom_vec3, n);
+  e->jump_l = CAROM_PUSH(arena, carom_vec3, n);
+  e->part_radius = CAROM_PUSH(arena, double, stepper->model->part_count);
+  carom_exact_limits_push(e, arena);
+}
+
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
+  carom_exact *e = stepper->work;
   int n = model->body_count;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status == CAROM_OK) status = refuse(stepper, error);
   if (status != CAROM_OK) return status;
-  carom_exact *e = CAROM_PUSH(&stepper->arena, carom_exact, 1);
-  *e = (carom_exact){.model = model, .allocator = stepper->allocator};
-  stepper->work = e;
+  e->allocator = stepper->allocator;
   e->whole = carom_fields_present(model) || model->joint_count > 0;
-  e->bodies = CAROM_PUSH(&stepper->arena, carom_exact_body, n);
-  e->reach = CAROM_PUSH(&stepper->arena, double, n);
-  e->parent = CAROM_PUSH(&stepper->arena, int, n + 1);
-  e->order = CAROM_PUSH(&stepper->arena, int, n + 1);
-  e->group_start = CAROM_PUSH(&stepper->arena, int, n + 1);
-  e->jump_p = CAROM_PUSH(&stepper->arena, carom_vec3, n);
-  e->jump_l = CAROM_PUSH(&stepper->arena, carom_vec3, n);
-  e->part_radius = CAROM_PUSH(&stepper->arena, double, model->part_count);
-  carom_exact_limits_push(e, &stepper->arena);
-  make_bodies(e, &stepper->arena);
+  make_bodies(e);
   status = carom_contacts_create(model, &e->allocator, &e->contacts, error);
+  carom_ledger_open(&e->trial_ledger, model, &e->allocator);
   if (status == CAROM_OK) status = carom_impact_system_create(model, &e->allocator, &e->impacts, error);
   if (status == CAROM_OK) status = carom_state_create(n, model->joint_count, &e->allocator, &e->begin, error);
   if (status == CAROM_OK) status = carom_state_create(n, model->joint_count, &e->allocator, &e->trial, error);
@@ -127,6 +126,8 @@ static void release(carom_stepper *stepper) {
   carom_state_destroy(e->before);
   void *blocks[] = {e->near, e->pair_group, e->touching, e->resting, e->resting_saved, e->points, e->held, e->numbers};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&e->allocator, blocks[i]);
+  carom_ledger_close(&e->trial_ledger);
+  carom_integrator_variational.release(stepper);
 }
 
 // Room for as many separations and group numbers as there are pairs.
@@ -539,8 +540,9 @@ static void allow_room(carom_exact *e, const carom_state *state, double h) {
   }
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   carom_exact *e = stepper->work;
   const carom_step_report before = *report;
   if (report->event_count == 0) carom_impact_system_begin(e->impacts, report);
@@ -574,29 +576,18 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 
 // ---- for checkpoints ---------------------------------------------------------------------------------------------
 
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const carom_exact *e = stepper->work;
-  carom_tape tape = {.bytes = bytes};
-  carom_flow_memory(stepper, &tape);
-  carom_keep_contacts(e->contacts, &tape);
-  carom_exact_keep_resting(e, &tape);
-  return tape.at;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_exact *e = stepper->work;
-  carom_tape tape = {.from = bytes, .size = size};
-  return carom_flow_recall(stepper, &tape) && carom_recall_contacts(e->contacts, &tape) &&
-         carom_exact_recall_resting(e, &tape) && carom_tape_ended(&tape);
+  return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(e->contacts, tape) &&
+         carom_exact_remember_resting(e, tape);
 }
 
 const carom_integrator carom_integrator_exact = {
     .name = "exact",
     .summary = "collision times as unknowns: between impacts as 'variational', at impacts momenta jump by a law",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };

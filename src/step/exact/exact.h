@@ -5,8 +5,8 @@
 #include "contact/pairs.h"
 #include "impact/system.h"
 #include "model/joints.h"
-#include "step/variational/dmv.h"
 #include "step/step.h"
+#include "step/variational/dmv.h"
 
 // How near touching bodies are, and how far contacts may open before they count as lost, relative to their size.
 #define CAROM_EXACT_WITHIN 1e-12
@@ -48,6 +48,7 @@ typedef struct carom_exact {
   double now;                // time of the group that is being moved
   bool whole;                // bodies act on each other at a distance: all are one group
   carom_exact_body *bodies;  // (body_count)
+  unsigned char *lanes;      // memory of their lanes
   double *reach;             // (body_count)
   int *parent;               // (body_count) union-find
   int *order;                // (body_count) moving bodies by group
@@ -62,7 +63,7 @@ typedef struct carom_exact {
   carom_vec3 *jump_p, *jump_l;  // (body_count)
   double leap_time;             // of the last leap, s
   double leap_energy;           // discrete energy of the last leap, J
-  carom_step_report trial_report;
+  carom_ledger trial_ledger;
   double *part_radius;          // (part_count) how far its points are from the body's centre, where turning moves them
   carom_distance_result *near;  // (pairs) separations now
   int *pair_group;              // (pairs) root of the group
@@ -128,12 +129,10 @@ bool carom_exact_bounces_spent(double speed, double before, double restitution, 
 
 // ---- exact_limits.c ----------------------------------------------------------------------------------------------
 
-size_t carom_exact_limits_cost(const carom_model *model);
 void carom_exact_limits_push(carom_exact *exact, carom_arena *arena);
 void carom_exact_save_limits(carom_exact *exact);  // which limits rest, should the step be begun again
 void carom_exact_restore_limits(carom_exact *exact);
-void carom_exact_keep_limits(const carom_exact *exact, struct carom_tape *tape);  // for checkpoints
-bool carom_exact_recall_limits(carom_exact *exact, struct carom_tape *tape);
+bool carom_exact_remember_limits(carom_exact *exact, carom_tape *tape);  // for checkpoints
 // The first time before *time at which a limit is reached; *time then moves there.
 carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, double *time, bool *found,
                                        carom_error *error);
@@ -156,8 +155,7 @@ bool carom_exact_is_resting(const carom_exact *exact, const carom_part_pair *pai
 bool carom_exact_add_resting(carom_exact *exact, const carom_part_pair *pair);  // false when out of memory
 bool carom_exact_save_resting(carom_exact *exact);                              // likewise
 void carom_exact_restore_resting(carom_exact *exact);
-void carom_exact_keep_resting(const carom_exact *exact, struct carom_tape *tape);  // for checkpoints
-bool carom_exact_recall_resting(carom_exact *exact, struct carom_tape *tape);
+bool carom_exact_remember_resting(carom_exact *exact, carom_tape *tape);  // for checkpoints
 void carom_exact_release_opened(carom_exact *exact, const carom_state *state);
 // Forces of the group's resting contacts over the next `duration`, so that none of them sinks in.
 carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const carom_exact_group *group,

@@ -30,12 +30,6 @@ static double rate_of(const carom_exact *e, const carom_state *state, const caro
 
 static size_t numbers(const carom_model *model) { return 4 * (size_t)model->joint_count; }
 
-size_t carom_exact_limits_cost(const carom_model *model) {
-  size_t capacity = (size_t)carom_joints_limit_capacity(model);
-  return 3 * carom_arena_cost(capacity * sizeof(carom_joint_limit)) +
-         2 * carom_arena_cost(numbers(model) * sizeof(bool)) + carom_arena_cost(numbers(model) * sizeof(double));
-}
-
 void carom_exact_limits_push(carom_exact *e, carom_arena *arena) {
   size_t count = numbers(e->model);
   e->limit_capacity = carom_joints_limit_capacity(e->model);
@@ -45,10 +39,6 @@ void carom_exact_limits_push(carom_exact *e, carom_arena *arena) {
   e->limit_rests = CAROM_PUSH(arena, bool, count);
   e->limit_rests_saved = CAROM_PUSH(arena, bool, count);
   e->limit_bend = CAROM_PUSH(arena, double, count);
-  if (count == 0) return;
-  memset(e->limit_rests, 0, count * sizeof *e->limit_rests);
-  memset(e->limit_rests_saved, 0, count * sizeof *e->limit_rests_saved);
-  memset(e->limit_bend, 0, count * sizeof *e->limit_bend);
 }
 
 void carom_exact_save_limits(carom_exact *e) {
@@ -61,15 +51,12 @@ void carom_exact_restore_limits(carom_exact *e) {
   if (bytes > 0) memcpy(e->limit_rests, e->limit_rests_saved, bytes);
 }
 
-void carom_exact_keep_limits(const carom_exact *e, carom_tape *tape) {
-  carom_tape_put(tape, e->limit_rests, numbers(e->model) * sizeof *e->limit_rests);
-}
-
-bool carom_exact_recall_limits(carom_exact *e, carom_tape *tape) {
-  size_t count = numbers(e->model);
-  const unsigned char *kept = carom_tape_take(tape, count * sizeof *e->limit_rests);
-  if (!kept) return count == 0;
-  for (size_t i = 0; i < count; i++) e->limit_rests[i] = kept[i] != 0;
+bool carom_exact_remember_limits(carom_exact *e, carom_tape *tape) {
+  for (size_t i = 0; i < numbers(e->model); i++) {
+    unsigned char rests = e->limit_rests[i];
+    if (!carom_tape_pass(tape, &rests, 1)) return false;
+    e->limit_rests[i] = rests != 0;
+  }
   return true;
 }
 

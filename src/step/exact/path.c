@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "geometry/shape.h"
-#include "step/variational/composition.h"
 #include "step/exact/exact.h"
+#include "step/variational/composition.h"
 
 // ---- free bodies -------------------------------------------------------------------------------------------------
 
@@ -71,9 +71,9 @@ static void try_time(carom_stepper *stepper, const carom_state *state, double t)
     e->trial->l[i] = cm_axpy(state->l[i], t, e->bodies[i].contact_n);
   }
   carom_status status = CAROM_OK;
-  e->trial_report = (carom_step_report){0};
+  carom_ledger_begin(&e->trial_ledger, t);
   if (t > 0)
-    status = carom_integrator_variational.advance(stepper, e->trial, t, state->time + t, &e->trial_report, NULL);
+    status = carom_integrator_variational.advance(stepper, e->trial, t, state->time + t, &e->trial_ledger, NULL);
   if (status != CAROM_OK) e->trial_status = status;
   e->base = state;
   e->trial_time = t;
@@ -100,27 +100,17 @@ carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, in
   return cm_pose(e->trial->x[body], e->trial->q[body]);
 }
 
-static void add_report(carom_step_report *sum, const carom_step_report *part) {
-  if (part->iterations > sum->iterations) sum->iterations = part->iterations;
-  sum->residual = fmax(sum->residual, part->residual);
-  sum->constraint = fmax(sum->constraint, part->constraint);
-  sum->impulse = cm_add(sum->impulse, part->impulse);
-  sum->angular_impulse = cm_add(sum->angular_impulse, part->angular_impulse);
-  sum->work += part->work;
-}
-
 // The trial may have been there already, unless contacts were to push on the way.
-static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_step_report *report,
-                               carom_error *error) {
+static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
   carom_exact *e = stepper->work;
   bool known = e->base == state && e->trial_time == time && carom_exact_held(e) == 0 && e->trial_status == CAROM_OK;
   double end = state->time + time;
   carom_status status = CAROM_OK;
   if (known) {
     carom_state_copy(state, e->trial);
-    add_report(report, &e->trial_report);
+    carom_ledger_add(&stepper->ledger, &e->trial_ledger);
   } else if (time > 0) {
-    status = carom_integrator_variational.advance(stepper, state, time, end, report, error);
+    status = carom_integrator_variational.advance(stepper, state, time, end, &stepper->ledger, error);
   }
   state->time = end;
   e->base = NULL;  // the state has changed under the trial
@@ -130,7 +120,7 @@ static carom_status whole_move(carom_stepper *stepper, carom_state *state, doubl
 carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
                               carom_step_report *report, carom_error *error) {
   const carom_exact *e = stepper->work;
-  if (e->whole) return whole_move(stepper, state, time, report, error);
+  if (e->whole) return whole_move(stepper, state, time, error);
   for (int i = 0; i < group->count; i++) {
     carom_status status = free_move(stepper, state, group->bodies[i], time, report, error);
     if (status != CAROM_OK) return status;

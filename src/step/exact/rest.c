@@ -58,23 +58,18 @@ void carom_exact_restore_resting(carom_exact *e) {
   for (int i = 0; i < e->saved_count; i++) e->resting[i] = e->resting_saved[i];
 }
 
-void carom_exact_keep_resting(const carom_exact *e, carom_tape *tape) {
-  carom_tape_put(tape, &e->resting_count, sizeof e->resting_count);
-  carom_tape_put(tape, e->resting, (size_t)e->resting_count * sizeof *e->resting);
-  carom_exact_keep_limits(e, tape);
-}
-
-bool carom_exact_recall_resting(carom_exact *e, carom_tape *tape) {
-  int count, parts = e->model->part_count;
-  e->resting_count = 0;
-  if (!carom_tape_get(tape, &count, sizeof count) || count < 0) return false;
+bool carom_exact_remember_resting(carom_exact *e, carom_tape *tape) {
+  int count = e->resting_count, parts = e->model->part_count;
+  if (!carom_tape_pass_count(tape, &count, sizeof *e->resting)) return false;
+  if (!carom_reserve(&e->allocator, (void **)&e->resting, &e->resting_capacity, count, sizeof *e->resting))
+    return false;
+  e->resting_count = count;
+  if (!carom_tape_pass(tape, e->resting, (size_t)count * sizeof *e->resting)) return false;
   for (int i = 0; i < count; i++) {
-    carom_exact_rest r;
-    if (!carom_tape_get(tape, &r, sizeof r)) return false;
-    if (r.part_a < 0 || r.part_a >= parts || r.part_b < 0 || r.part_b >= parts) return false;
-    if (!carom_exact_add_resting(e, &(carom_part_pair){.part_a = r.part_a, .part_b = r.part_b})) return false;
+    const carom_exact_rest *r = &e->resting[i];
+    if (r->part_a < 0 || r->part_a >= parts || r->part_b < 0 || r->part_b >= parts) return false;
   }
-  return carom_exact_recall_limits(e, tape);
+  return carom_exact_remember_limits(e, tape);
 }
 
 static double extent_of(const carom_exact *e, int part) {

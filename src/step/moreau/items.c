@@ -6,8 +6,8 @@
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
-static carom_joint_row contact_row(const carom_moreau *m, const carom_contact *c, carom_vec3 point, carom_vec3 axis) {
-  carom_joint_row row = {.body = {c->body_a, c->body_b}};
+static carom_row contact_row(const carom_moreau *m, const carom_contact *c, carom_vec3 point, carom_vec3 axis) {
+  carom_row row = {.body = {c->body_a, c->body_b}};
   for (int end = 0; end < 2; end++) {
     carom_vec3 along = end == 0 ? axis : cm_neg(axis);
     row.linear[end] = along;

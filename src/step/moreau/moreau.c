@@ -263,8 +263,9 @@ static carom_status advance_piece(carom_moreau *m, carom_state *state, double le
   return accept(m, state, time, report, error);
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   carom_moreau *m = stepper->work;
   double start = state->time, gone = 0;
   m->event_count = 0;
@@ -287,13 +288,15 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 }
 
 static carom_status advance_index2(carom_stepper *stepper, carom_state *state, double h, double end,
-                                   carom_step_report *report, carom_error *error) {
+                                   carom_ledger *ledger, carom_error *error) {
+  carom_step_report *report = &ledger->report;
   (void)end;
   return advance_joints_alone(stepper, state, h, false, report, error);
 }
 
 static carom_status advance_index3(carom_stepper *stepper, carom_state *state, double h, double end,
-                                   carom_step_report *report, carom_error *error) {
+                                   carom_ledger *ledger, carom_error *error) {
+  carom_step_report *report = &ledger->report;
   (void)end;
   return advance_joints_alone(stepper, state, h, true, report, error);
 }
@@ -302,55 +305,18 @@ static carom_status advance_index3(carom_stepper *stepper, carom_state *state, d
 
 // The impulses of the last step, how large problems may get before their scratch is made anew (which changes the
 // order of some sums), and the bases of the separations.
-typedef struct memory_head {
-  int count, capacity;
-  double h;
-} memory_head;
-
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const carom_moreau *m = stepper->work;
-  memory_head head = {m->last_count, m->n_capacity, m->last_h};
-  size_t impulses = (size_t)m->last_count * sizeof *m->last;
-  size_t contacts = m->contacts ? carom_contacts_memory(m->contacts, NULL) : 0;
-  unsigned char *to = bytes;
-  if (!bytes) return sizeof head + impulses + contacts;
-  memcpy(to, &head, sizeof head);
-  if (impulses > 0) memcpy(to + sizeof head, m->last, impulses);
-  if (contacts > 0) carom_contacts_memory(m->contacts, to + sizeof head + impulses);
-  return sizeof head + impulses + contacts;
-}
-
-static bool recall_impulses(carom_moreau *m, const unsigned char *from, int count) {
-  for (m->last_count = 0; m->last_count < count; m->last_count++) {
-    if (!carom_grow(&m->allocator, (void **)&m->last, m->last_count, &m->last_capacity, sizeof *m->last)) return false;
-    memcpy(&m->last[m->last_count], from + (size_t)m->last_count * sizeof *m->last, sizeof *m->last);
-  }
-  return true;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_moreau *m = stepper->work;
-  const unsigned char *from = bytes;
-  memory_head head;
-  if (size < sizeof head) return false;
-  memcpy(&head, from, sizeof head);
-  size_t room = size - sizeof head, impulses = (size_t)(head.count < 0 ? 0 : head.count) * sizeof *m->last;
-  if (head.count < 0 || impulses > room || head.capacity < 0 || head.capacity > 1000000) return false;
-  if (head.capacity != m->n_capacity && !carom_moreau_reserve_pairs(m, head.capacity)) return false;
-  if (!recall_impulses(m, from + sizeof head, head.count)) return false;
-  m->last_h = head.h;
-  room -= impulses;
-  return m->contacts ? carom_contacts_recall(m->contacts, from + sizeof head + impulses, room) : room == 0;
-}
-
-static size_t scratch(const carom_model *model) {
-  size_t n = (size_t)model->body_count + 1, rows = (size_t)model->joint_count * CAROM_JOINT_ROWS;
-  return carom_arena_cost(sizeof(carom_moreau)) + 3 * carom_arena_cost(n * sizeof(carom_vec3)) +
-         4 * carom_arena_cost(n * sizeof(carom_mat3)) + carom_arena_cost(n * sizeof(carom_joint_mass)) +
-         6 * carom_arena_cost(6 * n * sizeof(double)) + 2 * carom_arena_cost(rows * sizeof(double)) +
-         carom_arena_cost(n * sizeof(double)) + carom_arena_cost((n + 1) * sizeof(int)) +
-         2 * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
-         carom_arena_cost((size_t)carom_joints_limit_capacity(model) * sizeof(carom_joint_limit));
+  int count = m->last_count, capacity = m->n_capacity;
+  if (!carom_tape_pass_count(tape, &count, sizeof *m->last) || !carom_tape_pass(tape, &capacity, sizeof capacity) ||
+      !carom_tape_pass(tape, &m->last_h, sizeof m->last_h))
+    return false;
+  if (capacity < 0 || capacity > 1000000) return false;
+  if (capacity != m->n_capacity && !carom_moreau_reserve_pairs(m, capacity)) return false;
+  if (!carom_reserve(&m->allocator, (void **)&m->last, &m->last_capacity, count, sizeof *m->last)) return false;
+  m->last_count = count;
+  if (!carom_tape_pass(tape, m->last, (size_t)count * sizeof *m->last)) return false;
+  return !m->contacts || carom_contacts_remember(m->contacts, tape);
 }
 
 static void push_arrays(carom_moreau *m, carom_arena *arena) {
@@ -364,20 +330,21 @@ static void push_arrays(carom_moreau *m, carom_arena *arena) {
   m->inverse_turning = CAROM_PUSH(arena, carom_mat3, n + 1);
   m->mass = CAROM_PUSH(arena, carom_joint_mass, n + 1);
   double **six[] = {&m->v, &m->v_free, &m->v_new, &m->b, &m->b_free, &m->y};
-  for (size_t i = 0; i < sizeof six / sizeof *six; i++) {
-    *six[i] = CAROM_PUSH(arena, double, 6 * (n + 1));
-    memset(*six[i], 0, 6 * (size_t)(n + 1) * sizeof(double));
-  }
+  for (size_t i = 0; i < sizeof six / sizeof *six; i++) *six[i] = CAROM_PUSH(arena, double, 6 * (n + 1));
   m->theta = CAROM_PUSH(arena, double, rows);
   m->joint_impulse = CAROM_PUSH(arena, double, rows);
-  memset(m->theta, 0, (size_t)rows * sizeof(double));
-  memset(m->joint_impulse, 0, (size_t)rows * sizeof(double));
   m->reach = CAROM_PUSH(arena, double, n + 1);
   m->at_body = CAROM_PUSH(arena, int, n + 2);
   m->loads.charge_point = CAROM_PUSH(arena, carom_vec3, m->model->charge_count);
   m->loads.charge_force = CAROM_PUSH(arena, carom_vec3, m->model->charge_count);
   m->limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(m->model));
-  memset(m->loads.f, 0, (size_t)(n + 1) * sizeof(carom_vec3));
+}
+
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  carom_moreau counted = {0}, *own = CAROM_PUSH(arena, carom_moreau, 1), *m = own ? own : &counted;
+  stepper->work = own;
+  m->model = stepper->model;
+  push_arrays(m, arena);
 }
 
 static bool bounces(const carom_model *model) {
@@ -401,16 +368,14 @@ static carom_status prepare_parts(carom_stepper *stepper, bool contact_free, car
   const carom_model *model = stepper->model;
   carom_status status = check_options(&stepper->options, error);
   if (status != CAROM_OK) return status;
-  carom_moreau *m = CAROM_PUSH(&stepper->arena, carom_moreau, 1);
-  *m = (carom_moreau){.model = model, .options = &stepper->options, .allocator = stepper->allocator};
+  carom_moreau *m = stepper->work;
+  m->options = &stepper->options;
+  m->allocator = stepper->allocator;
   m->contact_free = contact_free;
   m->loads_present = carom_fields_present(model);
   m->restitution = !contact_free && (bounces(model) || stepper->options.alpha < 1);
-  push_arrays(m, &stepper->arena);
-  stepper->work = m;
   int bodies = model->body_count, joints = model->joint_count;
-  status = carom_state_create(bodies, joints, &stepper->allocator, &stepper->saved, error);
-  if (status == CAROM_OK) status = carom_state_create(bodies, joints, &stepper->allocator, &m->star, error);
+  status = carom_state_create(bodies, joints, &stepper->allocator, &m->star, error);
   if (status == CAROM_OK) status = carom_state_create(bodies, joints, &stepper->allocator, &m->origin, error);
   if (status == CAROM_OK && !contact_free)
     status = carom_contacts_create(model, &stepper->allocator, &m->contacts, error);
@@ -446,12 +411,11 @@ const carom_integrator carom_integrator_moreau = {
     .summary =
         "complementarity: the linearly implicit alpha-family with "
         "friction, joints, restitution; rests for ever",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };
 
 const carom_integrator carom_integrator_index2 = {
@@ -459,12 +423,11 @@ const carom_integrator carom_integrator_index2 = {
     .summary =
         "joints by their velocities (index-2 DAE), alpha-family; "
         "contacts are not seen",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare_joints_alone,
     .advance = advance_index2,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };
 
 const carom_integrator carom_integrator_index3 = {
@@ -472,10 +435,9 @@ const carom_integrator carom_integrator_index3 = {
     .summary =
         "joints by their positions (index-3 DAE), alpha-family; "
         "contacts are not seen",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare_joints_alone,
     .advance = advance_index3,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };

@@ -17,15 +17,15 @@
 
 #include "carom/lcp.h"
 #include "contact/pairs.h"
-#include "model/joints.h"
 #include "model/fields.h"
 #include "model/joint_system.h"
+#include "model/joints.h"
 #include "step/step.h"
 
 // A one-sided constraint: contact point or joint limit.
 typedef struct carom_moreau_item {
-  carom_joint_row row[3];  // normal, two tangents; gap' = row[0] . velocities
-  int tangents;            // 0 without friction, 1 in a planar scene, 2
+  carom_row row[3];  // normal, two tangents; gap' = row[0] . velocities
+  int tangents;      // 0 without friction, 1 in a planar scene, 2
   double gap, mu, e;
   double surface[3];   // velocity of a driven body's surface, along the rows: subtracted
   double before[3];    // velocities along the rows at the start of the step
@@ -137,8 +137,8 @@ double carom_moreau_correct(carom_moreau *m, const carom_state *end, double time
 void carom_moreau_mean_rates(carom_moreau *m);
 
 // b += impulse times the row, on the bodies of it that move.
-void carom_moreau_push(const carom_model *model, const carom_joint_row *row, double impulse, double *b);
-double carom_moreau_rate(const carom_model *model, const carom_joint_row *row, const double *v);
+void carom_moreau_push(const carom_model *model, const carom_row *row, double impulse, double *b);
+double carom_moreau_rate(const carom_model *model, const carom_row *row, const double *v);
 
 // ---- moreau_items.c -------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ static void put(double *v, int body, carom_vec3 linear, carom_vec3 angular) {
   memcpy(v + 6 * body + 3, &angular, sizeof angular);
 }
 
-double carom_moreau_rate(const carom_model *model, const carom_joint_row *row, const double *v) {
+double carom_moreau_rate(const carom_model *model, const carom_row *row, const double *v) {
   double rate = 0;
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
@@ -202,7 +202,7 @@ void carom_moreau_respond(carom_moreau *m, const double *b, double *z) { respond
 
 void carom_moreau_free_velocity(carom_moreau *m) { respond(m, m->b_free, false, m->v_free); }
 
-void carom_moreau_push(const carom_model *model, const carom_joint_row *row, double impulse, double *b) {
+void carom_moreau_push(const carom_model *model, const carom_row *row, double impulse, double *b) {
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];
     if (body == CAROM_WORLD || model->bodies[body].fixed) continue;

@@ -115,7 +115,7 @@ double *carom_moreau_bias(carom_moreau *m) { return m->w; }  // free until the s
 
 static bool moves(const carom_model *model, int body) { return body != CAROM_WORLD && !model->bodies[body].fixed; }
 
-static void fill_column(carom_moreau *m, const carom_joint_row *row, double *column) {
+static void fill_column(carom_moreau *m, const carom_row *row, double *column) {
   carom_moreau_push(m->model, row, 1, m->b);
   carom_moreau_respond(m, m->b, m->y);
   carom_moreau_push(m->model, row, -1, m->b);

@@ -22,13 +22,6 @@ typedef struct newmark {
   carom_vec3 *spins;  // (body_count) angular velocities in body axes at the start of the step
 } newmark;
 
-static size_t scratch(const carom_model *model) {
-  size_t n = (size_t)model->body_count + 1;
-  return carom_arena_cost(sizeof(newmark)) + 4 * carom_arena_cost(n * sizeof(carom_vec3)) +
-         3 * carom_arena_cost(n * sizeof(carom_mat3)) +
-         2 * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3));
-}
-
 static void push_arrays(newmark *w, carom_arena *arena, const carom_model *model) {
   int n = model->body_count + 1;
   w->loads.f = CAROM_PUSH(arena, carom_vec3, n);
@@ -42,18 +35,20 @@ static void push_arrays(newmark *w, carom_arena *arena, const carom_model *model
   w->d_rate = CAROM_PUSH(arena, carom_mat3, n);
 }
 
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  newmark counted = {0}, *own = CAROM_PUSH(arena, newmark, 1);
+  stepper->work = own;
+  push_arrays(own ? own : &counted, arena, stepper->model);
+}
+
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
+  newmark *w = stepper->work;
   if (model->joint_count > 0)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "newmark moves free bodies only, and this model has joints: use `potential` or `dcr`");
-  newmark *w = CAROM_PUSH(&stepper->arena, newmark, 1);
-  *w = (newmark){.fields = carom_fields_present(model)};
-  push_arrays(w, &stepper->arena, model);
-  stepper->work = w;
-  carom_status status = carom_state_create(model->body_count, 0, &stepper->allocator, &stepper->saved, error);
-  if (status == CAROM_OK) status = carom_contact_potential_create(model, &stepper->allocator, &w->contact, error);
-  return status;
+  w->fields = carom_fields_present(model);
+  return carom_contact_potential_create(model, &stepper->allocator, &w->contact, error);
 }
 
 static void release(carom_stepper *stepper) {
@@ -165,8 +160,9 @@ static void note_spins(const carom_stepper *stepper, const carom_state *state, c
     W[i] = cm_mul_diag(stepper->model->bodies[i].inverse_inertia, cm_unrotate(state->q[i], state->l[i]));
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   newmark *w = stepper->work;
   double before = 0, after = 0;
   if (report->event_count == 0) w->contact->event_count = 0;
@@ -187,28 +183,17 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   return carom_contact_potential_note(w->contact, end, report, error);
 }
 
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const newmark *w = stepper->work;
-  carom_tape tape = {.bytes = bytes};
-  carom_keep_contacts(w->contact->pairs, &tape);
-  carom_contact_potential_memory(w->contact, &tape);
-  return tape.at;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   newmark *w = stepper->work;
-  carom_tape tape = {.from = bytes, .size = size};
-  return carom_recall_contacts(w->contact->pairs, &tape) && carom_contact_potential_recall(w->contact, &tape) &&
-         carom_tape_ended(&tape);
+  return carom_contacts_remember(w->contact->pairs, tape) && carom_contact_potential_remember(w->contact, tape);
 }
 
 const carom_integrator carom_integrator_newmark = {
     .name = "newmark",
     .summary = "explicit Newmark (beta 0, gamma 1/2) with the contact potential, for comparison",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };

@@ -16,44 +16,32 @@ static int numbers(const carom_model *model) {
   return carom_joints_limit_capacity(model) > 0 ? 4 * model->joint_count : 0;
 }
 
-size_t carom_soft_limits_cost(const carom_model *model) {
-  size_t capacity = (size_t)carom_joints_limit_capacity(model), count = (size_t)numbers(model);
-  return carom_arena_cost(capacity * sizeof(carom_joint_limit)) + carom_arena_cost(capacity * sizeof(double)) +
-         carom_arena_cost(count * sizeof(double)) + carom_arena_cost(count * sizeof(bool)) +
-         2 * carom_arena_cost((size_t)model->body_count * sizeof(carom_vec3));
-}
-
-void carom_soft_limits_push(carom_soft_limits *s, const carom_model *model, carom_joints *joints, carom_arena *arena) {
-  *s = (carom_soft_limits){.model = model, .joints = joints, .capacity = carom_joints_limit_capacity(model)};
+void carom_soft_limits_push(carom_soft_limits *s, const carom_model *model, carom_arena *arena) {
+  s->model = model;
+  s->capacity = carom_joints_limit_capacity(model);
   s->limits = CAROM_PUSH(arena, carom_joint_limit, s->capacity);
   s->mass = CAROM_PUSH(arena, double, s->capacity);
   s->stiffness = CAROM_PUSH(arena, double, numbers(model));
   s->beyond = CAROM_PUSH(arena, bool, numbers(model));
   s->dp = CAROM_PUSH(arena, carom_vec3, model->body_count);
   s->dl = CAROM_PUSH(arena, carom_vec3, model->body_count);
-  for (int i = 0; i < numbers(model); i++) s->stiffness[i] = 0, s->beyond[i] = false;
 }
 
-void carom_soft_limits_memory(const carom_soft_limits *s, carom_tape *tape) {
-  carom_tape_put(tape, s->stiffness, (size_t)numbers(s->model) * sizeof *s->stiffness);
-  carom_tape_put(tape, s->beyond, (size_t)numbers(s->model) * sizeof *s->beyond);
-}
-
-bool carom_soft_limits_recall(carom_soft_limits *s, carom_tape *tape) {
+bool carom_soft_limits_remember(carom_soft_limits *s, carom_tape *tape) {
   int count = numbers(s->model);
-  if (count == 0) return true;
-  if (!carom_tape_get(tape, s->stiffness, (size_t)count * sizeof *s->stiffness)) return false;
-  const unsigned char *beyond = carom_tape_take(tape, (size_t)count * sizeof *s->beyond);
-  if (!beyond) return false;
-  for (int i = 0; i < count; i++) s->beyond[i] = beyond[i] != 0;
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
+    unsigned char beyond = s->beyond[i];
+    if (!carom_tape_pass(tape, &s->stiffness[i], sizeof s->stiffness[i]) || !carom_tape_pass(tape, &beyond, 1))
+      return false;
+    s->beyond[i] = beyond != 0;
     if (!(s->stiffness[i] >= 0)) return false;
+  }
   return true;
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------
 
-static double rate_of(const carom_model *model, const carom_state *state, const carom_joint_row *row) {
+static double rate_of(const carom_model *model, const carom_state *state, const carom_row *row) {
   double rate = 0;
   for (int end = 0; end < 2; end++) {
     if (!moves(model, row->body[end])) continue;
@@ -64,7 +52,7 @@ static double rate_of(const carom_model *model, const carom_state *state, const 
 }
 
 // What an impulse along the row feels when the joints have answered: 1 / (J M^-1 Q J').
-static carom_status felt_mass(carom_soft_limits *s, const carom_state *state, const carom_joint_row *row, double *mass,
+static carom_status felt_mass(carom_soft_limits *s, const carom_state *state, const carom_row *row, double *mass,
                               carom_error *error) {
   const carom_model *model = s->model;
   double response = 0;
@@ -131,7 +119,7 @@ carom_status carom_soft_limits_evaluate(carom_soft_limits *s, const carom_state 
   return CAROM_OK;
 }
 
-static void act(const carom_soft_limits *s, carom_state *state, const carom_joint_row *row, double impulse,
+static void act(const carom_soft_limits *s, carom_state *state, const carom_row *row, double impulse,
                 carom_step_report *report) {
   for (int end = 0; end < 2; end++) {
     int body = row->body[end];

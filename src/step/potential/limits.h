@@ -17,9 +17,7 @@ typedef struct carom_soft_limits {
   int capacity, count;
 } carom_soft_limits;
 
-size_t carom_soft_limits_cost(const carom_model *model);
-void carom_soft_limits_push(carom_soft_limits *limits, const carom_model *model, carom_joints *joints,
-                            carom_arena *arena);
+void carom_soft_limits_push(carom_soft_limits *limits, const carom_model *model, carom_arena *arena);
 // Chooses the stiffnesses for a contact stiffness C, once; a step too long for them is refused.
 carom_status carom_soft_limits_tune(carom_soft_limits *limits, const carom_state *state, double C, double h,
                                     carom_error *error);
@@ -31,8 +29,6 @@ void carom_soft_limits_kick(carom_soft_limits *limits, carom_state *state, doubl
 // Counts limits that were reached in this step.
 void carom_soft_limits_note(carom_soft_limits *limits, carom_step_report *report);
 
-struct carom_tape;
-void carom_soft_limits_memory(const carom_soft_limits *limits, struct carom_tape *tape);
-bool carom_soft_limits_recall(carom_soft_limits *limits, struct carom_tape *tape);
+bool carom_soft_limits_remember(carom_soft_limits *limits, carom_tape *tape);
 
 #endif

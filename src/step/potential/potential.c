@@ -21,22 +21,21 @@ typedef struct potential {
   carom_soft_limits limits;
 } potential;
 
-static size_t scratch(const carom_model *model) {
-  return carom_integrator_variational.scratch(model) + carom_arena_cost(sizeof(potential)) +
-         carom_soft_limits_cost(model) +
-         carom_arena_cost((size_t)model->joint_count * CAROM_JOINT_ROWS * sizeof(double));
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  carom_integrator_variational.push(stepper, arena);
+  potential counted = {0}, *own = CAROM_PUSH(arena, potential, 1), *w = own ? own : &counted;
+  stepper->work = own;
+  w->impulses = CAROM_PUSH(arena, double, stepper->model->joint_count *CAROM_JOINT_ROWS);
+  carom_soft_limits_push(&w->limits, stepper->model, arena);
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  potential *w = stepper->work;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
-  if (status != CAROM_OK) return status;
-  potential *w = CAROM_PUSH(&stepper->arena, potential, 1);
-  *w = (potential){0};
-  w->impulses = CAROM_PUSH(&stepper->arena, double, stepper->model->joint_count *CAROM_JOINT_ROWS);
-  stepper->work = w;
-  status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
+  if (status == CAROM_OK)
+    status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
   if (status == CAROM_OK) status = carom_joints_create(stepper->model, &stepper->allocator, &w->joints, error);
-  if (status == CAROM_OK) carom_soft_limits_push(&w->limits, stepper->model, w->joints, &stepper->arena);
+  w->limits.joints = w->joints;
   return status;
 }
 
@@ -45,6 +44,7 @@ static void release(carom_stepper *stepper) {
   if (!w) return;
   carom_joints_destroy(w->joints);
   carom_contact_potential_destroy(w->contact);
+  carom_integrator_variational.release(stepper);
 }
 
 static carom_status kick(carom_stepper *stepper, carom_state *state, double dt, double *energy,
@@ -74,8 +74,9 @@ static carom_status settle(carom_stepper *stepper, carom_state *state, double ti
   return CAROM_OK;
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  carom_step_report *report = &ledger->report;
   potential *w = stepper->work;
   double before = 0, after = 0;
   if (report->event_count == 0) w->contact->event_count = 0;
@@ -83,7 +84,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status == CAROM_OK) status = carom_soft_limits_tune(&w->limits, state, w->contact->stiffness, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &before, report, error);
-  if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, report, error);
+  if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
   carom_drives_place(stepper->model, state, end);
   if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &after, report, error);
   if (status == CAROM_OK) status = settle(stepper, state, end, report, error);
@@ -93,31 +94,18 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   return carom_contact_potential_note(w->contact, end, report, error);
 }
 
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const potential *w = stepper->work;
-  carom_tape tape = {.bytes = bytes};
-  carom_flow_memory(stepper, &tape);
-  carom_keep_contacts(w->contact->pairs, &tape);
-  carom_contact_potential_memory(w->contact, &tape);
-  carom_soft_limits_memory(&w->limits, &tape);
-  return tape.at;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   potential *w = stepper->work;
-  carom_tape tape = {.from = bytes, .size = size};
-  return carom_flow_recall(stepper, &tape) && carom_recall_contacts(w->contact->pairs, &tape) &&
-         carom_contact_potential_recall(w->contact, &tape) && carom_soft_limits_recall(&w->limits, &tape) &&
-         carom_tape_ended(&tape);
+  return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(w->contact->pairs, tape) &&
+         carom_contact_potential_remember(w->contact, tape) && carom_soft_limits_remember(&w->limits, tape);
 }
 
 const carom_integrator carom_integrator_potential = {
     .name = "potential",
     .summary = "soft contacts: contact potential on the overlap, drag for restitution; needs small steps",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .advance = advance,
     .release = release,
-    .memory = memory,
-    .recall = recall,
+    .remember = remember,
 };

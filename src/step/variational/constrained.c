@@ -15,34 +15,12 @@ static const double SLOW = 0.05;               // worst contraction for which th
 
 // ---- memory --------------------------------------------------------------------------------------------------------
 
-static void *arena_allocate(void *context, size_t size) { return carom_arena_push(context, size); }
-
-static void *arena_resize(void *context, void *block, size_t size) {
-  (void)context, (void)block, (void)size;
-  return NULL;  // the system never grows
-}
-
-static void arena_release(void *context, void *block) { (void)context, (void)block; }
-
-size_t carom_constrained_cost(const carom_model *model) {
-  if (model->joint_count == 0) return 0;
-  size_t n = (size_t)model->body_count, rows = (size_t)model->joint_count * ROWS;
-  return carom_joint_system_cost(model) + carom_arena_cost(sizeof(carom_constrained)) +
-         3 * carom_arena_cost(n * sizeof(carom_vec3)) + carom_arena_cost(n * sizeof(carom_quat)) +
-         4 * carom_arena_cost(rows * sizeof(double)) +
-         2 * carom_arena_cost((size_t)model->joint_count * sizeof(carom_vec3));
-}
-
 static void clear_forces(carom_constrained *c, const carom_model *model) {
   for (int j = 0; j < model->joint_count; j++) c->force[j] = c->torque[j] = cm_zero3();
 }
 
-carom_status carom_constrained_create(const carom_model *model, carom_arena *arena, carom_constrained **joints,
-                                      carom_error *error) {
-  *joints = NULL;
-  if (model->joint_count == 0) return CAROM_OK;
+void carom_constrained_push(carom_constrained *c, carom_arena *arena, const carom_model *model) {
   int n = model->body_count, rows = model->joint_count * ROWS;
-  carom_constrained *c = CAROM_PUSH(arena, carom_constrained, 1);
   c->x = CAROM_PUSH(arena, carom_vec3, n);
   c->p = CAROM_PUSH(arena, carom_vec3, n);
   c->l = CAROM_PUSH(arena, carom_vec3, n);
@@ -53,12 +31,6 @@ carom_status carom_constrained_create(const carom_model *model, carom_arena *are
   c->rates = CAROM_PUSH(arena, double, rows);
   c->force = CAROM_PUSH(arena, carom_vec3, model->joint_count);
   c->torque = CAROM_PUSH(arena, carom_vec3, model->joint_count);
-  clear_forces(c, model);
-  memset(c->lambda, 0, (size_t)rows * sizeof *c->lambda);
-  memset(c->mu, 0, (size_t)rows * sizeof *c->mu);
-  *joints = c;
-  carom_allocator a = {arena, arena_allocate, arena_resize, arena_release};
-  return carom_joint_system_create(model, &a, &c->system, error);
 }
 
 // ---- Newton's method for lambda
@@ -73,14 +45,14 @@ static void keep_start(carom_constrained *c, const carom_state *state) {
 }
 
 static carom_status drift_with(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
-                               carom_state *state, double h, carom_step_report *report, carom_error *error) {
+                               carom_state *state, double h, carom_ledger *ledger, carom_error *error) {
   size_t n = (size_t)state->body_count;
   memcpy(state->x, c->x, n * sizeof *c->x);
   memcpy(state->q, c->q, n * sizeof *c->q);
   memcpy(state->p, c->p, n * sizeof *c->p);
   memcpy(state->l, c->l, n * sizeof *c->l);
   carom_joint_system_push(c->system, c->lambda, state->p, state->l);
-  return drift(stepper, state, h, report, error);
+  return drift(stepper, state, h, ledger, error);
 }
 
 // The lengths that a joint's residuals are differences of.
@@ -170,7 +142,7 @@ static bool may_refactor(const carom_constrained *c) {
 }
 
 carom_status carom_constrained_drift(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
-                                     carom_state *state, double h, double end, carom_step_report *report,
+                                     carom_state *state, double h, double end, carom_ledger *ledger,
                                      carom_error *error) {
   const carom_model *model = stepper->model;
   carom_status status = carom_joint_system_prepare(c->system, state, error);
@@ -181,14 +153,13 @@ carom_status carom_constrained_drift(carom_constrained *c, const carom_stepper *
   keep_start(c, state);
   memset(c->lambda, 0, (size_t)model->joint_count * ROWS * sizeof *c->lambda);
   for (int iteration = 1; iteration <= MOST_ITERATIONS; iteration++) {
-    status = drift_with(c, stepper, drift, state, h, report, error);
+    status = drift_with(c, stepper, drift, state, h, ledger, error);
     if (status != CAROM_OK) return iteration > 1 ? not_converged(model, state, joint, worst, h, error) : status;
     double previous = worst;
     worst = residual(c, model, state, end, &joint);
     if (!isfinite(worst) || worst > 1e3 * previous) break;
     if (worst <= SOLVED || h == 0 || (worst <= STALLED && worst >= 0.5 * previous)) {
-      if (iteration > report->iterations) report->iterations = iteration;
-      report->residual = fmax(report->residual, worst);
+      carom_ledger_note_solve(ledger, iteration, worst);
       carom_joints_note_turns(model, state);
       return CAROM_OK;
     }
@@ -215,7 +186,7 @@ carom_status carom_constrained_settle(carom_constrained *c, const carom_stepper 
 
 // Adds a joint's impulses over h to its mean force and torque, with body[1] turned by q.
 static void add_force(carom_constrained *c, const carom_joint *joint, const carom_joint_state *record, int j,
-                      const carom_joint_row *rows, const double *impulses, carom_quat q, double h) {
+                      const carom_row *rows, const double *impulses, carom_quat q, double h) {
   carom_vec3 linear = cm_zero3(), angular = cm_zero3();
   for (int i = 0; i < carom_joint_row_count(joint); i++) {
     linear = cm_axpy(linear, impulses[i], rows[i].linear[1]);
@@ -227,29 +198,29 @@ static void add_force(carom_constrained *c, const carom_joint *joint, const caro
 }
 
 static void book(carom_constrained *c, const carom_state *state, const carom_model *model, const carom_vec3 *x,
-                 const carom_quat *q, const double *impulses, double h, double time, carom_step_report *report) {
+                 const carom_quat *q, const double *impulses, double h, double time, carom_ledger *ledger) {
   const carom_joint_vectors *v = carom_joint_system_vectors(c->system);
   double rates[ROWS];
   for (int k = 0; k < carom_joint_system_acting_count(c->system); k++) {
     int j = carom_joint_system_acting(c->system)[k];
     const carom_joint *joint = &model->joints[j];
-    carom_joint_add_external(model, joint, v->right + j * ROWS, impulses + j * ROWS, x, &report->impulse,
-                             &report->angular_impulse);
+    for (int i = 0; i < carom_joint_row_count(joint); i++)
+      carom_ledger_row(ledger, &v->right[j * ROWS + i], impulses[j * ROWS + i], x);
     if (h != 0)
       add_force(c, joint, &state->joints[j], j, v->right + j * ROWS, impulses + j * ROWS, q[joint->body[1]], h);
     carom_joint_rates(model, joint, time, rates);
-    for (int i = 0; i < carom_joint_row_count(joint); i++) report->work += rates[i] * impulses[j * ROWS + i];
+    for (int i = 0; i < carom_joint_row_count(joint); i++) carom_ledger_work(ledger, rates[i] * impulses[j * ROWS + i]);
   }
 }
 
 void carom_constrained_book_drift(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
-                                  double h, double time, carom_step_report *report) {
+                                  double h, double time, carom_ledger *ledger) {
   clear_forces(c, stepper->model);
-  book(c, state, stepper->model, c->x, c->q, c->lambda, h, time, report);
+  book(c, state, stepper->model, c->x, c->q, c->lambda, h, time, ledger);
 }
 
 void carom_constrained_book_settling(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
-                                     double h, double time, carom_step_report *report) {
-  book(c, state, stepper->model, state->x, state->q, c->mu, h, time, report);
-  report->constraint = fmax(report->constraint, carom_joints_drift_at(stepper->model, state, time));
+                                     double h, double time, carom_ledger *ledger) {
+  book(c, state, stepper->model, state->x, state->q, c->mu, h, time, ledger);
+  carom_ledger_note_constraint(ledger, carom_joints_drift_at(stepper->model, state, time));
 }

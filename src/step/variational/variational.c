@@ -14,18 +14,19 @@
 #include "base/tape.h"
 #include "model/fields.h"
 #include "model/model.h"
+#include "step/step.h"
 #include "step/variational/composition.h"
 #include "step/variational/constrained.h"
 #include "step/variational/dmv.h"
-#include "step/step.h"
 
 typedef struct variational {
   carom_dmv_bodies bodies;
   bool fields, damped, velocities;
-  carom_constrained *joints;  // null when there are none
-  carom_loads loads;          // endpoint: at the state of `known`; midpoint: of the last step, the first guess
-  carom_loads fresh;          // of the newest iterate
-  carom_mat3 *d, *d_start;    // directors now and at the start of the step
+  void *dmv_memory;          // of `bodies`
+  carom_constrained joints;  // without a system when there are none
+  carom_loads loads;         // endpoint: at the state of `known`; midpoint: of the last step, the first guess
+  carom_loads fresh;         // of the newest iterate
+  carom_mat3 *d, *d_start;   // directors now and at the start of the step
   carom_mat3 *d_mean, *d_rate;
   carom_vec3 *x_mean, *v;
   carom_vec3 *p_half, *l_half;  // after the first kick
@@ -47,19 +48,6 @@ static void push_loads(carom_arena *arena, const carom_model *model, carom_loads
   loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
   loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
   loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
-  clear_loads(loads, n);
-}
-
-static size_t scratch(const carom_model *model) {
-  size_t n = (size_t)model->body_count + 1;
-  size_t cost = carom_arena_cost(sizeof(variational)) + carom_arena_cost(carom_dmv_bodies_cost(model->body_count)) +
-                carom_constrained_cost(model);
-  if (!carom_fields_present(model)) return cost;
-  size_t vectors = 12, matrices = 6, quaternions = 1, charge_vectors = 4;  // as pushed by prepare
-  return cost + vectors * carom_arena_cost(n * sizeof(carom_vec3)) +
-         matrices * carom_arena_cost(n * sizeof(carom_mat3)) + quaternions * carom_arena_cost(n * sizeof(carom_quat)) +
-         charge_vectors * carom_arena_cost((size_t)model->charge_count * sizeof(carom_vec3)) +
-         carom_arena_cost((size_t)model->joint_count * sizeof(carom_joint_state));
 }
 
 static void push_fields(variational *w, carom_arena *arena, const carom_model *model) {
@@ -74,33 +62,44 @@ static void push_fields(variational *w, carom_arena *arena, const carom_model *m
   w->v = CAROM_PUSH(arena, carom_vec3, n);
   w->p_half = CAROM_PUSH(arena, carom_vec3, n);
   w->l_half = CAROM_PUSH(arena, carom_vec3, n);
-  w->known = (carom_state){.time = NAN, .body_count = n};
   w->known.x = CAROM_PUSH(arena, carom_vec3, n);
   w->known.q = CAROM_PUSH(arena, carom_quat, n);
   w->known.p = CAROM_PUSH(arena, carom_vec3, n);
   w->known.l = CAROM_PUSH(arena, carom_vec3, n);
-  w->known.joint_count = model->joint_count;
   w->known.joints = CAROM_PUSH(arena, carom_joint_state, model->joint_count);
+}
+
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  const carom_model *model = stepper->model;
+  variational counted = {0}, *own = CAROM_PUSH(arena, variational, 1), *w = own ? own : &counted;
+  stepper->flow = own;
+  w->dmv_memory = carom_arena_push(arena, carom_dmv_bodies_cost(model->body_count));
+  if (carom_fields_present(model)) push_fields(w, arena, model);
+  if (model->joint_count > 0) carom_constrained_push(&w->joints, arena, model);
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
-  variational *w = CAROM_PUSH(&stepper->arena, variational, 1);
-  *w = (variational){.fields = carom_fields_present(model),
-                     .damped = carom_fields_damped(model),
-                     .velocities = carom_fields_need_velocity(model)};
-  void *memory = carom_arena_push(&stepper->arena, carom_dmv_bodies_cost(model->body_count));
-  carom_dmv_bodies_fill(&w->bodies, model, memory);
-  if (w->fields) push_fields(w, &stepper->arena, model);
-  stepper->flow = w;
-  carom_status status = carom_constrained_create(model, &stepper->arena, &w->joints, error);
-  if (status != CAROM_OK) return status;
-  return carom_state_create(model->body_count, model->joint_count, &stepper->allocator, &stepper->saved, error);
+  variational *w = stepper->flow;
+  w->fields = carom_fields_present(model);
+  w->damped = carom_fields_damped(model);
+  w->velocities = carom_fields_need_velocity(model);
+  w->known.time = NAN;
+  w->known.body_count = model->body_count;
+  w->known.joint_count = model->joint_count;
+  carom_dmv_bodies_fill(&w->bodies, model, w->dmv_memory);
+  if (model->joint_count == 0) return CAROM_OK;
+  return carom_joint_system_create(model, &stepper->allocator, &w->joints.system, error);
+}
+
+static void release(carom_stepper *stepper) {
+  variational *w = stepper->flow;
+  if (w) carom_joint_system_destroy(w->joints.system);
 }
 
 static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
   const variational *w = stepper->flow;
-  return w->fields || w->joints || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
+  return w->fields || w->joints.system || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
 }
 
 // ---- kick and drift --------------------------------------------------------------------------------------------
@@ -144,7 +143,7 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
       b->name, turn, state->time, stepper->options.max_halvings, 0.5 * h / turn);
 }
 
-static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
                           carom_error *error) {
   const variational *w = stepper->flow;
   int iterations = 0, failed = -1;
@@ -159,39 +158,38 @@ static carom_status drift(const carom_stepper *stepper, carom_state *state, doub
     failed = info.failed > failed ? info.failed : failed;
     residual = info.residual > residual ? info.residual : residual;
   }
-  if (iterations > report->iterations) report->iterations = iterations;
-  if (residual > report->residual) report->residual = residual;
+  carom_ledger_note_solve(ledger, iterations, residual);
   return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
 }
 
 // The drift, with the joints' impulses at its start when there are any.
-static carom_status move(const carom_stepper *stepper, carom_state *state, double h, double end,
-                         carom_step_report *report, carom_error *error) {
-  const variational *w = stepper->flow;
-  if (!w->joints) return drift(stepper, state, h, report, error);
-  return carom_constrained_drift(w->joints, stepper, drift, state, h, end, report, error);
+static carom_status move(const carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+                         carom_error *error) {
+  variational *w = stepper->flow;
+  if (!w->joints.system) return drift(stepper, state, h, ledger, error);
+  return carom_constrained_drift(&w->joints, stepper, drift, state, h, end, ledger, error);
 }
 
 static carom_status settle(const carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
-  const variational *w = stepper->flow;
-  return w->joints ? carom_constrained_settle(w->joints, stepper, state, time, error) : CAROM_OK;
+  variational *w = stepper->flow;
+  return w->joints.system ? carom_constrained_settle(&w->joints, stepper, state, time, error) : CAROM_OK;
 }
 
 static void book_drift(const carom_stepper *stepper, const carom_state *state, double h, double time,
-                       carom_step_report *report) {
-  const variational *w = stepper->flow;
-  if (w->joints) carom_constrained_book_drift(w->joints, stepper, state, h, time, report);
+                       carom_ledger *ledger) {
+  variational *w = stepper->flow;
+  if (w->joints.system) carom_constrained_book_drift(&w->joints, stepper, state, h, time, ledger);
 }
 
 static void book_settling(const carom_stepper *stepper, const carom_state *state, double h, double time,
-                          carom_step_report *report) {
-  const variational *w = stepper->flow;
-  if (w->joints) carom_constrained_book_settling(w->joints, stepper, state, h, time, report);
+                          carom_ledger *ledger) {
+  variational *w = stepper->flow;
+  if (w->joints.system) carom_constrained_book_settling(&w->joints, stepper, state, h, time, ledger);
 }
 
 const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
   const variational *w = stepper->flow;
-  return w->joints;
+  return w->joints.system ? &w->joints : NULL;
 }
 
 // ---- configurations --------------------------------------------------------------------------------------------
@@ -222,29 +220,6 @@ static carom_configuration mean_configuration(const carom_stepper *stepper, cons
     w->d_rate[i] = cm_mscale(1 / h, cm_msub(w->d[i], w->d_start[i]));
   }
   return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
-}
-
-// What the outside does in dt: the fields' resultant, and the weight, whose moment is that of the centre of mass.
-static void book(const carom_stepper *stepper, const carom_vec3 *x, const carom_resultant *r, double dt,
-                 carom_step_report *report) {
-  const variational *w = stepper->flow;
-  carom_vec3 g = stepper->model->gravity, force = cm_zero3(), moment = cm_zero3();
-  if (cm_norm2(g) > 0) {
-    double mass = 0;
-    for (int i = 0; i < stepper->model->body_count; i++) {
-      mass += w->bodies.mass[i];
-      moment = cm_axpy(moment, w->bodies.mass[i], x[i]);
-    }
-    force = cm_scale(mass, g);
-    moment = cm_cross(moment, g);
-  }
-  if (r) {
-    force = cm_add(force, r->force);
-    moment = cm_add(moment, r->moment);
-    report->work += dt * r->power;
-  }
-  report->impulse = cm_axpy(report->impulse, dt, force);
-  report->angular_impulse = cm_axpy(report->angular_impulse, dt, moment);
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
@@ -287,11 +262,6 @@ static void swap_loads(variational *w) {
   w->fresh = old;
 }
 
-static void note_iterations(carom_step_report *report, int iterations, double residual) {
-  if (iterations > report->iterations) report->iterations = iterations;
-  if (residual > report->residual) report->residual = residual;
-}
-
 // ---- endpoint quadrature -----------------------------------------------------------------------------------------
 
 static bool loads_known(const variational *w, const carom_state *state) {
@@ -303,7 +273,7 @@ static bool loads_known(const variational *w, const carom_state *state) {
          (state->joint_count == 0 || !memcmp(k->joints, state->joints, (size_t)state->joint_count * sizeof *k->joints));
 }
 
-static void remember(variational *w, const carom_state *state, double time) {
+static void note_known(variational *w, const carom_state *state, double time) {
   carom_state_copy(&w->known, state);
   w->known.time = time;
 }
@@ -311,7 +281,7 @@ static void remember(variational *w, const carom_state *state, double time) {
 // The second kick when forces depend on velocities: p_k+1 = p_half + h/2 f(q_k+1, p_k+1), the adjoint of the first
 // kick, so that the step stays symmetric and of second order.
 static carom_status kick_damped(const carom_stepper *stepper, carom_state *state, double h, double time,
-                                carom_step_report *report, carom_error *error) {
+                                carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
   size_t bytes = (size_t)state->body_count * sizeof(carom_vec3);
   memcpy(w->p_half, state->p, bytes);
@@ -329,17 +299,17 @@ static carom_status kick_damped(const carom_stepper *stepper, carom_state *state
     carom_status status = settle(stepper, state, time, error);
     if (status != CAROM_OK) return status;
     if (!settled(stepper, change, previous)) continue;
-    note_iterations(report, iteration, change);
+    carom_ledger_note_solve(ledger, iteration, change);
     return CAROM_OK;
   }
   return not_converged(stepper, state, change, h, error);
 }
 
 static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state, double h, double time,
-                                carom_step_report *report, carom_error *error) {
+                                carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
   directors_of(state, w->d);
-  if (w->damped) return kick_damped(stepper, state, h, time, report, error);
+  if (w->damped) return kick_damped(stepper, state, h, time, ledger, error);
   carom_configuration c = configuration_of(stepper, state, time);
   carom_fields_evaluate(stepper->model, &c, &w->loads);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
@@ -347,47 +317,48 @@ static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state
 }
 
 static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
-                          carom_step_report *report) {
+                          carom_ledger *ledger) {
   const variational *w = stepper->flow;
   carom_configuration c = configuration_of(stepper, state, time);
   carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
-  book(stepper, state->x, &r, dt, report);
+  carom_ledger_weight(ledger, state->x, dt);
+  carom_ledger_fields(ledger, &r, dt);
 }
 
 // Without fields there are no loads and no directors: only weight, or nothing at all.
 static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_step_report *report, carom_error *error) {
-  book(stepper, state->x, NULL, 0.5 * h, report);
+                                     carom_ledger *ledger, carom_error *error) {
+  carom_ledger_weight(ledger, state->x, 0.5 * h);
   kick_weight(stepper, state, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, report, error);
+  carom_status status = move(stepper, state, h, end, ledger, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, state->time, report);
+  book_drift(stepper, state, h, state->time, ledger);
   kick_weight(stepper, state, 0.5 * h);
   status = settle(stepper, state, end, error);
   if (status != CAROM_OK) return status;
-  book_settling(stepper, state, h, end, report);
-  book(stepper, state->x, NULL, 0.5 * h, report);
+  book_settling(stepper, state, h, end, ledger);
+  carom_ledger_weight(ledger, state->x, 0.5 * h);
   return CAROM_OK;
 }
 
 static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_step_report *report, carom_error *error) {
+                                     carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
   directors_of(state, w->d);
   if (!loads_known(w, state)) {
     carom_configuration c = configuration_of(stepper, state, state->time);
     carom_fields_evaluate(stepper->model, &c, &w->loads);
   }
-  book_endpoint(stepper, state, state->time, 0.5 * h, report);
+  book_endpoint(stepper, state, state->time, 0.5 * h, ledger);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, report, error);
+  carom_status status = move(stepper, state, h, end, ledger, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, state->time, report);
-  status = kick_at_end(stepper, state, h, end, report, error);
+  book_drift(stepper, state, h, state->time, ledger);
+  status = kick_at_end(stepper, state, h, end, ledger, error);
   if (status != CAROM_OK) return status;
-  book_settling(stepper, state, h, end, report);
-  remember(w, state, end);
-  book_endpoint(stepper, state, end, 0.5 * h, report);
+  book_settling(stepper, state, h, end, ledger);
+  note_known(w, state, end);
+  book_endpoint(stepper, state, end, 0.5 * h, ledger);
   return CAROM_OK;
 }
 
@@ -395,11 +366,11 @@ static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state,
 
 // From the start of the step to its end with the loads that are known so far.
 static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                              double end, carom_step_report *report, carom_error *error) {
+                              double end, carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
   carom_state_copy(state, begin);
   kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, report, error);
+  carom_status status = move(stepper, state, h, end, ledger, error);
   directors_of(state, w->d);
   return status;
 }
@@ -407,29 +378,30 @@ static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, 
 // The newest loads are closer to the fixed point than the ones that were just tried, by another factor (h omega)^2; one
 // more pass with them costs no forces and keeps angular momentum to round-off.
 static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                                    double end, carom_step_report *report, carom_error *error) {
+                                    double end, carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
-  carom_status status = try_loads(stepper, begin, state, h, end, report, error);
+  carom_status status = try_loads(stepper, begin, state, h, end, ledger, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, begin->time, report);
+  book_drift(stepper, state, h, begin->time, ledger);
   kick(stepper, state, &w->loads, w->d, 0.5 * h);
   carom_configuration c = mean_configuration(stepper, begin->x, state, begin->time, h);
   carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
-  book(stepper, c.x, &r, h, report);
+  carom_ledger_weight(ledger, c.x, h);
+  carom_ledger_fields(ledger, &r, h);
   status = settle(stepper, state, end, error);
-  if (status == CAROM_OK) book_settling(stepper, state, h, end, report);
+  if (status == CAROM_OK) book_settling(stepper, state, h, end, ledger);
   return status;
 }
 
 static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_step_report *report, carom_error *error) {
+                                     carom_ledger *ledger, carom_error *error) {
   variational *w = stepper->flow;
   carom_state *begin = &w->known;
   carom_state_copy(begin, state);
   directors_of(begin, w->d_start);
   double change = INFINITY;
   for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
-    carom_status status = try_loads(stepper, begin, state, h, end, report, error);
+    carom_status status = try_loads(stepper, begin, state, h, end, ledger, error);
     if (status != CAROM_OK && iteration > 1) break;  // the iterates ran away
     if (status != CAROM_OK) return status;
     carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
@@ -438,8 +410,8 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
     change = relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
     swap_loads(w);
     if (!settled(stepper, change, previous)) continue;
-    note_iterations(report, iteration, change);
-    return finish_midpoint(stepper, begin, state, h, end, report, error);
+    carom_ledger_note_solve(ledger, iteration, change);
+    return finish_midpoint(stepper, begin, state, h, end, ledger, error);
   }
   clear_loads(&w->loads, state->body_count);  // a guess that ran away is worse than none
   return not_converged(stepper, state, change, h, error);
@@ -448,17 +420,17 @@ static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state,
 // ---- the step
 // --------------------------------------------------------------------------------------------------------
 
-static carom_status advance_part(carom_stepper *stepper, carom_state *state, double h, double end,
-                                 carom_step_report *report, carom_error *error) {
+static carom_status advance_part(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+                                 carom_error *error) {
   const variational *w = stepper->flow;
-  if (!w->fields) return advance_weighted(stepper, state, h, end, report, error);  // both quadratures agree on it
+  if (!w->fields) return advance_weighted(stepper, state, h, end, ledger, error);  // both quadratures agree on it
   if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
-    return advance_midpoint(stepper, state, h, end, report, error);
-  return advance_endpoint(stepper, state, h, end, report, error);
+    return advance_midpoint(stepper, state, h, end, ledger, error);
+  return advance_endpoint(stepper, state, h, end, ledger, error);
 }
 
 // Both quadratures are symmetric, with joints, too, so that they may be composed.
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_step_report *report,
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
   const carom_composition *c = carom_composition_of(stepper->options.order);
   double start = state->time, share = 0;
@@ -466,7 +438,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   for (int i = 0; i < c->stages && status == CAROM_OK; i++) {
     share += c->weights[i];
     double part_end = i + 1 == c->stages ? end : start + share * h;
-    status = advance_part(stepper, state, c->weights[i] * h, part_end, report, error);
+    status = advance_part(stepper, state, c->weights[i] * h, part_end, ledger, error);
     state->time = part_end;
   }
   state->time = start;  // the clock is the caller's
@@ -477,38 +449,17 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 
 // The loads that the next step begins from, as a guess or as what is known, and where they were taken. Without fields
 // every step begins anew.
-static size_t memory(const carom_stepper *stepper, void *bytes) {
-  const variational *w = stepper->flow;
-  const carom_state *k = &w->known;
-  size_t n = (size_t)stepper->model->body_count;
-  carom_tape tape = {.bytes = bytes};
-  if (!w->fields) return 0;
-  carom_tape_put(&tape, w->loads.f, n * sizeof *w->loads.f);
-  carom_tape_put(&tape, w->loads.g, n * sizeof *w->loads.g);
-  carom_tape_put(&tape, w->loads.torque, n * sizeof *w->loads.torque);
-  carom_tape_put(&tape, &k->time, sizeof k->time);
-  carom_tape_put(&tape, k->x, n * sizeof *k->x);
-  carom_tape_put(&tape, k->q, n * sizeof *k->q);
-  carom_tape_put(&tape, k->p, n * sizeof *k->p);
-  carom_tape_put(&tape, k->l, n * sizeof *k->l);
-  carom_tape_put(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints);
-  return tape.at;
-}
-
-static bool recall(carom_stepper *stepper, const void *bytes, size_t size) {
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
   variational *w = stepper->flow;
   carom_state *k = &w->known;
-  size_t n = (size_t)stepper->model->body_count;
-  carom_tape tape = {.from = bytes, .size = size};
-  if (size != memory(stepper, NULL)) return false;
+  size_t n = (size_t)stepper->model->body_count, joints = (size_t)k->joint_count;
   if (!w->fields) return true;
-  return carom_tape_get(&tape, w->loads.f, n * sizeof *w->loads.f) &&
-         carom_tape_get(&tape, w->loads.g, n * sizeof *w->loads.g) &&
-         carom_tape_get(&tape, w->loads.torque, n * sizeof *w->loads.torque) &&
-         carom_tape_get(&tape, &k->time, sizeof k->time) && carom_tape_get(&tape, k->x, n * sizeof *k->x) &&
-         carom_tape_get(&tape, k->q, n * sizeof *k->q) && carom_tape_get(&tape, k->p, n * sizeof *k->p) &&
-         carom_tape_get(&tape, k->l, n * sizeof *k->l) &&
-         carom_tape_get(&tape, k->joints, (size_t)k->joint_count * sizeof *k->joints) && carom_tape_ended(&tape);
+  return carom_tape_pass(tape, w->loads.f, n * sizeof *w->loads.f) &&
+         carom_tape_pass(tape, w->loads.g, n * sizeof *w->loads.g) &&
+         carom_tape_pass(tape, w->loads.torque, n * sizeof *w->loads.torque) &&
+         carom_tape_pass(tape, &k->time, sizeof k->time) && carom_tape_pass(tape, k->x, n * sizeof *k->x) &&
+         carom_tape_pass(tape, k->q, n * sizeof *k->q) && carom_tape_pass(tape, k->p, n * sizeof *k->p) &&
+         carom_tape_pass(tape, k->l, n * sizeof *k->l) && carom_tape_pass(tape, k->joints, joints * sizeof *k->joints);
 }
 
 const carom_integrator carom_integrator_variational = {
@@ -516,10 +467,10 @@ const carom_integrator carom_integrator_variational = {
     .summary =
         "free and jointed bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not "
         "seen",
-    .scratch = scratch,
+    .push = push,
     .prepare = prepare,
     .may_fail = may_fail,
     .advance = advance,
-    .memory = memory,
-    .recall = recall,
+    .release = release,
+    .remember = remember,
 };

@@ -1,0 +1,65 @@
+// One row: the gradient of a scalar in the twists of two bodies. Contacts along their normals and tangents, equations
+// of joints, their limits and prescribed motors are all rows:
+//
+//     rate = sum over both ends of linear.v + angular.w,
+//
+// and an impulse along the row changes p by impulse x linear and l by impulse x angular. A is end 0, always: of a
+// contact the body that the normal points to, of a joint its body[0].
+#ifndef CAROM_SRC_MODEL_ROW_H
+#define CAROM_SRC_MODEL_ROW_H
+
+#include "carom/model.h"
+
+typedef struct carom_row {
+  int body[2];  // CAROM_WORLD where there is none; fixed bodies are named, but do not move
+  carom_vec3 linear[2], angular[2];
+} carom_row;
+
+static inline bool carom_body_moves(const carom_model *model, int body) {
+  return body != CAROM_WORLD && !model->bodies[body].fixed;
+}
+
+// The velocity of A against B at a point, along a direction; both feel the impulse there, so that it turns nothing.
+static inline carom_row carom_row_at(int a, int b, carom_vec3 direction, carom_vec3 point, const carom_vec3 *x) {
+  carom_row row = {.body = {a, b}, .linear = {direction, cm_neg(direction)}};
+  if (a != CAROM_WORLD) row.angular[0] = cm_cross(cm_sub(point, x[a]), direction);
+  if (b != CAROM_WORLD) row.angular[1] = cm_neg(cm_cross(cm_sub(point, x[b]), direction));
+  return row;
+}
+
+// By the velocities v, w (body_count) of the bodies that move.
+static inline double carom_row_rate(const carom_model *model, const carom_row *row, const carom_vec3 *v,
+                                    const carom_vec3 *w) {
+  double rate = 0;
+  for (int end = 0; end < 2; end++) {
+    int body = row->body[end];
+    if (!carom_body_moves(model, body)) continue;
+    rate += cm_dot(row->linear[end], v[body]) + cm_dot(row->angular[end], w[body]);
+  }
+  return rate;
+}
+
+// The same by the momenta of a state.
+static inline double carom_row_state_rate(const carom_model *model, const carom_row *row, const carom_state *state) {
+  double rate = 0;
+  for (int end = 0; end < 2; end++) {
+    int body = row->body[end];
+    if (!carom_body_moves(model, body)) continue;
+    rate += cm_dot(row->linear[end], carom_state_velocity(model, state, body));
+    rate += cm_dot(row->angular[end], carom_state_angular_velocity(model, state, body));
+  }
+  return rate;
+}
+
+// Adds an impulse along the row to momenta (body_count) of the bodies that move.
+static inline void carom_row_push(const carom_model *model, const carom_row *row, double impulse, carom_vec3 *p,
+                                  carom_vec3 *l) {
+  for (int end = 0; end < 2; end++) {
+    int body = row->body[end];
+    if (!carom_body_moves(model, body)) continue;
+    p[body] = cm_axpy(p[body], impulse, row->linear[end]);
+    l[body] = cm_axpy(l[body], impulse, row->angular[end]);
+  }
+}
+
+#endif

@@ -1,0 +1,30 @@
+#include "model/size.h"
+
+#include <math.h>
+
+double carom_model_smallest(const carom_model *model) {
+  double size = INFINITY;
+  for (int i = 0; i < model->body_count; i++)
+    if (!model->bodies[i].fixed && model->bodies[i].bounding_radius > 0)
+      size = fmin(size, model->bodies[i].bounding_radius);
+  return isfinite(size) ? size : 1;
+}
+
+double carom_model_heaviest(const carom_model *model) {
+  double mass = 0;
+  for (int i = 0; i < model->body_count; i++)
+    if (!model->bodies[i].fixed) mass = fmax(mass, model->bodies[i].mass);
+  return mass;
+}
+
+double carom_shape_half_depth(const carom_shape *shape) {
+  const carom_polytope *P = carom_shape_polytope(shape);
+  if (!P) return carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
+  double least = INFINITY;
+  for (int f = 0; f < P->face_count; f++) {
+    double lowest = INFINITY;
+    for (int v = 0; v < P->vertex_count; v++) lowest = fmin(lowest, cm_dot(P->face_normals[f], P->vertices[v]));
+    least = fmin(least, 0.5 * (P->face_offsets[f] - lowest));
+  }
+  return least + carom_shape_radius(shape);
+}

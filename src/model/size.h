@@ -1,0 +1,15 @@
+// How large things are: what tolerances are measured by.
+#ifndef CAROM_SRC_MODEL_SIZE_H
+#define CAROM_SRC_MODEL_SIZE_H
+
+#include "carom/model.h"
+
+// Bounding radius of the smallest body that moves and has a shape, m; 1 when there is none.
+double carom_model_smallest(const carom_model *model);
+// Mass of the heaviest body that moves, kg; 0 when there is none.
+double carom_model_heaviest(const carom_model *model);
+// How deep a shape is at least about its middle, m: half its least width. Twice this, and a body could pass through it
+// unseen.
+double carom_shape_half_depth(const carom_shape *shape);
+
+#endif
