@@ -14,13 +14,13 @@
 #define CAROM_SRC_STEP_CONE_CONE_H
 
 #include "carom/qp.h"
-#include "contact/pairs.h"
-#include "model/joints.h"
-#include "model/fields.h"
 #include "contact/grains.h"
+#include "contact/pairs.h"
 #include "contact/solve/balls.h"
-#include "step/variational/dmv.h"
+#include "model/fields.h"
+#include "model/joints.h"
 #include "step/step.h"
+#include "step/variational/dmv.h"
 
 // A place where two bodies may meet within the step.
 typedef struct carom_near {
@@ -78,7 +78,7 @@ typedef struct carom_cone {
   // the program
   bool swept;  // by cone_sweep.c; else by carom/qp.h
   carom_sweep sweep;
-  carom_qp_workspace *solver;
+  carom_qp_work *solver;
   carom_qp_options options;
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
   carom_qp_body *program_bodies;                   // (moving_count + drive_count)
