@@ -24,7 +24,7 @@ typedef struct options {
 
 static void *carom_create(int n) {
   carom_lcp_work *work;
-  if (carom_lcp_work_create(&work, n, NULL, NULL) != CAROM_OK) exit(1);
+  if (carom_lcp_work_create(n, NULL, &work, NULL) != CAROM_OK) exit(1);
   return work;
 }
 
@@ -165,7 +165,7 @@ static void stacks(const options *o, bench_log *log) {
 static bool file(const char *path, const options *o, bench_log *log) {
   carom_lcp_set *set;
   carom_error error;
-  if (carom_lcp_set_read(&set, path, NULL, &error) != CAROM_OK) {
+  if (carom_lcp_set_read(path, NULL, &set, &error) != CAROM_OK) {
     fprintf(stderr, "carom_bench_lcp: %s\n", error.message);
     return false;
   }

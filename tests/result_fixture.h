@@ -200,14 +200,14 @@ static inline void fixture_write(const char *path, int frames) {
   fixture f;
   carom_error error = {CAROM_OK, ""};
   carom_recorder *recorder = NULL;
-  carom_provenance provenance = {"carom run fixture.yaml", "testhost"};
+  carom_recorder_options options = {.overwrite = true, .command = "carom run fixture.yaml", .host = "testhost"};
   fixture_create(&f);
-  carom_status status = carom_recorder_create(path, true, &f.scene, &provenance, NULL, &recorder, &error);
+  carom_status status = carom_recorder_open(path, &f.scene, &options, NULL, &recorder, &error);
   for (int i = 0; status == CAROM_OK && i < frames; i++) status = fixture_record(&f, recorder, i, &error);
   carom_verdict verdict = fixture_verdict();
   if (status == CAROM_OK) status = carom_recorder_finish(recorder, &verdict, "complete", &error);
   if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   fixture_destroy(&f);
 }
 

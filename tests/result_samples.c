@@ -22,7 +22,9 @@ static void write_killed(const char *path) {
     fixture f;
     carom_recorder *recorder = NULL;
     fixture_create(&f);
-    if (carom_recorder_create(path, true, &f.scene, NULL, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
+    if (carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) !=
+        CAROM_OK)
+      _exit(1);
     for (int i = 0; i < 50; i++) {
       fixture_record(&f, recorder, i, NULL);
       if (i == 19 || i == 39) carom_recorder_flush(recorder, NULL);

@@ -102,7 +102,7 @@ typedef struct carom_lcp_work carom_lcp_work;  ///< scratch for problems up to a
 
 /// Allocates all that any method needs for up to n_max pairs, dense or in blocks. A null allocator means
 /// the library's.
-CAROM_API carom_status carom_lcp_work_create(carom_lcp_work **work, int n_max, const carom_allocator *allocator,
+CAROM_API carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                              carom_error *error);
 CAROM_API void carom_lcp_work_destroy(carom_lcp_work *work);  ///< null is fine
 
@@ -145,7 +145,7 @@ typedef enum carom_mlcp_state {
 
 typedef struct carom_mlcp_work carom_mlcp_work;  ///< scratch for problems up to a size; opaque
 
-CAROM_API carom_status carom_mlcp_work_create(carom_mlcp_work **work, int n_max, const carom_allocator *allocator,
+CAROM_API carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                               carom_error *error);
 CAROM_API void carom_mlcp_work_destroy(carom_mlcp_work *work);  ///< null is fine
 
@@ -172,7 +172,7 @@ typedef struct carom_ncp_problem {
 
 typedef struct carom_ncp_work carom_ncp_work;
 
-CAROM_API carom_status carom_ncp_work_create(carom_ncp_work **work, int n_max, const carom_allocator *allocator,
+CAROM_API carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
                                              carom_error *error);
 CAROM_API void carom_ncp_work_destroy(carom_ncp_work *work);  ///< null is fine
 

@@ -17,11 +17,11 @@ extern "C" {
 /// See docs/complementarity.md.
 typedef struct carom_lcp_set carom_lcp_set;
 
-CAROM_API carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const carom_allocator *allocator,
+CAROM_API carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                           carom_error *error);
 /// The same from memory; `name` stands for the file in messages.
-CAROM_API carom_status carom_lcp_set_parse(carom_lcp_set **set, const char *name, const void *data, size_t size,
-                                           const carom_allocator *allocator, carom_error *error);
+CAROM_API carom_status carom_lcp_set_parse(const char *name, const void *data, size_t size,
+                                           const carom_allocator *allocator, carom_lcp_set **set, carom_error *error);
 CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);  ///< null is fine
 CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);
 CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "text", "json", "siconos" or "binary"
@@ -29,7 +29,7 @@ CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "tex
 CAROM_API carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i);
 
 /// Writes a problem in Carom's own text, with all digits, whole or not at all. `remark` (may be null) goes on top.
-CAROM_API carom_status carom_lcp_write(const char *path, const carom_mlcp_problem *problem, const char *remark,
+CAROM_API carom_status carom_lcp_write(const carom_mlcp_problem *problem, const char *path, const char *remark,
                                        const carom_allocator *allocator, carom_error *error);
 
 #ifdef __cplusplus

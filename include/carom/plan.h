@@ -33,8 +33,8 @@ CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< null is fin
 CAROM_API carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_replay_report *replay);
 /// Writes the nodes as frames of a result file that `carom view` and `carom export` read.
 CAROM_API carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
-                                         const carom_verdict *verdict, const char *path, bool overwrite,
-                                         const carom_provenance *provenance, carom_error *error);
+                                         const carom_verdict *verdict, const char *path,
+                                         const carom_recorder_options *options, carom_error *error);
 /// A table: interval, time, step, then the components of all actuators.
 CAROM_API carom_status carom_plan_export_forces(const carom_plan *plan, const char *path, carom_error *error);
 

@@ -147,25 +147,24 @@ typedef struct carom_qp_info {
 
 /// Scratch of all methods. Grows when a problem is larger than any before it, and never shrinks; otherwise a solve does
 /// not allocate (the interior point and TAO methods excepted: their libraries do).
-typedef struct carom_qp_workspace carom_qp_workspace;
+typedef struct carom_qp_work carom_qp_work;
 
-CAROM_API carom_status carom_qp_workspace_create(carom_qp_workspace **workspace, const carom_allocator *allocator,
-                                                 carom_error *error);
-CAROM_API void carom_qp_workspace_destroy(carom_qp_workspace *workspace);  ///< null is fine
+CAROM_API carom_status carom_qp_work_create(const carom_allocator *allocator, carom_qp_work **work, carom_error *error);
+CAROM_API void carom_qp_work_destroy(carom_qp_work *work);  ///< null is fine
 /// Makes room ahead of time for problems up to these sizes, solved with these options (null means defaults).
-CAROM_API carom_status carom_qp_workspace_reserve(carom_qp_workspace *workspace, int bodies, int contacts, int rows,
-                                                  const carom_qp_options *options, carom_error *error);
-CAROM_API size_t carom_qp_workspace_bytes(const carom_qp_workspace *workspace);
+CAROM_API carom_status carom_qp_work_reserve(carom_qp_work *work, int bodies, int contacts, int rows,
+                                             const carom_qp_options *options, carom_error *error);
+CAROM_API size_t carom_qp_work_bytes(const carom_qp_work *work);
 
 /// Solves. CAROM_OK whatever the outcome in info (which may be null); a failure is about the call: numbers that are not
 /// finite, bodies out of range, memory, a method that is not in this build. Null options mean defaults.
-CAROM_API carom_status carom_qp_solve(carom_qp_workspace *workspace, const carom_qp_problem *problem,
+CAROM_API carom_status carom_qp_solve(carom_qp_work *work, const carom_qp_problem *problem,
                                       const carom_qp_options *options, carom_qp_solution *solution, carom_qp_info *info,
                                       carom_error *error);
 
 /// The judge alone: residual, infeasibility, objectives and gap of given impulses and multipliers; fills velocities and
 /// spins. Needs cone, generators and velocity_scale of the options.
-CAROM_API carom_status carom_qp_evaluate(carom_qp_workspace *workspace, const carom_qp_problem *problem,
+CAROM_API carom_status carom_qp_evaluate(carom_qp_work *work, const carom_qp_problem *problem,
                                          const carom_qp_options *options, carom_qp_solution *solution,
                                          carom_qp_info *info, carom_error *error);
 

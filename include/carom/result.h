@@ -10,20 +10,21 @@ extern "C" {
 
 // ---- writing ----------------------------------------------------------------------------------------
 
-/// What a result file tells about its making.
-typedef struct carom_provenance {
+/// How a result file is made, and what it tells about its making. All zero is the default.
+typedef struct carom_recorder_options {
+  bool overwrite;       ///< over an older file of that name; default false: an older one is refused
   const char *command;  ///< the command line, or null
   const char *host;     ///< or null
-} carom_provenance;
+} carom_recorder_options;
 
 typedef struct carom_recorder carom_recorder;
 
-/// Creates the HDF5 file (over an older one only when `overwrite`) with everything but the frames. The
+/// Creates the HDF5 file with everything but the frames; null options mean defaults. The
 /// scene must outlive the recorder. A mutex stands around our calls of HDF5, so several recorders and
 /// results may be used at once; a host that calls HDF5 itself must not do so at the same time.
-CAROM_API carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
-                                             const carom_provenance *provenance, const carom_allocator *allocator,
-                                             carom_recorder **recorder, carom_error *error);
+CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *scene,
+                                           const carom_recorder_options *options, const carom_allocator *allocator,
+                                           carom_recorder **recorder, carom_error *error);
 /// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
 /// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact
 /// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
@@ -43,7 +44,7 @@ CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_erro
 /// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
 CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
                                              carom_error *error);
-CAROM_API void carom_recorder_destroy(carom_recorder *recorder);  ///< closes the file; null is fine
+CAROM_API void carom_recorder_close(carom_recorder *recorder);  ///< closes the file; null is fine
 
 // ---- reading ---------------------------------------------------------------------------------
 
@@ -128,14 +129,15 @@ typedef struct carom_frame {
   carom_vec3 *velocities;          ///< of the centre of mass
   carom_vec3 *angular_velocities;  ///< world frame
   carom_mat3 *contact_moments;     ///< see carom_stepper_contact_moments; NaN where not told, null in files without
+  carom_allocator allocator;
 } carom_frame;
 
 CAROM_API carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,
                                          carom_error *error);
 CAROM_API void carom_result_close(carom_result *result);  ///< null is fine
-CAROM_API carom_status carom_frame_create(const carom_result *result, carom_frame *frame, carom_error *error);
-CAROM_API void carom_frame_release(const carom_result *result, carom_frame *frame);
-/// Fills a frame made by carom_frame_create.
+CAROM_API carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error);
+CAROM_API void carom_frame_release(carom_frame *frame);
+/// Fills a frame made by carom_frame_init.
 CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
 
 #ifdef __cplusplus

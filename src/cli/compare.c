@@ -33,16 +33,16 @@ static carom_status deviate(cli_contestant *c, carom_result *first, carom_error 
   int count = c->result->frame_count < first->frame_count ? c->result->frame_count : first->frame_count;
   carom_frame a = {0}, b = {0};
   c->deviation = calloc((size_t)(c->result->frame_count > 0 ? c->result->frame_count : 1), sizeof *c->deviation);
-  carom_status status = c->deviation ? carom_frame_create(first, &a, error) : CAROM_ERR_MEMORY;
-  if (status == CAROM_OK) status = carom_frame_create(c->result, &b, error);
+  carom_status status = c->deviation ? carom_frame_init(first, &a, error) : CAROM_ERR_MEMORY;
+  if (status == CAROM_OK) status = carom_frame_init(c->result, &b, error);
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     status = carom_result_read_frame(first, i, &a, error);
     if (status == CAROM_OK) status = carom_result_read_frame(c->result, i, &b, error);
     c->deviation[i] = largest_distance(first, &a, &b);
   }
   for (int i = count; c->deviation && i < c->result->frame_count; i++) c->deviation[i] = NAN;
-  carom_frame_release(first, &a);
-  carom_frame_release(c->result, &b);
+  carom_frame_release(&a);
+  carom_frame_release(&b);
   return status;
 }
 

@@ -122,13 +122,13 @@ static bool read_traces(carom_result *result, traces *t) {
   carom_frame frame;
   carom_quat start[TRACED] = {{0}};
   t->values = calloc((size_t)AXES * TRACED * (size_t)(t->frames + 1), sizeof *t->values);
-  if (!t->values || carom_frame_create(result, &frame, NULL) != CAROM_OK) return false;
+  if (!t->values || carom_frame_init(result, &frame, NULL) != CAROM_OK) return false;
   bool good = true;
   for (int i = 0; i < t->frames && good; i++) {
     good = carom_result_read_frame(result, i, &frame, NULL) == CAROM_OK;
     if (good) trace_frame(t, i, &frame, start);
   }
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   return good;
 }
 

@@ -11,7 +11,7 @@ static void write_problem(void *context, double time, const carom_lcp_problem *p
   snprintf(path, sizeof path, "%s/%08lld.lcp", d->folder, (long long)d->count++);
   snprintf(remark, sizeof remark, "contact problem at t = %.17g s", time);
   carom_mlcp_problem mixed = {.n = problem->n, .M = problem->M, .q = problem->q};
-  carom_lcp_write(path, &mixed, remark, NULL, &d->error);
+  carom_lcp_write(&mixed, path, remark, NULL, &d->error);
 }
 
 bool cli_dump_open(cli_dump *d, carom_scene *scene) {

@@ -89,7 +89,7 @@ static void json_answer(cli_json *json, const request *q, const answer *a) {
 static carom_status solve_linear(answer *a, const carom_lcp_options *options, carom_error *error) {
   carom_lcp_problem problem = {.n = a->problem.n, .M = a->problem.M, .q = a->problem.q};
   carom_lcp_work *work;
-  carom_status status = carom_lcp_work_create(&work, problem.n, NULL, error);
+  carom_status status = carom_lcp_work_create(problem.n, NULL, &work, error);
   if (status == CAROM_OK) status = carom_lcp_solve(work, &problem, options, a->z, a->w, a->basis, &a->info, error);
   carom_lcp_work_destroy(work);
   return status;
@@ -97,7 +97,7 @@ static carom_status solve_linear(answer *a, const carom_lcp_options *options, ca
 
 static carom_status solve_mixed(answer *a, const carom_lcp_options *options, carom_error *error) {
   carom_mlcp_work *work;
-  carom_status status = carom_mlcp_work_create(&work, a->problem.n, NULL, error);
+  carom_status status = carom_mlcp_work_create(a->problem.n, NULL, &work, error);
   if (status == CAROM_OK) status = carom_mlcp_solve(work, &a->problem, options, a->z, a->w, a->basis, &a->info, error);
   carom_mlcp_work_destroy(work);
   return status;
@@ -219,7 +219,7 @@ int cli_lcp(int argc, char **argv) {
   carom_lcp_set *set;
   carom_error error;
   if (!read_options(&q)) return EXIT_MISTAKE;
-  if (carom_lcp_set_read(&set, q.path, NULL, &error) != CAROM_OK) {
+  if (carom_lcp_set_read(q.path, NULL, &set, &error) != CAROM_OK) {
     cli_fail(&error);
     return error.status == CAROM_ERR_FORMAT || error.status == CAROM_ERR_NUMBER ? EXIT_MISTAKE : EXIT_FAILED;
   }

@@ -106,10 +106,9 @@ static void print_json(const plan_run *r) {
 static carom_status keep(plan_run *r, carom_error *error) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  carom_provenance provenance = {.command = r->command, .host = host};
+  carom_recorder_options options = {.overwrite = r->overwrite, .command = r->command, .host = host};
   carom_status status = CAROM_OK;
-  if (r->output)
-    status = carom_plan_record(r->file, &r->report, &r->verdict, r->output, r->overwrite, &provenance, error);
+  if (r->output) status = carom_plan_record(r->file, &r->report, &r->verdict, r->output, &options, error);
   if (status == CAROM_OK && r->forces) status = carom_plan_export_forces(r->file->plan, r->forces, error);
   return status;
 }

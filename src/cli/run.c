@@ -82,14 +82,13 @@ static carom_status set_up(run *r, carom_error *error) {
   const carom_scene *scene = r->scene;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  carom_provenance provenance = {.command = r->settings->command, .host = host};
+  carom_recorder_options options = {.overwrite = r->settings->overwrite, .command = r->settings->command, .host = host};
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
   if (status == CAROM_OK) status = take_up(r, error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, r->state, NULL, &r->audit, error);
   if (status == CAROM_OK && r->settings->output)
-    status = carom_recorder_create(r->settings->output, r->settings->overwrite, scene, &provenance, NULL, &r->recorder,
-                                   error);
+    status = carom_recorder_open(r->settings->output, scene, &options, NULL, &r->recorder, error);
   if (status == CAROM_OK && r->recorder) r->moments = malloc((size_t)scene->model->body_count * sizeof *r->moments);
   if (status == CAROM_OK) status = record(r, error);
   return status;
@@ -175,13 +174,13 @@ static void close_in_haste(void *context) {
            "ended within a step of %d ranks: one of them died, or the run was cancelled", r->settings->ranks.count);
   if (r->settings->ranks.rank > 0) return;
   close_books(r, CAROM_ERR_IO, &error);  // without a checkpoint: the state is half way
-  carom_recorder_destroy(r->recorder);
+  carom_recorder_close(r->recorder);
   cli_error("%s; %s holds everything up to t = %g s", error.message,
             r->settings->output ? r->settings->output : "no file", r->last_frame);
 }
 
 static void tear_down(run *r) {
-  carom_recorder_destroy(r->recorder);
+  carom_recorder_close(r->recorder);
   free(r->moments);
   carom_audit_destroy(r->audit);
   carom_stepper_destroy(r->stepper);
@@ -254,7 +253,7 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
   bool started = status == CAROM_OK;
   if (started) status = close_books(&r, march(&r, &error), &error);
   if (started) status = agree(&r, status, &error);
-  carom_recorder_destroy(r.recorder);  // closed before its size is told
+  carom_recorder_close(r.recorder);  // closed before its size is told
   r.recorder = NULL;
   if (started && settings->json) print_json(&r, status);
   if (started && !settings->json && !settings->quiet) print_report(&r, status);

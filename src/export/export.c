@@ -33,13 +33,13 @@ carom_status carom_export_progress(const carom_progress *progress, double done, 
 carom_status carom_visit_frames(carom_result *result, const carom_selection *selection, const carom_progress *progress,
                                 double begin, double end, carom_visit_frame *visit, void *context, carom_error *error) {
   carom_frame frame;
-  carom_status status = carom_frame_create(result, &frame, error);
+  carom_status status = carom_frame_init(result, &frame, error);
   for (int i = 0; status == CAROM_OK && i < selection->count; i++) {
     status = carom_export_progress(progress, begin + (end - begin) * i / selection->count, 1, error);
     if (status == CAROM_OK) status = carom_result_read_frame(result, carom_selected_frame(selection, i), &frame, error);
     if (status == CAROM_OK) status = visit(context, i, &frame, error);
   }
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   return status;
 }
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "export/export.h"
 #include "export/granular_fields.h"
 
@@ -259,9 +259,9 @@ carom_status carom_export_granular(carom_result *result, const char *path, const
   if (status == CAROM_OK) status = find_window(&x, error);
   if (status != CAROM_OK) return status;
   carom_frame frame;
-  status = carom_frame_create(result, &frame, error);
+  status = carom_frame_init(result, &frame, error);
   if (status == CAROM_OK) status = write_all(&x, path, &frame, progress, error);
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   carom_text_buffer_release(&x.text);
   return status;
 }

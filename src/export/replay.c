@@ -5,9 +5,9 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/atomic_file.h"
 #include "base/embedded.h"
 #include "base/memory.h"
-#include "base/atomic_file.h"
 #include "export/export.h"
 #include "export/replay_events.h"
 #include "export/replay_plan.h"
@@ -465,14 +465,14 @@ static carom_status pack(const streams *s, const carom_progress *progress, carom
 static carom_status add_head_element(carom_text_buffer *text, carom_result *result, const carom_selection *selection,
                                      carom_error *error) {
   carom_frame first;
-  carom_status status = carom_frame_create(result, &first, error);
+  carom_status status = carom_frame_init(result, &first, error);
   if (status == CAROM_OK && result->frame_count > 0) status = carom_result_read_frame(result, 0, &first, error);
   if (status == CAROM_OK) {
     carom_text_buffer_add(text, "<script id=\"carom-replay\" type=\"application/json\">");
     add_head(text, result, selection, &first);
     carom_text_buffer_add(text, "</script>\n");
   }
-  carom_frame_release(result, &first);
+  carom_frame_release(&first);
   return status;
 }
 

@@ -3,7 +3,7 @@
 
 #include "math/dense.h"
 
-// LAPACKE: 0 success, negative a bad argument (or no memory for its workspace), positive a numerical failure.
+// LAPACKE: 0 success, negative a bad argument (or no memory for its scratch), positive a numerical failure.
 static carom_status status_of(lapack_int info, carom_status numerical) {
   if (info == 0) return CAROM_OK;
   if (info == LAPACK_WORK_MEMORY_ERROR || info == LAPACK_TRANSPOSE_MEMORY_ERROR) return CAROM_ERR_MEMORY;

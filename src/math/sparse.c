@@ -52,8 +52,8 @@ static void analyse_general(carom_sparse_solver *solver, const carom_sparse *A) 
   solver->symbolic = klu_analyze(A->n, (int *)A->column_start, (int *)A->row, &solver->klu);
 }
 
-carom_status carom_sparse_solver_create(carom_sparse_solver **solver, carom_sparse_kind kind, const carom_sparse *A,
-                                        const carom_allocator *allocator, carom_error *error) {
+carom_status carom_sparse_solver_create(carom_sparse_kind kind, const carom_sparse *A, const carom_allocator *allocator,
+                                        carom_sparse_solver **solver, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_sparse_solver *s = CAROM_NEW(&a, carom_sparse_solver, 1);
   if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a sparse solver");

@@ -19,8 +19,8 @@ typedef enum carom_sparse_kind { CAROM_SPARSE_POSITIVE_DEFINITE, CAROM_SPARSE_GE
 typedef struct carom_sparse_solver carom_sparse_solver;
 
 // Orders and analyses the pattern (values are not looked at).
-carom_status carom_sparse_solver_create(carom_sparse_solver **solver, carom_sparse_kind kind, const carom_sparse *A,
-                                        const carom_allocator *allocator, carom_error *error);
+carom_status carom_sparse_solver_create(carom_sparse_kind kind, const carom_sparse *A, const carom_allocator *allocator,
+                                        carom_sparse_solver **solver, carom_error *error);
 void carom_sparse_solver_destroy(carom_sparse_solver *solver);
 // Factors the values of a matrix with the same pattern. CAROM_ERR_SINGULAR when that cannot be done.
 carom_status carom_sparse_factor(carom_sparse_solver *solver, const carom_sparse *A);

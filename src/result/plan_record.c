@@ -2,12 +2,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/memory.h"
-#include "carom/plan.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
+#include "base/text_buffer.h"
+#include "carom/plan.h"
 #include "result/plan_results.h"
 #include "result/recorder_head.h"
-#include "base/text_buffer.h"
 
 static void add_row(carom_verdict *v, const char *key, const char *label, const char *note, double value,
                     double bound) {
@@ -82,21 +82,20 @@ static carom_scene planned_scene(const carom_plan_file *file) {
 }
 
 static carom_status record(const carom_plan_file *file, const carom_verdict *verdict, const char *ending,
-                           const carom_head_extra *extra, const char *path, bool overwrite,
-                           const carom_provenance *provenance, carom_error *error) {
+                           carom_recording *what, carom_error *error) {
   carom_recorder *recorder = NULL;
   carom_scene scene = planned_scene(file);
-  carom_status status =
-      carom_recorder_create_with(path, overwrite, &scene, provenance, extra, &file->allocator, &recorder, error);
+  what->scene = &scene;
+  carom_status status = carom_recorder_open_with(what, &file->allocator, &recorder, error);
   if (status == CAROM_OK) status = record_nodes(file, recorder, error);
   if (status == CAROM_OK) status = carom_recorder_finish(recorder, verdict, ending, error);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   return status;
 }
 
 carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
-                               const carom_verdict *verdict, const char *path, bool overwrite,
-                               const carom_provenance *provenance, carom_error *error) {
+                               const carom_verdict *verdict, const char *path, const carom_recorder_options *options,
+                               carom_error *error) {
   char ending[450];
   bool solved = report->outcome == CAROM_PLAN_SOLVED;
   snprintf(ending, sizeof ending,
@@ -110,7 +109,8 @@ carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_rep
   carom_head_extra extra = {.write = write_plan, .context = &plan};
   carom_result_joint *joints = carom_plan_collect_joints(file->plan, &file->allocator, &extra.joint_count);
   extra.joints = joints;
-  status = joints ? record(file, verdict, ending, &extra, path, overwrite, provenance, error)
+  carom_recording what = {.path = path, .options = options, .extra = &extra};
+  status = joints ? record(file, verdict, ending, &what, error)
                   : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the joints of a plan");
   carom_release(&file->allocator, joints);
   carom_result_plan_release(&plan, &file->allocator);

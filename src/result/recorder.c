@@ -13,14 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/memory.h"
 #include "carom/result.h"
-#include "base/atomic_file.h"
 #include "result/checkpoint.h"
 #include "result/h5.h"
+#include "result/layout.h"
 #include "result/recorder_events.h"
 #include "result/recorder_head.h"
-#include "result/layout.h"
 
 enum { SERIES = CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1, TIME_SERIES = SERIES - 1 };
 
@@ -153,12 +153,11 @@ static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error
 
 // HDF5 does not stand a failing disk well (see cut_off), so it gets none while it creates things: the file is made in
 // memory and its image is written by ourselves.
-static carom_h5_image make_image(const carom_recorder *recorder, const carom_provenance *provenance,
-                                 const carom_head_extra *extra, carom_h5_file *file) {
+static carom_h5_image make_image(const carom_recorder *recorder, const carom_recording *what, carom_h5_file *file) {
   carom_h5_image image = {0};
   file->id = carom_h5_create_in_memory(recorder->target.temporary, &image);
   if (file->id < 0) carom_h5_fail_memory(file, "the head");
-  carom_result_write_head(file, recorder->scene, provenance, extra);
+  carom_result_write_head(file, what->scene, what->options, what->extra);
   create_series(recorder, file);
   carom_event_log_create(file);
   carom_checkpoint_create(file);
@@ -184,10 +183,9 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
   recorder->ending = carom_h5_open_dataset(file, carom_result_fields[CAROM_FIELD_RUN_ENDING].path, 0, NULL);
 }
 
-static carom_status create_file(carom_recorder *recorder, const carom_provenance *provenance,
-                                const carom_head_extra *extra, carom_error *error) {
+static carom_status create_file(carom_recorder *recorder, const carom_recording *what, carom_error *error) {
   carom_h5_file file = open_handle(recorder, error);
-  carom_h5_image image = make_image(recorder, provenance, extra, &file);
+  carom_h5_image image = make_image(recorder, what, &file);
   if (file.status == CAROM_OK) file.status = carom_atomic_file_write(&recorder->target, image.bytes, image.size, error);
   carom_h5_release_image(&image);
   carom_atomic_file_close(&recorder->target);
@@ -217,52 +215,57 @@ static carom_status open_target(carom_recorder *recorder, const char *path, bool
   return CAROM_OK;
 }
 
-static carom_status start(carom_recorder *recorder, const char *path, bool overwrite,
-                          const carom_provenance *provenance, const carom_head_extra *extra, carom_error *error) {
-  recorder->path = carom_copy_text(&recorder->allocator, path);
-  if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", path);
+static carom_status start(carom_recorder *recorder, const carom_recording *what, carom_error *error) {
+  bool overwrite = what->options && what->options->overwrite;
+  recorder->path = carom_copy_text(&recorder->allocator, what->path);
+  if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", what->path);
   carom_status status = allocate_buffer(recorder, error);
-  if (status == CAROM_OK) status = open_target(recorder, path, overwrite, error);
+  if (status == CAROM_OK) status = open_target(recorder, what->path, overwrite, error);
   if (status != CAROM_OK) return status;
   carom_h5_guard guard;
   carom_h5_enter(&guard);
-  status = create_file(recorder, provenance, extra, error);
+  status = create_file(recorder, what, error);
   carom_h5_leave(&guard);
   return status == CAROM_OK ? carom_atomic_file_publish(&recorder->target, overwrite, error) : status;
 }
 
-carom_status carom_recorder_create(const char *path, bool overwrite, const carom_scene *scene,
-                                   const carom_provenance *provenance, const carom_allocator *allocator,
-                                   carom_recorder **recorder, carom_error *error) {
-  return carom_recorder_create_with(path, overwrite, scene, provenance, NULL, allocator, recorder, error);
+carom_status carom_recorder_open(const char *path, const carom_scene *scene, const carom_recorder_options *options,
+                                 const carom_allocator *allocator, carom_recorder **recorder, carom_error *error) {
+  return carom_recorder_open_with(&(carom_recording){path, scene, options, NULL}, allocator, recorder, error);
 }
 
-carom_status carom_recorder_create_with(const char *path, bool overwrite, const carom_scene *scene,
-                                        const carom_provenance *provenance, const carom_head_extra *extra,
-                                        const carom_allocator *allocator, carom_recorder **recorder,
-                                        carom_error *error) {
-  if (!path || !*path || !scene || !scene->model || !recorder)
+// Nothing is open yet.
+static carom_recorder *make_recorder(const carom_scene *scene, const carom_allocator *allocator) {
+  carom_recorder *made = CAROM_NEW(allocator, carom_recorder, 1);
+  if (!made) return NULL;
+  made->allocator = *allocator;
+  made->scene = scene;
+  made->file = made->ending = -1;
+  for (int i = 0; i < SERIES; i++) made->series[i].dataset = -1;
+  for (int i = 0; i < 6; i++) made->verdict[i] = -1;
+  carom_event_log_clear(&made->events);
+  carom_checkpoint_clear(&made->checkpoints);
+  made->started = made->last_burst = carom_clock();
+  return made;
+}
+
+carom_status carom_recorder_open_with(const carom_recording *what, const carom_allocator *allocator,
+                                      carom_recorder **recorder, carom_error *error) {
+  if (recorder) *recorder = NULL;
+  if (!what->path || !*what->path || !what->scene || !what->scene->model || !recorder)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
-                      "carom_recorder_create needs a path, a built scene and a place for the recorder");
+                      "carom_recorder_open needs a path, a built scene and a place for the recorder");
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_recorder *created = CAROM_NEW(&a, carom_recorder, 1);
-  if (!created) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", path);
-  created->allocator = a;
-  created->scene = scene;
-  created->file = created->ending = -1;
-  for (int i = 0; i < SERIES; i++) created->series[i].dataset = -1;
-  for (int i = 0; i < 6; i++) created->verdict[i] = -1;
-  carom_event_log_clear(&created->events);
-  carom_checkpoint_clear(&created->checkpoints);
-  created->started = created->last_burst = carom_clock();
+  carom_recorder *opened = make_recorder(what->scene, &a);
+  if (!opened) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", what->path);
   carom_error failure = {CAROM_OK, ""};
-  carom_status status = start(created, path, overwrite, provenance, extra, &failure);
+  carom_status status = start(opened, what, &failure);
   if (status != CAROM_OK) {
-    created->failure = failure;
-    carom_recorder_destroy(created);
+    opened->failure = failure;
+    carom_recorder_close(opened);
     return carom_fail(error, status, "%s", failure.message);
   }
-  *recorder = created;
+  *recorder = opened;
   return CAROM_OK;
 }
 
@@ -542,7 +545,7 @@ carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict
   return status;
 }
 
-void carom_recorder_destroy(carom_recorder *recorder) {
+void carom_recorder_close(carom_recorder *recorder) {
   if (!recorder) return;
   if (recorder->file >= 0 && recorder->failure.status == CAROM_OK) (void)burst(recorder, NULL);
   if (recorder->file >= 0) {

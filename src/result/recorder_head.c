@@ -37,15 +37,15 @@ static void write_camera(carom_h5_file *file, const carom_camera *camera) {
   carom_h5_write_attribute(file, "camera_target", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 3, &camera->target);
 }
 
-static void write_root(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance) {
+static void write_root(carom_h5_file *file, const carom_scene *scene, const carom_recorder_options *options) {
   int version = CAROM_RESULT_VERSION;
   carom_h5_write_text_attribute(file, file->id, "format", CAROM_RESULT_FORMAT);
   carom_h5_write_attribute(file, "format_version", H5T_STD_I32LE, H5T_NATIVE_INT, 0, &version);
   carom_h5_write_text_attribute(file, file->id, "title", or_empty(scene->title));
   carom_h5_write_text_attribute(file, file->id, "description", or_empty(scene->description));
   carom_h5_write_text_attribute(file, file->id, "carom_version", carom_version());
-  carom_h5_write_text_attribute(file, file->id, "command", or_empty(provenance ? provenance->command : NULL));
-  carom_h5_write_text_attribute(file, file->id, "host", or_empty(provenance ? provenance->host : NULL));
+  carom_h5_write_text_attribute(file, file->id, "command", or_empty(options ? options->command : NULL));
+  carom_h5_write_text_attribute(file, file->id, "host", or_empty(options ? options->host : NULL));
   write_time_of_creation(file);
   carom_h5_write_attribute(file, "seed", H5T_STD_U64LE, H5T_NATIVE_UINT64, 0, &scene->seed);
   carom_h5_write_text_attribute(file, file->id, "integrator", or_empty(scene->step.integrator));
@@ -277,9 +277,9 @@ static void write_walls(carom_h5_file *file, const carom_model *model) {
   carom_release(&file->allocator, rows);
 }
 
-void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance,
+void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_recorder_options *options,
                              const carom_head_extra *extra) {
-  write_root(file, scene, provenance);
+  write_root(file, scene, options);
   write_text(file, CAROM_FIELD_SCENE_SOURCE, or_empty(scene->source));
   write_text(file, CAROM_FIELD_SCENE_RESOLVED, or_empty(scene->resolved));
   write_bodies(file, scene->model);

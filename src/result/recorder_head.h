@@ -27,14 +27,20 @@ typedef struct carom_head_extra {
   const void *context;
 } carom_head_extra;
 
-// Attributes of the root, /scene, /bodies, /parts, /shapes, /walls and /joints; `extra` may be null.
-void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_provenance *provenance,
+// Attributes of the root, /scene, /bodies, /parts, /shapes, /walls and /joints; `options` and `extra` may be null.
+void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_recorder_options *options,
                              const carom_head_extra *extra);
 
-// carom_recorder_create with more in the head.
-carom_status carom_recorder_create_with(const char *path, bool overwrite, const carom_scene *scene,
-                                        const carom_provenance *provenance, const carom_head_extra *extra,
-                                        const carom_allocator *allocator, carom_recorder **recorder,
-                                        carom_error *error);
+// What is recorded, and where.
+typedef struct carom_recording {
+  const char *path;
+  const carom_scene *scene;
+  const carom_recorder_options *options;  // may be null
+  const carom_head_extra *extra;          // may be null
+} carom_recording;
+
+// carom_recorder_open with more in the head.
+carom_status carom_recorder_open_with(const carom_recording *what, const carom_allocator *allocator,
+                                      carom_recorder **recorder, carom_error *error);
 
 #endif

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "result/checkpoint.h"
 #include "result/events.h"
 #include "result/joints.h"
@@ -510,8 +510,8 @@ void carom_result_close(carom_result *result) {
   carom_release(&allocator, result);
 }
 
-carom_status carom_frame_create(const carom_result *result, carom_frame *frame, carom_error *error) {
-  *frame = (carom_frame){0};
+carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
+  *frame = (carom_frame){.allocator = result->allocator};
   frame->poses = CAROM_NEW(&result->allocator, carom_pose, result->body_count);
   frame->velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
   frame->angular_velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
@@ -519,15 +519,16 @@ carom_status carom_frame_create(const carom_result *result, carom_frame *frame, 
   if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
   if (frame->poses && frame->velocities && frame->angular_velocities && (frame->contact_moments || !told))
     return CAROM_OK;
-  carom_frame_release(result, frame);
+  carom_frame_release(frame);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
 }
 
-void carom_frame_release(const carom_result *result, carom_frame *frame) {
-  carom_release(&result->allocator, frame->poses);
-  carom_release(&result->allocator, frame->velocities);
-  carom_release(&result->allocator, frame->angular_velocities);
-  carom_release(&result->allocator, frame->contact_moments);
+void carom_frame_release(carom_frame *frame) {
+  carom_allocator allocator = frame->allocator;
+  carom_release(&allocator, frame->poses);
+  carom_release(&allocator, frame->velocities);
+  carom_release(&allocator, frame->angular_velocities);
+  carom_release(&allocator, frame->contact_moments);
   *frame = (carom_frame){0};
 }
 

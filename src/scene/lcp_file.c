@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "base/text_buffer.h"
 
 static const size_t FILE_MOST = (size_t)4 << 30;
@@ -94,8 +94,8 @@ static carom_status read_any(carom_lcp_set *set, carom_text *text, carom_error *
   return carom_text_expected(&look, "a complementarity problem: 'carom-lcp 1', JSON, LCPFILE1 or numbers", word, error);
 }
 
-carom_status carom_lcp_set_parse(carom_lcp_set **set, const char *name, const void *data, size_t size,
-                                 const carom_allocator *allocator, carom_error *error) {
+carom_status carom_lcp_set_parse(const char *name, const void *data, size_t size, const carom_allocator *allocator,
+                                 carom_lcp_set **set, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_text text = {name, data, (const char *)data + size, 1};
   *set = CAROM_NEW(&a, carom_lcp_set, 1);
@@ -126,7 +126,7 @@ static carom_status slurp(FILE *file, const char *path, carom_text_buffer *buffe
   }
 }
 
-carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const carom_allocator *allocator,
+carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                 carom_error *error) {
   *set = NULL;
   FILE *file = fopen(path, "rb");
@@ -136,7 +136,7 @@ carom_status carom_lcp_set_read(carom_lcp_set **set, const char *path, const car
   carom_status status = slurp(file, path, &buffer, error);
   fclose(file);
   if (status == CAROM_OK)
-    status = carom_lcp_set_parse(set, path, buffer.data ? buffer.data : "", buffer.length, allocator, error);
+    status = carom_lcp_set_parse(path, buffer.data ? buffer.data : "", buffer.length, allocator, set, error);
   carom_text_buffer_release(&buffer);
   return status;
 }
@@ -174,7 +174,7 @@ static void add_problem(carom_text_buffer *text, const carom_mlcp_problem *probl
   if (problem->upper) carom_text_buffer_add(text, "upper\n"), add_numbers(text, problem->upper, n, 1);
 }
 
-carom_status carom_lcp_write(const char *path, const carom_mlcp_problem *problem, const char *remark,
+carom_status carom_lcp_write(const carom_mlcp_problem *problem, const char *path, const char *remark,
                              const carom_allocator *allocator, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_atomic_file file = {0};

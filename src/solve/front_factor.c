@@ -207,8 +207,8 @@ static bool make_arrays(carom_qp_factor *f, int edges) {
   return there;
 }
 
-carom_status carom_qp_factor_create(carom_qp_factor **factor, int blocks, const int *start, const int *neighbor,
-                                    const carom_allocator *allocator, carom_error *error) {
+carom_status carom_qp_factor_create(int blocks, const int *start, const int *neighbor, const carom_allocator *allocator,
+                                    carom_qp_factor **factor, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_qp_factor *f = CAROM_NEW(&a, carom_qp_factor, 1);
   columns c = {0};

@@ -11,8 +11,8 @@ typedef struct carom_qp_factor carom_qp_factor;
 
 // Orders and analyses a symmetric pattern: the blocks below the diagonal of block column b are neighbor[start[b]] to
 // neighbor[start[b + 1] - 1], ascending.
-carom_status carom_qp_factor_create(carom_qp_factor **factor, int blocks, const int *start, const int *neighbor,
-                                    const carom_allocator *allocator, carom_error *error);
+carom_status carom_qp_factor_create(int blocks, const int *start, const int *neighbor, const carom_allocator *allocator,
+                                    carom_qp_factor **factor, carom_error *error);
 void carom_qp_factor_destroy(carom_qp_factor *factor);  // null is fine
 // Factors a matrix with that pattern, all entries of a block stored. CAROM_ERR_SINGULAR unless positive definite.
 carom_status carom_qp_factor_compute(carom_qp_factor *factor, const carom_sparse *A);

@@ -1,4 +1,4 @@
-// The front door: options, the workspace, and the driver that picks a method and falls back on others.
+// The front door: options, the scratch, and the driver that picks a method and falls back on others.
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ const char *carom_lcp_method_name(carom_lcp_method method) {
   return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
 }
 
-// ---- the workspace -------------------------------------------------------------------------------------------------
+// ---- the scratch ---------------------------------------------------------------------------------------------------
 
 static carom_status fill_work(carom_lcp_work *work) {
   const carom_allocator *a = &work->allocator;
@@ -41,12 +41,12 @@ static carom_status fill_work(carom_lcp_work *work) {
   return status == CAROM_OK ? carom_lcp_lemke_create(&work->block, block, a) : status;
 }
 
-carom_status carom_lcp_work_create(carom_lcp_work **work, int n_max, const carom_allocator *allocator,
+carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                    carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   *work = NULL;
   if (n_max < 0 || n_max > MOST_PAIRS)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "complementarity workspace: n_max = %d, expected 0 to %d", n_max,
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_work_create: n_max = %d, expected 0 to %d", n_max,
                       MOST_PAIRS);
   *work = CAROM_NEW(&a, carom_lcp_work, 1);
   if (*work) {
@@ -56,7 +56,7 @@ carom_status carom_lcp_work_create(carom_lcp_work **work, int n_max, const carom
   }
   carom_lcp_work_destroy(*work);
   *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "complementarity workspace: no memory for %d pairs", n_max);
+  return carom_fail(error, CAROM_ERR_MEMORY, "carom_lcp_work_create: no memory for %d pairs", n_max);
 }
 
 void carom_lcp_work_destroy(carom_lcp_work *work) {
@@ -98,7 +98,7 @@ static carom_status check_call(const carom_lcp_call *call, const double *z, cons
   carom_status status = carom_lcp_check(call->problem, error);
   if (status != CAROM_OK) return status;
   if (call->problem->n > call->work->n_max)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: n = %d, but the workspace was made for up to %d",
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: n = %d, but the work was made for up to %d",
                       call->problem->n, call->work->n_max);
   if (o->start == CAROM_LCP_START_BASIS && !basis)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: a start from a basis needs one");

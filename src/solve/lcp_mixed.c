@@ -40,7 +40,7 @@ struct carom_mlcp_work {
 static double lower_of(const carom_mlcp_problem *p, int i) { return p->lower ? p->lower[i] : 0; }
 static double upper_of(const carom_mlcp_problem *p, int i) { return p->upper ? p->upper[i] : INFINITY; }
 
-// ---- the workspace -------------------------------------------------------------------------------------------------
+// ---- the scratch ---------------------------------------------------------------------------------------------------
 
 static bool fill_work(carom_mlcp_work *work, carom_error *error) {
   const carom_allocator *a = &work->allocator;
@@ -60,16 +60,15 @@ static bool fill_work(carom_mlcp_work *work, carom_error *error) {
   work->pairs = CAROM_NEW(a, pair, 2 * n);
   return work->T && work->t && work->shift && work->M && work->q && work->y && work->w && work->basis &&
          work->is_free && work->row_of && work->column && work->pivot_row && work->pairs &&
-         carom_lcp_work_create(&work->linear, 2 * work->n_max, a, error) == CAROM_OK;
+         carom_lcp_work_create(2 * work->n_max, a, &work->linear, error) == CAROM_OK;
 }
 
-carom_status carom_mlcp_work_create(carom_mlcp_work **work, int n_max, const carom_allocator *allocator,
+carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                     carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   *work = NULL;
   if (n_max < 0 || n_max > 10000)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "mixed complementarity workspace: n_max = %d, expected 0 to 10000",
-                      n_max);
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_work_create: n_max = %d, expected 0 to 10000", n_max);
   *work = CAROM_NEW(&a, carom_mlcp_work, 1);
   if (*work) {
     (*work)->allocator = a;
@@ -78,7 +77,7 @@ carom_status carom_mlcp_work_create(carom_mlcp_work **work, int n_max, const car
   }
   carom_mlcp_work_destroy(*work);
   *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "mixed complementarity workspace: no memory for %d unknowns", n_max);
+  return carom_fail(error, CAROM_ERR_MEMORY, "carom_mlcp_work_create: no memory for %d unknowns", n_max);
 }
 
 void carom_mlcp_work_destroy(carom_mlcp_work *work) {
@@ -306,7 +305,7 @@ static carom_status check(const carom_mlcp_work *work, const carom_mlcp_problem 
   carom_status status = carom_lcp_check(&linear, error);
   if (status != CAROM_OK) return status;
   if (problem->n > work->n_max)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: n = %d, but the workspace was made for up to %d",
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: n = %d, but the work was made for up to %d",
                       problem->n, work->n_max);
   if (options && options->start != CAROM_LCP_START_COLD && !state)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: a start needs the states to begin with");

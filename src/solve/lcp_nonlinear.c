@@ -29,16 +29,15 @@ static bool fill_work(carom_ncp_work *work, carom_error *error) {
   work->F = CAROM_NEW(a, double, n);
   work->basis = CAROM_NEW(a, unsigned char, n);
   return work->J && work->q && work->x && work->w && work->trial && work->F && work->basis &&
-         carom_lcp_work_create(&work->linear, work->n_max, a, error) == CAROM_OK;
+         carom_lcp_work_create(work->n_max, a, &work->linear, error) == CAROM_OK;
 }
 
-carom_status carom_ncp_work_create(carom_ncp_work **work, int n_max, const carom_allocator *allocator,
+carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
                                    carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
   *work = NULL;
   if (n_max < 0 || n_max > 20000)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "nonlinear complementarity workspace: n_max = %d, expected 0 to 20000",
-                      n_max);
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_ncp_work_create: n_max = %d, expected 0 to 20000", n_max);
   *work = CAROM_NEW(&a, carom_ncp_work, 1);
   if (*work) {
     (*work)->allocator = a;
@@ -47,7 +46,7 @@ carom_status carom_ncp_work_create(carom_ncp_work **work, int n_max, const carom
   }
   carom_ncp_work_destroy(*work);
   *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "nonlinear complementarity workspace: no memory for %d pairs", n_max);
+  return carom_fail(error, CAROM_ERR_MEMORY, "carom_ncp_work_create: no memory for %d pairs", n_max);
 }
 
 void carom_ncp_work_destroy(carom_ncp_work *work) {
@@ -162,7 +161,7 @@ carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *prob
   if (!work || !problem || !problem->evaluate || !z || !w || !info || problem->n < 0 || problem->n > work->n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "carom_ncp_solve: work, problem, its function, z, w and info must not be null, and n no larger "
-                      "than the workspace was made for");
+                      "than the work was made for");
   if (!finite(problem->n, z))
     return carom_fail(error, CAROM_ERR_NUMBER, "carom_ncp_solve: the first guess z is not finite");
   run r = {.work = work, .problem = problem, .linear = o, .tolerance = o.tolerance, .z = z, .w = w, .info = info};

@@ -100,7 +100,7 @@ static carom_status solve(program *p, const carom_allocator *a, carom_error *err
   carom_mlcp_problem problem = {.n = p->n, .M = p->M, .q = p->q, .lower = p->lower, .upper = p->upper};
   carom_mlcp_work *work;
   carom_lcp_info info;
-  carom_status status = carom_mlcp_work_create(&work, p->n, a, error);
+  carom_status status = carom_mlcp_work_create(p->n, a, &work, error);
   if (status == CAROM_OK) status = carom_mlcp_solve(work, &problem, NULL, p->z, p->w, NULL, &info, error);
   carom_mlcp_work_destroy(work);
   if (status != CAROM_OK || info.outcome == CAROM_LCP_SOLVED) return status;

@@ -1,4 +1,4 @@
-// What the methods share: the workspace, and one call with its limits.
+// What the methods share: the scratch, and one call with its limits.
 #ifndef CAROM_SRC_SOLVE_LCP_WORK_H
 #define CAROM_SRC_SOLVE_LCP_WORK_H
 

@@ -6,9 +6,9 @@
 // Coulomb says. Gaps are taken as zero throughout, so that sliding shows the convex law's lift-off, not Coulomb's
 // speed.
 static double speed_after(double mu, double angle, int steps, double h, carom_qp_method method) {
-  carom_qp_workspace *workspace;
+  carom_qp_work *work;
   carom_vec3 v = {0, 0, 0}, w = {0, 0, 0}, impulses[3] = {{0, 0, 0}};
-  if (carom_qp_workspace_create(&workspace, NULL, NULL)) return NAN;
+  if (carom_qp_work_create(NULL, &work, NULL)) return NAN;
   carom_qp_options options = carom_qp_default_options();
   options.method = method, options.tolerance = 1e-10, options.max_iterations = 20000, options.warm_start = true;
   for (int i = 0; i < steps; i++) {
@@ -25,13 +25,13 @@ static double speed_after(double mu, double angle, int steps, double h, carom_qp
     carom_qp_solution solution = {.impulses = impulses, .velocities = &v, .spins = &w};
     carom_qp_info info;
     carom_error error = {0};
-    if (carom_qp_solve(workspace, &problem, &options, &solution, &info, &error)) {
+    if (carom_qp_solve(work, &problem, &options, &solution, &info, &error)) {
       test_fail(__FILE__, __LINE__, "%s", error.message);
       break;
     }
     CHECK(info.outcome == CAROM_QP_SOLVED);
   }
-  carom_qp_workspace_destroy(workspace);
+  carom_qp_work_destroy(work);
   return v.x;
 }
 

@@ -12,13 +12,13 @@ static void need_plugin(void) {
 }
 
 static carom_qp_info solve(qp_case *q, const carom_qp_options *o) {
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_qp_info info = {.outcome = CAROM_QP_LIMIT};
   carom_error error = {0};
-  if (carom_qp_workspace_create(&w, NULL, &error)) abort();
+  if (carom_qp_work_create(NULL, &w, &error)) abort();
   carom_status status = carom_qp_solve(w, &q->problem, o, &q->solution, &info, &error);
   if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_qp_method_name(o->method), error.message);
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   return info;
 }
 
@@ -88,14 +88,14 @@ TEST(a_gap_asked_for_is_met) {
 TEST(circular_cones_are_refused_with_advice) {
   need_plugin();
   qp_case *q = qp_pile_case(2, 2, 2, 0.3, 5);
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_error error = {0};
   carom_qp_options o = carom_qp_default_options();
   o.method = CAROM_QP_TRON;
-  REQUIRE(carom_qp_workspace_create(&w, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
   CHECK(carom_qp_solve(w, &q->problem, &o, &q->solution, NULL, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "generators");
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   free(q);
 }
 

@@ -13,13 +13,13 @@ static carom_qp_options options_of(carom_qp_method method, carom_qp_cone cone, d
 }
 
 static carom_qp_info solve(qp_case *q, const carom_qp_options *o) {
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_qp_info info = {.outcome = CAROM_QP_LIMIT};
   carom_error error = {0};
-  if (carom_qp_workspace_create(&w, NULL, &error)) abort();
+  if (carom_qp_work_create(NULL, &w, &error)) abort();
   carom_status status = carom_qp_solve(w, &q->problem, o, &q->solution, &info, &error);
   if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_qp_method_name(o->method), error.message);
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   return info;
 }
 
@@ -348,12 +348,12 @@ TEST(many_generators_approach_the_circle) {
 
 TEST(the_judge_agrees_with_dense_matrices) {
   qp_case *q = qp_random_case(3, 10, 18, true, 0.4);
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_qp_info info;
   carom_qp_options o = options_of(CAROM_QP_PGS, CAROM_QP_CIRCULAR, 0);
   o.max_iterations = 3;  // far from solved
   solve(q, &o);
-  REQUIRE(carom_qp_workspace_create(&w, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
   REQUIRE(carom_qp_evaluate(w, &q->problem, &o, &q->solution, &info, NULL) == CAROM_OK);
   qp_dense d = qp_dense_create(&q->problem);
   double gamma[54], u[54], quadratic = 0, linear = 0, shift = 0, gap = 0, residual = 0;
@@ -378,7 +378,7 @@ TEST(the_judge_agrees_with_dense_matrices) {
   CHECK_NEAR(info.gap / gap, 1, 1e-9);
   CHECK_NEAR(info.primal / (quadratic / 2), 1, 1e-10);
   CHECK_NEAR(info.dual / (-quadratic / 2 - linear), 1, 1e-10);
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   qp_dense_destroy(&d);
   free(q);
 }

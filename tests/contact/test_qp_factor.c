@@ -63,7 +63,7 @@ static void free_blocks(blocks *b) { free(b->neighbor), free(b->column), free(b-
 static void check_against_cholmod(carom_qp_factor *f, const carom_sparse *A, carom_random *r) {
   static double x[SIX * MOST], y[SIX * MOST], z[SIX * MOST];
   carom_sparse_solver *reference = NULL;
-  REQUIRE(carom_sparse_solver_create(&reference, CAROM_SPARSE_POSITIVE_DEFINITE, A, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_sparse_solver_create(CAROM_SPARSE_POSITIVE_DEFINITE, A, NULL, &reference, NULL) == CAROM_OK);
   REQUIRE(carom_sparse_factor(reference, A) == CAROM_OK && carom_qp_factor_compute(f, A) == CAROM_OK);
   for (int i = 0; i < A->n; i++) x[i] = y[i] = carom_random_between(r, -1, 1);
   REQUIRE(carom_sparse_solve(reference, x) == CAROM_OK);
@@ -83,7 +83,7 @@ TEST(factors_agree_with_cholmod) {
       if (kind == 3 && counts[k] > 60) continue;
       blocks b = make_pattern(counts[k], kind, &r);
       carom_qp_factor *f = NULL;
-      REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+      REQUIRE(carom_qp_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
       for (int again = 0; again < 2; again++) {
         carom_sparse A = fill(&b, &r);
         check_against_cholmod(f, &A, &r);
@@ -98,7 +98,7 @@ TEST(work_is_counted) {
   carom_random r = carom_random_make(4, 0);
   blocks b = make_pattern(20, 3, &r);
   carom_qp_factor *f = NULL;
-  REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
   CHECK_NEAR(carom_qp_factor_flops(f), 120.0 * 120 * 120 / 3, 1e-6);
   carom_qp_factor_destroy(f);
   free_blocks(&b);
@@ -108,7 +108,7 @@ TEST(what_is_not_positive_definite_is_refused) {
   carom_random r = carom_random_make(6, 0);
   blocks b = make_pattern(60, 1, &r);
   carom_qp_factor *f = NULL;
-  REQUIRE(carom_qp_factor_create(&f, b.count, b.start, b.neighbor, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
   const double bad[] = {-1, 0, NAN, INFINITY};
   for (int k = 0; k < 4; k++) {
     carom_sparse A = fill(&b, &r);
@@ -125,7 +125,7 @@ TEST(no_blocks_are_fine) {
   const int start[1] = {0};
   carom_qp_factor *f = NULL;
   const carom_sparse A = {0, start, start, NULL};
-  REQUIRE(carom_qp_factor_create(&f, 0, start, start, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_factor_create(0, start, start, NULL, &f, NULL) == CAROM_OK);
   CHECK(carom_qp_factor_compute(f, &A) == CAROM_OK);
   carom_qp_factor_solve(f, NULL);
   carom_qp_factor_destroy(f);
@@ -139,7 +139,7 @@ TEST(every_failed_allocation_is_told) {
     carom_allocator allocator = failing_allocator_of(&failing);
     carom_qp_factor *f = NULL;
     carom_error error = {0};
-    carom_status status = carom_qp_factor_create(&f, b.count, b.start, b.neighbor, &allocator, &error);
+    carom_status status = carom_qp_factor_create(b.count, b.start, b.neighbor, &allocator, &f, &error);
     carom_qp_factor_destroy(f);
     CHECK(failing.live == 0);
     if (status == CAROM_OK) break;

@@ -7,10 +7,10 @@ static const carom_qp_method all_methods[] = {CAROM_QP_PGS, CAROM_QP_APGD, CAROM
 enum { METHODS = sizeof all_methods / sizeof *all_methods };
 
 static carom_status try_solve(qp_case *q, const carom_qp_options *o, carom_qp_info *info, carom_error *error) {
-  carom_qp_workspace *w;
-  if (carom_qp_workspace_create(&w, NULL, error)) abort();
+  carom_qp_work *w;
+  if (carom_qp_work_create(NULL, &w, error)) abort();
   carom_status status = carom_qp_solve(w, &q->problem, o, &q->solution, info, error);
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   return status;
 }
 
@@ -334,13 +334,13 @@ TEST(running_out_of_memory_is_told_and_leaks_nothing) {
     for (int allowed = 0;; allowed++) {
       failing_allocator f = {.allowed = allowed};
       carom_allocator a = failing_allocator_of(&f);
-      carom_qp_workspace *w = NULL;
+      carom_qp_work *w = NULL;
       carom_qp_options o = carom_qp_default_options();
       carom_error error = {0};
       o.method = all_methods[i];
-      carom_status status = carom_qp_workspace_create(&w, &a, &error);
+      carom_status status = carom_qp_work_create(&a, &w, &error);
       if (!status) status = carom_qp_solve(w, &q->problem, &o, &q->solution, NULL, &error);
-      carom_qp_workspace_destroy(w);
+      carom_qp_work_destroy(w);
       CHECK(f.live == 0);
       CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && strstr(error.message, "memory")));
       REQUIRE(allowed < 50);
@@ -354,38 +354,38 @@ TEST(a_second_solve_does_not_allocate) {
     qp_case *large = qp_pile_case(5, 5, 5, 0.5, 1), *small = qp_pile_case(4, 4, 4, 0.5, 1);
     failing_allocator f = {.allowed = -1};
     carom_allocator a = failing_allocator_of(&f);
-    carom_qp_workspace *w;
+    carom_qp_work *w;
     carom_qp_options o = carom_qp_default_options();
     o.method = all_methods[i];
-    REQUIRE(carom_qp_workspace_create(&w, &a, NULL) == CAROM_OK);
-    REQUIRE(carom_qp_workspace_reserve(w, 125, large->problem.contact_count, 0, &o, NULL) == CAROM_OK);
+    REQUIRE(carom_qp_work_create(&a, &w, NULL) == CAROM_OK);
+    REQUIRE(carom_qp_work_reserve(w, 125, large->problem.contact_count, 0, &o, NULL) == CAROM_OK);
     int calls = f.calls;
     CHECK(carom_qp_solve(w, &large->problem, &o, &large->solution, NULL, NULL) == CAROM_OK);
     CHECK(carom_qp_solve(w, &small->problem, &o, &small->solution, NULL, NULL) == CAROM_OK);
     CHECK(f.calls == calls);
-    CHECK(carom_qp_workspace_bytes(w) > 0);
-    carom_qp_workspace_destroy(w);
+    CHECK(carom_qp_work_bytes(w) > 0);
+    carom_qp_work_destroy(w);
     free(large), free(small);
   }
 }
 
 TEST(absurd_sizes_are_refused) {
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_error error = {0};
-  REQUIRE(carom_qp_workspace_create(&w, NULL, NULL) == CAROM_OK);
-  CHECK(carom_qp_workspace_reserve(w, 1, 2000000000, 0, NULL, &error) == CAROM_ERR_LIMIT);
+  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
+  CHECK(carom_qp_work_reserve(w, 1, 2000000000, 0, NULL, &error) == CAROM_ERR_LIMIT);
   CHECK_CONTAINS(error.message, "2000000000 contacts");
-  CHECK(carom_qp_workspace_reserve(w, -1, 0, 0, NULL, &error) == CAROM_ERR_ARGUMENT);
-  carom_qp_workspace_destroy(w);
+  CHECK(carom_qp_work_reserve(w, -1, 0, 0, NULL, &error) == CAROM_ERR_ARGUMENT);
+  carom_qp_work_destroy(w);
 }
 
-// What one workspace was used for before does not change the next answer.
-TEST(a_used_workspace_gives_the_same_bits) {
+// What one work was used for before does not change the next answer.
+TEST(a_used_work_gives_the_same_bits) {
   qp_case *a = qp_pile_case(5, 5, 5, 0.5, 1), *b = qp_pile_case(5, 5, 5, 0.5, 1);
   qp_case *other = qp_random_case(3, 100, 200, true, 0.3);
-  carom_qp_workspace *w;
+  carom_qp_work *w;
   carom_qp_options o = carom_qp_default_options();
-  REQUIRE(carom_qp_workspace_create(&w, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
   for (int i = 0; i < METHODS; i++) {
     o.method = all_methods[i], o.max_iterations = 20;
     REQUIRE(carom_qp_solve(w, &other->problem, &o, &other->solution, NULL, NULL) == CAROM_OK);
@@ -394,6 +394,6 @@ TEST(a_used_workspace_gives_the_same_bits) {
     CHECK(memcmp(a->impulses, b->impulses, sizeof a->impulses) == 0);
     CHECK(memcmp(a->velocities, b->velocities, sizeof a->velocities) == 0);
   }
-  carom_qp_workspace_destroy(w);
+  carom_qp_work_destroy(w);
   free(a), free(b), free(other);
 }

@@ -209,10 +209,11 @@ TEST(description_tells_what_is_missing) {
   fixture f;
   carom_recorder *recorder = NULL;
   fixture_create(&f);
-  REQUIRE(carom_recorder_create(path, true, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) ==
+          CAROM_OK);
   CHECK(fixture_record(&f, recorder, 0, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "interrupted", NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   fixture_destroy(&f);
   char *text = elements_of(path);
   unlink(path);
@@ -309,7 +310,7 @@ static void record_tumbling(const char *path, int bodies, int frames) {
   carom_shape_release(box);
   carom_scene scene = fixture_scene(model, state);
   carom_recorder *recorder = NULL;
-  carom_recorder_create(path, true, &scene, NULL, NULL, &recorder, NULL);
+  carom_recorder_open(path, &scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL);
   carom_vec3 *p = calloc((size_t)bodies, sizeof *p), *v = calloc((size_t)bodies, sizeof *v),
              *w = calloc((size_t)bodies, sizeof *w);
   carom_quat *q = calloc((size_t)bodies, sizeof *q);
@@ -340,7 +341,7 @@ static void record_tumbling(const char *path, int bodies, int frames) {
     carom_recorder_frame(recorder, state, &sample, NULL);
   }
   carom_recorder_finish(recorder, NULL, "complete", NULL);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   free(p);
   free(v);
   free(w);

@@ -1,7 +1,7 @@
 // Fields on a grid, against crystals, motions and loads that are known in closed form.
+#include "export/granular_fields.h"
 #include "failing_allocator.h"
 #include "fixtures.h"
-#include "export/granular_fields.h"
 #include "result_fixture.h"
 
 static const double PI = 3.141592653589793;
@@ -17,7 +17,8 @@ static carom_recorder *begin_file(const char *path, world *w, carom_scene *scene
   carom_error error = {0};
   *scene = fixture_scene(w->model, w->state);
   scene->step.step = h, scene->step.integrator = integrator;
-  if (carom_recorder_create(path, true, scene, NULL, NULL, &recorder, &error) != CAROM_OK) {
+  if (carom_recorder_open(path, scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, &error) !=
+      CAROM_OK) {
     fprintf(stderr, "%s\n", error.message);
     exit(1);
   }
@@ -27,7 +28,7 @@ static carom_recorder *begin_file(const char *path, world *w, carom_scene *scene
 static carom_result *end_file(const char *path, carom_recorder *recorder, world *w) {
   carom_verdict none = {0};
   carom_recorder_finish(recorder, &none, "complete", NULL);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   free_world(w);
   carom_result *result = fixture_open(path);
   unlink(path);
@@ -56,12 +57,12 @@ static carom_granular all_frames(carom_result *result, carom_granular_grid grid)
   carom_frame frame;
   if (carom_granular_create(&g, result, &grid, 0.01, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_frame_create(result, &frame, NULL);
+  carom_frame_init(result, &frame, NULL);
   for (int f = 0; f < result->frame_count; f++) {
     carom_result_read_frame(result, f, &frame, NULL);
     if (carom_granular_add(&g, &frame, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
   }
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   return g;
 }
 
@@ -299,7 +300,7 @@ TEST(residence_begins_anew_with_every_return) {
   carom_granular_grid grid = make_grid(cm_vec3(-2, -1, -1), cm_vec3(2, 2, 2), 2, 1, 1);
   REQUIRE(carom_granular_create(&g, result, &grid, 0.01, NULL) == CAROM_OK);
   carom_frame frame;
-  carom_frame_create(result, &frame, NULL);
+  carom_frame_init(result, &frame, NULL);
   carom_result_read_frame(result, 5, &frame, NULL);
   CHECK(carom_granular_add(&g, &frame, NULL) == CAROM_OK);
   double values[CAROM_GRANULAR_VALUES];
@@ -308,7 +309,7 @@ TEST(residence_begins_anew_with_every_return) {
   carom_granular_values(&g, 1, values);
   CHECK_NEAR(values[VALUE_RESIDENCE], 0.25, 1e-12);
   CHECK_NEAR(values[VALUE_STRESS], 0, 0);  // nothing touches: known to be nought
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   carom_granular_destroy(&g);
   carom_result_close(result);
 }

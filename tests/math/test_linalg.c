@@ -253,7 +253,7 @@ static void check_solver(carom_sparse_kind kind, void (*make)(sparse_case *, uin
   make(&c, 100);
   carom_sparse_solver *solver = NULL;
   carom_error error = {0};
-  REQUIRE(carom_sparse_solver_create(&solver, kind, &c.view, NULL, &error) == CAROM_OK);
+  REQUIRE(carom_sparse_solver_create(kind, &c.view, NULL, &solver, &error) == CAROM_OK);
   for (uint64_t seed = 1; seed < 20; seed++) {  // new values on the old pattern
     make(&c, seed);
     REQUIRE(carom_sparse_factor(solver, &c.view) == CAROM_OK);
@@ -299,7 +299,7 @@ static void check_refused(carom_sparse_kind kind, void (*make)(sparse_case *, ui
   static sparse_case c;
   make(&c, 1);
   carom_sparse_solver *solver = NULL;
-  REQUIRE(carom_sparse_solver_create(&solver, kind, &c.view, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_sparse_solver_create(kind, &c.view, NULL, &solver, NULL) == CAROM_OK);
   spoil(&c);
   CHECK(carom_sparse_factor(solver, &c.view) == CAROM_ERR_SINGULAR);
   make(&c, 2);
@@ -346,7 +346,7 @@ TEST(sparse_general_refuses_two_equal_rows) {
   for (uint64_t seed = 0; seed < 50; seed++) {
     make_small_dense(&c, seed);
     carom_sparse_solver *solver = NULL;
-    REQUIRE(carom_sparse_solver_create(&solver, CAROM_SPARSE_GENERAL, &c.view, NULL, NULL) == CAROM_OK);
+    REQUIRE(carom_sparse_solver_create(CAROM_SPARSE_GENERAL, &c.view, NULL, &solver, NULL) == CAROM_OK);
     CHECK(carom_sparse_factor(solver, &c.view) == CAROM_ERR_SINGULAR);
     carom_sparse_solver_destroy(solver);
   }
@@ -358,7 +358,7 @@ TEST(solving_without_factors_is_refused) {
     (kind ? make_general : make_laplacian)(&c, 1);
     carom_sparse_kind which = kind ? CAROM_SPARSE_GENERAL : CAROM_SPARSE_POSITIVE_DEFINITE;
     carom_sparse_solver *solver = NULL;
-    REQUIRE(carom_sparse_solver_create(&solver, which, &c.view, NULL, NULL) == CAROM_OK);
+    REQUIRE(carom_sparse_solver_create(which, &c.view, NULL, &solver, NULL) == CAROM_OK);
     double b[N] = {1};
     CHECK(carom_sparse_solve(solver, b) == CAROM_ERR_SINGULAR);  // nothing factored yet
     clear_all(&c);
@@ -379,12 +379,12 @@ TEST(a_solver_needs_memory_and_a_sound_pattern) {
   carom_sparse_solver *solver = NULL;
   carom_error error = {0};
   carom_allocator poor = {.allocate = refuse};
-  CHECK(carom_sparse_solver_create(&solver, CAROM_SPARSE_GENERAL, &c.view, &poor, &error) == CAROM_ERR_MEMORY);
+  CHECK(carom_sparse_solver_create(CAROM_SPARSE_GENERAL, &c.view, &poor, &solver, &error) == CAROM_ERR_MEMORY);
   CHECK_CONTAINS(error.message, "out of memory");
   static const int column_start[] = {0, 1}, row[] = {5};  // row 5 of 1
   static const double value[] = {1};
   carom_sparse malformed = {1, column_start, row, value};
-  CHECK(carom_sparse_solver_create(&solver, CAROM_SPARSE_GENERAL, &malformed, NULL, &error) < 0);
+  CHECK(carom_sparse_solver_create(CAROM_SPARSE_GENERAL, &malformed, NULL, &solver, &error) < 0);
   CHECK_CONTAINS(error.message, "malformed");
   CHECK(solver == NULL);
 }

@@ -17,14 +17,14 @@ TEST(frames_come_back) {
   CHECK(result->frame_count == FRAMES);
   CHECK(result->complete);
   carom_frame frame;
-  REQUIRE(carom_frame_create(result, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(result, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < FRAMES; i++) CHECK(fixture_frame_is_right(result, i, &frame));
   CHECK(fixture_frame_is_right(result, 3, &frame));  // backwards too
   carom_error error;
   CHECK(carom_result_read_frame(result, FRAMES, &frame, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "has no frame 700");
   CHECK(carom_result_read_frame(result, -1, &frame, NULL) == CAROM_ERR_ARGUMENT);
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   carom_result_close(result);
 }
 
@@ -120,14 +120,14 @@ TEST(endings) {
   fixture f;
   fixture_create(&f);
   carom_recorder *recorder = NULL;
-  REQUIRE(carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
   CHECK(fixture_record(&f, recorder, 0, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, ending, NULL) == CAROM_OK);
   carom_error error;
   CHECK(fixture_record(&f, recorder, 1, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "is finished");
   CHECK(carom_recorder_finish(recorder, NULL, ending, &error) == CAROM_ERR_ARGUMENT);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   carom_result *r = fixture_open(path);
   unlink(path);
   REQUIRE(r);
@@ -145,16 +145,16 @@ TEST(destroy_writes_what_is_left) {
   fixture f;
   fixture_create(&f);
   carom_recorder *recorder = NULL;
-  REQUIRE(carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
   for (int i = 0; i < 5; i++) CHECK(fixture_record(&f, recorder, i, NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   carom_result *r = fixture_open(path);
   unlink(path);
   REQUIRE(r);
   CHECK(r->frame_count == 5 && !r->complete);
   CHECK_TEXT(r->ending, "unfinished");
   carom_result_close(r);
-  carom_recorder_destroy(NULL);
+  carom_recorder_close(NULL);
   carom_result_close(NULL);
   fixture_destroy(&f);
 }
@@ -165,7 +165,7 @@ TEST(readable_while_recording) {
   fixture f;
   fixture_create(&f);
   carom_recorder *recorder = NULL;
-  REQUIRE(carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
   for (int i = 0; i < 10; i++) CHECK(fixture_record(&f, recorder, i, NULL) == CAROM_OK);
   CHECK(carom_recorder_flush(recorder, NULL) == CAROM_OK);
   carom_result *r = fixture_open(path);
@@ -174,7 +174,7 @@ TEST(readable_while_recording) {
   carom_result_close(r);
   CHECK(fixture_record(&f, recorder, 10, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   r = fixture_open(path);
   REQUIRE(r);
   CHECK(r->frame_count == 11 && r->complete);
@@ -205,10 +205,10 @@ TEST(long_texts_and_no_bodies) {
   scene.resolved = NULL;
   scene.camera.given = false;
   carom_recorder *recorder = NULL;
-  REQUIRE(carom_recorder_create(path, false, &scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
   CHECK(carom_recorder_frame(recorder, state, NULL, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   carom_result *r = fixture_open(path);
   unlink(path);
   REQUIRE(r);
@@ -218,9 +218,9 @@ TEST(long_texts_and_no_bodies) {
   CHECK_TEXT(r->scene_source, text);
   CHECK_TEXT(r->scene_resolved, "");
   carom_frame frame;
-  CHECK(carom_frame_create(r, &frame, NULL) == CAROM_OK);
+  CHECK(carom_frame_init(r, &frame, NULL) == CAROM_OK);
   CHECK(carom_result_read_frame(r, 0, &frame, NULL) == CAROM_OK);
-  carom_frame_release(r, &frame);
+  carom_frame_release(&frame);
   carom_result_close(r);
   carom_state_destroy(state);
   carom_model_destroy(model);
@@ -233,8 +233,9 @@ static carom_status try_create(const char *path, bool overwrite, carom_error *er
   fixture f;
   fixture_create(&f);
   carom_recorder *recorder = NULL;
-  carom_status status = carom_recorder_create(path, overwrite, &f.scene, NULL, NULL, &recorder, error);
-  carom_recorder_destroy(recorder);
+  carom_status status =
+      carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = overwrite}, NULL, &recorder, error);
+  carom_recorder_close(recorder);
   fixture_destroy(&f);
   return status;
 }
@@ -273,10 +274,10 @@ TEST(older_file_survives_until_replaced) {
   unlink(path);
   REQUIRE(older && newer);
   carom_frame frame;
-  REQUIRE(carom_frame_create(older, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(older, &frame, NULL) == CAROM_OK);
   CHECK(fixture_frame_is_right(older, 3, &frame));
   CHECK(newer->frame_count == 2);
-  carom_frame_release(older, &frame);
+  carom_frame_release(&frame);
   carom_result_close(older);
   carom_result_close(newer);
 }
@@ -456,9 +457,10 @@ TEST(walls_come_back) {
   if (status != CAROM_OK && diagnostics.count > 0) printf("%s\n", diagnostics.items[0].message);
   carom_diagnostics_release(&diagnostics);
   REQUIRE(status == CAROM_OK);
-  REQUIRE(carom_recorder_create(path, true, scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) ==
+          CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   carom_scene_destroy(scene);
   carom_result *result = fixture_open(path);
   REQUIRE(result && result->wall_count == 2);

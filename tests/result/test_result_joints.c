@@ -1,6 +1,6 @@
 // Joints and springs in result files: in the frames that the user gave, whatever the principal axes are.
-#include "failing_allocator.h"
 #include "export/export.h"
+#include "failing_allocator.h"
 #include "result/h5.h"
 #include "result/joints.h"
 #include "result_fixture.h"
@@ -48,11 +48,12 @@ static carom_scene *make_scene(void) {
 static carom_status write_joints(const char *path, const carom_allocator *allocator, carom_error *error) {
   carom_scene *scene = make_scene();
   carom_recorder *recorder = NULL;
-  carom_status status =
-      scene ? carom_recorder_create(path, true, scene, NULL, allocator, &recorder, error) : CAROM_ERR_SCENE;
+  carom_status status = scene ? carom_recorder_open(path, scene, &(carom_recorder_options){.overwrite = true},
+                                                    allocator, &recorder, error)
+                              : CAROM_ERR_SCENE;
   if (status == CAROM_OK) status = carom_recorder_frame(recorder, scene->state, NULL, error);
   if (status == CAROM_OK) status = carom_recorder_finish(recorder, NULL, "complete", error);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   carom_scene_destroy(scene);
   return status;
 }
@@ -70,7 +71,7 @@ TEST(joints_come_back_in_the_frames_of_the_user) {
   unlink(path);
   REQUIRE(r && r->joint_count == KINDS + 3);
   carom_frame frame;
-  REQUIRE(carom_frame_create(r, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(r, &frame, NULL) == CAROM_OK);
   REQUIRE(carom_result_read_frame(r, 0, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < KINDS; i++) {
     const carom_result_joint *j = &r->joints[i];
@@ -92,7 +93,7 @@ TEST(joints_come_back_in_the_frames_of_the_user) {
   CHECK(spring->kind == CAROM_RESULT_SPRING && spring->body[0] == 3 && spring->body[1] == CAROM_WORLD);
   CHECK_AT_MOST(fixture_distance(spring->frame[0].p, cm_vec3(0, 0.05, 0)), 1e-14);
   CHECK_AT_MOST(fixture_distance(spring->frame[1].p, cm_vec3(7, 8, 9)), 1e-14);
-  carom_frame_release(r, &frame);
+  carom_frame_release(&frame);
   carom_result_close(r);
 }
 

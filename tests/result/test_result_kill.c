@@ -15,7 +15,9 @@ static _Noreturn void record_until_killed(const char *path, int pipe_end, uint64
   carom_recorder *recorder = NULL;
   carom_random random = carom_random_make(seed, 1);
   fixture_create(&f);
-  if (carom_recorder_create(path, true, &f.scene, NULL, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
+  if (carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) !=
+      CAROM_OK)
+    _exit(1);
   int safe = 0;
   (void)!write(pipe_end, &safe, sizeof safe);
   for (int i = 0; i < MANY;) {
@@ -48,12 +50,12 @@ static void check_result(const char *path, int safe, int *most) {
   CHECK(!result->complete && result->verdict.count == 0);
   CHECK_TEXT(result->ending, "unfinished");
   carom_frame frame;
-  REQUIRE(carom_frame_create(result, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(result, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < result->frame_count; i++) CHECK(fixture_frame_is_right(result, i, &frame));
   CHECK(result->event_count >= 2 * safe && result->event_count % 2 == 0);
   for (int i = 0; i < result->event_count; i++) CHECK(fixture_event_is_right(result, i));
   if (result->frame_count > *most) *most = result->frame_count;
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   carom_result_close(result);
 }
 
@@ -92,7 +94,7 @@ TEST(killed_before_the_first_burst) {
     fixture f;
     carom_recorder *recorder = NULL;
     fixture_create(&f);
-    if (carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
+    if (carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
     fixture_record(&f, recorder, 0, NULL);
     raise(SIGKILL);
   }
@@ -115,7 +117,7 @@ static int record_on_full_disk(const char *path, rlim_t limit, int pipe_end) {
   struct rlimit size = {limit, limit};
   fixture_create(&f);
   signal(SIGXFSZ, SIG_IGN);
-  if (carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, &error) != CAROM_OK) return 1;
+  if (carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, &error) != CAROM_OK) return 1;
   setrlimit(RLIMIT_FSIZE, &size);
   carom_status status = CAROM_OK;
   int safe = 0;
@@ -134,7 +136,7 @@ static int record_on_full_disk(const char *path, rlim_t limit, int pipe_end) {
   if (fixture_record(&f, recorder, safe, &again) != CAROM_ERR_IO || strcmp(again.message, error.message) != 0) return 3;
   if (carom_recorder_flush(recorder, NULL) != CAROM_ERR_IO) return 4;
   if (carom_recorder_finish(recorder, NULL, "complete", NULL) != CAROM_ERR_IO) return 5;
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   fixture_destroy(&f);
   return 0;
 }
@@ -178,8 +180,8 @@ TEST(full_disk_at_the_start) {
       setrlimit(RLIMIT_FSIZE, &size);
       carom_recorder *recorder = NULL;
       carom_error error = {CAROM_OK, ""};
-      carom_status result = carom_recorder_create(path, false, &f.scene, NULL, NULL, &recorder, &error);
-      carom_recorder_destroy(recorder);
+      carom_status result = carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, &error);
+      carom_recorder_close(recorder);
       fixture_destroy(&f);
       if (result == CAROM_OK) unlink(path);
       exit(result == CAROM_OK ? 0 : result == CAROM_ERR_IO && strstr(error.message, "File too large") ? 0 : 2);

@@ -1,11 +1,11 @@
 // A plan's result file: history, forces, planes and table come back, and mean what they say.
 #include "control/forces.h"
 #include "control/plan.h"
-#include "failing_allocator.h"
 #include "export/export.h"
+#include "failing_allocator.h"
+#include "plans.h"
 #include "result/h5.h"
 #include "result/plan.h"
-#include "plans.h"
 #include "result_fixture.h"
 
 // ---- small problems ------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ static bool solve_problem(const char *rest, problem *p) {
 
 static carom_status record(const problem *p, const char *path, carom_error *error) {
   carom_verdict verdict = carom_plan_judge(&p->report, NULL);
-  return carom_plan_record(p->file, &p->report, &verdict, path, true, NULL, error);
+  return carom_plan_record(p->file, &p->report, &verdict, path, &(carom_recorder_options){.overwrite = true}, error);
 }
 
 static carom_result *record_and_open(const problem *p) {
@@ -197,7 +197,7 @@ TEST(layout_of_a_plan) {
 static void check_impulses(carom_result *r, const carom_result_plan *plan, int body, double tolerance) {
   carom_frame a, b;
   carom_vec3 p = cm_zero3(), l = cm_zero3();
-  REQUIRE(carom_frame_create(r, &a, NULL) == CAROM_OK && carom_frame_create(r, &b, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(r, &a, NULL) == CAROM_OK && carom_frame_init(r, &b, NULL) == CAROM_OK);
   double largest = 0;
   for (int k = 0; k < plan->interval_count; k++) {
     double h = plan->times[k + 1] - plan->times[k];
@@ -221,8 +221,8 @@ static void check_impulses(carom_result *r, const carom_result_plan *plan, int b
   CHECK(largest > 1e-3);
   CHECK_AT_MOST(cm_norm(p), tolerance);
   CHECK_AT_MOST(cm_norm(l), tolerance);
-  carom_frame_release(r, &a);
-  carom_frame_release(r, &b);
+  carom_frame_release(&a);
+  carom_frame_release(&b);
 }
 
 TEST(wrench_at_a_point_along_world_axes) {
@@ -302,7 +302,7 @@ static void check_planes(const char *method, const char *other, bool span) {
   carom_result *r = record_and_open(&p);
   REQUIRE(r && r->plan && r->plan->plane_count > 3);
   carom_frame frame;
-  REQUIRE(carom_frame_create(r, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(r, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < r->plan->plane_count; i++) {
     const carom_result_plane *plane = &r->plan->planes[i];
     CHECK(plane->span == span && plane->body[0] == 0 && strcmp(r->bodies[plane->body[1]].name, other) == 0);
@@ -313,7 +313,7 @@ static void check_planes(const char *method, const char *other, bool span) {
       for (int side = 0; side < 2; side++) CHECK(clearance(r, plane, side, &frame) > -1e-7);
     }
   }
-  carom_frame_release(r, &frame);
+  carom_frame_release(&frame);
   carom_result_close(r);
   carom_plan_file_destroy(p.file);
 }
@@ -338,7 +338,7 @@ TEST(planned_contact_is_an_event) {
   CHECK(e->impulse.y > 0 && fabs(e->impulse.x) + fabs(e->impulse.z) < 1e-9 * e->impulse.y);
   // The corner that touches: its speed along the normal is reversed (restitution 1), by the frames before and at it.
   carom_frame at;
-  REQUIRE(carom_frame_create(r, &at, NULL) == CAROM_OK);
+  REQUIRE(carom_frame_init(r, &at, NULL) == CAROM_OK);
   REQUIRE(carom_result_read_frame(r, node, &at, NULL) == CAROM_OK);
   carom_vec3 arm = cm_sub(e->point, at.poses[0].p);
   double after = cm_add(at.velocities[0], cm_cross(at.angular_velocities[0], arm)).y;
@@ -347,7 +347,7 @@ TEST(planned_contact_is_an_event) {
   double before = after - e->impulse.y / m - cm_cross(turn, arm).y;
   CHECK_NEAR(after, -before, 1e-8);
   CHECK(after > 0.01);
-  carom_frame_release(r, &at);
+  carom_frame_release(&at);
   carom_result_close(r);
   carom_plan_file_destroy(p.file);
 }

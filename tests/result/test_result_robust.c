@@ -39,10 +39,11 @@ static carom_status record_all(const char *path, const carom_allocator *allocato
   carom_recorder *recorder = NULL;
   carom_verdict verdict = fixture_verdict();
   fixture_create(&f);
-  carom_status status = carom_recorder_create(path, true, &f.scene, NULL, allocator, &recorder, error);
+  carom_status status =
+      carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, allocator, &recorder, error);
   for (int i = 0; status == CAROM_OK && i < 3; i++) status = fixture_record(&f, recorder, i, error);
   if (status == CAROM_OK) status = carom_recorder_finish(recorder, &verdict, "complete", error);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   fixture_destroy(&f);
   return status;
 }
@@ -52,9 +53,9 @@ static carom_status read_all(const char *path, const carom_allocator *allocator,
   carom_frame frame = {0};
   carom_status status = carom_result_open(path, allocator, &result, error);
   if (status != CAROM_OK) return status;
-  status = carom_frame_create(result, &frame, error);
+  status = carom_frame_init(result, &frame, error);
   if (status == CAROM_OK) status = carom_result_read_frame(result, 1, &frame, error);
-  carom_frame_release(result, &frame);
+  carom_frame_release(&frame);
   carom_result_close(result);
   return status;
 }
@@ -161,13 +162,14 @@ TEST(recording_does_not_allocate) {
   fixture f;
   carom_recorder *recorder = NULL;
   fixture_create(&f);
-  REQUIRE(carom_recorder_create(path, true, &f.scene, NULL, &allocator, &recorder, NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, &allocator, &recorder,
+                              NULL) == CAROM_OK);
   l.calls = 0;
   l.fail_at = 0;  // from here on every allocation would fail
   for (int i = 0; i < 20000; i++) CHECK(fixture_record(&f, recorder, i, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
   CHECK(l.calls == 0);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   unlink(path);
   fixture_destroy(&f);
 }

@@ -2,8 +2,8 @@
 // them.
 #include <sys/stat.h>
 
-#include "failing_allocator.h"
 #include "export/export.h"
+#include "failing_allocator.h"
 #include "result/h5.h"
 #include "result_fixture.h"
 
@@ -31,10 +31,11 @@ static carom_scene *scene_of(void) {
 static carom_result *record(const carom_scene *scene, const char *path) {
   carom_recorder *recorder = NULL;
   carom_audit_sample sample = {0};
-  CHECK(carom_recorder_create(path, true, scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  CHECK(carom_recorder_open(path, scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) ==
+        CAROM_OK);
   CHECK(carom_recorder_frame(recorder, scene->state, &sample, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
-  carom_recorder_destroy(recorder);
+  carom_recorder_close(recorder);
   return fixture_open(path);
 }
 

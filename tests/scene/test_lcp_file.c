@@ -11,7 +11,7 @@
 static carom_lcp_set *parse(const char *text) {
   carom_lcp_set *set;
   carom_error error;
-  if (carom_lcp_set_parse(&set, "sample", text, strlen(text), NULL, &error) != CAROM_OK)
+  if (carom_lcp_set_parse("sample", text, strlen(text), NULL, &set, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
   return set;
 }
@@ -93,7 +93,7 @@ TEST(mistakes_in_files_are_located) {
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     carom_lcp_set *set;
     carom_error error;
-    CHECK(carom_lcp_set_parse(&set, "sample", broken[i][0], strlen(broken[i][0]), NULL, &error) < 0 && !set);
+    CHECK(carom_lcp_set_parse("sample", broken[i][0], strlen(broken[i][0]), NULL, &set, &error) < 0 && !set);
     CHECK_CONTAINS(error.message, broken[i][1]);
   }
 }
@@ -112,12 +112,12 @@ TEST(binary_files_and_their_ends) {
   for (int k = 0; k < 2; k++) put_bytes(&at, M, sizeof M), put_bytes(&at, q, sizeof q);
   size_t size = (size_t)(at - bytes);
   carom_lcp_set *set;
-  REQUIRE(carom_lcp_set_parse(&set, "b", bytes, size, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_set_parse("b", bytes, size, NULL, &set, NULL) == CAROM_OK);
   CHECK(carom_lcp_set_count(set) == 2);
   carom_mlcp_problem p = carom_lcp_set_problem(set, 1);
   CHECK(p.n == 2 && !p.lower && memcmp(p.M, M, sizeof M) == 0 && memcmp(p.q, q, sizeof q) == 0);
   carom_lcp_set_destroy(set);
-  for (size_t cut = 8; cut < size; cut++) CHECK(carom_lcp_set_parse(&set, "b", bytes, cut, NULL, NULL) < 0 && !set);
+  for (size_t cut = 8; cut < size; cut++) CHECK(carom_lcp_set_parse("b", bytes, cut, NULL, &set, NULL) < 0 && !set);
 }
 
 TEST(written_problems_come_back_bit_for_bit) {
@@ -128,15 +128,15 @@ TEST(written_problems_come_back_bit_for_bit) {
   int descriptor = mkstemp(path);
   carom_lcp_set *set;
   REQUIRE(descriptor >= 0 && close(descriptor) == 0);
-  REQUIRE(carom_lcp_write(path, &problem, "two\nlines", NULL, NULL) == CAROM_OK);
-  REQUIRE(carom_lcp_set_read(&set, path, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_write(&problem, path, "two\nlines", NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_set_read(path, NULL, &set, NULL) == CAROM_OK);
   back = carom_lcp_set_problem(set, 0);
   CHECK(back.n == 2 && memcmp(back.M, M, sizeof M) == 0 && memcmp(back.q, q, sizeof q) == 0);
   CHECK(memcmp(back.lower, lower, sizeof lower) == 0 && memcmp(back.upper, upper, sizeof upper) == 0);
   carom_lcp_set_destroy(set);
   unlink(path);
   carom_error error;
-  CHECK(carom_lcp_set_read(&set, path, NULL, &error) == CAROM_ERR_IO && !set);
+  CHECK(carom_lcp_set_read(path, NULL, &set, &error) == CAROM_ERR_IO && !set);
   CHECK_CONTAINS(error.message, path);
 }
 
@@ -149,7 +149,7 @@ TEST(reading_survives_any_failed_allocation) {
       failing_allocator f = {.allowed = allowed};
       carom_allocator a = failing_allocator_of(&f);
       carom_lcp_set *set;
-      carom_status status = carom_lcp_set_parse(&set, "t", texts[t], strlen(texts[t]), &a, NULL);
+      carom_status status = carom_lcp_set_parse("t", texts[t], strlen(texts[t]), &a, &set, NULL);
       CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && !set));
       carom_lcp_set_destroy(set);
       CHECK(f.live == 0);
@@ -166,7 +166,7 @@ static void solve_problem(const char *path, const carom_mlcp_problem *p, carom_l
   carom_lcp_info info;
   carom_mlcp_work *work;
   carom_error error;
-  if (carom_mlcp_work_create(&work, p->n, NULL, &error) != CAROM_OK ||
+  if (carom_mlcp_work_create(p->n, NULL, &work, &error) != CAROM_OK ||
       carom_mlcp_solve(work, p, &options, z, w, NULL, &info, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s: %s", path, error.message);
   else if (info.outcome != CAROM_LCP_SOLVED || !(carom_mlcp_residual(p, z) <= 1e-9))
@@ -186,7 +186,7 @@ static int solve_folder(const char *folder) {
     if (e->d_name[0] == '.') continue;
     snprintf(path, sizeof path, CAROM_TEST_SHARED "/complementarity/%s/%s", folder, e->d_name);
     files++;
-    if (carom_lcp_set_read(&set, path, NULL, &error) != CAROM_OK) {
+    if (carom_lcp_set_read(path, NULL, &set, &error) != CAROM_OK) {
       test_fail(__FILE__, __LINE__, "%s", error.message);
       continue;
     }

@@ -19,7 +19,7 @@ static answer solve(const carom_lcp_problem *problem, const carom_lcp_options *o
   size_t n = (size_t)(problem->n > 0 ? problem->n : 1);
   answer a = {.z = calloc(n, sizeof(double)), .w = calloc(n, sizeof(double)), .basis = calloc(n, 1)};
   carom_lcp_work *work;
-  a.status = carom_lcp_work_create(&work, problem->n, NULL, &a.error);
+  a.status = carom_lcp_work_create(problem->n, NULL, &work, &a.error);
   if (a.status == CAROM_OK) a.status = carom_lcp_solve(work, problem, options, a.z, a.w, a.basis, &a.info, &a.error);
   carom_lcp_work_destroy(work);
   return a;
@@ -283,7 +283,7 @@ TEST(a_basis_is_returned_and_can_be_started_from) {
   carom_lcp_problem problem = problem_of(&s);
   carom_lcp_options options = with_method(CAROM_LCP_LEMKE);
   carom_lcp_work *work;
-  REQUIRE(carom_lcp_work_create(&work, s.n, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(s.n, NULL, &work, NULL) == CAROM_OK);
   answer a = solve(&problem, &options);
   int cold = a.info.iterations;
   for (int i = 0; i < s.n; i++) CHECK(a.basis[i] ? a.w[i] < 1e-9 : a.z[i] == 0);
@@ -310,7 +310,7 @@ TEST(a_bad_start_does_no_harm) {
     carom_lcp_options options = carom_lcp_default_options();
     carom_random random = carom_random_make(seed, 3);
     carom_lcp_work *work;
-    REQUIRE(carom_lcp_work_create(&work, s.n, NULL, NULL) == CAROM_OK);
+    REQUIRE(carom_lcp_work_create(s.n, NULL, &work, NULL) == CAROM_OK);
     answer a = solve(&problem, NULL);
     for (int i = 0; i < s.n; i++) a.basis[i] = (unsigned char)carom_random_below(&random, 2);
     options.start = CAROM_LCP_START_BASIS;
@@ -448,11 +448,11 @@ TEST(mistakes_are_named) {
   carom_lcp_work *work, *none;
   carom_lcp_info info;
   carom_error e;
-  REQUIRE(carom_lcp_work_create(&work, 1, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(1, NULL, &work, NULL) == CAROM_OK);
   carom_lcp_problem problem = {.n = 2, .M = M, .q = q};
-  CHECK(carom_lcp_work_create(&none, -1, NULL, &e) == CAROM_ERR_ARGUMENT && !none);
+  CHECK(carom_lcp_work_create(-1, NULL, &none, &e) == CAROM_ERR_ARGUMENT && !none);
   CHECK(carom_lcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
-  CHECK_CONTAINS(e.message, "workspace was made for up to 1");
+  CHECK_CONTAINS(e.message, "work was made for up to 1");
   problem.n = 1;
   CHECK(carom_lcp_solve(work, &problem, NULL, z, NULL, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
   carom_lcp_options options = {0};  // not from carom_lcp_default_options
@@ -498,7 +498,7 @@ TEST(set_up_survives_any_failed_allocation) {
     failing_allocator f = {.allowed = allowed};
     carom_allocator a = failing_allocator_of(&f);
     carom_lcp_work *work;
-    carom_status status = carom_lcp_work_create(&work, 70, &a, NULL);
+    carom_status status = carom_lcp_work_create(70, &a, &work, NULL);
     CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && !work));
     carom_lcp_work_destroy(work);
     CHECK(f.live == 0);
@@ -515,7 +515,7 @@ TEST(solving_never_allocates_and_repeats_bit_for_bit) {
   unsigned char basis[200];
   carom_lcp_work *work;
   carom_lcp_info info;
-  REQUIRE(carom_lcp_work_create(&work, s.n, &allocator, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(s.n, &allocator, &work, NULL) == CAROM_OK);
   int calls = f.calls;
   for (int method = 0; method < CAROM_LCP_ENUMERATE; method++) {
     carom_lcp_options options = with_method((carom_lcp_method)method);
@@ -530,12 +530,12 @@ TEST(solving_never_allocates_and_repeats_bit_for_bit) {
   lcp_sample_free(&s);
 }
 
-// A workspace that has solved other problems, larger and smaller, gives the same bits as a new one.
+// A work that has solved other problems, larger and smaller, gives the same bits as a new one.
 TEST(answers_do_not_depend_on_earlier_problems) {
   enum { MOST = 90 };
   carom_random r = carom_random_make(77, 0);
   carom_lcp_work *used = NULL;
-  REQUIRE(carom_lcp_work_create(&used, MOST, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(MOST, NULL, &used, NULL) == CAROM_OK);
   for (int round = 0; round < 60; round++) {
     int n = 1 + (int)(carom_random_between(&r, 0, MOST - 1e-9));
     static double M[MOST * MOST], B[MOST * MOST], q[MOST], z[2][MOST], w[MOST];
@@ -550,7 +550,7 @@ TEST(answers_do_not_depend_on_earlier_problems) {
     carom_lcp_problem problem = {.n = n, .M = M, .q = q};
     carom_lcp_work *fresh = NULL;
     carom_lcp_info info[2];
-    REQUIRE(carom_lcp_work_create(&fresh, n, NULL, NULL) == CAROM_OK);
+    REQUIRE(carom_lcp_work_create(n, NULL, &fresh, NULL) == CAROM_OK);
     CHECK(carom_lcp_solve(used, &problem, NULL, z[0], w, NULL, &info[0], NULL) == CAROM_OK);
     CHECK(carom_lcp_solve(fresh, &problem, NULL, z[1], w, NULL, &info[1], NULL) == CAROM_OK);
     CHECK(memcmp(z[0], z[1], sizeof(double) * (size_t)n) == 0);

@@ -29,7 +29,7 @@ static carom_lcp_info solve(const carom_mlcp_problem *problem, double *z, double
   carom_mlcp_work *work;
   carom_lcp_info info = {.outcome = CAROM_LCP_STALLED};
   carom_error error;
-  if (carom_mlcp_work_create(&work, problem->n, NULL, &error) != CAROM_OK ||
+  if (carom_mlcp_work_create(problem->n, NULL, &work, &error) != CAROM_OK ||
       carom_mlcp_solve(work, problem, NULL, z, w, state, &info, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
   carom_mlcp_work_destroy(work);
@@ -108,7 +108,7 @@ TEST(mixed_starts_from_states) {
   carom_lcp_info info;
   carom_lcp_options options = carom_lcp_default_options();
   options.start = CAROM_LCP_START_BASIS;
-  REQUIRE(carom_mlcp_work_create(&work, n, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_mlcp_work_create(n, NULL, &work, NULL) == CAROM_OK);
   CHECK(carom_mlcp_solve(work, &problem, &options, z, w, state, &info, NULL) == CAROM_OK);
   CHECK(info.outcome == CAROM_LCP_SOLVED && info.iterations == 0);
   carom_mlcp_work_destroy(work);
@@ -121,7 +121,7 @@ TEST(mixed_mistakes_are_named) {
   carom_mlcp_work *work;
   carom_lcp_info info;
   carom_error e;
-  REQUIRE(carom_mlcp_work_create(&work, 1, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_mlcp_work_create(1, NULL, &work, NULL) == CAROM_OK);
   carom_mlcp_problem problem = {.n = 1, .M = M, .q = q, .lower = low, .upper = high};
   CHECK(carom_mlcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(e.message, "bounds of unknown 0: [1, 0]");
@@ -150,11 +150,11 @@ TEST(mixed_set_up_survives_any_failed_allocation) {
     carom_allocator a = failing_allocator_of(&f);
     carom_mlcp_work *work;
     carom_ncp_work *other;
-    carom_status status = carom_mlcp_work_create(&work, 5, &a, NULL);
+    carom_status status = carom_mlcp_work_create(5, &a, &work, NULL);
     carom_mlcp_work_destroy(work);
     CHECK(f.live == 0);
     f.calls = 0;
-    carom_status second = carom_ncp_work_create(&other, 5, &a, NULL);
+    carom_status second = carom_ncp_work_create(5, &a, &other, NULL);
     carom_ncp_work_destroy(other);
     CHECK(f.live == 0);
     if (status == CAROM_OK && second == CAROM_OK) break;
@@ -183,7 +183,7 @@ static carom_status kojima_shindo(void *context, const double *x, double *F, dou
 TEST(kojima_shindo_from_many_starts) {
   carom_ncp_problem problem = {.n = 4, .evaluate = kojima_shindo};
   carom_ncp_work *work;
-  REQUIRE(carom_ncp_work_create(&work, 4, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_ncp_work_create(4, NULL, &work, NULL) == CAROM_OK);
   int solved = 0;
   for (uint64_t seed = 0; seed < 50; seed++) {
     carom_random random = carom_random_make(seed, 8);
@@ -215,7 +215,7 @@ TEST(nonlinear_failures_are_reported) {
   carom_lcp_info info;
   carom_error e;
   double z[1] = {0}, w[1];
-  REQUIRE(carom_ncp_work_create(&work, 1, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_ncp_work_create(1, NULL, &work, NULL) == CAROM_OK);
   CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_GEOMETRY);
   status = CAROM_OK;
   CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_NUMBER);

@@ -112,7 +112,7 @@ TEST(checks_refuse_what_they_cannot_do) {
 TEST(cones_of_a_p_matrix_divide_space) {
   const double M[9] = {2, 1, 0, -1, 2, 1, 0.5, -1, 2};
   carom_lcp_work *work;
-  REQUIRE(carom_lcp_work_create(&work, 3, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(3, NULL, &work, NULL) == CAROM_OK);
   for (uint64_t seed = 0; seed < 100; seed++) {
     carom_random random = carom_random_make(seed, 2);
     double q[3], x[3], least;
@@ -159,7 +159,7 @@ TEST(sticking_ends_where_the_basis_changes) {
   carom_lcp_switch found;
   carom_lcp_work *work;
   unsigned char basis[4];
-  REQUIRE(carom_lcp_work_create(&work, 4, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_work_create(4, NULL, &work, NULL) == CAROM_OK);
   CHECK(carom_lcp_find_switch(work, &family, 0.105, 0.01, 30, 1e-12, basis, &found, NULL) == CAROM_OK);
   CHECK(!found.switched);
   CHECK(carom_lcp_find_switch(work, &family, 0.105, 0.01, 60, 1e-12, basis, &found, NULL) == CAROM_OK);

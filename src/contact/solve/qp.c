@@ -1,4 +1,4 @@
-// The door to the solvers of carom/qp.h: options, workspace, and the order of one solve.
+// The door to the solvers of carom/qp.h: options, scratch, and the order of one solve.
 #include "contact/solve/qp.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "base/threads.h"
 #include "contact/solve/qp_tao.h"
 
-struct carom_qp_workspace {
+struct carom_qp_work {
   carom_allocator allocator;
   carom_arena arena;
 };
@@ -54,26 +54,23 @@ void *carom_qp_take(carom_qp_taker *taker, size_t count, size_t size) {
   return block;
 }
 
-carom_status carom_qp_workspace_create(carom_qp_workspace **workspace, const carom_allocator *allocator,
-                                       carom_error *error) {
+carom_status carom_qp_work_create(const carom_allocator *allocator, carom_qp_work **work, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_qp_workspace *w = CAROM_NEW(&a, carom_qp_workspace, 1);
-  if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the workspace of the contact solver");
+  carom_qp_work *w = CAROM_NEW(&a, carom_qp_work, 1);
+  if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");
   w->allocator = w->arena.allocator = a;
-  *workspace = w;
+  *work = w;
   return CAROM_OK;
 }
 
-void carom_qp_workspace_destroy(carom_qp_workspace *workspace) {
-  if (!workspace) return;
-  carom_allocator a = workspace->allocator;
-  carom_arena_destroy(&workspace->arena);
-  carom_release(&a, workspace);
+void carom_qp_work_destroy(carom_qp_work *work) {
+  if (!work) return;
+  carom_allocator a = work->allocator;
+  carom_arena_destroy(&work->arena);
+  carom_release(&a, work);
 }
 
-size_t carom_qp_workspace_bytes(const carom_qp_workspace *workspace) {
-  return workspace->arena.capacity + sizeof *workspace;
-}
+size_t carom_qp_work_bytes(const carom_qp_work *work) { return work->arena.capacity + sizeof *work; }
 
 static void system_of(carom_qp_system *s, const carom_qp_problem *problem, const carom_qp_options *options) {
   *s = (carom_qp_system){.problem = *problem, .options = options ? *options : carom_qp_default_options()};
@@ -93,40 +90,39 @@ static size_t bytes_needed(const carom_qp_system *s) {
 }
 
 // A quarter more than asked for, so that a flow whose contacts come and go seldom makes it grow.
-static carom_status make_room(carom_qp_workspace *workspace, size_t bytes, bool exactly, carom_error *error) {
-  if (workspace->arena.memory && bytes <= workspace->arena.capacity) return CAROM_OK;
+static carom_status make_room(carom_qp_work *work, size_t bytes, bool exactly, carom_error *error) {
+  if (work->arena.memory && bytes <= work->arena.capacity) return CAROM_OK;
   carom_arena larger;
-  size_t capacity = exactly || !workspace->arena.memory ? bytes : bytes + bytes / 4;
-  if (carom_arena_create(&larger, capacity, &workspace->allocator, NULL))
+  size_t capacity = exactly || !work->arena.memory ? bytes : bytes + bytes / 4;
+  if (carom_arena_create(&larger, capacity, &work->allocator, NULL))
     return carom_fail(error, CAROM_ERR_MEMORY,
                       "out of memory: the contact solver needs %zu bytes; fewer bodies or contacts would need less",
                       capacity);
-  carom_arena_destroy(&workspace->arena);
-  workspace->arena = larger;
+  carom_arena_destroy(&work->arena);
+  work->arena = larger;
   return CAROM_OK;
 }
 
-carom_status carom_qp_workspace_reserve(carom_qp_workspace *workspace, int bodies, int contacts, int rows,
-                                        const carom_qp_options *options, carom_error *error) {
+carom_status carom_qp_work_reserve(carom_qp_work *work, int bodies, int contacts, int rows,
+                                   const carom_qp_options *options, carom_error *error) {
   carom_qp_problem sizes = {.body_count = bodies, .contact_count = contacts, .row_count = rows};
   carom_status status = carom_qp_check(&sizes, options, NULL, error);
   if (status) return status;
   carom_qp_system s;
   system_of(&s, &sizes, options);
-  return make_room(workspace, bytes_needed(&s), true, error);
+  return make_room(work, bytes_needed(&s), true, error);
 }
 
 // ---- one solve --------------------------------------------------------------------------------
 
-static carom_status open_system(carom_qp_workspace *workspace, const carom_qp_problem *problem,
-                                const carom_qp_options *options, const carom_qp_solution *solution, carom_qp_system *s,
-                                carom_error *error) {
+static carom_status open_system(carom_qp_work *work, const carom_qp_problem *problem, const carom_qp_options *options,
+                                const carom_qp_solution *solution, carom_qp_system *s, carom_error *error) {
   carom_status status = carom_qp_check(problem, options, solution, error);
   if (status) return status;
   system_of(s, problem, options);
-  if ((status = make_room(workspace, bytes_needed(s), false, error))) return status;
-  carom_arena_pop(&workspace->arena, 0);
-  carom_qp_taker taker = {.arena = &workspace->arena};
+  if ((status = make_room(work, bytes_needed(s), false, error))) return status;
+  carom_arena_pop(&work->arena, 0);
+  carom_qp_taker taker = {.arena = &work->arena};
   carom_qp_system_take(s, &taker);
   carom_qp_system_prepare(s);
   return CAROM_OK;
@@ -142,18 +138,17 @@ static void conclude(carom_qp_system *s, carom_qp_solution *solution, carom_qp_i
   carom_qp_store(s, solution);
 }
 
-carom_status carom_qp_solve(carom_qp_workspace *workspace, const carom_qp_problem *problem,
-                            const carom_qp_options *options, carom_qp_solution *solution, carom_qp_info *info,
-                            carom_error *error) {
+carom_status carom_qp_solve(carom_qp_work *work, const carom_qp_problem *problem, const carom_qp_options *options,
+                            carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
   double start = carom_clock();
   carom_qp_system s;
-  carom_status status = open_system(workspace, problem, options, solution, &s, error);
+  carom_status status = open_system(work, problem, options, solution, &s, error);
   if (status) return status;
   carom_qp_info figures = {.velocity_scale = s.scale};
   bool nothing = !(s.scale > 0);  // zero impulses are the answer, whatever the guess
   carom_qp_load(&s, s.options.warm_start && !nothing ? solution : NULL);
   double ready = carom_clock();
-  if (!nothing) status = methods[s.options.method].solve(&s, &workspace->arena, &figures, error);
+  if (!nothing) status = methods[s.options.method].solve(&s, &work->arena, &figures, error);
   if (status) return status;
   conclude(&s, solution, &figures);
   figures.setup_seconds += ready - start;
@@ -162,14 +157,13 @@ carom_status carom_qp_solve(carom_qp_workspace *workspace, const carom_qp_proble
   return CAROM_OK;
 }
 
-carom_status carom_qp_evaluate(carom_qp_workspace *workspace, const carom_qp_problem *problem,
-                               const carom_qp_options *options, carom_qp_solution *solution, carom_qp_info *info,
-                               carom_error *error) {
+carom_status carom_qp_evaluate(carom_qp_work *work, const carom_qp_problem *problem, const carom_qp_options *options,
+                               carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
   carom_qp_options o = options ? *options : carom_qp_default_options();
   o.method = CAROM_QP_SPG;
   o.warm_start = true;  // the impulses are read, so they are checked
   carom_qp_system s;
-  carom_status status = open_system(workspace, problem, &o, solution, &s, error);
+  carom_status status = open_system(work, problem, &o, solution, &s, error);
   if (status) return status;
   carom_qp_info figures = {.outcome = CAROM_QP_LIMIT, .velocity_scale = s.scale};
   carom_qp_load(&s, solution);

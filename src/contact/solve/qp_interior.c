@@ -246,7 +246,7 @@ carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_
   start(&m);
   carom_qp_factor *solver;
   carom_status status =
-      carom_qp_factor_create(&solver, m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, error);
+      carom_qp_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
   if (status) return status;
   info->setup_seconds += carom_clock() - begin;
   run(&m, solver, info);

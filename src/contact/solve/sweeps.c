@@ -441,7 +441,7 @@ static void alternate(carom_sweeps *s, carom_sweep_group *g, const carom_sweep_o
 
 // Few sweeps first, which is all that most groups need; then Newton's method, to the full accuracy in small groups. In
 // larger ones it is dear: there it comes after more sweeps, for those alone that are still not acceptable (rings of
-// bodies wedged by friction, on which sweeps wander about). It has one workspace, so groups take turns.
+// bodies wedged by friction, on which sweeps wander about). It has one scratch, so groups take turns.
 void carom_sweeps_solve(carom_sweeps *s, const carom_sweep_options *o) {
   bool parallel = o->threads > 1 && s->group_count > 1;
 #pragma omp parallel for num_threads(o->threads) schedule(dynamic, 1) if (parallel)

@@ -163,7 +163,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   if (status == CAROM_OK && c->grains)
     status = carom_grain_grid_create(&c->grid, m->moving_count, &c->allocator, error);
   if (status == CAROM_OK && c->swept) status = carom_sweep_create(&c->sweep, m->moving_count, &c->allocator, error);
-  if (status == CAROM_OK) status = carom_qp_workspace_create(&c->solver, &c->allocator, error);
+  if (status == CAROM_OK) status = carom_qp_work_create(&c->allocator, &c->solver, error);
   if (status == CAROM_OK && m->joint_count > 0)
     status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &c->trial, error);
   return status;
@@ -174,7 +174,7 @@ static void release(carom_stepper *stepper) {
   if (!c) return;
   carom_contacts_destroy(c->parts);
   if (c->grid.count > 0) carom_grain_grid_destroy(&c->grid);
-  carom_qp_workspace_destroy(c->solver);
+  carom_qp_work_destroy(c->solver);
   carom_sweep_destroy(&c->sweep, &c->allocator);
   carom_state_destroy(c->trial);
   void *blocks[] = {c->near,   c->impulses,         c->chosen,           c->active,

@@ -79,7 +79,7 @@ typedef struct carom_cone {
   // the program
   bool swept;  // by cone_sweep.c; else by carom/qp.h
   carom_sweep sweep;
-  carom_qp_workspace *solver;
+  carom_qp_work *solver;
   carom_qp_options options;
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
   carom_qp_body *program_bodies;                   // (moving_count + drive_count)

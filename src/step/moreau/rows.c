@@ -104,7 +104,7 @@ carom_status carom_moreau_reserve(carom_moreau *m, carom_error *error) {
   carom_lcp_work_destroy(m->work);
   m->work = NULL;
   m->work_size = 0;
-  carom_status status = carom_lcp_work_create(&m->work, m->n_capacity, &m->allocator, error);
+  carom_status status = carom_lcp_work_create(m->n_capacity, &m->allocator, &m->work, error);
   if (status == CAROM_OK) m->work_size = m->n_capacity;
   return status;
 }
