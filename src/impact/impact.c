@@ -43,15 +43,18 @@ carom_status carom_impact_work_create(int max_count, const carom_allocator *allo
   if (!k) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact");
   *k = (carom_impact_work){.allocator = a, .capacity = max_count};
   size_t n = (size_t)max_count, own = (doubles_for(n) * sizeof(double) + 63) / 64 * 64;
-  size_t normal = carom_normal_work_size(max_count), friction = carom_friction_work_size(max_count);
-  k->memory = carom_allocate(&a, own + normal + friction, 1);
+  k->memory = carom_allocate(&a, own + carom_normal_work_size(max_count), 1);
   if (!k->memory) {
     carom_release(&a, k);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact of %d contacts", max_count);
   }
   place(k, n, k->memory);
   carom_normal_work_place(&k->normal, max_count, (unsigned char *)k->memory + own);
-  carom_friction_work_place(&k->friction, max_count, (unsigned char *)k->memory + own + normal);
+  carom_status status = carom_friction_work_create(max_count, &a, &k->friction, error);
+  if (status != CAROM_OK) {
+    carom_impact_work_destroy(k);
+    return status;
+  }
   *work = k;
   return CAROM_OK;
 }
@@ -59,6 +62,7 @@ carom_status carom_impact_work_create(int max_count, const carom_allocator *allo
 void carom_impact_work_destroy(carom_impact_work *work) {
   if (!work) return;
   carom_allocator a = work->allocator;
+  carom_friction_work_destroy(&a, &work->friction);
   carom_release(&a, work->memory);
   carom_release(&a, work);
 }

@@ -5,24 +5,23 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_FRICTION_H
 #define CAROM_SRC_CONTACT_SOLVE_FRICTION_H
 
-#include "carom/base.h"
+#include "contact/solve/newton.h"
 
 typedef struct carom_friction_info {
   bool converged;
-  int sweeps;
-  double change;  // last change of a contact velocity, over the largest of b
+  int sweeps;     // linear systems solved
+  double change;  // residual, over the largest of b
 } carom_friction_info;
 
-// Scratch for up to n contacts, from one block.
+// Scratch for up to n contacts.
 typedef struct carom_friction_work {
-  double *A;               // (3n x 3n)
-  double *z, *rhs, *last;  // (3n)
-  double *P, *v;           // (3n) polished
-  int *index, *pivot;      // (3n)
+  carom_block *blocks;  // (n)
+  carom_newton *newton;
 } carom_friction_work;
 
-size_t carom_friction_work_size(int n);
-void carom_friction_work_place(carom_friction_work *work, int n, void *memory);
+carom_status carom_friction_work_create(int n, const carom_allocator *allocator, carom_friction_work *work,
+                                        carom_error *error);
+void carom_friction_work_destroy(const carom_allocator *allocator, carom_friction_work *work);  // zero is fine
 
 // W (3n x 3n), b and P (3n): P is the first guess and the answer; v (3n) is b + W P at the end. Velocities within
 // `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.

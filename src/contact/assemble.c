@@ -1,0 +1,102 @@
+#include "contact/assemble.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+carom_status carom_assembly_create(const carom_model *model, const carom_allocator *allocator,
+                                   carom_assembly **assembly, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_assembly *s = CAROM_NEW(&a, carom_assembly, 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems");
+  *s = (carom_assembly){.model = model, .allocator = a};
+  s->row_start = CAROM_NEW(&a, int, model->body_count + 2);
+  s->b = CAROM_NEW(&a, double, 6 * model->body_count);
+  s->y = CAROM_NEW(&a, double, 6 * model->body_count);
+  if (!s->row_start || !s->b || !s->y) {
+    carom_assembly_destroy(s);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems of %d bodies", model->body_count);
+  }
+  *assembly = s;
+  return CAROM_OK;
+}
+
+void carom_assembly_destroy(carom_assembly *s) {
+  if (!s) return;
+  carom_allocator a = s->allocator;
+  void *blocks[] = {s->row_start, s->ends, s->b, s->y, s};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+}
+
+// ---- free bodies ----------------------------------------------------------------------------------------------------
+
+// A counting sort of the ends of all rows by body.
+static bool sort_by_body(carom_assembly *s, const carom_row *rows, int count) {
+  int *start = s->row_start, bodies = s->model->body_count;
+  if (!carom_reserve(&s->allocator, (void **)&s->ends, &s->end_capacity, 2 * count, sizeof *s->ends)) return false;
+  memset(start, 0, ((size_t)bodies + 2) * sizeof *start);
+  for (int i = 0; i < 2 * count; i++)
+    if (carom_body_moves(s->model, rows[i / 2].body[i % 2])) start[rows[i / 2].body[i % 2] + 2]++;
+  for (int b = 0; b < bodies; b++) start[b + 2] += start[b + 1];
+  for (int i = 0; i < 2 * count; i++)  // start[b + 1] moves from where b begins to where b + 1 does
+    if (carom_body_moves(s->model, rows[i / 2].body[i % 2])) s->ends[start[rows[i / 2].body[i % 2] + 1]++] = i;
+  return true;
+}
+
+carom_status carom_assemble(carom_assembly *s, const carom_row *rows, int count, const carom_mat3 *inverse_inertia,
+                            double *W, carom_error *error) {
+  if (!sort_by_body(s, rows, count))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d rows", count);
+  memset(W, 0, (size_t)count * (size_t)count * sizeof *W);
+  for (int b = 0; b < s->model->body_count; b++)
+    for (int q = s->row_start[b]; q < s->row_start[b + 1]; q++) {
+      int j = s->ends[q] / 2, end = s->ends[q] % 2;
+      double *column = W + (size_t)j * (size_t)count;
+      carom_vec3 v = cm_scale(s->model->bodies[b].inverse_mass, rows[j].linear[end]);
+      carom_vec3 w = cm_mulv(inverse_inertia[b], rows[j].angular[end]);
+      for (int p = s->row_start[b]; p < s->row_start[b + 1]; p++) {
+        const carom_row *row = &rows[s->ends[p] / 2];
+        int at = s->ends[p] % 2;
+        column[s->ends[p] / 2] += cm_dot(row->linear[at], v) + cm_dot(row->angular[at], w);
+      }
+    }
+  return CAROM_OK;
+}
+
+// ---- bodies that something couples ----------------------------------------------------------------------------------
+
+void carom_row_push_six(const carom_model *model, const carom_row *row, double impulse, double *b) {
+  for (int end = 0; end < 2; end++) {
+    if (!carom_body_moves(model, row->body[end])) continue;
+    const carom_vec3 *f = &row->linear[end], *t = &row->angular[end];
+    double *to = b + 6 * row->body[end];
+    to[0] += impulse * f->x, to[1] += impulse * f->y, to[2] += impulse * f->z;
+    to[3] += impulse * t->x, to[4] += impulse * t->y, to[5] += impulse * t->z;
+  }
+}
+
+double carom_row_rate_six(const carom_model *model, const carom_row *row, const double *v) {
+  double rate = 0;
+  for (int end = 0; end < 2; end++) {
+    if (!carom_body_moves(model, row->body[end])) continue;
+    const double *V = v + 6 * row->body[end];
+    rate += cm_dot(row->linear[end], cm_vec3(V[0], V[1], V[2])) + cm_dot(row->angular[end], cm_vec3(V[3], V[4], V[5]));
+  }
+  return rate;
+}
+
+carom_status carom_assemble_by(carom_assembly *s, const carom_row *rows, int count, const carom_response *response,
+                               double *W, carom_error *error) {
+  memset(s->b, 0, 6 * (size_t)s->model->body_count * sizeof *s->b);
+  memset(s->y, 0, 6 * (size_t)s->model->body_count * sizeof *s->y);
+  for (int j = 0; j < count; j++) {
+    carom_row_push_six(s->model, &rows[j], 1, s->b);
+    carom_status status = response->answer(response->context, s->b, s->y, error);
+    for (int end = 0; end < 2; end++)
+      if (carom_body_moves(s->model, rows[j].body[end])) memset(s->b + 6 * rows[j].body[end], 0, 6 * sizeof *s->b);
+    if (status != CAROM_OK) return status;
+    for (int i = 0; i < count; i++)
+      W[(size_t)i + (size_t)j * (size_t)count] = carom_row_rate_six(s->model, &rows[i], s->y);
+  }
+  return CAROM_OK;
+}

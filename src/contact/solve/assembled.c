@@ -1,0 +1,148 @@
+#include "contact/solve/assembled.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solve/lcp_kernels.h"
+
+static const double PI = 3.14159265358979323846;
+
+// ---- polygons -------------------------------------------------------------------------------------------------------
+
+void carom_block_corner(const carom_block *b, int corner, double d[2]) {
+  double angle = b->angle + 2 * PI * corner / b->corners;
+  d[0] = cos(angle), d[1] = sin(angle);
+}
+
+// Where t, outside, is projected to on the polygon of that radius: P_t = radius c + s e, with c the corner and e the
+// edge (zero where the corner itself is nearest).
+typedef struct side {
+  double c[2], e[2], s;
+} side;
+
+static side nearest_side(const carom_block *b, const double t[2], double radius) {
+  double step = 2 * PI / b->corners, angle = atan2(t[1], t[0]) - b->angle, next[2];
+  int corner = (int)floor(angle / step);
+  side n = {.s = 0};
+  carom_block_corner(b, corner, n.c);
+  carom_block_corner(b, corner + 1, next);
+  double e[2] = {next[0] - n.c[0], next[1] - n.c[1]}, ee = e[0] * e[0] + e[1] * e[1];
+  double s = ((t[0] - radius * n.c[0]) * e[0] + (t[1] - radius * n.c[1]) * e[1]) / ee;
+  if (s >= radius) memcpy(n.c, next, sizeof next);
+  if (s > 0 && s < radius) memcpy(n.e, e, sizeof e), n.s = s;
+  return n;
+}
+
+static bool in_polygon(const carom_block *b, const double t[2], double radius) {
+  double step = 2 * PI / b->corners, angle = atan2(t[1], t[0]) - b->angle, into = angle - step * floor(angle / step);
+  return hypot(t[0], t[1]) * cos(into - step / 2) <= radius * cos(step / 2);
+}
+
+static void polygon_law(const carom_block *b, const double *z, double *P, double D[3][3]) {
+  side n = nearest_side(b, z + 1, b->mu * z[0]);
+  double ee = n.e[0] * n.e[0] + n.e[1] * n.e[1], ce = ee > 0 ? (n.c[0] * n.e[0] + n.c[1] * n.e[1]) / ee : 0;
+  for (int r = 0; r < 2; r++) {
+    P[1 + r] = b->mu * z[0] * n.c[r] + n.s * n.e[r];
+    if (!D) continue;
+    D[1 + r][0] = b->mu * (n.c[r] - ce * n.e[r]);
+    for (int q = 0; q < 2; q++) D[1 + r][1 + q] = ee > 0 ? n.e[r] * n.e[q] / ee : 0;
+  }
+}
+
+// ---- laws -----------------------------------------------------------------------------------------------------------
+
+static void disc_law(const carom_block *b, const double *z, double size, double *P, double D[3][3]) {
+  double limit = b->mu * z[0];
+  for (int r = 1; r < b->width; r++) {
+    P[r] = limit * z[r] / size;
+    if (!D) continue;
+    D[r][0] = b->mu * z[r] / size;
+    for (int q = 1; q < b->width; q++) D[r][q] = limit / size * ((r == q) - z[r] * z[q] / (size * size));
+  }
+}
+
+static bool sticks(const carom_block *b, const double *z, double size) {
+  return b->corners > 0 && b->width == 3 ? in_polygon(b, z + 1, b->mu * z[0]) : size <= b->mu * z[0];
+}
+
+void carom_block_law(const carom_block *b, const double *z, double *P, double D[3][3]) {
+  bool closed = b->kind == CAROM_BLOCK_FREE || z[0] > 0;
+  if (D) memset(D, 0, 9 * sizeof(double));
+  for (int r = 0; r < b->width; r++) P[r] = closed ? z[r] : 0;
+  for (int r = 0; r < b->width && D && closed; r++) D[r][r] = 1;
+  if (!closed || b->width == 1) return;
+  double size = b->width == 3 ? hypot(z[1], z[2]) : fabs(z[1]);
+  if (sticks(b, z, size)) return;
+  if (b->corners > 0 && b->width == 3)
+    polygon_law(b, z, P, D);
+  else
+    disc_law(b, z, size, P, D);
+}
+
+// ---- residuals ------------------------------------------------------------------------------------------------------
+
+double carom_block_response(const carom_assembled *a, const carom_block *b) {
+  double sum = 0;
+  for (int r = b->first; r < b->first + b->width; r++) sum += a->W[(size_t)r * ((size_t)a->rows + 1)];
+  return sum / b->width;
+}
+
+// Where the law does not move z, P - law(z) would lose u to the round-off of a large P.
+double carom_block_residual(const carom_assembled *a, const carom_block *b, const double *P, const double *u) {
+  double response = carom_block_response(a, b), z[3] = {0}, law[3], worst = 0;
+  if (!(response > 0)) return 0;
+  for (int r = 0; r < b->width; r++) z[r] = P[b->first + r] - u[b->first + r] / response;
+  carom_block_law(b, z, law, NULL);
+  for (int r = 0; r < b->width; r++) {
+    double off = law[r] == z[r] ? u[b->first + r] : response * (P[b->first + r] - law[r]);
+    if (!(fabs(off) <= worst)) worst = fabs(off);
+  }
+  return worst;
+}
+
+void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u) {
+  memcpy(u, a->u0, (size_t)a->rows * sizeof *u);
+  carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, P, u);
+}
+
+double carom_assembled_scale(const carom_assembled *a) { return carom_lcp_largest(a->rows, a->u0); }
+
+double carom_assembled_residual(const carom_assembled *a, const double *P, const double *u) {
+  double worst = 0;
+  for (int i = 0; i < a->count; i++) {
+    double own = carom_block_residual(a, &a->blocks[i], P, u);
+    if (!(own <= worst)) worst = own;
+  }
+  return isfinite(worst) ? worst : INFINITY;
+}
+
+// ---- sweeps ---------------------------------------------------------------------------------------------------------
+
+enum { SWEEPS_PER_LOOK = 8 };  // at the residual; velocities are made afresh then, to shed round-off
+
+// The normal first, then the tangents with the velocities that its change leaves: the law of a block alone, twice.
+static void visit(const carom_assembled *a, const carom_block *b, double *P, double *u) {
+  double normal = a->W[(size_t)b->first * ((size_t)a->rows + 1)], across = 0, change[3] = {0}, z[3] = {0}, law[3];
+  const double *W = a->W + (size_t)b->first * (size_t)a->rows;
+  for (int r = 1; r < b->width; r++) across += a->W[(size_t)(b->first + r) * ((size_t)a->rows + 1)] / (b->width - 1);
+  if (!(normal > 0)) return;
+  double n = P[b->first] - u[b->first] / normal;
+  z[0] = b->kind == CAROM_BLOCK_FREE ? n : fmax(n, 0);
+  change[0] = z[0] - P[b->first];
+  for (int r = 1; r < b->width; r++)
+    z[r] = across > 0 ? P[b->first + r] - (u[b->first + r] + W[b->first + r] * change[0]) / across : 0;
+  carom_block_law(b, z, law, NULL);
+  for (int r = 0; r < b->width; r++) change[r] = law[r] - P[b->first + r], P[b->first + r] = law[r];
+  carom_lcp_combine(a->rows, b->width, W, a->rows, NULL, change, u);
+}
+
+double carom_assembled_sweep(const carom_assembled *a, double good, int sweeps, double *P, double *u, int *done) {
+  double residual = carom_assembled_residual(a, P, u);
+  for (int round = 1; round <= sweeps && residual > good; round++, ++*done) {
+    for (int i = 0; i < a->count; i++) visit(a, &a->blocks[i], P, u);
+    if (round % SWEEPS_PER_LOOK != 0 && round < sweeps) continue;
+    carom_assembled_velocity(a, P, u);
+    residual = carom_assembled_residual(a, P, u);
+  }
+  return residual;
+}

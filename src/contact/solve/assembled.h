@@ -1,0 +1,57 @@
+// The contact problem with all velocities eliminated: along the rows of all contacts
+//
+//     u = u0 + W P,      W = J S J',
+//
+// with S what bodies, joints and whatever else is solved for make of an impulse, and the bias in u0. Rows come in
+// blocks:
+//
+//     contact   normal, then 0, 1 or 2 tangents:  0 <= P_n complementary to u_n >= 0, and Coulomb friction: P_t within
+//               mu P_n times the unit disc, or a polygon in it, taking as much energy out of u_t as that allows
+//     free      one row of a joint:  u = 0
+//
+// The laws as projections (Alart and Curnier 1991): P = law(P - u / r) for any r > 0, which makes one residual for all
+// solvers: r |P - law(P - u / r)| with r the block's own response, a velocity.
+#ifndef CAROM_SRC_CONTACT_SOLVE_ASSEMBLED_H
+#define CAROM_SRC_CONTACT_SOLVE_ASSEMBLED_H
+
+#include "carom/base.h"
+
+enum { CAROM_BLOCK_ROWS = 3 };
+
+typedef enum carom_block_kind { CAROM_BLOCK_CONTACT, CAROM_BLOCK_FREE } carom_block_kind;
+
+typedef struct carom_block {
+  carom_block_kind kind;
+  int first, width;  // its rows
+  double mu;
+  int corners;   // of the polygon that friction is kept in; 0: the disc. With one tangent it is an interval
+  double angle;  // of the polygon's first corner, rad
+} carom_block;
+
+// A borrowed view.
+typedef struct carom_assembled {
+  int count, rows;            // blocks, and their rows
+  const carom_block *blocks;  // (count) with ascending rows
+  const double *W;            // (rows x rows) column-major; symmetric or nearly so
+  const double *u0;           // (rows)
+} carom_assembled;
+
+// Corner number `corner` of a block's polygon.
+void carom_block_corner(const carom_block *block, int corner, double d[2]);
+// The law of a block at z (width), and its derivative if D is not null.
+void carom_block_law(const carom_block *block, const double *z, double *P, double D[3][3]);
+// r of the residual: the mean response of the block's rows; 0 where nothing can move.
+double carom_block_response(const carom_assembled *a, const carom_block *block);
+// What a block is off by, m/s (rad/s); P and u are those of all rows.
+double carom_block_residual(const carom_assembled *a, const carom_block *block, const double *P, const double *u);
+
+void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u);  // u = u0 + W P
+double carom_assembled_scale(const carom_assembled *a);                               // the largest |u0|
+// The worst of all blocks; infinite where a number is not finite.
+double carom_assembled_residual(const carom_assembled *a, const double *P, const double *u);
+
+// Sweeps of projected Gauss-Seidel from P, with u up to date, until the residual is `good`; returns it and adds to
+// *done.
+double carom_assembled_sweep(const carom_assembled *a, double good, int sweeps, double *P, double *u, int *done);
+
+#endif

@@ -1,0 +1,302 @@
+#include "contact/solve/newton.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "solve/lcp_inverse.h"
+#include "solve/lcp_kernels.h"
+
+// eps over the block's response: close to a solution, far from it, and in the end. Far from a solution a small eps is
+// of no use, since laws that contradict each other then have huge impulses: the problem is solved with a large one
+// first, and again with smaller ones.
+static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-1, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
+static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
+// Of a round, over its first miss: met to round-off, met well enough where round-off ends the progress, lost.
+static const double SETTLED = 1e-12, CLOSE = 1e-8, RUNAWAY = 1e3;
+enum {
+  NEAR_STEPS = 6,
+  FAR_STEPS = 15,
+  FAR_STEPS_MAX = 300,
+  HALVINGS = 5,
+  CHORDS = 30,
+  QUICK = 3,
+  POLISHINGS = 6,
+  STARTS = 3
+};
+
+struct carom_newton {
+  carom_allocator allocator;
+  int capacity;
+  void *memory;
+  double *K, *panel;        // (rows x rows) the system of a step, then its inverse
+  double *P0, *P, *u;       // (rows) centre of the round, the iterate and its velocities
+  double *F, *trial, *v;    // (rows) P - law, another iterate and its velocities
+  double *rhs, *x, *best;   // (rows)
+  double (*D)[3][3], *eps;  // (blocks; room for rows)
+  int *active, *swaps;      // (rows) rows whose law is not open
+  int k;
+};
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton,
+                                 carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_newton *n = CAROM_NEW(&a, carom_newton, 1);
+  size_t r = (size_t)(rows > 0 ? rows : 1);
+  double *next = n ? carom_allocate(&a, r * (r + CAROM_LCP_INVERSE_PANEL + 9 + 9 + 1 + 1), sizeof *next) : NULL;
+  if (!next) {
+    carom_release(&a, n);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d rows", rows);
+  }
+  *n = (carom_newton){.allocator = a, .capacity = rows, .memory = next};
+  n->K = next, next += r * r;
+  n->panel = next, next += CAROM_LCP_INVERSE_PANEL * r;
+  double **const vectors[] = {&n->P0, &n->P, &n->u, &n->F, &n->trial, &n->v, &n->rhs, &n->x, &n->best};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = next, next += r;
+  n->D = (double(*)[3][3])next, next += 9 * r;
+  n->eps = next, next += r;
+  n->active = (int *)next;
+  n->swaps = n->active + r;
+  *newton = n;
+  return CAROM_OK;
+}
+
+void carom_newton_destroy(carom_newton *n) {
+  if (!n) return;
+  carom_allocator a = n->allocator;
+  carom_release(&a, n->memory);
+  carom_release(&a, n);
+}
+
+int carom_newton_capacity(const carom_newton *n) { return n->capacity; }
+
+// ---- the equations of a round ---------------------------------------------------------------------------------------
+
+static void set_eps(carom_newton *n, const carom_assembled *a, double eps) {
+  for (int i = 0; i < a->count; i++) n->eps[i] = eps * carom_block_response(a, &a->blocks[i]);
+}
+
+// F = P - law(P0 - u / eps), and the derivatives of the laws where asked for.
+static void equations(carom_newton *n, const carom_assembled *a, const double *P, const double *u, bool derivatives) {
+  for (int i = 0; i < a->count; i++) {
+    const carom_block *b = &a->blocks[i];
+    double z[3], law[3] = {0};
+    for (int r = 0; r < b->width; r++) z[r] = n->P0[b->first + r] - u[b->first + r] / n->eps[i];
+    if (n->eps[i] > 0)
+      carom_block_law(b, z, law, derivatives ? n->D[i] : NULL);
+    else if (derivatives)
+      memset(n->D[i], 0, sizeof n->D[i]);
+    for (int r = 0; r < b->width; r++) n->F[b->first + r] = P[b->first + r] - law[r];
+  }
+}
+
+// What the impulses miss the laws by, as the root of an energy, so that light and heavy bodies count alike; and what
+// round-off of the velocities, which are of the size `scale`, makes of it.
+static double miss(const carom_newton *n, const carom_assembled *a, double scale, double *noise) {
+  double sum = 0, floor = 0, tiny = 4 * DBL_EPSILON * scale;
+  for (int i = 0; i < a->count; i++) {
+    const carom_block *b = &a->blocks[i];
+    for (int r = b->first; r < b->first + b->width && n->eps[i] > 0; r++) {
+      double W = a->W[(size_t)r * ((size_t)a->rows + 1)], off = tiny / n->eps[i];
+      sum += W * n->F[r] * n->F[r];
+      floor += W * off * off;
+    }
+  }
+  *noise = sqrt(floor);
+  return sqrt(sum);
+}
+
+// (eps + D W) dP = -eps F over the rows that are not open; those that are go to zero at once.
+static bool factor(carom_newton *n, const carom_assembled *a) {
+  n->k = 0;
+  for (int i = 0; i < a->count; i++)
+    if (n->D[i][0][0] != 0)
+      for (int r = 0; r < a->blocks[i].width; r++) n->active[n->k++] = a->blocks[i].first + r;
+  for (int j = 0; j < n->k; j++) {
+    const double *column = a->W + (size_t)n->active[j] * (size_t)a->rows;
+    double *to = n->K + (size_t)j * (size_t)n->k;
+    int row = 0;
+    for (int i = 0; i < a->count; i++) {
+      const carom_block *b = &a->blocks[i];
+      if (n->D[i][0][0] == 0) continue;
+      for (int r = 0; r < b->width; r++, row++) {
+        to[row] = row == j ? n->eps[i] : 0;
+        for (int q = 0; q < b->width; q++) to[row] += n->D[i][r][q] * column[b->first + q];
+      }
+    }
+  }
+  return carom_lcp_inverse(n->k, n->K, n->k, n->panel, n->swaps) == CAROM_OK;
+}
+
+// The step from F, with what the open rows' own steps do to the others, into `x` (rows).
+static void find_step(carom_newton *n, const carom_assembled *a) {
+  memset(n->x, 0, (size_t)a->rows * sizeof *n->x);
+  for (int i = 0; i < a->count; i++)
+    for (int r = a->blocks[i].first; r < a->blocks[i].first + a->blocks[i].width && n->D[i][0][0] == 0; r++)
+      n->x[r] = -n->F[r];
+  memset(n->v, 0, (size_t)a->rows * sizeof *n->v);
+  carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, n->x, n->v);
+  int row = 0;
+  for (int i = 0; i < a->count; i++) {
+    const carom_block *b = &a->blocks[i];
+    if (n->D[i][0][0] == 0) continue;
+    for (int r = 0; r < b->width; r++, row++) {
+      n->rhs[row] = -n->eps[i] * n->F[b->first + r];
+      for (int q = 0; q < b->width; q++) n->rhs[row] -= n->D[i][r][q] * n->v[b->first + q];
+    }
+  }
+  double *dP = n->trial;
+  memset(dP, 0, (size_t)n->k * sizeof *dP);
+  carom_lcp_combine(n->k, n->k, n->K, n->k, NULL, n->rhs, dP);
+  for (int j = 0; j < n->k; j++) n->x[n->active[j]] = dP[j];
+}
+
+// ---- rounds ---------------------------------------------------------------------------------------------------------
+
+// What has been reached.
+typedef struct search {
+  const carom_assembled *a;
+  carom_newton_goal goal;
+  double scale;  // the largest velocity without impulses
+  double least;  // residual of `best`
+  int steps;
+} search;
+
+static void hold(carom_newton *n, const carom_assembled *a) { memcpy(n->P0, n->P, (size_t)a->rows * sizeof *n->P); }
+
+static void go_to(carom_newton *n, const carom_assembled *a, const double *P) {
+  if (P != n->P) memcpy(n->P, P, (size_t)a->rows * sizeof *P);
+  carom_assembled_velocity(a, n->P, n->u);
+}
+
+// The impulses as the laws would have them, and how good they are; keeps the best.
+static double judge(carom_newton *n, search *s) {
+  const carom_assembled *a = s->a;
+  equations(n, a, n->P, n->u, false);
+  for (int r = 0; r < a->rows; r++) n->P[r] -= n->F[r];
+  go_to(n, a, n->P);
+  double residual = carom_assembled_residual(a, n->P, n->u);
+  if (residual < s->least) {
+    s->least = residual;
+    memcpy(n->best, n->P, (size_t)a->rows * sizeof *n->P);
+  }
+  return residual;
+}
+
+// How far off the equations are after `length` of the step, which is in `trial` and `v` then.
+static double try_length(carom_newton *n, const carom_assembled *a, double length) {
+  double noise;
+  for (int r = 0; r < a->rows; r++) n->trial[r] = n->P[r] + length * n->x[r];
+  carom_assembled_velocity(a, n->trial, n->v);
+  equations(n, a, n->trial, n->v, false);
+  return miss(n, a, 0, &noise);
+}
+
+// Goes along the step as far as it helps. Where no length does, laws hinder each other: a whole step leads elsewhere.
+static double move(carom_newton *n, const carom_assembled *a, double off) {
+  double length = 1, now = try_length(n, a, 1);
+  for (int k = 0; k < HALVINGS && !(now < (1 - 1e-4 * length) * off); k++) now = try_length(n, a, length *= 0.5);
+  if (!(now < off)) now = try_length(n, a, 1);
+  memcpy(n->P, n->trial, (size_t)a->rows * sizeof *n->P);
+  memcpy(n->u, n->v, (size_t)a->rows * sizeof *n->u);
+  return now;
+}
+
+// The round with the present eps and P0. True when its equations were met.
+static bool run_round(carom_newton *n, int max_steps, search *s) {
+  const carom_assembled *a = s->a;
+  equations(n, a, n->P, n->u, true);
+  double noise, off = miss(n, a, s->scale, &noise), first = off;
+  double enough = fmax(SETTLED * first, noise), close = fmax(CLOSE * first, 10 * noise);
+  for (int step = 0; step < max_steps && off > enough; step++) {
+    if (!factor(n, a)) return false;
+    find_step(n, a);
+    s->steps++;
+    double before = off;
+    off = move(n, a, off);
+    if (!(off <= RUNAWAY * first)) return false;
+    if (off <= close && off > 0.5 * before) break;
+    equations(n, a, n->P, n->u, true);
+  }
+  return off <= close;
+}
+
+// Further rounds with the laws linearised as they are and the inverse at hand, as long as each halves the residual.
+static void finish(carom_newton *n, search *s) {
+  const carom_assembled *a = s->a;
+  if (s->steps == 0) return;
+  double before = INFINITY, residual = judge(n, s);
+  for (int round = 0; round < CHORDS && residual < 0.5 * before && s->least > s->goal.good; round++) {
+    hold(n, a);
+    equations(n, a, n->P, n->u, false);
+    find_step(n, a);
+    for (int r = 0; r < a->rows; r++) n->P[r] += n->x[r];
+    carom_assembled_velocity(a, n->P, n->u);
+    before = residual;
+    residual = judge(n, s);
+  }
+}
+
+// From impulses that are nearly right.
+static void solve_near(carom_newton *n, search *s) {
+  set_eps(n, s->a, NEAR_EPS);
+  hold(n, s->a);
+  if (run_round(n, NEAR_STEPS, s)) finish(n, s);
+}
+
+// From any. eps falls as long as rounds end within a few steps, and rises when they do not.
+static void solve_far(carom_newton *n, search *s) {
+  double eps = FIRST_EPS, fall = FALL;
+  int last = s->steps + FAR_STEPS_MAX;
+  for (int round = 0; round < FAR_STEPS_MAX && s->least > s->goal.wanted && s->steps < last; round++) {
+    int before = s->steps;
+    double least = s->least;
+    set_eps(n, s->a, eps);
+    hold(n, s->a);
+    if (run_round(n, FAR_STEPS, s)) {
+      if (eps <= FINISH_EPS)
+        finish(n, s);
+      else
+        judge(n, s);
+      fall = s->steps - before <= QUICK ? fmax(0.1 * fall, 1e-3) : fall;
+      if (eps <= LAST_EPS && s->least > 0.5 * least) return;  // polishing and another start may do better
+      eps = fmax(eps * fall, LAST_EPS);
+    } else {
+      go_to(n, s->a, n->P0);
+      eps = fmin(RISE * eps, 1);
+      fall = fmin(sqrt(fall), SLOWEST_FALL);
+    }
+    if (s->least <= s->goal.accepted && s->least > 0.5 * least) return;
+  }
+}
+
+// The last digits: a tiny eps loses them to round-off.
+static void polish(carom_newton *n, search *s) {
+  double before = INFINITY;
+  for (int round = 0; round < POLISHINGS && s->least > s->goal.good && s->least < 0.5 * before; round++) {
+    before = s->least;
+    go_to(n, s->a, n->best);
+    solve_near(n, s);
+  }
+}
+
+double carom_newton_solve(carom_newton *n, const carom_assembled *problem, const carom_newton_goal *goal, double *P,
+                          double *u, int *steps) {
+  search s = {.a = problem, .goal = *goal, .scale = carom_assembled_scale(problem)};
+  go_to(n, problem, P);
+  memcpy(n->best, P, (size_t)problem->rows * sizeof *P);
+  s.least = carom_assembled_residual(problem, n->P, n->u);
+  polish(n, &s);
+  for (int start = 0; start < STARTS && s.least > goal->wanted && (start == 0 || s.least > goal->accepted); start++) {
+    go_to(n, problem, n->best);
+    solve_far(n, &s);
+    polish(n, &s);
+  }
+  memcpy(P, n->best, (size_t)problem->rows * sizeof *P);
+  carom_assembled_velocity(problem, P, u);
+  *steps += s.steps;
+  return s.least;
+}

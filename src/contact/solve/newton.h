@@ -1,0 +1,31 @@
+// Newton's method on the contact laws, for the assembled problem. Redundant contacts make the laws singular: any of
+// many impulses will do. We take one near to the impulses at hand, by proximal rounds (Rockafellar 1976): with P0 the
+// impulses of the round before and eps > 0 a response, in each round
+//
+//     P = law(P0 - u(P) / eps)
+//
+// which is the augmented Lagrangian of Alart and Curnier (1991); where P = P0, the laws are met exactly, whatever eps.
+// What rests keeps the impulses that it has.
+#ifndef CAROM_SRC_CONTACT_SOLVE_NEWTON_H
+#define CAROM_SRC_CONTACT_SOLVE_NEWTON_H
+
+#include "contact/solve/assembled.h"
+
+typedef struct carom_newton carom_newton;  // scratch for problems up to a size
+
+carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton, carom_error *error);
+void carom_newton_destroy(carom_newton *newton);  // null is fine
+int carom_newton_capacity(const carom_newton *newton);
+
+// Residuals, m/s: impulses that are `good` are left alone, those `wanted` will do, and for those `accepted` no great
+// effort is made.
+typedef struct carom_newton_goal {
+  double good, wanted, accepted;
+} carom_newton_goal;
+
+// Improves P (rows) and brings u (rows) up to date; on failure the better of start and end stays. Returns the residual
+// reached, and adds the linear systems that it solved to *steps. Never allocates.
+double carom_newton_solve(carom_newton *newton, const carom_assembled *problem, const carom_newton_goal *goal,
+                          double *P, double *u, int *steps);
+
+#endif
