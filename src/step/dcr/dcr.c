@@ -82,7 +82,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   if (status == CAROM_OK) status = carom_joints_create(model, &w->allocator, &w->joints, error);
   if (status == CAROM_OK) status = carom_impact_work_create(CAROM_DCR_LAW_MAX, &w->allocator, &w->law_work, error);
   if (status == CAROM_OK && model->joint_count > 0)
-    status = carom_impact_system_create(model, &w->allocator, &w->latches, error);
+    status = carom_impact_system_create(model, stepper->options.law, &w->allocator, &w->latches, error);
   if (status == CAROM_OK)
     status = carom_state_create(model->body_count, model->joint_count, &w->allocator, &w->start, error);
   if (status == CAROM_OK)
