@@ -136,7 +136,7 @@ static carom_status find_pairs(carom_stepper *stepper, const carom_state *state,
                    cm_norm(carom_state_angular_velocity(stepper->model, state, i)) * radius;
     w->reach[i] = 1.5 * dt * (speed + 2 * dt * w->restlessness[i]);
   }
-  carom_status status = carom_contacts_update(w->contacts, state->x, state->q, w->reach, error);
+  carom_status status = carom_contacts_update(w->contacts, state, w->reach, error);
   if (status != CAROM_OK) return status;
   int count = w->contacts->pair_count;
   if (!carom_reserve(&w->allocator, (void **)&w->pairs, &w->pair_capacity, count, sizeof *w->pairs))
@@ -164,7 +164,7 @@ static double relative_motion(const carom_stepper *stepper, const carom_state *f
 }
 
 static carom_motion motion_of(const carom_contacts *set, const carom_state *from, const carom_state *to, int part) {
-  carom_placed a = carom_contacts_place(set, part, from->x, from->q), b = carom_contacts_place(set, part, to->x, to->q);
+  carom_placed a = carom_contacts_place(set, part, from), b = carom_contacts_place(set, part, to);
   return (carom_motion){a.shape, a.pose, b.pose};
 }
 

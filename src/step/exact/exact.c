@@ -187,7 +187,7 @@ static void sort_groups(carom_exact *e) {
 // Candidate pairs for the whole step, and the groups they make.
 static carom_status find_groups(carom_exact *e, const carom_state *state, carom_error *error) {
   for (int i = 0; i < state->body_count; i++) e->reach[i] = e->bodies[i].allowed;
-  carom_status status = carom_contacts_update(e->contacts, state->x, state->q, e->reach, error);
+  carom_status status = carom_contacts_update(e->contacts, state, e->reach, error);
   if (status == CAROM_OK) status = reserve_pairs(e, error);
   if (status != CAROM_OK) return status;
   join_bodies(e);
@@ -271,7 +271,7 @@ static carom_status measure_pairs(carom_exact *e, const carom_state *state, cons
                                   carom_ledger *ledger, carom_error *error) {
   for (int i = 0; i < e->contacts->pair_count; i++) {
     if (!in_group(e, state, g, i)) continue;
-    carom_status status = carom_contacts_distance(e->contacts, i, state->x, state->q, &e->near[i]);
+    carom_status status = carom_contacts_distance(e->contacts, i, state, &e->near[i]);
     if (status != CAROM_OK)
       return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
                         e->model->bodies[e->contacts->pairs[i].body_a].name,
@@ -303,8 +303,8 @@ static carom_status take_points(carom_exact *e, const carom_state *state, int pa
                     sizeof *e->touching))
       return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   carom_contact *points = e->touching + e->touching_count;
-  int count = carom_contacts_of_pair(e->contacts, pair, state->x, state->q, &e->near[pair], CAROM_CONTACT_POLYGON,
-                                     touch, points);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, touch, touch};
+  int count = carom_contacts_of_pair(e->contacts, pair, state, &e->near[pair], &query, points);
   for (int i = 0; i < count; i++)
     if (points[i].gap <= e->near[pair].distance + touch) e->touching[e->touching_count++] = points[i];
   return CAROM_OK;

@@ -84,8 +84,8 @@ void carom_exact_release_opened(carom_exact *e, const carom_state *state) {
     int a = e->resting[i].part_a, b = e->resting[i].part_b;
     // A latch that closed holds the bodies from now on.
     if (carom_joints_hold(e->model, state, e->contacts->body_of_part[a], e->contacts->body_of_part[b])) continue;
-    carom_placed pa = carom_contacts_place(e->contacts, a, state->x, state->q);
-    carom_placed pb = carom_contacts_place(e->contacts, b, state->x, state->q);
+    carom_placed pa = carom_contacts_place(e->contacts, a, state);
+    carom_placed pb = carom_contacts_place(e->contacts, b, state);
     carom_distance_result d;
     carom_status status = carom_distance(&pa, &pb, NULL, &d);
     double open = CAROM_EXACT_RELEASE * (extent_of(e, a) + extent_of(e, b));
@@ -130,14 +130,14 @@ static carom_status take_held(carom_exact *e, const carom_state *state, const ca
   for (int i = 0; i < e->contacts->pair_count && e->resting_count > 0; i++) {
     const carom_part_pair *pair = &e->contacts->pairs[i];
     if (e->pair_group[i] != g->root || !carom_exact_is_resting(e, pair)) continue;
-    carom_status status = carom_contacts_distance(e->contacts, i, state->x, state->q, &e->near[i]);
+    carom_status status = carom_contacts_distance(e->contacts, i, state, &e->near[i]);
     if (status == CAROM_OK) status = reserve(e, e->held_count + CAROM_MANIFOLD_MAX, error);
     if (status != CAROM_OK) return status;
     const carom_exact_body *a = &e->bodies[pair->body_a], *b = &e->bodies[pair->body_b];
     double slop = 8 * carom_exact_within(e, state, pair);
     if (duration > 0) slop += 2 * (a->allowed + b->allowed);
-    e->held_count += carom_contacts_of_pair(e->contacts, i, state->x, state->q, &e->near[i], CAROM_CONTACT_POLYGON,
-                                            slop, e->held + e->held_count);
+    carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
+    e->held_count += carom_contacts_of_pair(e->contacts, i, state, &e->near[i], &query, e->held + e->held_count);
   }
   carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
   return reserve(e, carom_exact_held(e), error);
