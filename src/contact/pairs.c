@@ -100,10 +100,10 @@ void carom_contacts_destroy(carom_contacts *set) {
 
 // ---- candidate pairs ----------------------------------------------------------------------------------------------
 
-carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q) {
+carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_state *state) {
   const carom_part *p = &set->model->parts[part];
   int body = set->body_of_part[part];
-  return (carom_placed){p->shape, cm_compose(cm_pose(x[body], q[body]), p->pose)};
+  return (carom_placed){p->shape, cm_compose(cm_pose(state->x[body], state->q[body]), p->pose)};
 }
 
 static carom_aabb widened(carom_aabb box, double reach) {
@@ -121,9 +121,9 @@ static double margin_of(const carom_aabb *box) {
 
 // Parts keep their boxes until they leave them, so that few are looked up anew. The margins are kept here and not in
 // the broad phase, so that they can be put back with the rest of the memory.
-static void move_proxies(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach) {
+static void move_proxies(carom_contacts *set, const carom_state *state, const double *reach) {
   for (int i = 0; i < set->model->part_count; i++) {
-    carom_placed part = carom_contacts_place(set, i, x, q);
+    carom_placed part = carom_contacts_place(set, i, state);
     carom_aabb box = carom_aabb_of(&part);
     if (reach) box = widened(box, reach[set->body_of_part[i]]);
     if (carom_box_contains(&set->boxes[i], &box)) continue;
@@ -169,23 +169,11 @@ static void merge_pairs(carom_contacts *set, int older_count, const carom_pair *
   set->pair_count = count;
 }
 
-// Room for `count` elements; what was in it is lost.
-static bool reserve(const carom_allocator *a, void **array, int *capacity, int count, size_t size) {
-  if (count <= *capacity) return true;
-  int wanted = count + count / 2 + 16;
-  void *block = carom_allocate(a, (size_t)wanted, size);
-  if (!block) return false;
-  carom_release(a, *array);
-  *array = block;
-  *capacity = wanted;
-  return true;
-}
-
-carom_status carom_contacts_update(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach,
+carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
                                    carom_error *error) {
   const carom_pair *found;
   int count;
-  move_proxies(set, x, q, reach);
+  move_proxies(set, state, reach);
   carom_status status = carom_broadphase_update(set->broadphase, &found, &count, error);
   if (status != CAROM_OK) return status;
   carom_part_pair *pairs = set->pairs;
@@ -195,7 +183,7 @@ carom_status carom_contacts_update(carom_contacts *set, const carom_vec3 *x, con
   set->older = pairs;
   set->older_capacity = capacity;
   set->pair_count = 0;
-  if (!reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs))
+  if (!carom_reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of near bodies", count);
   merge_pairs(set, older_count, found, count);
   return CAROM_OK;
@@ -220,10 +208,10 @@ static carom_status lay_flat(const carom_placed *a, const carom_placed *b, carom
   return CAROM_OK;
 }
 
-carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_state *state,
                                      carom_distance_result *result) {
   carom_part_pair *p = &set->pairs[pair];
-  carom_placed a = carom_contacts_place(set, p->part_a, x, q), b = carom_contacts_place(set, p->part_b, x, q);
+  carom_placed a = carom_contacts_place(set, p->part_a, state), b = carom_contacts_place(set, p->part_b, state);
   carom_status status = carom_distance(&a, &b, &p->cache, result);
   if (status == CAROM_OK && set->planar && fabs(result->normal.z) > 1e-6) status = lay_flat(&a, &b, result);
   return status;
@@ -293,29 +281,21 @@ static int flatten(carom_contact *contacts, int count) {
   return kept;
 }
 
-int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
-                           const carom_distance_result *distance, carom_contact_detail detail, double slop,
+int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
+                           const carom_distance_result *distance, const carom_contact_query *query,
                            carom_contact *contacts) {
   contacts[0] = contact_make(set, pair, distance);
   const carom_part *parts = set->model->parts;
   if (is_ball(parts[contacts[0].part_a].shape) || is_ball(parts[contacts[0].part_b].shape)) return 1;
-  carom_placed a = carom_contacts_place(set, contacts[0].part_a, x, q);
-  carom_placed b = carom_contacts_place(set, contacts[0].part_b, x, q);
+  carom_placed a = carom_contacts_place(set, contacts[0].part_a, state);
+  carom_placed b = carom_contacts_place(set, contacts[0].part_b, state);
   carom_contact nearest = contacts[0];
   int count = 1;
-  if (detail == CAROM_CONTACT_POLYGON)
-    count = polygon(&a, &b, &nearest, slop, contacts);
+  if (query->detail == CAROM_CONTACT_POLYGON)
+    count = polygon(&a, &b, &nearest, query->slop, contacts);
   else
     center_ties(&a, &b, &contacts[0]);
   return set->planar ? flatten(contacts, count) : count;
-}
-
-static bool room_for_points(carom_contacts *set) {
-  while (set->contact_capacity < set->contact_count + CAROM_MANIFOLD_MAX)
-    if (!carom_grow(&set->allocator, (void **)&set->contacts, set->contact_capacity, &set->contact_capacity,
-                    sizeof *set->contacts))
-      return false;
-  return true;
 }
 
 static carom_status separation_failed(const carom_contacts *set, int pair, carom_status status, carom_error *error) {
@@ -324,17 +304,18 @@ static carom_status separation_failed(const carom_contacts *set, int pair, carom
                     set->model->bodies[p->body_a].name, set->model->bodies[p->body_b].name);
 }
 
-carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, double reach,
-                                 carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
-                                 carom_error *error) {
+carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, const carom_contact_query *query,
+                                 const carom_contact **contacts, int *count, carom_error *error) {
   set->contact_count = 0;
   for (int i = 0; i < set->pair_count; i++) {
     carom_distance_result d;
-    carom_status status = carom_contacts_distance(set, i, x, q, &d);
+    carom_status status = carom_contacts_distance(set, i, state, &d);
     if (status != CAROM_OK) return separation_failed(set, i, status, error);
-    if (d.distance > reach) continue;
-    if (!room_for_points(set)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
-    set->contact_count += carom_contacts_of_pair(set, i, x, q, &d, detail, slop, set->contacts + set->contact_count);
+    if (d.distance > query->reach) continue;
+    if (!carom_reserve(&set->allocator, (void **)&set->contacts, &set->contact_capacity,
+                       set->contact_count + CAROM_MANIFOLD_MAX, sizeof *set->contacts))
+      return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
+    set->contact_count += carom_contacts_of_pair(set, i, state, &d, query, set->contacts + set->contact_count);
   }
   *contacts = set->contacts;
   *count = set->contact_count;
@@ -377,7 +358,7 @@ bool carom_contacts_remember(carom_contacts *set, carom_tape *tape) {
       !carom_tape_pass_count(tape, &count, sizeof *set->pairs))
     return false;
   if (reads && (!put_boxes_back(set) ||
-                !reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs)))
+                !carom_reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs)))
     return false;
   if (!carom_tape_pass(tape, set->pairs, (size_t)count * sizeof *set->pairs)) return false;
   for (int i = 0; i < count && reads; i++)

@@ -1,8 +1,8 @@
 // Contacts of a model: which convex parts are near each other, how near, and where. Broad phase, then the separation
 // oracle with a basis cached per pair, then the contact points.
 //
-//     contacts_update(set, x, q, reach)   which pairs may come within reach
-//     contacts_find(set, x, q, ...)       their contacts, sorted by part numbers
+//     contacts_update(set, state, reach)   which pairs may come within reach
+//     contacts_find(set, state, ...)       their contacts, sorted by part numbers
 #ifndef CAROM_SRC_CONTACT_PAIRS_H
 #define CAROM_SRC_CONTACT_PAIRS_H
 
@@ -51,33 +51,38 @@ carom_status carom_contacts_create(const carom_model *model, const carom_allocat
                                    carom_error *error);
 void carom_contacts_destroy(carom_contacts *set);  // null is fine
 
-// Finds the candidate pairs: those whose boxes, widened by reach[body] (m; null means 0), overlap at the configuration
-// x, q (principal frames). Allocates only when there are more pairs than ever before.
-carom_status carom_contacts_update(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, const double *reach,
+// Finds the candidate pairs: those whose boxes, widened by reach[body] (m; null means 0), overlap at the state's
+// configuration. Allocates only when there are more pairs than ever before.
+carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
                                    carom_error *error);
 
-// Separation of one candidate pair at a configuration; warm-started, keeps the new basis. Different pairs may be asked
+// Separation of one candidate pair; warm-started, keeps the new basis. Different pairs may be asked
 // in different threads.
-carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
+carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_state *state,
                                      carom_distance_result *result);
 
-// The contacts of one candidate pair whose known separation is `distance`: writes at most CAROM_MANIFOLD_MAX and
-// returns how many. `slop` (m) is how far features may lie behind the nearest ones and still be points of the polygon.
-int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_vec3 *x, const carom_quat *q,
-                           const carom_distance_result *distance, carom_contact_detail detail, double slop,
+// Which contacts, and how many of each pair.
+typedef struct carom_contact_query {
+  carom_contact_detail detail;
+  double reach;  // m: pairs that are nearer
+  double slop;   // m: how far features may lie behind the nearest ones and still be points of the polygon
+} carom_contact_query;
+
+// The contacts of one candidate pair whose known separation is `distance`, whatever the reach: writes at most
+// CAROM_MANIFOLD_MAX and returns how many.
+int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
+                           const carom_distance_result *distance, const carom_contact_query *query,
                            carom_contact *contacts);
 
-// All contacts of the candidate pairs that are nearer than `reach` (m). The array belongs to the set and holds until
-// the next call. With polygons, points up to `slop` behind the nearest are taken in.
-carom_status carom_contacts_find(carom_contacts *set, const carom_vec3 *x, const carom_quat *q, double reach,
-                                 carom_contact_detail detail, double slop, const carom_contact **contacts, int *count,
-                                 carom_error *error);
+// All contacts of the candidate pairs within reach. The array belongs to the set and holds until the next call.
+carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, const carom_contact_query *query,
+                                 const carom_contact **contacts, int *count, carom_error *error);
 
 // Passes the boxes of all parts and the bases of all pairs over a tape: with the same boxes there are the same pairs,
 // and separations that begin from the same bases have the same bits. False for bytes that are not of such a set.
 bool carom_contacts_remember(carom_contacts *set, carom_tape *tape);
 
-// A part in the world, its body being at x, q.
-carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_vec3 *x, const carom_quat *q);
+// A part in the world.
+carom_placed carom_contacts_place(const carom_contacts *set, int part, const carom_state *state);
 
 #endif

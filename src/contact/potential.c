@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/tape.h"
-#include "contact/projection.h"
+#include "model/joints.h"
 
 carom_status carom_contact_potential_create(const carom_model *model, const carom_allocator *allocator,
                                             carom_contact_potential **potential, carom_error *error) {
@@ -87,7 +87,7 @@ carom_status carom_contact_potential_update(carom_contact_potential *p, const ca
     carom_model_motion(p->model, body, state->time, h, &v, &w);
     p->reach[body] = 1.5 * h * (cm_norm(v) + (isfinite(radius) ? radius * cm_norm(w) : 0));
   }
-  return carom_contacts_update(p->pairs, state->x, state->q, p->reach, error);
+  return carom_contacts_update(p->pairs, state, p->reach, error);
 }
 
 // Where faces or edges lie on each other the weights of least norm keep the symmetry (Johnson 2012, 2.7.5): one column
@@ -111,7 +111,7 @@ static carom_status separate(carom_contact_potential *p, int pair, const carom_s
   *beta_moves = !p->model->bodies[parts->body_b].fixed;
   if (!*beta_moves) {
     carom_distance_result d;
-    carom_status status = carom_contacts_distance(p->pairs, pair, state->x, state->q, &d);
+    carom_status status = carom_contacts_distance(p->pairs, pair, state, &d);
     r->gap = d.distance;
     if (status != CAROM_OK || d.distance >= 0) return status;
     options.given_beta = true;
@@ -169,9 +169,9 @@ static carom_potential_contact contact_of(const carom_contact_potential *p, int 
 
 static carom_status evaluate_pair(carom_contact_potential *p, int pair, const carom_state *state, carom_error *error) {
   const carom_part_pair *parts = &p->pairs->pairs[pair];
-  if (carom_contact_is_void(p->model, state, parts->body_a, parts->body_b)) return CAROM_OK;
-  carom_placed a = carom_contacts_place(p->pairs, parts->part_a, state->x, state->q);
-  carom_placed b = carom_contacts_place(p->pairs, parts->part_b, state->x, state->q);
+  if (carom_joints_hold(p->model, state, parts->body_a, parts->body_b)) return CAROM_OK;
+  carom_placed a = carom_contacts_place(p->pairs, parts->part_a, state);
+  carom_placed b = carom_contacts_place(p->pairs, parts->part_b, state);
   carom_ssh_result r;
   carom_gap_gradient gradient;
   bool beta_moves;

@@ -74,7 +74,7 @@ static double deepest(const carom_projection *p, const carom_state *state, const
   double overlap = furthest_beyond_limits(p, state);
   for (int i = 0; i < count; i++)
     if (-contacts[i].gap > overlap &&
-        !carom_contact_is_void(p->contacts->model, state, contacts[i].body_a, contacts[i].body_b))
+        !carom_joints_hold(p->contacts->model, state, contacts[i].body_a, contacts[i].body_b))
       overlap = -contacts[i].gap;
   return overlap;
 }
@@ -83,8 +83,8 @@ static double deepest_of_pairs(carom_contacts *set, const carom_state *state, ca
   double overlap = 0;
   for (int i = 0; i < set->pair_count && *status == CAROM_OK; i++) {
     carom_distance_result d;
-    if (carom_contact_is_void(set->model, state, set->pairs[i].body_a, set->pairs[i].body_b)) continue;
-    *status = carom_contacts_distance(set, i, state->x, state->q, &d);
+    if (carom_joints_hold(set->model, state, set->pairs[i].body_a, set->pairs[i].body_b)) continue;
+    *status = carom_contacts_distance(set, i, state, &d);
     if (*status == CAROM_OK) overlap = fmax(overlap, -d.distance);
   }
   return overlap;
@@ -116,7 +116,7 @@ static carom_status linearise(carom_projection *p, const carom_state *state, con
   carom_sweeps_clear(s);
   for (int i = 0; i < count; i++) {
     const carom_contact *c = &contacts[i];
-    if (carom_contact_is_void(p->contacts->model, state, c->body_a, c->body_b)) continue;
+    if (carom_joints_hold(p->contacts->model, state, c->body_a, c->body_b)) continue;
     carom_vec3 point = cm_lerp(c->point_a, c->point_b, 0.5);
     carom_sweep_contact *row = carom_sweeps_add(s, c->body_a, c->body_b, c->normal, point, x[c->body_a], x[c->body_b]);
     if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
@@ -197,8 +197,8 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
   for (;;) {
     const carom_contact *contacts;
     int count;
-    status = carom_contacts_find(p->contacts, state->x, state->q, buffer, CAROM_CONTACT_POLYGON, buffer, &contacts,
-                                 &count, error);
+    status = carom_contacts_find(p->contacts, state, &(carom_contact_query){CAROM_CONTACT_POLYGON, buffer, buffer},
+                                 &contacts, &count, error);
     if (status != CAROM_OK) return status;
     info->overlap = deepest(p, state, contacts, count);
     // A corner swings on an arc: after one program it may hang above the other body instead of touching it.

@@ -53,7 +53,5 @@ carom_status carom_sweeps_add_joints(carom_sweeps *s, const carom_model *model, 
 // Adds the one-sided row of a limit; null when out of memory.
 carom_sweep_contact *carom_sweeps_add_joint_limit(carom_sweeps *s, const carom_model *model,
                                                   const carom_joint_limit *limit);
-// True when a joint holds these bodies together, so that their contacts do not count.
-bool carom_contact_is_void(const carom_model *model, const carom_state *state, int body_a, int body_b);
 
 #endif

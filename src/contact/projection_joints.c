@@ -2,10 +2,6 @@
 #include "contact/projection.h"
 #include "model/joints.h"
 
-bool carom_contact_is_void(const carom_model *model, const carom_state *state, int body_a, int body_b) {
-  return model->joint_count > 0 && carom_joints_hold(model, state, body_a, body_b);
-}
-
 // The world is one more body, which does not move.
 static int index_of(const carom_model *model, int body) { return body == CAROM_WORLD ? model->body_count : body; }
 

@@ -80,6 +80,13 @@ typedef struct carom_joint_limit {
   carom_row row;
 } carom_joint_limit;
 
+enum { CAROM_JOINT_LIMITS = 4 };  // that a joint may have
+
+// Tells limits apart: 0 to CAROM_JOINT_LIMITS * joint_count - 1, whichever of them are near.
+static inline int carom_limit_number(const carom_joint_limit *limit) {
+  return CAROM_JOINT_LIMITS * limit->joint + 2 * limit->turn + limit->upper;
+}
+
 int carom_joints_limit_capacity(const carom_model *model);  // the most there can be
 // Those of active joints whose gap is below `reach` (m or rad); returns how many were written, in order of joints.
 int carom_joints_limits(const carom_model *model, const carom_state *state, double reach, carom_joint_limit *limits);

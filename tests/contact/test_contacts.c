@@ -1,7 +1,7 @@
 // The contact set of a model: candidate pairs against brute force, contact points against what one can see.
+#include "contact/pairs.h"
 #include "failing_allocator.h"
 #include "fixtures.h"
-#include "contact/pairs.h"
 
 static int add_floor(carom_builder *b) { return put_shape(b, fixed_body(cm_zero3(), cm_qidentity()), floor_shape()); }
 
@@ -16,8 +16,9 @@ static carom_contacts *contacts_of(const world *w) {
 static int find(carom_contacts *set, const carom_state *s, double reach, carom_contact_detail detail,
                 const carom_contact **contacts) {
   int count = -1;
-  carom_status status = carom_contacts_update(set, s->x, s->q, NULL, NULL);
-  if (status == CAROM_OK) status = carom_contacts_find(set, s->x, s->q, reach, detail, 1e-6, contacts, &count, NULL);
+  carom_status status = carom_contacts_update(set, s, NULL, NULL);
+  if (status == CAROM_OK)
+    status = carom_contacts_find(set, s, &(carom_contact_query){detail, reach, 1e-6}, contacts, &count, NULL);
   CHECK(status == CAROM_OK);
   return count;
 }
@@ -59,8 +60,8 @@ TEST(contacts_equal_brute_force) {
     int count = find(set, w.state, 0, CAROM_CONTACT_NEAREST, &c), k = 0;
     for (int i = 0; i <= N; i++) {
       for (int j = i + 1; j <= N; j++) {
-        carom_placed a = carom_contacts_place(set, i, w.state->x, w.state->q);
-        carom_placed o = carom_contacts_place(set, j, w.state->x, w.state->q);
+        carom_placed a = carom_contacts_place(set, i, w.state);
+        carom_placed o = carom_contacts_place(set, j, w.state);
         carom_distance_result d;
         if (w.model->bodies[i].fixed && w.model->bodies[j].fixed) continue;
         REQUIRE(carom_distance(&a, &o, NULL, &d) == CAROM_OK);
@@ -87,9 +88,9 @@ TEST(reach_widens_and_apart_separates) {
   world w = finish_world(b);
   carom_contacts *set = contacts_of(&w);
   const double reach[3] = {0.6, 0.6, 0.6};
-  REQUIRE(carom_contacts_update(set, w.state->x, w.state->q, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_contacts_update(set, w.state, NULL, NULL) == CAROM_OK);
   CHECK(set->pair_count == 0);
-  REQUIRE(carom_contacts_update(set, w.state->x, w.state->q, reach, NULL) == CAROM_OK);
+  REQUIRE(carom_contacts_update(set, w.state, reach, NULL) == CAROM_OK);
   REQUIRE(set->pair_count == 1);
   CHECK(set->pairs[0].body_a == 0 && set->pairs[0].body_b == 1);
   carom_contacts_destroy(set);
@@ -157,9 +158,10 @@ TEST(a_failing_allocator_leaves_nothing_behind) {
     const carom_contact *c;
     int count;
     status = carom_contacts_create(w.model, &allocator, &set, NULL);
-    if (status == CAROM_OK) status = carom_contacts_update(set, w.state->x, w.state->q, NULL, NULL);
+    if (status == CAROM_OK) status = carom_contacts_update(set, w.state, NULL, NULL);
     if (status == CAROM_OK)
-      status = carom_contacts_find(set, w.state->x, w.state->q, 0, CAROM_CONTACT_POLYGON, 1e-6, &c, &count, NULL);
+      status =
+          carom_contacts_find(set, w.state, &(carom_contact_query){CAROM_CONTACT_POLYGON, 0, 1e-6}, &c, &count, NULL);
     CHECK(status == CAROM_OK || status == CAROM_ERR_MEMORY);
     carom_contacts_destroy(set);
     CHECK(counter.live == 0);

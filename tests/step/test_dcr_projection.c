@@ -13,7 +13,7 @@ static parts make_parts(const world *w) {
   if (carom_contacts_create(w->model, NULL, &p.contacts, NULL) != CAROM_OK ||
       carom_sweeps_create(w->model->body_count + 1, NULL, &p.sweeps, NULL) != CAROM_OK ||
       carom_projection_create(w->model, p.contacts, p.sweeps, NULL, &p.projection, NULL) != CAROM_OK ||
-      carom_contacts_update(p.contacts, w->state->x, w->state->q, NULL, NULL) != CAROM_OK)
+      carom_contacts_update(p.contacts, w->state, NULL, NULL) != CAROM_OK)
     abort();
   return p;
 }

@@ -94,7 +94,7 @@ static int touch_fixed(const carom_cone *cone, const carom_state *state, int bod
   for (int i = 0; i < cone->fixed_count; i++) {
     int other = cone->parts->body_of_part[cone->fixed_parts[i]];
     if (!box_near(&cone->fixed_boxes[i], x, radius + reach + cone->reach[other])) continue;
-    carom_placed part = carom_contacts_place(cone->parts, cone->fixed_parts[i], state->x, state->q);
+    carom_placed part = carom_contacts_place(cone->parts, cone->fixed_parts[i], state);
     carom_near n = {.a = body, .b = other, .key = part_key(m, cone->fixed_parts[i])};
     const carom_shape *ball = m->parts[m->bodies[body].part_start].shape;
     if (!touch_part(&part, ball, x, radius, &n.gap, &n.normal) || n.gap > reach + cone->reach[other]) continue;
@@ -118,7 +118,7 @@ static int touch_walls(const carom_cone *cone, const carom_state *state, int pla
 static void place_walls(carom_cone *cone, const carom_state *state) {
   const carom_model *m = cone->model;
   for (int i = 0; i < cone->fixed_count; i++) {
-    carom_placed part = carom_contacts_place(cone->parts, cone->fixed_parts[i], state->x, state->q);
+    carom_placed part = carom_contacts_place(cone->parts, cone->fixed_parts[i], state);
     cone->fixed_boxes[i] = carom_aabb_of(&part);
   }
   for (int i = 0; i < m->boundary_count; i++) {

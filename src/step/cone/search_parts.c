@@ -38,10 +38,10 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
   int count, point = 0;
   double reach = 0;
   for (int i = 0; i < cone->model->body_count; i++) reach = fmax(reach, 2 * cone->reach[i]);
-  carom_status status = carom_contacts_update(cone->parts, state->x, state->q, cone->reach, error);
+  carom_status status = carom_contacts_update(cone->parts, state, cone->reach, error);
   if (status != CAROM_OK) return status;
-  status = carom_contacts_find(cone->parts, state->x, state->q, reach, CAROM_CONTACT_POLYGON, SLOP * cone->size,
-                               &contacts, &count, error);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, SLOP * cone->size};
+  status = carom_contacts_find(cone->parts, state, &query, &contacts, &count, error);
   if (status != CAROM_OK) return status;
   if (!room(cone, count)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
   for (int i = 0; i < count; i++) {
@@ -68,7 +68,7 @@ static carom_status add_corner(carom_cone *cone, const carom_state *state, int b
 static carom_status add_part_corners(carom_cone *cone, const carom_state *state, int part, carom_error *error) {
   const carom_shape *shape = cone->model->parts[part].shape;
   int body = cone->parts->body_of_part[part];
-  carom_pose pose = carom_contacts_place(cone->parts, part, state->x, state->q).pose;
+  carom_pose pose = carom_contacts_place(cone->parts, part, state).pose;
   int count = shape->kind == CAROM_SHAPE_POLYTOPE  ? shape->polytope.vertex_count
               : shape->kind == CAROM_SHAPE_CAPSULE ? 2
                                                    : 1;

@@ -82,7 +82,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   if (status == CAROM_OK) status = carom_joints_create(model, &w->allocator, &w->joints, error);
   if (status == CAROM_OK) status = carom_impact_work_create(CAROM_DCR_LAW_MAX, &w->allocator, &w->law_work, error);
   if (status == CAROM_OK && model->joint_count > 0)
-    status = carom_impact_system_create(model, &w->allocator, &w->latches, error);
+    status = carom_impact_system_create(model, stepper->options.law, &w->allocator, &w->latches, error);
   if (status == CAROM_OK)
     status = carom_state_create(model->body_count, model->joint_count, &w->allocator, &w->start, error);
   if (status == CAROM_OK)
@@ -136,7 +136,7 @@ static carom_status find_pairs(carom_stepper *stepper, const carom_state *state,
                    cm_norm(carom_state_angular_velocity(stepper->model, state, i)) * radius;
     w->reach[i] = 1.5 * dt * (speed + 2 * dt * w->restlessness[i]);
   }
-  carom_status status = carom_contacts_update(w->contacts, state->x, state->q, w->reach, error);
+  carom_status status = carom_contacts_update(w->contacts, state, w->reach, error);
   if (status != CAROM_OK) return status;
   int count = w->contacts->pair_count;
   if (!carom_reserve(&w->allocator, (void **)&w->pairs, &w->pair_capacity, count, sizeof *w->pairs))
@@ -164,7 +164,7 @@ static double relative_motion(const carom_stepper *stepper, const carom_state *f
 }
 
 static carom_motion motion_of(const carom_contacts *set, const carom_state *from, const carom_state *to, int part) {
-  carom_placed a = carom_contacts_place(set, part, from->x, from->q), b = carom_contacts_place(set, part, to->x, to->q);
+  carom_placed a = carom_contacts_place(set, part, from), b = carom_contacts_place(set, part, to);
   return (carom_motion){a.shape, a.pose, b.pose};
 }
 

@@ -25,7 +25,7 @@ static carom_contact_detail detail_for(carom_impact_law law) {
 static carom_status take_in(carom_stepper *stepper, const carom_state *state, const carom_contact *contacts, int i,
                             carom_error *error) {
   carom_dcr *w = stepper->work;
-  if (carom_contact_is_void(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
+  if (carom_joints_hold(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
   carom_sweep_contact *c = carom_dcr_add(w, state, contacts, i);
   if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   double *u = w->before[i];
@@ -153,8 +153,8 @@ carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double
   const carom_contact *contacts;
   int count;
   double touch = CAROM_DCR_TOUCH * w->size;
-  carom_status status = carom_contacts_find(w->contacts, state->x, state->q, touch, detail_for(stepper->options.law),
-                                            touch, &contacts, &count, error);
+  carom_contact_query query = {detail_for(stepper->options.law), touch, touch};
+  carom_status status = carom_contacts_find(w->contacts, state, &query, &contacts, &count, error);
   if (status != CAROM_OK || count + w->limit_capacity == 0) return status;
   if (!carom_dcr_make_room(w, count))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);

@@ -61,19 +61,21 @@ carom_status carom_dcr_latch(carom_stepper *stepper, carom_state *state, double 
                              int count, carom_step_report *report, carom_error *error) {
   carom_dcr *w = stepper->work;
   if (!w->latches) return CAROM_OK;
-  carom_step_report own = {0};
-  carom_impact_system_begin(w->latches, &own);
-  carom_status status = carom_impact_system_latch(w->latches, state, time, contacts, count, &own, error);
-  if (status != CAROM_OK) return status;
-  report->impulse = cm_add(report->impulse, own.impulse);
-  report->angular_impulse = cm_add(report->angular_impulse, own.angular_impulse);
-  report->work += own.work;
-  report->restitution_loss += own.restitution_loss;
-  report->collisions += own.collisions;
-  for (int i = 0; i < own.event_count; i++) {
+  carom_ledger own;
+  carom_ledger_open(&own, stepper->model, &w->allocator);
+  carom_impact_system_set_time(w->latches, time, 0);
+  carom_status status = carom_impact_system_latch(w->latches, state, contacts, count, &own, error);
+  report->impulse = cm_add(report->impulse, own.report.impulse);
+  report->angular_impulse = cm_add(report->angular_impulse, own.report.angular_impulse);
+  report->work += own.report.work;
+  report->restitution_loss += own.report.restitution_loss;
+  report->collisions += own.report.collisions;
+  for (int i = 0; i < own.report.event_count && status == CAROM_OK; i++) {
     if (!carom_grow(&w->allocator, (void **)&w->events, w->event_count, &w->event_capacity, sizeof *w->events))
-      return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contact events");
-    w->events[w->event_count++] = own.events[i];
+      status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contact events");
+    else
+      w->events[w->event_count++] = own.events[i];
   }
-  return CAROM_OK;
+  carom_ledger_close(&own);
+  return status;
 }

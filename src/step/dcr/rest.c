@@ -67,7 +67,7 @@ static carom_status take_in(carom_stepper *stepper, const carom_state *state, co
   carom_dcr *w = stepper->work;
   double slow = carom_dcr_rest_speed(w, &contacts[i], stepper->options.step);
   if (contacts[i].gap > slow * dt) return CAROM_OK;
-  if (carom_contact_is_void(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
+  if (carom_joints_hold(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
   if (carom_dcr_latch_waits(stepper, state, &contacts[i])) return CAROM_OK;
   carom_sweep_contact *c = carom_dcr_add(w, state, contacts, i);
   if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts at rest");
@@ -84,8 +84,8 @@ carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double d
   if (reach == 0) return CAROM_OK;
   const carom_contact *contacts;
   int count;
-  carom_status status = carom_contacts_find(w->contacts, state->x, state->q, reach, CAROM_CONTACT_POLYGON, reach,
-                                            &contacts, &count, error);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, reach};
+  carom_status status = carom_contacts_find(w->contacts, state, &query, &contacts, &count, error);
   if (status != CAROM_OK || count + w->limit_capacity == 0) return status;
   if (!carom_dcr_make_room(w, count))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);

@@ -64,10 +64,11 @@ static double energy_after(carom_stepper *stepper, carom_state *state, const car
 }
 
 void carom_exact_keep_discrete_energy(carom_stepper *stepper, carom_state *state, const carom_exact_group *g,
-                                      const carom_step_report *before, carom_step_report *report) {
+                                      const carom_ledger_mark *mark, carom_ledger *ledger) {
   carom_exact *e = stepper->work;
   double rest = g->duration - g->time, time = rest > 1e-6 * g->duration ? rest : g->duration, s = 1;
-  double loss = report->restitution_loss - before->restitution_loss + report->friction_loss - before->friction_loss;
+  const carom_step_report *now = &ledger->report, *before = &mark->report;
+  double loss = now->restitution_loss - before->restitution_loss + now->friction_loss - before->friction_loss;
   double goal = e->leap_energy - loss;
   if (!isfinite(goal)) return;
   for (int i = 0; i < g->count; i++) {
@@ -82,7 +83,6 @@ void carom_exact_keep_discrete_energy(carom_stepper *stepper, carom_state *state
     jump(e, state, g, s);
     if (fabs(step) < 1e-15) break;
   }
-  carom_vec3 p = cm_sub(report->impulse, before->impulse), l = cm_sub(report->angular_impulse, before->angular_impulse);
-  report->impulse = cm_axpy(report->impulse, s - 1, p);
-  report->angular_impulse = cm_axpy(report->angular_impulse, s - 1, l);
+  carom_vec3 p = cm_sub(now->impulse, before->impulse), l = cm_sub(now->angular_impulse, before->angular_impulse);
+  carom_ledger_outside(ledger, cm_scale(s - 1, p), cm_scale(s - 1, l));
 }

@@ -109,7 +109,8 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   make_bodies(e);
   status = carom_contacts_create(model, &e->allocator, &e->contacts, error);
   carom_ledger_open(&e->trial_ledger, model, &e->allocator);
-  if (status == CAROM_OK) status = carom_impact_system_create(model, &e->allocator, &e->impacts, error);
+  if (status == CAROM_OK)
+    status = carom_impact_system_create(model, stepper->options.law, &e->allocator, &e->impacts, error);
   if (status == CAROM_OK) status = carom_state_create(n, model->joint_count, &e->allocator, &e->begin, error);
   if (status == CAROM_OK) status = carom_state_create(n, model->joint_count, &e->allocator, &e->trial, error);
   if (status == CAROM_OK) status = carom_state_create(n, model->joint_count, &e->allocator, &e->before, error);
@@ -186,7 +187,7 @@ static void sort_groups(carom_exact *e) {
 // Candidate pairs for the whole step, and the groups they make.
 static carom_status find_groups(carom_exact *e, const carom_state *state, carom_error *error) {
   for (int i = 0; i < state->body_count; i++) e->reach[i] = e->bodies[i].allowed;
-  carom_status status = carom_contacts_update(e->contacts, state->x, state->q, e->reach, error);
+  carom_status status = carom_contacts_update(e->contacts, state, e->reach, error);
   if (status == CAROM_OK) status = reserve_pairs(e, error);
   if (status != CAROM_OK) return status;
   join_bodies(e);
@@ -267,15 +268,15 @@ static carom_status search_pair(carom_stepper *stepper, const carom_state *state
 }
 
 static carom_status measure_pairs(carom_exact *e, const carom_state *state, const carom_exact_group *g,
-                                  carom_step_report *report, carom_error *error) {
+                                  carom_ledger *ledger, carom_error *error) {
   for (int i = 0; i < e->contacts->pair_count; i++) {
     if (!in_group(e, state, g, i)) continue;
-    carom_status status = carom_contacts_distance(e->contacts, i, state->x, state->q, &e->near[i]);
+    carom_status status = carom_contacts_distance(e->contacts, i, state, &e->near[i]);
     if (status != CAROM_OK)
       return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
                         e->model->bodies[e->contacts->pairs[i].body_a].name,
                         e->model->bodies[e->contacts->pairs[i].body_b].name, state->time);
-    report->penetration = fmax(report->penetration, -e->near[i].distance);
+    carom_ledger_note_overlap(ledger, -e->near[i].distance);
   }
   return CAROM_OK;
 }
@@ -302,8 +303,8 @@ static carom_status take_points(carom_exact *e, const carom_state *state, int pa
                     sizeof *e->touching))
       return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   carom_contact *points = e->touching + e->touching_count;
-  int count = carom_contacts_of_pair(e->contacts, pair, state->x, state->q, &e->near[pair], CAROM_CONTACT_POLYGON,
-                                     touch, points);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, touch, touch};
+  int count = carom_contacts_of_pair(e->contacts, pair, state, &e->near[pair], &query, points);
   for (int i = 0; i < count; i++)
     if (points[i].gap <= e->near[pair].distance + touch) e->touching[e->touching_count++] = points[i];
   return CAROM_OK;
@@ -338,19 +339,19 @@ static bool is_spent(const carom_exact *e, const carom_state *state, const carom
 }
 
 static carom_status rest_pair(carom_stepper *stepper, const carom_state *state, const carom_contact *c, double time,
-                              carom_step_report *report, carom_error *error) {
+                              carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   const carom_part_pair *pair = &e->contacts->pairs[c->pair];
   if (carom_exact_is_resting(e, pair) || carom_joints_hold(e->model, state, pair->body_a, pair->body_b))
     return CAROM_OK;
   if (!carom_exact_add_resting(e, pair)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
   carom_contact_event event = {CAROM_EVENT_ZENO, time, c->body_a, c->body_b, c->point_a, c->normal, cm_zero3()};
-  return carom_impact_system_note(e->impacts, &event, report, error);
+  return carom_ledger_event(ledger, &event, error);
 }
 
 // Hands contacts that have come to rest over to exact_rest.c; all of them when there were too many impacts.
 static carom_status rest_spent(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
-                               double before, double time, carom_step_report *report, carom_error *error) {
+                               double before, double time, carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   bool all = g->impacts >= stepper->options.max_impacts;
   for (int first = 0, last; first < e->touching_count; first = last) {
@@ -361,7 +362,7 @@ static carom_status rest_spent(carom_stepper *stepper, const carom_state *state,
       spent = spent && is_spent(e, state, c, speed, before, g->duration);
     }
     if (!spent && !all) continue;
-    carom_status status = rest_pair(stepper, state, &e->touching[first], time, report, error);
+    carom_status status = rest_pair(stepper, state, &e->touching[first], time, ledger, error);
     if (status != CAROM_OK) return status;
   }
   carom_exact_rest_limits(e, state, all, before, g->duration);
@@ -375,24 +376,23 @@ static double fastest_touching(const carom_exact *e, const carom_state *state) {
   return most;
 }
 
-static carom_status collide(carom_stepper *stepper, carom_state *state, carom_exact_group *g, carom_step_report *report,
+static carom_status collide(carom_stepper *stepper, carom_state *state, carom_exact_group *g, carom_ledger *ledger,
                             carom_error *error) {
   carom_exact *e = stepper->work;
-  carom_status status = measure_pairs(e, state, g, report, error);
+  carom_status status = measure_pairs(e, state, g, ledger, error);
   if (status == CAROM_OK) status = take_contacts(e, state, g, error);
   if (status != CAROM_OK) return status;
   double time = g->start + g->time, before = fastest_touching(e, state);
-  const carom_step_report report_before = *report;
+  const carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   bool discrete = stepper->options.energy_condition == CAROM_ENERGY_DISCRETE;
   if (discrete) {
     carom_exact_note_leap(e, e->before, state, g, e->leap_time);
     carom_state_copy(e->before, state);
   }
-  status = carom_impact_system_resolve(e->impacts, state, time, e->touching, e->touching_count, stepper->options.law,
-                                       report, error);
-  if (status == CAROM_OK && discrete) carom_exact_keep_discrete_energy(stepper, state, g, &report_before, report);
+  status = carom_impact_system_resolve(e->impacts, state, e->touching, e->touching_count, ledger, error);
+  if (status == CAROM_OK && discrete) carom_exact_keep_discrete_energy(stepper, state, g, &mark, ledger);
   g->impacts++;
-  if (status == CAROM_OK) status = rest_spent(stepper, state, g, before, time, report, error);
+  if (status == CAROM_OK) status = rest_spent(stepper, state, g, before, time, ledger, error);
   if (status == CAROM_OK && g->impacts > 10 * (int64_t)stepper->options.max_impacts + 100)
     return carom_fail(error, CAROM_NOT_CONVERGED, "more than %d impacts within one step at t = %.9g s: use 'dcr'",
                       g->impacts, time);
@@ -460,49 +460,48 @@ static carom_status aim(carom_stepper *stepper, carom_state *state, const carom_
 static void set_clock(carom_stepper *stepper, carom_state *state, const carom_exact_group *g) {
   carom_exact *e = stepper->work;
   e->now = g->start + g->time;
-  if (e->model->drive_count == 0) return;
   carom_drives_place(e->model, state, e->now);
   carom_impact_system_set_time(e->impacts, e->now, 0.01 * g->duration);
 }
 
 // From now to the next impact, or to the end of the step. *widen: the step must be begun again with more candidates.
 static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact_group *g, bool *found, bool *widen,
-                         carom_step_report *report, carom_error *error) {
+                         carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   double time = 0;
   set_clock(stepper, state, g);
-  carom_status status = measure_pairs(e, state, g, report, error);
+  carom_status status = measure_pairs(e, state, g, ledger, error);
   if (status == CAROM_OK) status = aim(stepper, state, g, &time, found, widen, error);
   if (status != CAROM_OK || *widen) return status;
   count_travel(e, g, time);
   bool held = carom_exact_held(e) > 0;
   if (stepper->options.energy_condition == CAROM_ENERGY_DISCRETE) carom_state_copy(e->before, state);
   e->leap_time = time;
-  double energy = held ? carom_exact_energy(e, state) - report->work : 0;
-  status = carom_exact_push(stepper, state, g, time, report, error);
-  if (status == CAROM_OK) status = carom_exact_move(stepper, state, g, time, report, error);
+  double energy = held ? carom_exact_energy(e, state) - ledger->report.work : 0;
+  status = carom_exact_push(stepper, state, time, ledger, error);
+  if (status == CAROM_OK) status = carom_exact_move(stepper, state, g, time, ledger, error);
   double left = g->duration - g->time - time;
   g->time = left > 1e-12 * g->duration || *found ? g->time + time : g->duration;
   set_clock(stepper, state, g);
-  if (status == CAROM_OK) status = carom_exact_settle(stepper, state, g, report, error);
-  if (held) carom_exact_book_loss(e, energy - (carom_exact_energy(e, state) - report->work), report);
+  if (status == CAROM_OK) status = carom_exact_settle(stepper, state, g, ledger, error);
+  if (held) carom_exact_book_loss(e, energy - (carom_exact_energy(e, state) - ledger->report.work), ledger);
   return status;
 }
 
 static carom_status run_group(carom_stepper *stepper, carom_state *state, carom_exact_group *g, bool *widen,
-                              carom_step_report *report, carom_error *error) {
+                              carom_ledger *ledger, carom_error *error) {
   while (g->time < g->duration) {
     bool found = false;
-    carom_status status = leap(stepper, state, g, &found, widen, report, error);
+    carom_status status = leap(stepper, state, g, &found, widen, ledger, error);
     if (status != CAROM_OK || *widen) return status;
-    if (found) status = collide(stepper, state, g, report, error);
+    if (found) status = collide(stepper, state, g, ledger, error);
     if (status != CAROM_OK) return status;
   }
   return CAROM_OK;
 }
 
-static carom_status run_groups(carom_stepper *stepper, carom_state *state, double h, bool *widen,
-                               carom_step_report *report, carom_error *error) {
+static carom_status run_groups(carom_stepper *stepper, carom_state *state, double h, bool *widen, carom_ledger *ledger,
+                               carom_error *error) {
   carom_exact *e = stepper->work;
   carom_status status = find_groups(e, state, error);
   double start = state->time;
@@ -513,7 +512,7 @@ static carom_status run_groups(carom_stepper *stepper, carom_state *state, doubl
                            .start = start,
                            .duration = h};
     bool more = false;
-    if (g.count > 0) status = run_group(stepper, state, &g, &more, report, error);
+    if (g.count > 0) status = run_group(stepper, state, &g, &more, ledger, error);
     *widen = *widen || more;  // the others go on, to tell all they need at once
   }
   return status;
@@ -542,10 +541,8 @@ static void allow_room(carom_exact *e, const carom_state *state, double h) {
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
-  carom_step_report *report = &ledger->report;
   carom_exact *e = stepper->work;
-  const carom_step_report before = *report;
-  if (report->event_count == 0) carom_impact_system_begin(e->impacts, report);
+  const carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   carom_state_copy(e->begin, state);
   allow_room(e, state, h);
   carom_exact_release_opened(e, state);
@@ -555,22 +552,21 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   for (int attempt = 0; attempt < MAX_WIDENINGS && widen && status == CAROM_OK; attempt++) {
     if (attempt > 0) {
       carom_state_copy(state, e->begin);
-      *report = before;
+      carom_ledger_roll_back(ledger, &mark);
       carom_exact_restore_resting(e);
-      carom_impact_system_rewind(e->impacts, before.event_count);
       for (int i = 0; i < state->body_count; i++)
         e->bodies[i].used = 0, e->bodies[i].contact_f = e->bodies[i].contact_n = cm_zero3();
     }
     widen = false;
     e->base = NULL;
     e->trial_status = CAROM_OK;
-    status = run_groups(stepper, state, h, &widen, report, error);
+    status = run_groups(stepper, state, h, &widen, ledger, error);
   }
   if (status != CAROM_OK) carom_exact_restore_resting(e);
   if (status == CAROM_OK && widen)
     return carom_fail(error, CAROM_NOT_CONVERGED, "bodies run away at t = %.9g s: use a smaller step", state->time);
   carom_drives_place(e->model, state, end);
-  carom_impact_system_sort(e->impacts, before.event_count);
+  carom_ledger_sort(ledger, mark.report.event_count);
   return status;
 }
 

@@ -113,7 +113,7 @@ void carom_exact_bound_driven(carom_exact *exact, double time, double duration);
 carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, int body, double time);
 // Moves the group on by `time`; books what gravity (or the whole flow) did.
 carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
-                              carom_step_report *report, carom_error *error);
+                              carom_ledger *ledger, carom_error *error);
 // The whole state after `time` on its way from `state`, for bodies that act on each other; holds until the next call.
 const carom_state *carom_exact_trial(carom_stepper *stepper, const carom_state *state, double time);
 // Bounds how far any point of a body moves in `duration`, m.
@@ -161,13 +161,13 @@ void carom_exact_release_opened(carom_exact *exact, const carom_state *state);
 carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
 // Their impulses put in at the start of a move of `time`, and removed from what is to come.
-carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
-                              carom_step_report *report, carom_error *error);
+carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, double time, carom_ledger *ledger,
+                              carom_error *error);
 double carom_exact_energy(const carom_exact *exact, const carom_state *state);
-void carom_exact_book_loss(const carom_exact *exact, double loss, carom_step_report *report);
+void carom_exact_book_loss(const carom_exact *exact, double loss, carom_ledger *ledger);
 // Velocities after a move: resting contacts do not approach.
 carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, const carom_exact_group *group,
-                                carom_step_report *report, carom_error *error);
+                                carom_ledger *ledger, carom_error *error);
 
 // ---- exact_energy.c ----------------------------------------------------------------------------------------------
 
@@ -175,8 +175,8 @@ carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, cons
 void carom_exact_note_leap(carom_exact *exact, const carom_state *from, const carom_state *to,
                            const carom_exact_group *group, double time);
 // Scales the jump of momenta from exact->before to the state so that the discrete energy is kept through the impact;
-// `before` is the report as it was before the jump.
+// `mark` is of the ledger before the jump.
 void carom_exact_keep_discrete_energy(carom_stepper *stepper, carom_state *state, const carom_exact_group *group,
-                                      const carom_step_report *before, carom_step_report *report);
+                                      const carom_ledger_mark *mark, carom_ledger *ledger);
 
 #endif

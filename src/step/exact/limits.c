@@ -12,8 +12,6 @@ enum { MAX_STEPS = 100 };
 
 static const double WITHIN = 4e-12;  // m or rad: so near is reached; less than CAROM_LIMIT_TOUCH
 
-static int number_of(const carom_joint_limit *limit) { return 4 * limit->joint + 2 * limit->turn + limit->upper; }
-
 // d gap / dt by the state's momenta.
 static double rate_of(const carom_exact *e, const carom_state *state, const carom_joint_limit *limit) {
   double rate = 0;
@@ -66,7 +64,7 @@ bool carom_exact_remember_limits(carom_exact *e, carom_tape *tape) {
 static bool limit_at(const carom_exact *e, const carom_state *state, int number, carom_joint_limit *limit) {
   int count = carom_joints_limits(e->model, state, INFINITY, e->limits_then);
   for (int i = 0; i < count; i++) {
-    if (number_of(&e->limits_then[i]) != number) continue;
+    if (carom_limit_number(&e->limits_then[i]) != number) continue;
     *limit = e->limits_then[i];
     return true;
   }
@@ -78,7 +76,7 @@ static double bend_of(const carom_exact *e, const carom_state *state, const caro
                       const carom_state *later, double T) {
   carom_joint_limit then;
   double rate = rate_of(e, state, limit);
-  if (!limit_at(e, later, number_of(limit), &then)) return 0;
+  if (!limit_at(e, later, carom_limit_number(limit), &then)) return 0;
   double by_gap = 2 * fabs(then.gap - limit->gap - rate * T) / (T * T),
          by_rate = fabs(rate_of(e, later, &then) - rate) / T;
   return 3 * fmax(by_gap, by_rate) + 1e-6 * fabs(rate) / T;
@@ -95,7 +93,7 @@ static double safe_time(double g, double r, double B) {
 static carom_status search_limit(carom_stepper *stepper, const carom_state *state, carom_joint_limit limit, double *end,
                                  bool *found, carom_error *error) {
   const carom_exact *e = stepper->work;
-  int number = number_of(&limit);
+  int number = carom_limit_number(&limit);
   const carom_state *now = state;
   double time = 0;
   for (int k = 0; k < MAX_STEPS; k++) {
@@ -123,9 +121,9 @@ carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state
   int count = carom_joints_limits(e->model, state, INFINITY, e->limits);
   const carom_state *later = carom_exact_trial(stepper, state, *time);
   for (int i = 0; i < count && e->trial_status == CAROM_OK; i++)
-    e->limit_bend[number_of(&e->limits[i])] = bend_of(e, state, &e->limits[i], later, *time);
+    e->limit_bend[carom_limit_number(&e->limits[i])] = bend_of(e, state, &e->limits[i], later, *time);
   for (int i = 0; i < count && e->trial_status == CAROM_OK; i++) {
-    if (e->limit_rests[number_of(&e->limits[i])]) continue;
+    if (e->limit_rests[carom_limit_number(&e->limits[i])]) continue;
     carom_status status = search_limit(stepper, state, e->limits[i], time, found, error);
     if (status != CAROM_OK) return status;
   }
@@ -145,9 +143,9 @@ void carom_exact_rest_limits(carom_exact *e, const carom_state *state, bool all,
   int count = e->limit_capacity > 0 ? carom_joints_limits(e->model, state, CAROM_LIMIT_TOUCH, e->limits_then) : 0;
   for (int i = 0; i < count; i++) {
     const carom_joint_limit *limit = &e->limits_then[i];
-    double speed = rate_of(e, state, limit), bend = e->limit_bend[number_of(limit)];
+    double speed = rate_of(e, state, limit), bend = e->limit_bend[carom_limit_number(limit)];
     if (all || carom_exact_bounces_spent(speed, before, limit->restitution, bend, WITHIN, duration))
-      e->limit_rests[number_of(limit)] = true;
+      e->limit_rests[carom_limit_number(limit)] = true;
   }
 }
 
@@ -162,14 +160,15 @@ void carom_exact_take_limits(carom_exact *e, const carom_state *state, double re
   e->held_limit_count = 0;
   int count = e->limit_capacity > 0 ? carom_joints_limits(e->model, state, reach, e->limits_then) : 0;
   for (int i = 0; i < count; i++)
-    if (e->limit_rests[number_of(&e->limits_then[i])]) e->held_limits[e->held_limit_count++] = e->limits_then[i];
+    if (e->limit_rests[carom_limit_number(&e->limits_then[i])])
+      e->held_limits[e->held_limit_count++] = e->limits_then[i];
 }
 
 double carom_exact_limit_gap(carom_stepper *stepper, const carom_state *state, const carom_joint_limit *limit,
                              double time) {
   const carom_exact *e = stepper->work;
   carom_joint_limit then;
-  return limit_at(e, carom_exact_trial(stepper, state, time), number_of(limit), &then) ? then.gap : limit->gap;
+  return limit_at(e, carom_exact_trial(stepper, state, time), carom_limit_number(limit), &then) ? then.gap : limit->gap;
 }
 
 void carom_exact_spread_limit(carom_exact *e, const carom_joint_limit *limit, double force) {

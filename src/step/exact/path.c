@@ -40,7 +40,7 @@ static carom_pose free_pose(const carom_stepper *stepper, const carom_state *sta
   return cm_pose(m.x, m.q);
 }
 
-static carom_status free_move(carom_stepper *stepper, carom_state *state, int body, double t, carom_step_report *report,
+static carom_status free_move(carom_stepper *stepper, carom_state *state, int body, double t, carom_ledger *ledger,
                               carom_error *error) {
   const carom_exact *e = stepper->work;
   double mass = e->model->bodies[body].mass;
@@ -52,10 +52,8 @@ static carom_status free_move(carom_stepper *stepper, carom_state *state, int bo
                       e->model->bodies[body].name, state->time);
   state->x[body] = m.x, state->q[body] = m.q;
   state->p[body] = cm_axpy(p, 0.5 * t * mass, g);
-  report->impulse = cm_axpy(report->impulse, t * mass, g);
-  report->angular_impulse = cm_axpy(report->angular_impulse, 0.5 * t * mass, cm_cross(cm_add(x, m.x), g));
-  report->residual = fmax(report->residual, m.info.residual);
-  if (m.info.iterations > report->iterations) report->iterations = m.info.iterations;
+  carom_ledger_outside_at(ledger, cm_scale(t * mass, g), cm_lerp(x, m.x, 0.5));
+  carom_ledger_note_solve(ledger, m.info.iterations, m.info.residual);
   return CAROM_OK;
 }
 
@@ -101,16 +99,17 @@ carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, in
 }
 
 // The trial may have been there already, unless contacts were to push on the way.
-static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
+static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_ledger *ledger,
+                               carom_error *error) {
   carom_exact *e = stepper->work;
   bool known = e->base == state && e->trial_time == time && carom_exact_held(e) == 0 && e->trial_status == CAROM_OK;
   double end = state->time + time;
   carom_status status = CAROM_OK;
   if (known) {
     carom_state_copy(state, e->trial);
-    carom_ledger_add(&stepper->ledger, &e->trial_ledger);
+    carom_ledger_add(ledger, &e->trial_ledger);
   } else if (time > 0) {
-    status = carom_integrator_variational.advance(stepper, state, time, end, &stepper->ledger, error);
+    status = carom_integrator_variational.advance(stepper, state, time, end, ledger, error);
   }
   state->time = end;
   e->base = NULL;  // the state has changed under the trial
@@ -118,11 +117,11 @@ static carom_status whole_move(carom_stepper *stepper, carom_state *state, doubl
 }
 
 carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const carom_exact_group *group, double time,
-                              carom_step_report *report, carom_error *error) {
+                              carom_ledger *ledger, carom_error *error) {
   const carom_exact *e = stepper->work;
-  if (e->whole) return whole_move(stepper, state, time, error);
+  if (e->whole) return whole_move(stepper, state, time, ledger, error);
   for (int i = 0; i < group->count; i++) {
-    carom_status status = free_move(stepper, state, group->bodies[i], time, report, error);
+    carom_status status = free_move(stepper, state, group->bodies[i], time, ledger, error);
     if (status != CAROM_OK) return status;
   }
   return CAROM_OK;

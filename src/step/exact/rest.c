@@ -84,8 +84,8 @@ void carom_exact_release_opened(carom_exact *e, const carom_state *state) {
     int a = e->resting[i].part_a, b = e->resting[i].part_b;
     // A latch that closed holds the bodies from now on.
     if (carom_joints_hold(e->model, state, e->contacts->body_of_part[a], e->contacts->body_of_part[b])) continue;
-    carom_placed pa = carom_contacts_place(e->contacts, a, state->x, state->q);
-    carom_placed pb = carom_contacts_place(e->contacts, b, state->x, state->q);
+    carom_placed pa = carom_contacts_place(e->contacts, a, state);
+    carom_placed pb = carom_contacts_place(e->contacts, b, state);
     carom_distance_result d;
     carom_status status = carom_distance(&pa, &pb, NULL, &d);
     double open = CAROM_EXACT_RELEASE * (extent_of(e, a) + extent_of(e, b));
@@ -130,14 +130,14 @@ static carom_status take_held(carom_exact *e, const carom_state *state, const ca
   for (int i = 0; i < e->contacts->pair_count && e->resting_count > 0; i++) {
     const carom_part_pair *pair = &e->contacts->pairs[i];
     if (e->pair_group[i] != g->root || !carom_exact_is_resting(e, pair)) continue;
-    carom_status status = carom_contacts_distance(e->contacts, i, state->x, state->q, &e->near[i]);
+    carom_status status = carom_contacts_distance(e->contacts, i, state, &e->near[i]);
     if (status == CAROM_OK) status = reserve(e, e->held_count + CAROM_MANIFOLD_MAX, error);
     if (status != CAROM_OK) return status;
     const carom_exact_body *a = &e->bodies[pair->body_a], *b = &e->bodies[pair->body_b];
     double slop = 8 * carom_exact_within(e, state, pair);
     if (duration > 0) slop += 2 * (a->allowed + b->allowed);
-    e->held_count += carom_contacts_of_pair(e->contacts, i, state->x, state->q, &e->near[i], CAROM_CONTACT_POLYGON,
-                                            slop, e->held + e->held_count);
+    carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
+    e->held_count += carom_contacts_of_pair(e->contacts, i, state, &e->near[i], &query, e->held + e->held_count);
   }
   carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
   return reserve(e, carom_exact_held(e), error);
@@ -176,8 +176,8 @@ static void follow_point(carom_stepper *stepper, const carom_state *state, const
 }
 
 static carom_status load(carom_exact *e, const carom_state *state, carom_impact_problem *problem, carom_error *error) {
-  return carom_impact_system_load_with_limits(e->impacts, state, e->held, e->held_count, e->held_limits,
-                                              e->held_limit_count, problem, error);
+  carom_touching touching = {e->held, e->held_count, e->held_limits, e->held_limit_count};
+  return carom_impact_system_load(e->impacts, state, &touching, problem, error);
 }
 
 // ---- position ----------------------------------------------------------------------------------------------------
@@ -286,16 +286,15 @@ carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const
   return CAROM_OK;
 }
 
-carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, const carom_exact_group *g, double time,
-                              carom_step_report *report, carom_error *error) {
+carom_status carom_exact_push(carom_stepper *stepper, carom_state *state, double time, carom_ledger *ledger,
+                              carom_error *error) {
   carom_exact *e = stepper->work;
   carom_impact_problem problem;
   if (carom_exact_held(e) == 0) return CAROM_OK;
   for (int i = 0; i < 3 * carom_exact_held(e); i++) e->velocity[i] = time / e->held_time * e->impulse[i];
   carom_status status = load(e, state, &problem, error);
   if (status == CAROM_OK)
-    status = carom_impact_system_apply(e->impacts, state, g->start + g->time, e->velocity, CAROM_EVENT_CONTACT, report,
-                                       error);
+    status = carom_impact_system_apply(e->impacts, state, e->velocity, CAROM_EVENT_CONTACT, ledger, error);
   return status;
 }
 
@@ -328,7 +327,7 @@ static void keep_touching(carom_exact *e) {
 }
 
 carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, const carom_exact_group *g,
-                                carom_step_report *report, carom_error *error) {
+                                carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_impact_problem problem;
   carom_impact_info info;
@@ -345,9 +344,8 @@ carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, cons
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, e->target, 0, e->impulse, e->velocity,
                                &info, error);
   if (status != CAROM_OK) return status;
-  report->complementarity = fmax(report->complementarity, info.complementarity);
-  return carom_impact_system_apply(e->impacts, state, g->start + g->time, e->impulse, CAROM_EVENT_CONTACT, report,
-                                   error);
+  carom_ledger_note_complementarity(ledger, info.complementarity, 0);
+  return carom_impact_system_apply(e->impacts, state, e->impulse, CAROM_EVENT_CONTACT, ledger, error);
 }
 
 // ---- losses ------------------------------------------------------------------------------------------------------
@@ -359,12 +357,9 @@ double carom_exact_energy(const carom_exact *e, const carom_state *state) {
 // What resting contacts took in a leap: the energy that is missing at its end. Kicks of gravity and of the contacts
 // cancel in the middle of a leap without any loss, so that the impulses themselves do not tell. What the discrete flow
 // gains for a while is not a loss.
-void carom_exact_book_loss(const carom_exact *e, double loss, carom_step_report *report) {
+void carom_exact_book_loss(const carom_exact *e, double loss, carom_ledger *ledger) {
   bool rough = false;
   for (int i = 0; i < e->held_count; i++) rough = rough || e->held[i].friction > 0;
   if (!(loss > 0)) return;
-  if (rough)
-    report->friction_loss += loss;
-  else
-    report->restitution_loss += loss;
+  carom_ledger_loss(ledger, rough ? 0 : loss, rough ? loss : 0);
 }

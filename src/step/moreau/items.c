@@ -88,7 +88,7 @@ static double reach_of(const carom_moreau *m, const carom_state *state, int i, d
 
 carom_status carom_moreau_candidates(carom_moreau *m, const carom_state *state, double h, carom_error *error) {
   for (int i = 0; i < state->body_count; i++) m->reach[i] = reach_of(m, state, i, h);
-  return carom_contacts_update(m->contacts, m->star->x, m->star->q, m->reach, error);
+  return carom_contacts_update(m->contacts, m->star, m->reach, error);
 }
 
 // ---- gathering ------------------------------------------------------------------------------------------------------
@@ -127,14 +127,14 @@ static carom_status gather_pair(carom_moreau *m, int index, carom_moreau_choice 
   const carom_part_pair *pair = &m->contacts->pairs[index];
   carom_distance_result d;
   carom_contact points[CAROM_MANIFOLD_MAX];
-  carom_status status = carom_contacts_distance(m->contacts, index, m->star->x, m->star->q, &d);
+  carom_status status = carom_contacts_distance(m->contacts, index, m->star, &d);
   if (status != CAROM_OK)
     return carom_fail(error, status, "no separation of bodies '%s' and '%s': a pose is not finite",
                       m->model->bodies[pair->body_a].name, m->model->bodies[pair->body_b].name);
   double reach = m->reach[pair->body_a] + m->reach[pair->body_b], slop = fmin(reach, slop_of(m, pair));
   if (d.distance > reach || carom_joints_hold(m->model, m->star, pair->body_a, pair->body_b)) return CAROM_OK;
-  int count =
-      carom_contacts_of_pair(m->contacts, index, m->star->x, m->star->q, &d, CAROM_CONTACT_POLYGON, slop, points);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, slop};
+  int count = carom_contacts_of_pair(m->contacts, index, m->star, &d, &query, points);
   for (int k = 0; k < count; k++) {
     carom_moreau_item item = contact_item(m, &points[k]);
     item.index = k;
@@ -217,11 +217,11 @@ static carom_status hit_of_pair(carom_moreau *m, int index, const carom_state *e
   carom_part_pair *p = &m->contacts->pairs[index];
   carom_distance_result d0, d1;
   *share = 2;
-  carom_status status = carom_contacts_distance(m->contacts, index, end->x, end->q, &d1);
+  carom_status status = carom_contacts_distance(m->contacts, index, end, &d1);
   if (status != CAROM_OK || carom_joints_hold(m->model, end, p->body_a, p->body_b)) return status;
   *overlap = -d1.distance;
   if (!collides(m, p->restitution) || d1.distance > -touch || among_items(m, p)) return status;
-  status = carom_contacts_distance(m->contacts, index, m->origin->x, m->origin->q, &d0);
+  status = carom_contacts_distance(m->contacts, index, m->origin, &d0);
   if (status != CAROM_OK) return status;
   double s0 = h * gap_rate(m, m->origin, p, &d0), s1 = h * gap_rate(m, end, p, &d1);
   *share = cubic_root(fmax(d0.distance, 0), s0, d1.distance, s1);

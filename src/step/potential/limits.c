@@ -6,8 +6,6 @@
 #include "base/tape.h"
 #include "contact/potential.h"
 
-static int number_of(const carom_joint_limit *limit) { return 4 * limit->joint + 2 * limit->turn + limit->upper; }
-
 static bool moves(const carom_model *model, int body) { return body != CAROM_WORLD && !model->bodies[body].fixed; }
 
 // ---- memory ------------------------------------------------------------------------------------------------------
@@ -88,7 +86,7 @@ carom_status carom_soft_limits_tune(carom_soft_limits *s, const carom_state *sta
   if (s->capacity == 0) return CAROM_OK;
   int count = carom_joints_limits(s->model, state, INFINITY, s->limits);
   for (int i = 0; i < count; i++) {
-    double *k = &s->stiffness[number_of(&s->limits[i])], mass;
+    double *k = &s->stiffness[carom_limit_number(&s->limits[i])], mass;
     if (*k > 0) continue;
     carom_status status = felt_mass(s, state, &s->limits[i].row, &mass, error);
     if (status != CAROM_OK) return status;
@@ -113,7 +111,7 @@ carom_status carom_soft_limits_evaluate(carom_soft_limits *s, const carom_state 
     const carom_joint_limit *limit = &s->limits[i];
     carom_status status = felt_mass(s, state, &limit->row, &s->mass[i], error);
     if (status != CAROM_OK) return status;
-    *energy += 0.5 * s->stiffness[number_of(limit)] * limit->gap * limit->gap;
+    *energy += 0.5 * s->stiffness[carom_limit_number(limit)] * limit->gap * limit->gap;
     *depth = fmax(*depth, -limit->gap);
   }
   return CAROM_OK;
@@ -137,7 +135,7 @@ static void act(const carom_soft_limits *s, carom_state *state, const carom_row 
 void carom_soft_limits_kick(carom_soft_limits *s, carom_state *state, double dt, carom_step_report *report) {
   for (int i = 0; i < s->count; i++) {
     const carom_joint_limit *limit = &s->limits[i];
-    double k = s->stiffness[number_of(limit)], rate = rate_of(s->model, state, &limit->row);
+    double k = s->stiffness[carom_limit_number(limit)], rate = rate_of(s->model, state, &limit->row);
     double elastic = -k * limit->gap * dt, resistance = 0;
     if (isfinite(s->mass[i])) resistance = 2 * carom_drag_ratio(limit->restitution) * sqrt(k * s->mass[i]);
     double drag = -fmin(elastic, resistance * fmax(0, rate) * dt), impulse = elastic + drag;
@@ -149,7 +147,7 @@ void carom_soft_limits_kick(carom_soft_limits *s, carom_state *state, double dt,
 void carom_soft_limits_note(carom_soft_limits *s, carom_step_report *report) {
   for (int k = 0; k < numbers(s->model); k++) {
     bool now = false;
-    for (int i = 0; i < s->count; i++) now = now || number_of(&s->limits[i]) == k;
+    for (int i = 0; i < s->count; i++) now = now || carom_limit_number(&s->limits[i]) == k;
     if (now && !s->beyond[k]) report->collisions++;
     s->beyond[k] = now;
   }
