@@ -84,6 +84,13 @@ typedef struct carom_allocator {
 /// malloc, realloc and free. A null `const carom_allocator *` means this one everywhere.
 CAROM_API carom_allocator carom_allocator_default(void);
 
+/// A file that is already in memory. Borrowed: it holds as long as the call that takes it.
+typedef struct carom_bytes {
+  const char *name;  ///< stands for its path in messages
+  const void *data;  ///< (size)
+  size_t size;       ///< in bytes
+} carom_bytes;
+
 // ---- log and progress -------------------------------------------------------------------------
 
 typedef enum carom_log_level { CAROM_LOG_DEBUG, CAROM_LOG_INFO, CAROM_LOG_NOTICE, CAROM_LOG_WARNING } carom_log_level;

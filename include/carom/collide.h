@@ -174,13 +174,12 @@ typedef struct carom_gap_gradient {
 CAROM_API carom_status carom_ssh_gradient(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
                                           bool beta_moves, carom_gap_gradient *gradient);
 
-/// One-sided derivative of the gap when the bodies begin to move with the given twists (linear, angular; world axes,
-/// about the positions of their poses): exact at ties too, as the value of a small linear program over the optimal set.
-/// (A flat round end counts as a polygon of 48 corners.)
+/// One-sided derivative of the gap when the bodies begin to move with the given twists (a linear, a angular,
+/// b linear, b angular; m/s and rad/s, world axes, about the positions of their poses): exact at ties too, as the value
+/// of a small linear program over the optimal set. (A flat round end counts as a polygon of 48 corners.)
 CAROM_API carom_status carom_ssh_directional(const carom_placed *a, const carom_placed *b,
                                              const carom_ssh_result *result, bool beta_moves,
-                                             const carom_vec3 twist_a[2], const carom_vec3 twist_b[2],
-                                             double *derivative);
+                                             const carom_vec3 twists[4], double *derivative);
 
 /// Second derivative in the two twists (a linear, a angular, b linear, b angular), the basis held fixed: 12 x 12,
 /// symmetric part of the left-trivialised Hessian, row-major. CAROM_ERR_SINGULAR where the gap has a kink (a corner

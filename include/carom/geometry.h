@@ -137,10 +137,9 @@ CAROM_API carom_mesh_options carom_mesh_default_options(void);
 /// Reads OBJ (polygons are fanned), STL ASCII or STL binary; the kind is told by content and name.
 CAROM_API carom_status carom_mesh_read(const char *path, const carom_mesh_options *options,
                                        const carom_allocator *allocator, carom_mesh *mesh, carom_error *error);
-/// The same from memory; `name` is used in messages and to tell OBJ from STL.
-CAROM_API carom_status carom_mesh_parse(const char *name, const void *data, size_t size,
-                                        const carom_mesh_options *options, const carom_allocator *allocator,
-                                        carom_mesh *mesh, carom_error *error);
+/// The same from memory; its name also tells OBJ from STL.
+CAROM_API carom_status carom_mesh_parse(const carom_bytes *bytes, const carom_mesh_options *options,
+                                        const carom_allocator *allocator, carom_mesh *mesh, carom_error *error);
 CAROM_API void carom_mesh_release(carom_mesh *mesh);  ///< frees the arrays and zeroes *mesh
 /// A shape from a mesh. A mesh that is not closed or not convex is refused with advice (how far it
 /// is from convex, and at which vertex) unless options->hull.

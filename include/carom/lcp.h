@@ -106,12 +106,18 @@ CAROM_API carom_status carom_lcp_work_create(int n_max, const carom_allocator *a
                                              carom_error *error);
 CAROM_API void carom_lcp_work_destroy(carom_lcp_work *work);  ///< null is fine
 
-/// Never allocates. Fills z and w (n each; w = M z + q) and info whatever the outcome. `basis` (n, may be
-/// null) holds 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the
-/// answer, and on entry the one to begin with (CAROM_LCP_START_BASIS). Null options mean the defaults.
+/// What comes out, and with options->start what goes in. The arrays are the caller's.
+typedef struct carom_lcp_solution {
+  double *z;  ///< (n)
+  double *w;  ///< (n) M z + q; out only
+  /// (n) 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the answer. May be null.
+  unsigned char *basis;
+} carom_lcp_solution;
+
+/// Never allocates. Fills the solution and info whatever the outcome. Null options mean the defaults.
 /// Fails for wrong sizes and for numbers that are not finite.
 CAROM_API carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *problem,
-                                       const carom_lcp_options *options, double *z, double *w, unsigned char *basis,
+                                       const carom_lcp_options *options, carom_lcp_solution *solution,
                                        carom_lcp_info *info, carom_error *error);
 
 /// The judge of every method and every test: |min(z, M z + q)|_inf; infinity when that is not a number.
@@ -149,12 +155,19 @@ CAROM_API carom_status carom_mlcp_work_create(int n_max, const carom_allocator *
                                               carom_error *error);
 CAROM_API void carom_mlcp_work_destroy(carom_mlcp_work *work);  ///< null is fine
 
+/// What comes out, and with options->start (BASIS, whichever start is asked for) what goes in. The arrays are the
+/// caller's.
+typedef struct carom_mlcp_solution {
+  double *z;             ///< (n) out only
+  double *w;             ///< (n) M z + q; out only
+  unsigned char *state;  ///< (n) of carom_mlcp_state: where each unknown ended; may be null
+} carom_mlcp_solution;
+
 /// Eliminates the free unknowns (those of them whose block is singular are kept, as differences of two
 /// nonnegative ones), turns boxes into pairs, and solves the linear problem that is left; `options` and `info`
-/// are that one's, but for the residual. Never allocates. `state` (n of carom_mlcp_state, may be null) tells
-/// where each unknown ended, and on entry where to begin (CAROM_LCP_START_BASIS).
+/// are that one's, but for the residual. Never allocates.
 CAROM_API carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *problem,
-                                        const carom_lcp_options *options, double *z, double *w, unsigned char *state,
+                                        const carom_lcp_options *options, carom_mlcp_solution *solution,
                                         carom_lcp_info *info, carom_error *error);
 
 /// |z - mid(lower, z - w, upper)|_inf with w = M z + q: zero at solutions alone.
@@ -176,13 +189,19 @@ CAROM_API carom_status carom_ncp_work_create(int n_max, const carom_allocator *a
                                              carom_error *error);
 CAROM_API void carom_ncp_work_destroy(carom_ncp_work *work);  ///< null is fine
 
+/// What comes out. The arrays are the caller's.
+typedef struct carom_ncp_solution {
+  double *z;  ///< (n) and on entry where to begin
+  double *w;  ///< (n) F(z); out only
+} carom_ncp_solution;
+
 /// Successive linearisation (Josephy 1979): each step solves the linear problem of F at z, from the basis of the
 /// one before, with a line search on the natural residual. Begins at the z that comes in. In `options`,
 /// max_iterations (0: 50), time_limit and tolerance are of the whole, the rest of each step; `info` counts linear
 /// problems.
 CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem,
-                                       const carom_lcp_options *options, double *z, double *w, carom_lcp_info *info,
-                                       carom_error *error);
+                                       const carom_lcp_options *options, carom_ncp_solution *solution,
+                                       carom_lcp_info *info, carom_error *error);
 
 // ---- tools --------------------------------------------------------------------------------------
 
@@ -210,6 +229,13 @@ typedef struct carom_lcp_family {
   carom_status (*evaluate)(void *context, double t, carom_lcp_problem *problem);
 } carom_lcp_family;
 
+/// Along which parameters: t = start, start + h, ..., start + count h.
+typedef struct carom_lcp_steps {
+  double start, h;   ///< in the unit of the family's parameter
+  int count;         ///< how many steps
+  double tolerance;  ///< values above -tolerance count as not negative
+} carom_lcp_steps;
+
 /// What happened along the way.
 typedef struct carom_lcp_switch {
   bool switched;  ///< the basis of the start ceased to serve
@@ -219,12 +245,11 @@ typedef struct carom_lcp_switch {
   double value;   ///< its value
 } carom_lcp_switch;
 
-/// Does the complementary basis change on t = start, start + h, ..., start + steps h? One problem is solved, at the
-/// start; after that only linear systems (Gavrea 2008, 2.4: a control is robust when nothing switches). `basis` (n)
-/// receives the basis of the start. Values above -tolerance count as not negative. CAROM_NOT_CONVERGED when the
-/// problem at the start was not solved.
-CAROM_API carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family, double start,
-                                             double h, int steps, double tolerance, unsigned char *basis,
+/// Does the complementary basis change along the steps? One problem is solved, at the start; after that only linear
+/// systems (Gavrea 2008, 2.4: a control is robust when nothing switches). `basis` (n) receives the basis of the start.
+/// CAROM_NOT_CONVERGED when the problem at the start was not solved.
+CAROM_API carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family,
+                                             const carom_lcp_steps *steps, unsigned char *basis,
                                              carom_lcp_switch *found, carom_error *error);
 
 /// The cone of impulses  N c + D beta + F p  with c >= 0, beta >= 0 and, for each contact, the sum of its beta at most
@@ -240,14 +265,21 @@ typedef struct carom_friction_cone {
   const double *mu;  ///< contacts
 } carom_friction_cone;
 
-/// Is the cone pointed: does no impulse at the contacts other than zero cancel out? Decided by a linear program. If
-/// it is, *margin > 0 and `velocity` (rows, may be null) separates all contacts: every edge N + mu D of the cone, taken
-/// with length 1, has at least that rate along it, with entries within [-1, 1] and joints kept. If not, the bodies are
-/// jammed or crushed: `impulse` (contacts + contacts * directions + joints, may be null) is one that cancels, c, beta,
-/// p, with the c summing to 1.
+/// Whether a cone is pointed, and the proof. The arrays are the caller's; each may be null.
+typedef struct carom_friction_cone_answer {
+  bool pointed;   ///< no impulse at the contacts other than zero cancels out
+  double margin;  ///< > 0 when pointed, else 0: the rate below
+  /// (rows) when pointed: it separates all contacts. Every edge N + mu D of the cone, taken with length 1, has at least
+  /// the rate `margin` along it; entries lie within [-1, 1] and joints are kept.
+  double *velocity;
+  /// (contacts + contacts * directions + joints) when not: the bodies are jammed or crushed, and this one cancels: c,
+  /// beta, p, with the c summing to 1.
+  double *impulse;
+} carom_friction_cone_answer;
+
+/// Is the cone pointed? Decided by a linear program.
 CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
-                                                   bool *pointed, double *margin, double *impulse, double *velocity,
-                                                   carom_error *error);
+                                                   carom_friction_cone_answer *answer, carom_error *error);
 
 #ifdef __cplusplus
 }

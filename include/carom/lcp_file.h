@@ -19,9 +19,9 @@ typedef struct carom_lcp_set carom_lcp_set;
 
 CAROM_API carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                           carom_error *error);
-/// The same from memory; `name` stands for the file in messages.
-CAROM_API carom_status carom_lcp_set_parse(const char *name, const void *data, size_t size,
-                                           const carom_allocator *allocator, carom_lcp_set **set, carom_error *error);
+/// The same from memory.
+CAROM_API carom_status carom_lcp_set_parse(const carom_bytes *bytes, const carom_allocator *allocator,
+                                           carom_lcp_set **set, carom_error *error);
 CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);  ///< null is fine
 CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);
 CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "text", "json", "siconos" or "binary"

@@ -71,10 +71,10 @@ CAROM_API carom_scene_options carom_scene_default_options(void);
 CAROM_API carom_status carom_scene_read(const char *path, const carom_scene_options *options,
                                         const carom_allocator *allocator, carom_scene **scene,
                                         carom_diagnostics *diagnostics);
-/// The same from text in memory; `path` names it in messages and is where includes start from.
-CAROM_API carom_status carom_scene_parse(const char *path, const char *text, size_t size,
-                                         const carom_scene_options *options, const carom_allocator *allocator,
-                                         carom_scene **scene, carom_diagnostics *diagnostics);
+/// The same from text in memory; includes start from the folder of its name.
+CAROM_API carom_status carom_scene_parse(const carom_bytes *bytes, const carom_scene_options *options,
+                                         const carom_allocator *allocator, carom_scene **scene,
+                                         carom_diagnostics *diagnostics);
 CAROM_API void carom_scene_destroy(carom_scene *scene);  ///< null is fine
 
 #ifdef __cplusplus

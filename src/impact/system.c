@@ -449,7 +449,7 @@ static void find_groups(carom_impact_system *s, const carom_contact *contacts, i
 static carom_status solve_loaded(carom_impact_system *s, carom_state *state, const carom_impact_problem *problem,
                                  double time, carom_impact_law law, carom_step_report *report, carom_error *error) {
   carom_impact_info info;
-  carom_status status = carom_impact_solve(s->work, problem, law, s->P, s->v, &info, error);
+  carom_status status = carom_impact_solve(s->work, problem, law, &(carom_impact_solution){s->P, s->v}, &info, error);
   if (status != CAROM_OK) return status;
   report->restitution_loss += info.restitution_loss;
   report->friction_loss += info.friction_loss;
