@@ -38,6 +38,7 @@ typedef struct carom_lcp_problem {
 
 // ---- how to solve -------------------------------------------------------------------------------
 
+/// The methods.
 typedef enum carom_lcp_method {
   CAROM_LCP_AUTO,        ///< Lemke; again with other covering vectors, then Newton, when that fails
   CAROM_LCP_LEMKE,       ///< complementary pivoting with a lexicographic ratio test
@@ -68,10 +69,12 @@ typedef struct carom_lcp_options {
   int block_size;          ///< PGS on a dense matrix: unknowns per block; default 1
 } carom_lcp_options;
 
+/// Options with the defaults named above.
 CAROM_API carom_lcp_options carom_lcp_default_options(void);
 
 // ---- how it ended -------------------------------------------------------------------------------
 
+/// How the mathematics ended.
 typedef enum carom_lcp_outcome {
   CAROM_LCP_SOLVED,   ///< the residual is within the tolerance
   CAROM_LCP_RAY,      ///< Lemke ended on a ray: for copositive-plus and like matrices, no solution exists
@@ -86,22 +89,23 @@ CAROM_API const char *carom_lcp_outcome_name(carom_lcp_outcome outcome);
 /// "lemke", "pgs", ...; never null.
 CAROM_API const char *carom_lcp_method_name(carom_lcp_method method);
 
+/// How it went.
 typedef struct carom_lcp_info {
-  carom_lcp_outcome outcome;
-  carom_lcp_method method;  ///< the one that gave the answer
-  int iterations;           ///< in the unit of that method, over all attempts with it
-  int attempts;             ///< 1 when the first try succeeded
-  int refactorizations;     ///< of the basis, for accuracy
-  double residual;          ///< |min(z, M z + q)|_inf at the z returned, recomputed from M and q
-  double seconds;
+  carom_lcp_outcome outcome;  ///< solved or not, and why
+  carom_lcp_method method;    ///< the one that gave the answer
+  int iterations;             ///< in the unit of that method, over all attempts with it
+  int attempts;               ///< 1 when the first try succeeded
+  int refactorizations;       ///< of the basis, for accuracy
+  double residual;            ///< |min(z, M z + q)|_inf at the z returned, recomputed from M and q
+  double seconds;             ///< by the clock
 } carom_lcp_info;
 
 // ---- solving ------------------------------------------------------------------------------------
 
 typedef struct carom_lcp_work carom_lcp_work;  ///< scratch for problems up to a size; opaque
 
-/// Allocates all that any method needs for up to n_max pairs, dense or in blocks. A null allocator means
-/// the library's.
+/// Allocates all that any method needs for up to n_max pairs, dense or in blocks. CAROM_ERR_ARGUMENT when n_max is
+/// negative or beyond 20000.
 CAROM_API carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                              carom_error *error);
 CAROM_API void carom_lcp_work_destroy(carom_lcp_work *work);  ///< null is fine
@@ -114,8 +118,8 @@ typedef struct carom_lcp_solution {
   unsigned char *basis;
 } carom_lcp_solution;
 
-/// Never allocates. Fills the solution and info whatever the outcome. Null options mean the defaults.
-/// Fails for wrong sizes and for numbers that are not finite.
+/// Solves. Never allocates. Fills the solution and info whatever the outcome; z, w and info must not be null.
+/// CAROM_ERR_ARGUMENT for wrong sizes and options, CAROM_ERR_NUMBER for numbers that are not finite.
 CAROM_API carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *problem,
                                        const carom_lcp_options *options, carom_lcp_solution *solution,
                                        carom_lcp_info *info, carom_error *error);
@@ -135,7 +139,7 @@ CAROM_API void carom_lcp_evaluate(const carom_lcp_problem *problem, const double
 /// An unknown without bounds is free and its row an equation: with the free ones first this is the mixed
 /// problem  0 = a + A u + C v,  0 <= v  complementary to  b + D u + B v >= 0.  Infinite bounds are allowed.
 typedef struct carom_mlcp_problem {
-  int n;
+  int n;                ///< number of unknowns
   const double *M;      ///< n x n, column-major
   const double *q;      ///< n
   const double *lower;  ///< n, or null for all 0
@@ -151,6 +155,8 @@ typedef enum carom_mlcp_state {
 
 typedef struct carom_mlcp_work carom_mlcp_work;  ///< scratch for problems up to a size; opaque
 
+/// Allocates all that a solve needs for up to n_max unknowns. CAROM_ERR_ARGUMENT when n_max is negative or beyond
+/// 10000.
 CAROM_API carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                               carom_error *error);
 CAROM_API void carom_mlcp_work_destroy(carom_mlcp_work *work);  ///< null is fine
@@ -165,7 +171,8 @@ typedef struct carom_mlcp_solution {
 
 /// Eliminates the free unknowns (those of them whose block is singular are kept, as differences of two
 /// nonnegative ones), turns boxes into pairs, and solves the linear problem that is left; `options` and `info`
-/// are that one's, but for the residual. Never allocates.
+/// are that one's, but for the residual. Never allocates. Fails as carom_lcp_solve does, and with CAROM_ERR_ARGUMENT
+/// for bounds that leave no room or a covering vector, which mixed problems choose themselves.
 CAROM_API carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *problem,
                                         const carom_lcp_options *options, carom_mlcp_solution *solution,
                                         carom_lcp_info *info, carom_error *error);
@@ -177,14 +184,15 @@ CAROM_API double carom_mlcp_residual(const carom_mlcp_problem *problem, const do
 
 /// z >= 0, F(z) >= 0, z'F(z) = 0.
 typedef struct carom_ncp_problem {
-  int n;
-  void *context;
+  int n;          ///< number of complementary pairs
+  void *context;  ///< the caller's own
   /// Fills F (n) and, unless null, its Jacobian J (n x n, column-major). Not CAROM_OK ends the solve with that status.
   carom_status (*evaluate)(void *context, const double *z, double *F, double *J);
 } carom_ncp_problem;
 
-typedef struct carom_ncp_work carom_ncp_work;
+typedef struct carom_ncp_work carom_ncp_work;  ///< scratch for problems up to a size; opaque
 
+/// Allocates all that a solve needs for up to n_max pairs. CAROM_ERR_ARGUMENT when n_max is negative or beyond 20000.
 CAROM_API carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
                                              carom_error *error);
 CAROM_API void carom_ncp_work_destroy(carom_ncp_work *work);  ///< null is fine
@@ -198,7 +206,7 @@ typedef struct carom_ncp_solution {
 /// Successive linearisation (Josephy 1979): each step solves the linear problem of F at z, from the basis of the
 /// one before, with a line search on the natural residual. Begins at the z that comes in. In `options`,
 /// max_iterations (0: 50), time_limit and tolerance are of the whole, the rest of each step; `info` counts linear
-/// problems.
+/// problems. Never allocates. CAROM_ERR_NUMBER when the start or F there is not finite, else the status of `evaluate`.
 CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem,
                                        const carom_lcp_options *options, carom_ncp_solution *solution,
                                        carom_lcp_info *info, carom_error *error);
@@ -208,11 +216,13 @@ CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_pro
 enum { CAROM_LCP_CHECK_MAX = 20 };  ///< largest matrix that the two checks below take; they cost 2^n
 
 /// Is x'Mx >= 0 for all x >= 0? If not, `witness` (n, may be null) gets an x >= 0 with entries summing to 1 and
-/// x'Mx < 0. Values above -tolerance times the largest entry count as zero.
+/// x'Mx < 0. M is n x n, column-major. Values above -tolerance times the largest entry count as zero.
+/// CAROM_ERR_ARGUMENT for n beyond CAROM_LCP_CHECK_MAX. Never allocates.
 CAROM_API carom_status carom_lcp_is_copositive(int n, const double *M, double tolerance, bool *yes, double *witness,
                                                carom_error *error);
 /// Are all principal minors positive, so that every q has exactly one solution? If not, `witness` (n, may be null)
-/// marks with 1 the rows of one that is not. Pivots below tolerance times the largest entry count as zero.
+/// marks with 1 the rows of one that is not. Pivots below tolerance times the largest entry count as zero. Sizes and
+/// failures as above. Never allocates.
 CAROM_API carom_status carom_lcp_is_p_matrix(int n, const double *M, double tolerance, bool *yes,
                                              unsigned char *witness, carom_error *error);
 
@@ -223,9 +233,10 @@ CAROM_API carom_status carom_lcp_cone_coordinates(carom_lcp_work *work, const ca
                                                   const unsigned char *basis, double *x, double *least,
                                                   carom_error *error);
 
-/// Problems along a parameter. `evaluate` fills *problem with views that stay valid until the next call.
+/// Problems along a parameter.
 typedef struct carom_lcp_family {
-  void *context;
+  void *context;  ///< the caller's own
+  /// Fills *problem with views that stay valid until the next call. Not CAROM_OK ends the search with that status.
   carom_status (*evaluate)(void *context, double t, carom_lcp_problem *problem);
 } carom_lcp_family;
 
@@ -277,7 +288,8 @@ typedef struct carom_friction_cone_answer {
   double *impulse;
 } carom_friction_cone_answer;
 
-/// Is the cone pointed? Decided by a linear program.
+/// Is the cone pointed? Decided by a linear program. Allocates. CAROM_ERR_ARGUMENT for sizes out of range,
+/// CAROM_ERR_NUMBER for a mu that is negative or not finite, CAROM_NOT_CONVERGED when the program was not solved.
 CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
                                                    carom_friction_cone_answer *answer, carom_error *error);
 

@@ -37,6 +37,7 @@ static void place(carom_impact_work *k, size_t n, double *next) {
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
                                       carom_error *error) {
+  *work = NULL;
   if (max_count < 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts", max_count);
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_impact_work *k = CAROM_NEW(&a, carom_impact_work, 1);
