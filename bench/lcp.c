@@ -34,7 +34,7 @@ static void carom_solve(void *work, int n, double *M, double *q, double *z, int 
   carom_lcp_info info = {0};
   static double w[4000];
   o.method = CAROM_LCP_LEMKE;
-  if (carom_lcp_solve(work, &problem, &o, z, w, NULL, &info, NULL) != CAROM_OK) exit(1);
+  if (carom_lcp_solve(work, &problem, &o, &(carom_lcp_solution){z, w, NULL}, &info, NULL) != CAROM_OK) exit(1);
   *iterations = info.iterations;
 }
 

@@ -55,8 +55,8 @@ static bool pebbles_fall(int pebbles, const char *solver, double tolerance, doub
   carom_stepper *stepper = NULL;
   carom_error error = {0};
   *run = (pebble_run){.energy = malloc((size_t)steps * sizeof(double))};
-  carom_status status =
-      carom_scene_parse("pebbles.yaml", pebble_scene, strlen(pebble_scene), &options, NULL, &scene, &diagnostics);
+  carom_status status = carom_scene_parse(&(carom_bytes){"pebbles.yaml", pebble_scene, strlen(pebble_scene)}, &options,
+                                          NULL, &scene, &diagnostics);
   if (diagnostics.count > 0) carom_diagnostic_format(&diagnostics.items[0], error.message, sizeof error.message);
   if (status == CAROM_OK) {
     scene->step.solver = solver, scene->step.solver_tolerance = tolerance, scene->step.step = h;

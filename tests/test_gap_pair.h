@@ -79,7 +79,8 @@ static inline carom_gap_gradient gradient_of(const pair *p) {
 static inline double derivative_of(const pair *p, const carom_vec3 ta[2], const carom_vec3 tb[2]) {
   carom_ssh_result r = query(p);
   double d = NAN;
-  carom_status status = carom_ssh_directional(&p->a, &p->b, &r, p->moves, ta, tb, &d);
+  carom_status status =
+      carom_ssh_directional(&p->a, &p->b, &r, p->moves, (carom_vec3[4]){ta[0], ta[1], tb[0], tb[1]}, &d);
   if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", carom_status_text(status));
   return d;
 }

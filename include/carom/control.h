@@ -21,6 +21,7 @@ extern "C" {
 
 // ---- what a problem consists of: plain structs, filled by a default function ---------------------------------------
 
+/// What a joint of a plan leaves free.
 typedef enum carom_plan_joint_kind {
   CAROM_PLAN_SPHERICAL,  ///< the points stay together
   CAROM_PLAN_REVOLUTE,   ///< and the bodies turn about the axis only
@@ -28,13 +29,14 @@ typedef enum carom_plan_joint_kind {
 
 /// Two bodies joined for the whole motion.
 typedef struct carom_plan_joint_def {
-  const char *name;
-  carom_plan_joint_kind kind;
-  int body[2];          ///< either may be fixed, not both
-  carom_vec3 point[2];  ///< in the body frames
-  carom_vec3 axis;      ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  const char *name;            ///< copied; null means "joint" and its number
+  carom_plan_joint_kind kind;  ///< default spherical
+  int body[2];                 ///< either may be fixed, not both
+  carom_vec3 point[2];         ///< in the body frames, m
+  carom_vec3 axis;  ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
 } carom_plan_joint_def;
 
+/// Where a planned force acts.
 typedef enum carom_actuator_kind {
   CAROM_ACTUATOR_WRENCH,    ///< a force at a point and a torque, three components each
   CAROM_ACTUATOR_THRUSTER,  ///< one force along a direction of the body
@@ -43,18 +45,20 @@ typedef enum carom_actuator_kind {
 
 /// A source of force, constant within each interval (Johnson 2012, eq. 4.5).
 typedef struct carom_actuator_def {
-  const char *name;
-  carom_actuator_kind kind;
-  int body, joint;
-  carom_vec3 point;                  ///< body frame; where the force acts; default the centre of mass
+  const char *name;                  ///< copied; null means "actuator" and its number
+  carom_actuator_kind kind;          ///< default a wrench
+  int body;                          ///< wrench, thruster: on which it acts; must move
+  int joint;                         ///< joint: index from carom_plan_add_joint
+  carom_vec3 point;                  ///< where the force acts, body frame, m; read when has_point
   bool has_point;                    ///< false: at the centre of mass
   carom_vec3 direction;              ///< thruster: body frame
   bool body_axes;                    ///< wrench: components along the body's axes; default false: world
   bool no_force, no_torque;          ///< wrench: leave out half of it
-  double force_bound, torque_bound;  ///< largest size of each component; default infinite
-  double low, high;                  ///< thruster: bounds; default 0 and infinite
+  double force_bound, torque_bound;  ///< largest size of each component, N and N m; default infinite
+  double low, high;                  ///< thruster: bounds, N; default 0 and infinite
 } carom_actuator_def;
 
+/// What must hold, and which fields of carom_condition_def say so.
 typedef enum carom_condition_kind {
   CAROM_CONDITION_POSE,               ///< position and rotation as in `pose`
   CAROM_CONDITION_POSITION,           ///< low <= position <= high (equal: fixed; infinite: free)
@@ -69,29 +73,34 @@ typedef enum carom_condition_kind {
 
 /// Something that must hold at a node.
 typedef struct carom_condition_def {
-  carom_condition_kind kind;
-  int node;  ///< default CAROM_LAST_NODE
-  int body, other;
-  carom_pose pose;
-  carom_vec3 low, high;
-  carom_vec3 axis, direction;
-  double at_least;
-  carom_vec3 velocity, angular_velocity;  ///< velocity of the centre of mass; world axes
+  carom_condition_kind kind;              ///< default a pose
+  int node;                               ///< 0 to K; default CAROM_LAST_NODE
+  int body;                               ///< of which; must move
+  int other;                              ///< relative ones: to which; must move
+  carom_pose pose;                        ///< of the user's body frame, world (or in the frame of `other`)
+  carom_vec3 low, high;                   ///< position: bounds of the body frame's origin, world, m; default infinite
+  carom_vec3 axis, direction;             ///< direction: in the body frame, and in the world; default z and z
+  double at_least;                        ///< direction: cosine of the largest angle allowed
+  carom_vec3 velocity, angular_velocity;  ///< of the centre of mass, m/s, and rad/s; world axes
 } carom_condition_def;
 
+/// What counts as costly.
 typedef enum carom_cost_kind {
-  CAROM_COST_EFFORT,     ///< sum over intervals of sigma h |tau|^2 (Johnson 2012, 4.3.1), all actuators or one
-  CAROM_COST_TIME,       ///< the duration
+  CAROM_COST_EFFORT,  ///< sum over intervals of sigma h |tau|^2 (Johnson 2012, 4.3.1), of all actuators or of those on
+                      ///< a body
+  CAROM_COST_TIME,    ///< the duration
   CAROM_COST_MOMENTUM,   ///< |p|^2 + |l|^2 of a body at the last node
   CAROM_COST_DIRECTION,  ///< ((axis of the body) . direction - 1)^2 at the last node
   CAROM_COST_POSITION,   ///< |position - target|^2 of the centre of mass at the last node
 } carom_cost_kind;
 
+/// One term of the cost; terms add up.
 typedef struct carom_cost_def {
-  carom_cost_kind kind;
-  double weight;  ///< default 1
-  int body;       ///< CAROM_WORLD: effort of all actuators
-  carom_vec3 axis, direction, target;
+  carom_cost_kind kind;        ///< default effort
+  double weight;               ///< default 1; what it multiplies is in SI units
+  int body;                    ///< of which; default CAROM_WORLD: effort of all actuators
+  carom_vec3 axis, direction;  ///< direction: in the body frame, and in the world; default z and z
+  carom_vec3 target;           ///< position: world, m
 } carom_cost_def;
 
 /// What happens at a planned contact.
@@ -102,11 +111,11 @@ typedef enum carom_planned_impact {
 
 /// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
 typedef struct carom_planned_contact_def {
-  int node;
-  int body[2];
-  carom_planned_impact impact;
-  double restitution;  ///< default 1
-  double friction;     ///< default 0
+  int node;                     ///< 1 to K - 1
+  int body[2];                  ///< either may be fixed, not both
+  carom_planned_impact impact;  ///< default reflect
+  double restitution;           ///< e in [0, 1]; default 1
+  double friction;              ///< Coulomb's mu >= 0; default 0
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.
@@ -115,49 +124,58 @@ typedef enum carom_avoidance {
   CAROM_AVOID_NESTED,  ///< one smooth gap per pair and interval, planes for the last digits; any shape
 } carom_avoidance;
 
+/// The grid of a plan. Begin with carom_plan_default().
 typedef struct carom_plan_def {
-  int intervals;  ///< K; default 30
-  double step;    ///< h, s; default 0.01
-  carom_avoidance avoidance;
+  int intervals;                 ///< K; default 30
+  double step;                   ///< h, s; default 0.01
+  carom_avoidance avoidance;     ///< default lifted
   double margin;                 ///< m; smallest gap allowed; default 0
   double scale_low, scale_high;  ///< bounds of every sigma; default 0.2 and 5
   bool free_time;                ///< the duration may change within the bounds below; default false: it stays K h
   double shortest, longest;      ///< s; 0: no bound
 } carom_plan_def;
 
-CAROM_API carom_plan_def carom_plan_default(void);
-CAROM_API carom_plan_joint_def carom_plan_joint_default(void);
-CAROM_API carom_actuator_def carom_actuator_default(void);
-CAROM_API carom_condition_def carom_condition_default(void);
-CAROM_API carom_cost_def carom_cost_default(void);
-CAROM_API carom_planned_contact_def carom_planned_contact_default(void);
+CAROM_API carom_plan_def carom_plan_default(void);              ///< the defaults named above
+CAROM_API carom_plan_joint_def carom_plan_joint_default(void);  ///< spherical, of body 0 with itself: name the bodies
+CAROM_API carom_actuator_def carom_actuator_default(void);      ///< an unbounded wrench on body 0
+CAROM_API carom_condition_def carom_condition_default(void);    ///< body 0 at the world's frame at the last node
+CAROM_API carom_cost_def carom_cost_default(void);              ///< the effort of all actuators
+CAROM_API carom_planned_contact_def carom_planned_contact_default(void);  ///< elastic, without friction, at node 0
 
 // ---- the problem ---------------------------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the plan keeps the FIRST message;
-// carom_plan_solve then fails with it.
+// carom_plan_solve then fails with it. They copy what they are given, and may allocate.
 
+/// An optimal control problem, and after carom_plan_solve its answer.
 typedef struct carom_plan carom_plan;
 
-/// `start` gives the configuration at node 0; its momenta are kept too unless carom_plan_free_start is called. The
-/// model must outlive the plan. Springs, charges, scheduled forces, driven bodies and boundaries are refused.
+/// Begins a problem. `start` gives the configuration at node 0; its momenta are kept too unless carom_plan_free_start
+/// is called. The model must outlive the plan. A null def means defaults. CAROM_ERR_UNSUPPORTED for springs, charges,
+/// scheduled forces, driven bodies and boundaries.
 CAROM_API carom_status carom_plan_create(const carom_model *model, const carom_state *start, const carom_plan_def *def,
                                          const carom_allocator *allocator, carom_plan **plan, carom_error *error);
 CAROM_API void carom_plan_destroy(carom_plan *plan);  ///< null is fine
+/// Joins two bodies for the whole motion; their points should meet at the start, or no plan is feasible.
 CAROM_API int carom_plan_add_joint(carom_plan *plan, const carom_plan_joint_def *def);
+/// Gives the plan forces to choose; a joint that is named must be there already.
 CAROM_API int carom_plan_add_actuator(carom_plan *plan, const carom_actuator_def *def);
+/// Asks for something at a node.
 CAROM_API int carom_plan_add_condition(carom_plan *plan, const carom_condition_def *def);
+/// Adds a term to the cost; without any, a plan is feasible or not.
 CAROM_API int carom_plan_add_cost(carom_plan *plan, const carom_cost_def *def);
-/// Contacts in the order of their nodes.
+/// Plans a contact. Contacts come in the order of their nodes.
 CAROM_API int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *def);
 /// Contact of these two bodies by a potential instead: where they overlap by d they store stiffness/2 d^2 (N/m), d
 /// along the line of their centres, or below the half-space. No nodes are needed, but the bodies overlap, by about v
 /// sqrt(m/stiffness), and steps must be short against the contact's duration pi sqrt(m/stiffness) (Johnson
 /// 2012, 4.4.1). Polytopes and half-spaces; not for pairs that are avoided as well.
 CAROM_API int carom_plan_add_penalty(carom_plan *plan, int body_a, int body_b, double stiffness);
-/// These two bodies are kept apart (part by part) at all nodes but those of their planned contacts.
+/// Keeps two bodies apart, part by part, by the margin of carom_plan_def, at all nodes but those of their planned
+/// contacts.
 CAROM_API int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b);
 /// The start of a body may be chosen: its position within +-position of the state's (component by component), any
-/// rotation if `rotation`, velocities within the bounds about the state's. Zero bounds keep what the state says.
+/// rotation if `rotation`, velocities within the bounds about the state's (m, m/s, rad/s; world axes). Zero bounds keep
+/// what the state says. Returns the body, or -1.
 CAROM_API int carom_plan_free_start(carom_plan *plan, int body, carom_vec3 position, bool rotation, carom_vec3 velocity,
                                     carom_vec3 angular_velocity);
 /// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
@@ -166,7 +184,8 @@ CAROM_API carom_status carom_plan_check(const carom_plan *plan, carom_error *err
 // ---- the first guess -----------------------------------------------------------------------------------------------
 
 /// A body's way: it passes `poses[i]` at `times[i]` (ascending) at constant twists in between, and rests before the
-/// first and after the last. Without one, a body goes straight to where the conditions at the last node put it.
+/// first and after the last. Without one, a body goes straight to where the conditions at the last node put it. Returns
+/// the body, or -1.
 CAROM_API int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times,
                                        const carom_pose *poses);
 /// How the first guess came about.
@@ -178,12 +197,15 @@ typedef enum carom_guess_kind {
 
 // ---- solving -------------------------------------------------------------------------------------------------------
 
+/// How far a solve has come.
 typedef struct carom_plan_iterate {
-  int iteration;
-  double cost, infeasibility;
-  int solve;  ///< a plan may take several: refinements, corners that were cut
+  int iteration;         ///< over all solves
+  double cost;           ///< weighted sum of the costs
+  double infeasibility;  ///< largest violation of a constraint, as the solver scales it
+  int solve;             ///< a plan may take several: refinements, corners that were cut
 } carom_plan_iterate;
 
+/// How to solve. Begin with carom_plan_default_options().
 typedef struct carom_plan_options {
   carom_guess_kind guess;  ///< default PATH; it is turned into SEARCH by itself when the straight way is blocked
   int max_iterations;      ///< default 1000
@@ -202,60 +224,71 @@ typedef struct carom_plan_options {
   bool (*progress)(void *context, const carom_plan_iterate *iterate);  ///< false stops; the best iterate is kept
 } carom_plan_options;
 
+/// How a solve ended. All are answers; the best iterate is kept.
 typedef enum carom_plan_outcome {
-  CAROM_PLAN_SOLVED,
+  CAROM_PLAN_SOLVED,      ///< within the tolerance
   CAROM_PLAN_INFEASIBLE,  ///< no motion meets all conditions near the first guess; `message` names the worst one
-  CAROM_PLAN_LIMIT,
-  CAROM_PLAN_STOPPED,
-  CAROM_PLAN_FAILED,
+  CAROM_PLAN_LIMIT,       ///< max_iterations reached
+  CAROM_PLAN_STOPPED,     ///< by `progress`
+  CAROM_PLAN_FAILED,      ///< the solver could not go on; `message` says why
 } carom_plan_outcome;
 
+/// What came of a plan.
 typedef struct carom_plan_report {
-  carom_plan_outcome outcome;
-  carom_guess_kind guess;  ///< the one that was used
-  int iterations;
-  int variables, constraints;
-  double guess_cost, cost;
-  double violation;        ///< largest violation of any constraint, in its SI unit
-  double momentum_defect;  ///< largest |Delta_k| (Johnson 2012, eq. 4.12), N s and N m s
-  double smallest_gap;     ///< over all avoided pairs and nodes, m; infinite without any
-  double swept_gap;        ///< also between the nodes
-  double overlap;          ///< largest of pairs in contact by a potential, at the nodes, m
-  int added_nodes;
-  int start;                  ///< number of the start that this plan came from
-  int starts, solved_starts;  ///< how many were tried, and how many of them came to a plan
-  double seconds;
-  double solver_seconds;  ///< of the last solve
-  char message[400];      ///< for infeasible problems: which constraint, at which node, by how much
+  carom_plan_outcome outcome;  ///< how it ended
+  carom_guess_kind guess;      ///< the one that was used
+  int iterations;              ///< of all solves
+  int variables, constraints;  ///< of the last one
+  double guess_cost, cost;     ///< of the first guess and of the plan
+  double violation;            ///< largest violation of any constraint, in its SI unit
+  double momentum_defect;      ///< largest |Delta_k| (Johnson 2012, eq. 4.12), N s and N m s
+  double smallest_gap;         ///< over all avoided pairs and nodes, m; infinite without any
+  double swept_gap;            ///< also between the nodes
+  double overlap;              ///< largest of pairs in contact by a potential, at the nodes, m
+  int added_nodes;             ///< where the motion between nodes would have cut a corner
+  int start;                   ///< number of the start that this plan came from
+  int starts, solved_starts;   ///< how many were tried, and how many of them came to a plan
+  double seconds;              ///< of all, by the clock
+  double solver_seconds;       ///< of the last solve
+  char message[400];           ///< for infeasible problems: which constraint, at which node, by how much
 } carom_plan_report;
 
 CAROM_API bool carom_plan_available(void);  ///< false in a build without Ipopt
+/// Options with the defaults named above.
 CAROM_API carom_plan_options carom_plan_default_options(void);
-/// Solves from the first guess. CAROM_OK whatever the outcome, as long as there is a best iterate to look at.
+/// Solves from the first guess. CAROM_OK whatever the outcome, as long as there is a best iterate to look at; null
+/// options mean defaults, and `report` may be null. Otherwise the status and message of the first mistake in the
+/// problem, or CAROM_ERR_UNSUPPORTED without Ipopt. One solve runs at a time in a process: others wait for their turn.
+/// Allocates, and Ipopt does.
 CAROM_API carom_status carom_plan_solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
                                         carom_error *error);
 
 /// Which contacts? Tries none, then every sequence of up to `most` contacts between the avoided pairs, each at nodes in
 /// even spacing and then moved to where the solution wants them; keeps the feasible plan of least cost. Contacts that
-/// were added before serve as the pattern for restitution and friction (the first one), and are replaced.
+/// were added before serve as the pattern for restitution and friction (the first one), and are replaced. Otherwise as
+/// carom_plan_solve; CAROM_ERR_ARGUMENT for `most` out of range.
 CAROM_API carom_status carom_plan_search_contacts(carom_plan *plan, int most, const carom_plan_options *options,
                                                   carom_plan_report *report, carom_error *error);
 
 // ---- the answer ----------------------------------------------------------------------------------------------------
-// Valid after carom_plan_solve.
+// Valid after carom_plan_solve, until the next. None of these allocates.
 
-CAROM_API int carom_plan_node_count(const carom_plan *plan);  ///< K + 1, with nodes that were added
-CAROM_API double carom_plan_time(const carom_plan *plan, int node);
-/// Configuration and momenta of a node; at a contact, `after` tells which momenta.
+CAROM_API int carom_plan_node_count(const carom_plan *plan);         ///< K + 1, with nodes that were added
+CAROM_API double carom_plan_time(const carom_plan *plan, int node);  ///< s, from the time of the start state on
+/// Configuration and momenta of a node, into a state of the model; at a contact, `after` tells which momenta.
 CAROM_API void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state);
-CAROM_API int carom_plan_actuator_count(const carom_plan *plan);
+CAROM_API int carom_plan_actuator_count(const carom_plan *plan);                 ///< how many were added
 CAROM_API int carom_plan_component_count(const carom_plan *plan, int actuator);  ///< 1, 3 or 6
-/// Forces (then torques) of an actuator in the interval after `node`.
+/// Forces (then torques) of an actuator in the interval after `node`: fills `components` (its component count; N, N m).
 CAROM_API void carom_plan_forces(const carom_plan *plan, int node, int actuator, double *components);
+/// How many scales of time steps there are: one a stretch between planned contacts.
 CAROM_API int carom_plan_scale_count(const carom_plan *plan);
-CAROM_API double carom_plan_scale(const carom_plan *plan, int index);  ///< sigma_index+1
+/// sigma of a stretch, from 0: what the steps h were multiplied with.
+CAROM_API double carom_plan_scale(const carom_plan *plan, int index);
+/// The node of a planned contact, with nodes that were added before it.
 CAROM_API int carom_plan_contact_node(const carom_plan *plan, int contact);
-/// Change of angular momentum about the origin less its causes, per interval: Delta_k (Johnson 2012, eq. 4.12).
+/// Change of angular momentum about the origin less its causes, in an interval: Delta_k (Johnson 2012, eq. 4.12), N m
+/// s. Uses scratch of the plan: one thread at a time.
 CAROM_API carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int interval);
 
 /// All iterates of the last carom_plan_solve, in order; *count of them. They stay with the plan.
@@ -264,11 +297,12 @@ CAROM_API const carom_plan_iterate *carom_plan_history(const carom_plan *plan, i
 /// How far an open-loop replay strays from the plan.
 typedef struct carom_replay_report {
   double position, rotation;  ///< largest deviation at any node, m and rad
-  int body, node;             ///< where
+  int body, node;             ///< where the largest is
   double momentum;            ///< of the momenta at the last node, N s
 } carom_replay_report;
 
 /// From the state of node 0 with the planned forces alone, by the forward integrator; impacts by the separation oracle.
+/// CAROM_ERR_ARGUMENT before a solve, CAROM_NOT_CONVERGED or CAROM_ERR_NUMBER when a step fails. Allocates.
 CAROM_API carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error);
 
 #ifdef __cplusplus

@@ -8,12 +8,15 @@
 extern "C" {
 #endif
 
-// Each writes to a temporary name first, so that a failure never leaves half a file under `path`.
+// Each writes to a temporary name first, so that a failure never leaves half a file under `path`, over an older file of
+// that name; CAROM_ERR_IO when it cannot. `progress` may be null; when it asks to stop, CAROM_INTERRUPTED, and nothing
+// is written. Allocates by the result's allocator.
 
 /// One self-contained HTML page. CAROM_ERR_UNSUPPORTED when the library was built without the viewer.
 CAROM_API carom_status carom_export_replay(carom_result *result, const char *path, const carom_progress *progress,
                                            carom_error *error);
-/// trajectory table: time, body, position, orientation, velocity, angular velocity; a line per body and frame.
+/// A table of comma-separated values: time, body, position, orientation, velocity, angular velocity; a line per body
+/// and frame. Beside it the audit ("name.audit.csv") and, if there are any, the events ("name.events.csv").
 CAROM_API carom_status carom_export_csv(carom_result *result, const char *path, const carom_progress *progress,
                                         carom_error *error);
 /// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView.
@@ -32,6 +35,7 @@ typedef struct carom_granular_options {
   double contact_gap;    ///< grains nearer than this part of the smaller radius touch; default 0.01
 } carom_granular_options;
 
+/// Options with the defaults named above.
 CAROM_API carom_granular_options carom_granular_default_options(void);
 /// A table of packing fraction, mean velocity of the matter, grains, coordination number, residence time (since the
 /// grain last came back, or since the start) and contact stress (compression positive), a line a cell; what is not

@@ -38,6 +38,7 @@ typedef struct carom_lcp_problem {
 
 // ---- how to solve -------------------------------------------------------------------------------
 
+/// The methods.
 typedef enum carom_lcp_method {
   CAROM_LCP_AUTO,        ///< Lemke; again with other covering vectors, then Newton, when that fails
   CAROM_LCP_LEMKE,       ///< complementary pivoting with a lexicographic ratio test
@@ -68,10 +69,12 @@ typedef struct carom_lcp_options {
   int block_size;          ///< PGS on a dense matrix: unknowns per block; default 1
 } carom_lcp_options;
 
+/// Options with the defaults named above.
 CAROM_API carom_lcp_options carom_lcp_default_options(void);
 
 // ---- how it ended -------------------------------------------------------------------------------
 
+/// How the mathematics ended.
 typedef enum carom_lcp_outcome {
   CAROM_LCP_SOLVED,   ///< the residual is within the tolerance
   CAROM_LCP_RAY,      ///< Lemke ended on a ray: for copositive-plus and like matrices, no solution exists
@@ -86,32 +89,39 @@ CAROM_API const char *carom_lcp_outcome_name(carom_lcp_outcome outcome);
 /// "lemke", "pgs", ...; never null.
 CAROM_API const char *carom_lcp_method_name(carom_lcp_method method);
 
+/// How it went.
 typedef struct carom_lcp_info {
-  carom_lcp_outcome outcome;
-  carom_lcp_method method;  ///< the one that gave the answer
-  int iterations;           ///< in the unit of that method, over all attempts with it
-  int attempts;             ///< 1 when the first try succeeded
-  int refactorizations;     ///< of the basis, for accuracy
-  double residual;          ///< |min(z, M z + q)|_inf at the z returned, recomputed from M and q
-  double seconds;
+  carom_lcp_outcome outcome;  ///< solved or not, and why
+  carom_lcp_method method;    ///< the one that gave the answer
+  int iterations;             ///< in the unit of that method, over all attempts with it
+  int attempts;               ///< 1 when the first try succeeded
+  int refactorizations;       ///< of the basis, for accuracy
+  double residual;            ///< |min(z, M z + q)|_inf at the z returned, recomputed from M and q
+  double seconds;             ///< by the clock
 } carom_lcp_info;
 
 // ---- solving ------------------------------------------------------------------------------------
 
 typedef struct carom_lcp_work carom_lcp_work;  ///< scratch for problems up to a size; opaque
 
-/// Allocates all that any method needs for up to n_max pairs, dense or in blocks. A null allocator means
-/// the library's.
+/// Allocates all that any method needs for up to n_max pairs, dense or in blocks. CAROM_ERR_ARGUMENT when n_max is
+/// negative or beyond 20000.
 CAROM_API carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                              carom_error *error);
 CAROM_API void carom_lcp_work_destroy(carom_lcp_work *work);  ///< null is fine
 
-/// Never allocates. Fills z and w (n each; w = M z + q) and info whatever the outcome. `basis` (n, may be
-/// null) holds 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the
-/// answer, and on entry the one to begin with (CAROM_LCP_START_BASIS). Null options mean the defaults.
-/// Fails for wrong sizes and for numbers that are not finite.
+/// What comes out, and with options->start what goes in. The arrays are the caller's.
+typedef struct carom_lcp_solution {
+  double *z;  ///< (n)
+  double *w;  ///< (n) M z + q; out only
+  /// (n) 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the answer. May be null.
+  unsigned char *basis;
+} carom_lcp_solution;
+
+/// Solves. Never allocates. Fills the solution and info whatever the outcome; z, w and info must not be null.
+/// CAROM_ERR_ARGUMENT for wrong sizes and options, CAROM_ERR_NUMBER for numbers that are not finite.
 CAROM_API carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *problem,
-                                       const carom_lcp_options *options, double *z, double *w, unsigned char *basis,
+                                       const carom_lcp_options *options, carom_lcp_solution *solution,
                                        carom_lcp_info *info, carom_error *error);
 
 /// The judge of every method and every test: |min(z, M z + q)|_inf; infinity when that is not a number.
@@ -129,7 +139,7 @@ CAROM_API void carom_lcp_evaluate(const carom_lcp_problem *problem, const double
 /// An unknown without bounds is free and its row an equation: with the free ones first this is the mixed
 /// problem  0 = a + A u + C v,  0 <= v  complementary to  b + D u + B v >= 0.  Infinite bounds are allowed.
 typedef struct carom_mlcp_problem {
-  int n;
+  int n;                ///< number of unknowns
   const double *M;      ///< n x n, column-major
   const double *q;      ///< n
   const double *lower;  ///< n, or null for all 0
@@ -145,16 +155,26 @@ typedef enum carom_mlcp_state {
 
 typedef struct carom_mlcp_work carom_mlcp_work;  ///< scratch for problems up to a size; opaque
 
+/// Allocates all that a solve needs for up to n_max unknowns. CAROM_ERR_ARGUMENT when n_max is negative or beyond
+/// 10000.
 CAROM_API carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                               carom_error *error);
 CAROM_API void carom_mlcp_work_destroy(carom_mlcp_work *work);  ///< null is fine
 
+/// What comes out, and with options->start (BASIS, whichever start is asked for) what goes in. The arrays are the
+/// caller's.
+typedef struct carom_mlcp_solution {
+  double *z;             ///< (n) out only
+  double *w;             ///< (n) M z + q; out only
+  unsigned char *state;  ///< (n) of carom_mlcp_state: where each unknown ended; may be null
+} carom_mlcp_solution;
+
 /// Eliminates the free unknowns (those of them whose block is singular are kept, as differences of two
 /// nonnegative ones), turns boxes into pairs, and solves the linear problem that is left; `options` and `info`
-/// are that one's, but for the residual. Never allocates. `state` (n of carom_mlcp_state, may be null) tells
-/// where each unknown ended, and on entry where to begin (CAROM_LCP_START_BASIS).
+/// are that one's, but for the residual. Never allocates. Fails as carom_lcp_solve does, and with CAROM_ERR_ARGUMENT
+/// for bounds that leave no room or a covering vector, which mixed problems choose themselves.
 CAROM_API carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *problem,
-                                        const carom_lcp_options *options, double *z, double *w, unsigned char *state,
+                                        const carom_lcp_options *options, carom_mlcp_solution *solution,
                                         carom_lcp_info *info, carom_error *error);
 
 /// |z - mid(lower, z - w, upper)|_inf with w = M z + q: zero at solutions alone.
@@ -164,36 +184,45 @@ CAROM_API double carom_mlcp_residual(const carom_mlcp_problem *problem, const do
 
 /// z >= 0, F(z) >= 0, z'F(z) = 0.
 typedef struct carom_ncp_problem {
-  int n;
-  void *context;
+  int n;          ///< number of complementary pairs
+  void *context;  ///< the caller's own
   /// Fills F (n) and, unless null, its Jacobian J (n x n, column-major). Not CAROM_OK ends the solve with that status.
   carom_status (*evaluate)(void *context, const double *z, double *F, double *J);
 } carom_ncp_problem;
 
-typedef struct carom_ncp_work carom_ncp_work;
+typedef struct carom_ncp_work carom_ncp_work;  ///< scratch for problems up to a size; opaque
 
+/// Allocates all that a solve needs for up to n_max pairs. CAROM_ERR_ARGUMENT when n_max is negative or beyond 20000.
 CAROM_API carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
                                              carom_error *error);
 CAROM_API void carom_ncp_work_destroy(carom_ncp_work *work);  ///< null is fine
 
+/// What comes out. The arrays are the caller's.
+typedef struct carom_ncp_solution {
+  double *z;  ///< (n) and on entry where to begin
+  double *w;  ///< (n) F(z); out only
+} carom_ncp_solution;
+
 /// Successive linearisation (Josephy 1979): each step solves the linear problem of F at z, from the basis of the
 /// one before, with a line search on the natural residual. Begins at the z that comes in. In `options`,
 /// max_iterations (0: 50), time_limit and tolerance are of the whole, the rest of each step; `info` counts linear
-/// problems.
+/// problems. Never allocates. CAROM_ERR_NUMBER when the start or F there is not finite, else the status of `evaluate`.
 CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem,
-                                       const carom_lcp_options *options, double *z, double *w, carom_lcp_info *info,
-                                       carom_error *error);
+                                       const carom_lcp_options *options, carom_ncp_solution *solution,
+                                       carom_lcp_info *info, carom_error *error);
 
 // ---- tools --------------------------------------------------------------------------------------
 
 enum { CAROM_LCP_CHECK_MAX = 20 };  ///< largest matrix that the two checks below take; they cost 2^n
 
 /// Is x'Mx >= 0 for all x >= 0? If not, `witness` (n, may be null) gets an x >= 0 with entries summing to 1 and
-/// x'Mx < 0. Values above -tolerance times the largest entry count as zero.
+/// x'Mx < 0. M is n x n, column-major. Values above -tolerance times the largest entry count as zero.
+/// CAROM_ERR_ARGUMENT for n beyond CAROM_LCP_CHECK_MAX. Never allocates.
 CAROM_API carom_status carom_lcp_is_copositive(int n, const double *M, double tolerance, bool *yes, double *witness,
                                                carom_error *error);
 /// Are all principal minors positive, so that every q has exactly one solution? If not, `witness` (n, may be null)
-/// marks with 1 the rows of one that is not. Pivots below tolerance times the largest entry count as zero.
+/// marks with 1 the rows of one that is not. Pivots below tolerance times the largest entry count as zero. Sizes and
+/// failures as above. Never allocates.
 CAROM_API carom_status carom_lcp_is_p_matrix(int n, const double *M, double tolerance, bool *yes,
                                              unsigned char *witness, carom_error *error);
 
@@ -204,11 +233,19 @@ CAROM_API carom_status carom_lcp_cone_coordinates(carom_lcp_work *work, const ca
                                                   const unsigned char *basis, double *x, double *least,
                                                   carom_error *error);
 
-/// Problems along a parameter. `evaluate` fills *problem with views that stay valid until the next call.
+/// Problems along a parameter.
 typedef struct carom_lcp_family {
-  void *context;
+  void *context;  ///< the caller's own
+  /// Fills *problem with views that stay valid until the next call. Not CAROM_OK ends the search with that status.
   carom_status (*evaluate)(void *context, double t, carom_lcp_problem *problem);
 } carom_lcp_family;
+
+/// Along which parameters: t = start, start + h, ..., start + count h.
+typedef struct carom_lcp_steps {
+  double start, h;   ///< in the unit of the family's parameter
+  int count;         ///< how many steps
+  double tolerance;  ///< values above -tolerance count as not negative
+} carom_lcp_steps;
 
 /// What happened along the way.
 typedef struct carom_lcp_switch {
@@ -219,12 +256,11 @@ typedef struct carom_lcp_switch {
   double value;   ///< its value
 } carom_lcp_switch;
 
-/// Does the complementary basis change on t = start, start + h, ..., start + steps h? One problem is solved, at the
-/// start; after that only linear systems (Gavrea 2008, 2.4: a control is robust when nothing switches). `basis` (n)
-/// receives the basis of the start. Values above -tolerance count as not negative. CAROM_NOT_CONVERGED when the
-/// problem at the start was not solved.
-CAROM_API carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family, double start,
-                                             double h, int steps, double tolerance, unsigned char *basis,
+/// Does the complementary basis change along the steps? One problem is solved, at the start; after that only linear
+/// systems (Gavrea 2008, 2.4: a control is robust when nothing switches). `basis` (n) receives the basis of the start.
+/// CAROM_NOT_CONVERGED when the problem at the start was not solved.
+CAROM_API carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family,
+                                             const carom_lcp_steps *steps, unsigned char *basis,
                                              carom_lcp_switch *found, carom_error *error);
 
 /// The cone of impulses  N c + D beta + F p  with c >= 0, beta >= 0 and, for each contact, the sum of its beta at most
@@ -240,14 +276,22 @@ typedef struct carom_friction_cone {
   const double *mu;  ///< contacts
 } carom_friction_cone;
 
-/// Is the cone pointed: does no impulse at the contacts other than zero cancel out? Decided by a linear program. If
-/// it is, *margin > 0 and `velocity` (rows, may be null) separates all contacts: every edge N + mu D of the cone, taken
-/// with length 1, has at least that rate along it, with entries within [-1, 1] and joints kept. If not, the bodies are
-/// jammed or crushed: `impulse` (contacts + contacts * directions + joints, may be null) is one that cancels, c, beta,
-/// p, with the c summing to 1.
+/// Whether a cone is pointed, and the proof. The arrays are the caller's; each may be null.
+typedef struct carom_friction_cone_answer {
+  bool pointed;   ///< no impulse at the contacts other than zero cancels out
+  double margin;  ///< > 0 when pointed, else 0: the rate below
+  /// (rows) when pointed: it separates all contacts. Every edge N + mu D of the cone, taken with length 1, has at least
+  /// the rate `margin` along it; entries lie within [-1, 1] and joints are kept.
+  double *velocity;
+  /// (contacts + contacts * directions + joints) when not: the bodies are jammed or crushed, and this one cancels: c,
+  /// beta, p, with the c summing to 1.
+  double *impulse;
+} carom_friction_cone_answer;
+
+/// Is the cone pointed? Decided by a linear program. Allocates. CAROM_ERR_ARGUMENT for sizes out of range,
+/// CAROM_ERR_NUMBER for a mu that is negative or not finite, CAROM_NOT_CONVERGED when the program was not solved.
 CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
-                                                   bool *pointed, double *margin, double *impulse, double *velocity,
-                                                   carom_error *error);
+                                                   carom_friction_cone_answer *answer, carom_error *error);
 
 #ifdef __cplusplus
 }

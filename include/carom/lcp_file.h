@@ -17,18 +17,21 @@ extern "C" {
 /// See docs/complementarity.md.
 typedef struct carom_lcp_set carom_lcp_set;
 
+/// Reads a file. CAROM_ERR_IO when it cannot be read, CAROM_ERR_FORMAT with the place that is wrong, CAROM_ERR_LIMIT
+/// beyond 4 GiB.
 CAROM_API carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                           carom_error *error);
-/// The same from memory; `name` stands for the file in messages.
-CAROM_API carom_status carom_lcp_set_parse(const char *name, const void *data, size_t size,
-                                           const carom_allocator *allocator, carom_lcp_set **set, carom_error *error);
-CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);  ///< null is fine
-CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);
+/// The same from memory.
+CAROM_API carom_status carom_lcp_set_parse(const carom_bytes *bytes, const carom_allocator *allocator,
+                                           carom_lcp_set **set, carom_error *error);
+CAROM_API void carom_lcp_set_destroy(carom_lcp_set *set);              ///< null is fine
+CAROM_API int carom_lcp_set_count(const carom_lcp_set *set);           ///< how many problems; at least 1
 CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "text", "json", "siconos" or "binary"
-/// Problem i as a mixed one, valid as long as the set; both bounds are null when it is linear.
+/// Problem i (from 0) as a mixed one, valid as long as the set; both bounds are null when it is linear.
 CAROM_API carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i);
 
-/// Writes a problem in Carom's own text, with all digits, whole or not at all. `remark` (may be null) goes on top.
+/// Writes a problem in Carom's own text, with all digits, whole or not at all, over an older file of that
+/// name. `remark` (may be null) goes on top. CAROM_ERR_IO when it cannot be written.
 CAROM_API carom_status carom_lcp_write(const carom_mlcp_problem *problem, const char *path, const char *remark,
                                        const carom_allocator *allocator, carom_error *error);
 

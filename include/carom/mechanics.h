@@ -10,11 +10,16 @@
 extern "C" {
 #endif
 
-CAROM_API double carom_kinetic_energy(const carom_model *model, const carom_state *state);  ///< J
+// Of the moving bodies of a state of this model. None of these allocates.
+
+/// Of translation and rotation, J.
+CAROM_API double carom_kinetic_energy(const carom_model *model, const carom_state *state);
 /// Of gravity, charges and springs, J. Gravity's zero is at the world origin.
 CAROM_API double carom_potential_energy(const carom_model *model, const carom_state *state);
+/// The sum of p, world axes, kg m/s.
 CAROM_API carom_vec3 carom_linear_momentum(const carom_model *model, const carom_state *state);
-CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const carom_state *state);  ///< about the origin
+/// The sum of x cross p + l, about the world origin, world axes, kg m2/s.
+CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const carom_state *state);
 
 // ---- the audit ------------------------------------------------------------------------------------
 
@@ -29,12 +34,12 @@ typedef enum carom_event_kind {
 
 /// One contact event, for the record and the replay.
 typedef struct carom_contact_event {
-  carom_event_kind kind;
-  double time;         ///< s
-  int body_a, body_b;  ///< b may be fixed, or CAROM_WORLD for a boundary
-  carom_vec3 point;    ///< world, m
-  carom_vec3 normal;   ///< unit, from B to A
-  carom_vec3 impulse;  ///< on A, N s
+  carom_event_kind kind;  ///< what happened
+  double time;            ///< s
+  int body_a, body_b;     ///< b may be fixed, or CAROM_WORLD for a boundary
+  carom_vec3 point;       ///< world, m
+  carom_vec3 normal;      ///< unit, from B to A
+  carom_vec3 impulse;     ///< on A, N s
 } carom_contact_event;
 
 /// What one step did, for the audit. Impulses and work are those that the outside did to the moving
@@ -63,13 +68,13 @@ typedef struct carom_step_report {
   double duality_gap;                      ///< worst relative duality gap of a solve (`cone` with a solver tolerance)
   double constraint;                       ///< worst drift of a joint at the end of the step, m (or rad times size)
   const carom_contact_event *events;       ///< belongs to the stepper, holds until the next step
-  int event_count;
+  int event_count;                         ///< how many
 } carom_step_report;
 
 /// One line of the audit's series. Errors are relative to the scales that the audit keeps: the
 /// largest kinetic energy (or exchange of energy) and momentum seen so far.
 typedef struct carom_audit_sample {
-  double time;
+  double time;                        ///< s
   double kinetic, potential, energy;  ///< J
   double work;                        ///< J, by the outside and by dampers since the start
   double energy_error;                ///< (energy - start - work) / scale
@@ -81,7 +86,7 @@ typedef struct carom_audit_sample {
   double restitution_loss, friction_loss;  ///< J, accounted for in energy_error
   double projection_energy;                ///< J, accounted for in energy_error
   double projection_angular_momentum;      ///< |.|, kg m2/s, accounted for in angular_momentum_error
-  int64_t collisions;
+  int64_t collisions;                      ///< impacts
   // of the last step:
   double penetration;      ///< m
   double complementarity;  ///< relative
@@ -105,22 +110,25 @@ typedef struct carom_verdict_row {
   const char *key;    ///< stable identifier, e.g. "energy_drift"
   const char *label;  ///< for people, e.g. "Energy drift"
   const char *note;   ///< what it is relative to
-  double value;
-  double bound;
-  bool pass;  ///< value <= bound; false when value is not a number
+  double value;       ///< what was found; NaN when it could not be
+  double bound;       ///< what is allowed
+  bool pass;          ///< value <= bound; false when value is not a number
 } carom_verdict_row;
 
-#define CAROM_VERDICT_MAX 16
+#define CAROM_VERDICT_MAX 16  ///< most rows of a verdict
+/// The verdict table. A plain value; its texts are constant.
 typedef struct carom_verdict {
-  int count;
-  bool pass;  ///< all rows
-  carom_verdict_row rows[CAROM_VERDICT_MAX];
+  int count;                                  ///< rows
+  bool pass;                                  ///< all rows pass
+  carom_verdict_row rows[CAROM_VERDICT_MAX];  ///< (count)
 } carom_verdict;
 
+/// The books of a run: what there was at the start, what came and went since, and the worst errors.
 typedef struct carom_audit carom_audit;
 
+/// Bounds with the defaults named above.
 CAROM_API carom_audit_bounds carom_audit_default_bounds(void);
-/// Begins at `state`. The model must outlive the audit.
+/// Begins at `state`, which is not kept. The model must outlive the audit.
 CAROM_API carom_status carom_audit_create(const carom_model *model, const carom_state *state,
                                           const carom_allocator *allocator, carom_audit **audit, carom_error *error);
 CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
@@ -128,6 +136,8 @@ CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
 CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 /// The figures after the last step (or of the start).
 CAROM_API carom_audit_sample carom_audit_latest(const carom_audit *audit);
+/// The verdict on all steps so far; null bounds mean defaults. Rows on contacts and joints are there when the run had
+/// any. Never allocates.
 CAROM_API carom_verdict carom_audit_judge(const carom_audit *audit, const carom_audit_bounds *bounds);
 
 #ifdef __cplusplus

@@ -19,8 +19,9 @@ extern "C" {
 
 // ---- definitions: plain structs, filled by a default function -----------------------------------
 
+/// What a body is made of.
 typedef struct carom_material_def {
-  const char *name;    ///< must be unique
+  const char *name;    ///< unique; null means "material" and its number
   double density;      ///< kg/m3; default 1000
   double restitution;  ///< e in [0, 1]; default 0.5
   double friction;     ///< Coulomb mu >= 0; default 0.5
@@ -29,25 +30,26 @@ typedef struct carom_material_def {
 
 #define CAROM_COLOR_AUTO 0xFF000000u  ///< take the material's colour, or one from a palette
 
-/// One convex piece of a body, in the body's frame.
+/// One convex piece of a body.
 typedef struct carom_part {
-  const carom_shape *shape;
-  carom_pose pose;
-  double density;  ///< kg/m3; 0 means the body's
+  const carom_shape *shape;  ///< the builder takes a reference of its own
+  carom_pose pose;           ///< of the shape's frame in the body frame
+  double density;            ///< kg/m3; 0 means the body's
 } carom_part;
 
+/// A rigid body and how it starts.
 typedef struct carom_body_def {
-  const char *name;         ///< unique; null means "body" and its number
-  const carom_part *parts;  ///< one or more convex parts; none makes a point-like body with given mass
-  int part_count;
+  const char *name;             ///< unique; null means "body" and its number
+  const carom_part *parts;      ///< one or more convex parts; none makes a point-like body with given mass
+  int part_count;               ///< default 0
   carom_pose pose;              ///< of the body frame in the world
   carom_vec3 velocity;          ///< of the centre of mass, world frame, m/s
   carom_vec3 angular_velocity;  ///< world frame, rad/s
   double density;               ///< kg/m3; 0 means the material's
   double mass;                  ///< kg; 0 means from density; otherwise the density is scaled to meet it
   bool has_inertia;             ///< use `inertia` and `center` instead of what the parts give (needs mass)
-  carom_mat3 inertia;           ///< about the centre of mass, along the body frame's axes
-  carom_vec3 center;            ///< centre of mass in the body frame
+  carom_mat3 inertia;           ///< about the centre of mass, along the body frame's axes, kg m2
+  carom_vec3 center;            ///< centre of mass in the body frame, m
   int material;                 ///< index, default 0
   uint32_t color;               ///< 0xRRGGBB or CAROM_COLOR_AUTO
   bool fixed;                   ///< never moves; its mass does not matter
@@ -56,7 +58,7 @@ typedef struct carom_body_def {
 /// A linear spring and damper between two points. Energy k/2 (length - rest_length)^2.
 typedef struct carom_spring_def {
   int body[2];          ///< either may be CAROM_WORLD, not both
-  carom_vec3 point[2];  ///< in the body frame, or in the world
+  carom_vec3 point[2];  ///< in the body frame, or in the world; m
   double stiffness;     ///< N/m, >= 0
   double damping;       ///< N s/m along the line, >= 0
   double rest_length;   ///< m; negative means the length at the start
@@ -64,14 +66,14 @@ typedef struct carom_spring_def {
 
 /// One knot of a schedule: from its time on, the factor runs linearly to that of the next knot.
 typedef struct carom_knot {
-  double time;
-  double factor;
+  double time;    ///< s
+  double factor;  ///< what it multiplies is told where the schedule is used
 } carom_knot;
 
 /// A force and a torque on a body, constant or scheduled. Counts as external in the audit.
 typedef struct carom_force_def {
-  int body;
-  carom_vec3 point;         ///< where the force acts, body frame
+  int body;                 ///< on which it acts
+  carom_vec3 point;         ///< where the force acts, body frame, m
   carom_vec3 force;         ///< N
   carom_vec3 torque;        ///< N m
   bool body_axes;           ///< force and torque turn with the body; default false: world axes
@@ -80,16 +82,17 @@ typedef struct carom_force_def {
   double frequency, phase;  ///< Hz and rad: the factor is multiplied by cos(2 pi frequency t + phase); default 0, 0
 } carom_force_def;
 
-CAROM_API carom_material_def carom_material_default(void);
-CAROM_API carom_body_def carom_body_default(void);
-CAROM_API carom_spring_def carom_spring_default(void);
-CAROM_API carom_force_def carom_force_default(void);
+CAROM_API carom_material_def carom_material_default(void);  ///< the defaults named above, without a name
+CAROM_API carom_body_def carom_body_default(void);          ///< at rest at the world's frame; without parts
+CAROM_API carom_spring_def carom_spring_default(void);      ///< without stiffness, at its length; name a body
+CAROM_API carom_force_def carom_force_default(void);        ///< none, always; name the body
 
 // ---- joints: definitions ------------------------------------------------------------------------
 // A joint has a frame on either body whose z is the joint's axis n. Its free coordinates are the slide n.(r1 - r0)
 // of the anchor points along the axis (m) and the turn of body 1 against body 0 about it (rad, counted from the start
 // pose, over as many turns as it takes).
 
+/// What a joint leaves free.
 typedef enum carom_joint_kind {
   CAROM_JOINT_SPHERICAL,    ///< the points stay together
   CAROM_JOINT_REVOLUTE,     ///< and the axes: turn
@@ -101,8 +104,9 @@ typedef enum carom_joint_kind {
   CAROM_JOINT_DISTANCE,     ///< a massless rigid link between the points; no axis
 } carom_joint_kind;
 
+/// What drives a free coordinate of a joint.
 typedef enum carom_motor_kind {
-  CAROM_MOTOR_NONE,
+  CAROM_MOTOR_NONE,      ///< nothing
   CAROM_MOTOR_FORCE,     ///< a force (slide, N) or torque (turn, N m) on body 1 along the axis, its opposite on body 0
   CAROM_MOTOR_RATE,      ///< the coordinate's rate is prescribed, m/s or rad/s
   CAROM_MOTOR_POSITION,  ///< the coordinate is prescribed, m or rad
@@ -110,26 +114,27 @@ typedef enum carom_motor_kind {
 
 /// What acts along one free coordinate of a joint.
 typedef struct carom_coordinate_def {
-  double stiffness;        ///< N/m or N m/rad, >= 0; energy k/2 (coordinate - rest)^2
-  double rest;             ///< m or rad
-  double damping;          ///< N s/m or N m s/rad, >= 0
-  double lower, upper;     ///< limits; default -INFINITY, INFINITY. For integrators that see contacts
-  double restitution;      ///< e of the limits, in [0, 1]; default 0
-  carom_motor_kind motor;  ///< default none
-  double motor_value;      ///< force, rate or position; times the schedule's factor
-  const carom_knot *knots;
-  int knot_count;  ///< 0 means factor 1 always
+  double stiffness;         ///< N/m or N m/rad, >= 0; energy k/2 (coordinate - rest)^2
+  double rest;              ///< m or rad
+  double damping;           ///< N s/m or N m s/rad, >= 0
+  double lower, upper;      ///< limits, m or rad; default -INFINITY, INFINITY. For integrators that see contacts
+  double restitution;       ///< e of the limits, in [0, 1]; default 0
+  carom_motor_kind motor;   ///< default none
+  double motor_value;       ///< force, rate or position; times the schedule's factor
+  const carom_knot *knots;  ///< (knot_count) schedule of the motor; ascending times
+  int knot_count;           ///< 0 means factor 1 always
 } carom_coordinate_def;
 
+/// Two bodies joined.
 typedef struct carom_joint_def {
-  const char *name;  ///< unique; null means "joint" and its number
-  carom_joint_kind kind;
-  int body[2];          ///< the first may be CAROM_WORLD
-  carom_vec3 point[2];  ///< in the body frames (or in the world)
-  carom_vec3 axis[2];   ///< likewise; axis[1] = 0 means the same direction as axis[0] at the start. Default z and 0
-  bool at_start;        ///< point[0] and axis[0] are in world axes, at the start, and hold for both bodies
-  double pitch;         ///< screw: advance in m per turn
-  double length;        ///< distance: m; negative (default) means the one at the start
+  const char *name;       ///< unique; null means "joint" and its number
+  carom_joint_kind kind;  ///< default spherical
+  int body[2];            ///< the first may be CAROM_WORLD
+  carom_vec3 point[2];    ///< anchors in the body frames (or in the world), m
+  carom_vec3 axis[2];     ///< likewise; axis[1] = 0 means the same direction as axis[0] at the start. Default z and 0
+  bool at_start;          ///< point[0] and axis[0] are in world axes, at the start, and hold for both bodies
+  double pitch;           ///< screw: advance in m per turn
+  double length;          ///< distance: m; negative (default) means the one at the start
   carom_coordinate_def slide, turn;  ///< only of the kinds that have them (screw: turn)
   bool collide;                      ///< the two bodies may touch each other; default false
   bool latch;                        ///< gained when the bodies collide: spherical, revolute (anchored at the contact)
@@ -138,8 +143,8 @@ typedef struct carom_joint_def {
   int releases;                      ///< index of a joint that is dropped when this latch is gained; default -1
 } carom_joint_def;
 
-CAROM_API carom_coordinate_def carom_coordinate_default(void);
-CAROM_API carom_joint_def carom_joint_default(void);
+CAROM_API carom_coordinate_def carom_coordinate_default(void);  ///< free: no spring, damper, limits or motor
+CAROM_API carom_joint_def carom_joint_default(void);            ///< spherical, free; name the bodies
 
 // ---- driven bodies, boundaries, recirculation: definitions ---------------------------------------------
 // For flows of grains: drums, plates, pistons and hoppers, and grains that leave and come back.
@@ -151,7 +156,7 @@ typedef struct carom_drive_def {
   int body;                 ///< a fixed body; at most one drive each
   carom_vec3 velocity;      ///< m/s
   carom_vec3 axis;          ///< world axes, need not be a unit vector; default z
-  carom_vec3 point;         ///< world, at the start
+  carom_vec3 point;         ///< world, at the start, m
   double angular_velocity;  ///< rad/s
   carom_vec3 amplitude;     ///< m
   double frequency;         ///< Hz
@@ -160,6 +165,7 @@ typedef struct carom_drive_def {
   int knot_count;           ///< 0 means factor 1 always
 } carom_drive_def;
 
+/// How a boundary is given.
 typedef enum carom_boundary_kind {
   CAROM_BOUNDARY_PLANE,       ///< the solid half-space z <= 0 of its frame
   CAROM_BOUNDARY_REVOLUTION,  ///< a thin sheet: a polyline (rho, z) turned about the z axis of its frame
@@ -168,8 +174,8 @@ typedef enum carom_boundary_kind {
 /// A wall that need not be convex, for integrators that say so (`cone`): inside of a cylinder, a funnel, an hourglass.
 /// Touched by spheres and by the corners of polytopes.
 typedef struct carom_boundary_def {
-  const char *name;  ///< for messages; null means "boundary" and its number
-  carom_boundary_kind kind;
+  const char *name;            ///< for messages; null means "boundary" and its number
+  carom_boundary_kind kind;    ///< default a plane
   int body;                    ///< a fixed body that carries it, or CAROM_WORLD (default)
   carom_pose pose;             ///< of its frame, in the body frame or in the world
   int material;                ///< index, default 0
@@ -180,36 +186,43 @@ typedef struct carom_boundary_def {
 /// A grain whose centre enters the outlet box is put back at a random place of the inlet box, if there is room.
 typedef struct carom_recirculation_def {
   carom_vec3 outlet_low, outlet_high;  ///< world, m; infinite sides are fine
-  carom_vec3 inlet_low, inlet_high;    ///< where centres are put
+  carom_vec3 inlet_low, inlet_high;    ///< where centres are put, world, m
   carom_vec3 velocity;                 ///< with which they start again, m/s; default 0
-  uint64_t seed;
+  uint64_t seed;                       ///< of the places; default 1
 } carom_recirculation_def;
 
-CAROM_API carom_drive_def carom_drive_default(void);
-CAROM_API carom_boundary_def carom_boundary_default(void);
-CAROM_API carom_recirculation_def carom_recirculation_default(void);
+CAROM_API carom_drive_def carom_drive_default(void);                  ///< at rest; name the body
+CAROM_API carom_boundary_def carom_boundary_default(void);            ///< the world's half-space z <= 0
+CAROM_API carom_recirculation_def carom_recirculation_default(void);  ///< without boxes: give both
 
 // ---- the builder --------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the builder keeps the
-// FIRST message; carom_builder_finish then fails with it. So calls need not be checked one by one.
+// FIRST message; carom_builder_finish then fails with it. So calls need not be checked one by one. What they are given
+// is copied. They may allocate.
 
-typedef struct carom_model carom_model;
-typedef struct carom_state carom_state;
-typedef struct carom_builder carom_builder;
+typedef struct carom_model carom_model;      ///< what is simulated; below
+typedef struct carom_state carom_state;      ///< how it moves; below
+typedef struct carom_builder carom_builder;  ///< a model in the making
 
+/// Begins a model without anything in it; its allocator becomes that of the model and the state.
 CAROM_API carom_status carom_builder_create(const carom_allocator *allocator, carom_builder **builder,
                                             carom_error *error);
 CAROM_API void carom_builder_destroy(carom_builder *builder);  ///< null is fine
+/// Adds a material. Without any, the first body or boundary adds the default one.
 CAROM_API int carom_builder_add_material(carom_builder *builder, const carom_material_def *def);
+/// Adds a body: mass and inertia follow from parts and densities, or as the definition says.
 CAROM_API int carom_builder_add_body(carom_builder *builder, const carom_body_def *def);
-/// Uniform acceleration, m/s2. Default none.
+/// Uniform acceleration, world axes, m/s2. Default none.
 CAROM_API void carom_builder_set_gravity(carom_builder *builder, carom_vec3 acceleration);
 /// A set of point charges: every two of them on different bodies have the energy
-/// constant c1 c2 / sqrt(d^2 + softening^2)  (Johnson 2012, eq. 3.51, with softening 0).
+/// constant c1 c2 / sqrt(d^2 + softening^2)  (Johnson 2012, eq. 3.51, with softening 0). The constant is in J m over
+/// the unit of charge squared, which is the caller's choice; the softening in m, >= 0.
 CAROM_API int carom_builder_add_charge_set(carom_builder *builder, double constant, double softening);
-/// `point` is in the body frame (or in the world for CAROM_WORLD).
+/// A charge of a set at a point in the body frame (or in the world for CAROM_WORLD), m.
 CAROM_API int carom_builder_add_charge(carom_builder *builder, int set, int body, carom_vec3 point, double charge);
+/// Adds a spring and damper.
 CAROM_API int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def);
+/// Adds a force and torque on a body.
 CAROM_API int carom_builder_add_force(carom_builder *builder, const carom_force_def *def);
 /// A planar scene: bodies move and turn in the plane z = 0 alone. Their parts should be prisms or cylinders along z of
 /// one height, or spheres, centred on that plane. The start velocities must lie in it. Default false.
@@ -219,169 +232,202 @@ CAROM_API void carom_builder_set_apart(carom_builder *builder, int body_a, int b
 /// Restitution and friction between two materials, instead of the geometric means of theirs.
 CAROM_API void carom_builder_set_surface(carom_builder *builder, int material_a, int material_b, double restitution,
                                          double friction);
-/// Anchors must meet at the start (to 1e-6 of the bodies' distance and size; within that, body 1's is moved to meet
-/// body 0's), or the builder refuses. Velocities that the joints forbid are projected by carom_builder_finish: the
-/// momenta change by joint impulses alone, the least change in the norm of kinetic energy.
+/// Adds a joint. Anchors must meet at the start (to 1e-6 of the bodies' distance and size; within that, body 1's is
+/// moved to meet body 0's), or the builder refuses. Velocities that the joints forbid are projected by
+/// carom_builder_finish: the momenta change by joint impulses alone, the least change in the norm of kinetic energy.
 CAROM_API int carom_builder_add_joint(carom_builder *builder, const carom_joint_def *def);
+/// Tells how a fixed body moves.
 CAROM_API int carom_builder_add_drive(carom_builder *builder, const carom_drive_def *def);
+/// Adds a wall.
 CAROM_API int carom_builder_add_boundary(carom_builder *builder, const carom_boundary_def *def);
+/// Adds an outlet and its inlet, which must not overlap.
 CAROM_API int carom_builder_add_recirculation(carom_builder *builder, const carom_recirculation_def *def);
 /// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
 CAROM_API carom_status carom_builder_status(const carom_builder *builder, carom_error *error);
-/// Makes the model and its start state; both are the caller's. The builder may be destroyed then.
+/// Makes the model and its start state; both are the caller's. The builder may be destroyed then, and makes no second
+/// one. Fails with the first mistake.
 CAROM_API carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
                                             carom_error *error);
 
 // ---- the model: read it, never write it -----------------------------------------------------------
 
+/// A material as built.
 typedef struct carom_material {
-  const char *name;
-  double density, restitution, friction;
-  uint32_t color;
+  const char *name;    ///< never null
+  double density;      ///< kg/m3
+  double restitution;  ///< e in [0, 1]
+  double friction;     ///< Coulomb's mu >= 0
+  uint32_t color;      ///< 0xRRGGBB or CAROM_COLOR_AUTO
 } carom_material;
 
+/// A body as built.
 typedef struct carom_body {
-  const char *name;
-  bool fixed;
+  const char *name;            ///< never null
+  bool fixed;                  ///< never moves, or moves as a drive says
   double mass;                 ///< kg; infinite when fixed
-  double inverse_mass;         ///< 0 when fixed
+  double inverse_mass;         ///< 1/kg; 0 when fixed
   carom_vec3 inertia;          ///< principal moments, kg m2; infinite when fixed
-  carom_vec3 inverse_inertia;  ///< 0 when fixed
+  carom_vec3 inverse_inertia;  ///< 1/(kg m2); 0 when fixed
   carom_pose frame;            ///< the user's body frame as seen from the principal frame
   int part_start, part_count;  ///< into carom_model.parts
-  int material;
-  uint32_t color;          ///< 0xRRGGBB
-  double bounding_radius;  ///< about the centre of mass
-  carom_quat upright;      ///< planar scenes: the orientation at the start, about which it turns along z
+  int material;                ///< into carom_model.materials
+  uint32_t color;              ///< 0xRRGGBB
+  double bounding_radius;      ///< about the centre of mass, m
+  carom_quat upright;          ///< planar scenes: the orientation at the start, about which it turns along z
 } carom_body;
 
-/// Points below are in principal frames (or in the world for CAROM_WORLD).
+// Points below are in principal frames (or in the world for CAROM_WORLD), m.
+
+/// A point charge.
 typedef struct carom_charge {
-  int set, body;
-  carom_vec3 point;
-  double charge;
+  int set;           ///< into carom_model.charge_sets
+  int body;          ///< that carries it, or CAROM_WORLD
+  carom_vec3 point;  ///< where
+  double charge;     ///< in the set's unit
 } carom_charge;
 
+/// Charges that act on each other; see carom_builder_add_charge_set.
 typedef struct carom_charge_set {
-  double constant, softening;
+  double constant;                 ///< J m over the unit of charge squared
+  double softening;                ///< m
   int charge_start, charge_count;  ///< into carom_model.charges
 } carom_charge_set;
 
+/// A spring as built.
 typedef struct carom_spring {
-  int body[2];
-  carom_vec3 point[2];
-  double stiffness, damping, rest_length;
+  int body[2];          ///< or CAROM_WORLD
+  carom_vec3 point[2];  ///< its ends
+  double stiffness;     ///< N/m
+  double damping;       ///< N s/m
+  double rest_length;   ///< m, >= 0
 } carom_spring;
 
+/// A force as built.
 typedef struct carom_force {
-  int body;
-  carom_vec3 point, force, torque;  ///< in principal axes when body_axes
-  bool body_axes;
-  int knot_start, knot_count;  ///< into carom_model.knots
-  double frequency, phase;     ///< Hz, rad
+  int body;                         ///< on which it acts
+  carom_vec3 point, force, torque;  ///< m, N, N m; force and torque in principal axes when body_axes, else world
+  bool body_axes;                   ///< force and torque turn with the body
+  int knot_start, knot_count;       ///< into carom_model.knots
+  double frequency, phase;          ///< Hz, rad
 } carom_force;
 
 // ---- joints: the model
 
+/// A free coordinate of a joint as built; units as in carom_coordinate_def.
 typedef struct carom_coordinate {
-  double stiffness, rest, damping, lower, upper, restitution;
-  carom_motor_kind motor;
-  double motor_value;
-  double start;                ///< the coordinate at the start: what a prescribed rate adds to
-  int knot_start, knot_count;  ///< into carom_model.knots
+  double stiffness, rest, damping;  ///< of its spring and damper
+  double lower, upper;              ///< limits; infinite for none
+  double restitution;               ///< e of the limits
+  carom_motor_kind motor;           ///< what drives it
+  double motor_value;               ///< force, rate or position; times the schedule's factor
+  double start;                     ///< the coordinate at the start: what a prescribed rate adds to
+  int knot_start, knot_count;       ///< into carom_model.knots
 } carom_coordinate;
 
+/// A joint as built.
 typedef struct carom_joint {
-  const char *name;
-  carom_joint_kind kind;
-  int body[2];
-  carom_pose frame[2];  ///< the joint's frame in the principal frames (or in the world); z is the axis
-  double pitch;         ///< m per rad
-  double length;        ///< of a distance joint
-  carom_coordinate slide, turn;
-  bool collide, latch;
-  bool engaged;  ///< a latch that holds at the start
-  int releases;  ///< a joint, or -1
+  const char *name;              ///< never null
+  carom_joint_kind kind;         ///< what it leaves free
+  int body[2];                   ///< the first may be CAROM_WORLD
+  carom_pose frame[2];           ///< the joint's frame in the principal frames (or in the world); z is the axis
+  double pitch;                  ///< screw: m per rad
+  double length;                 ///< distance: m
+  carom_coordinate slide, turn;  ///< what acts along them
+  bool collide;                  ///< the two bodies may touch each other
+  bool latch;                    ///< gained when the bodies collide
+  bool engaged;                  ///< a latch that holds at the start
+  int releases;                  ///< a joint, or -1
 } carom_joint;
 
 // ---- driven bodies, boundaries, recirculation: the model
 
+/// A drive as built; see carom_drive_def.
 typedef struct carom_drive {
-  int body;
-  carom_pose start;  ///< of the body at t = 0
-  carom_vec3 velocity, axis, point, amplitude;
-  double angular_velocity, frequency, phase;
+  int body;                    ///< a fixed one
+  carom_pose start;            ///< of the body at t = 0
+  carom_vec3 velocity;         ///< m/s
+  carom_vec3 axis;             ///< unit, world
+  carom_vec3 point;            ///< world, at the start, m
+  carom_vec3 amplitude;        ///< m
+  double angular_velocity;     ///< rad/s
+  double frequency, phase;     ///< Hz, rad
   int knot_start, knot_count;  ///< into carom_model.knots
 } carom_drive;
 
+/// A boundary as built.
 typedef struct carom_boundary {
-  const char *name;
-  carom_boundary_kind kind;
-  int body;
-  carom_pose pose;
-  int material;
+  const char *name;                  ///< never null
+  carom_boundary_kind kind;          ///< a plane or a surface of revolution
+  int body;                          ///< that carries it, or CAROM_WORLD
+  carom_pose pose;                   ///< of its frame, in the body frame or in the world
+  int material;                      ///< into carom_model.materials
   int profile_start, profile_count;  ///< into carom_model.profiles
 } carom_boundary;
 
-/// A point of a profile.
+/// A point of a profile: distance from the axis, and height along it; m.
 typedef struct carom_profile_point {
   double rho, z;
 } carom_profile_point;
 
-/// Two bodies that never touch.
+/// Two bodies that never touch: their indices.
 typedef struct carom_apart {
   int body[2];
 } carom_apart;
 
-/// How two materials meet.
+/// How two materials meet: e in [0, 1] and Coulomb's mu >= 0.
 typedef struct carom_contact_surface {
   double restitution, friction;
 } carom_contact_surface;
 
+/// What carom_builder_set_surface said.
 typedef struct carom_surface_pair {
-  int material[2];
-  carom_contact_surface surface;
+  int material[2];                ///< into carom_model.materials
+  carom_contact_surface surface;  ///< instead of the means
 } carom_surface_pair;
 
+/// The model. Arrays have the count of their name.
 struct carom_model {
-  int body_count, part_count, material_count, charge_set_count, charge_count, spring_count, force_count, knot_count;
-  int moving_count;  ///< bodies that are not fixed
-  int apart_count, surface_count;
-  int joint_count;
-  int loop_rows;                    ///< most equations of joints that close loops, whichever joints hold
-  bool planar;                      ///< see carom_builder_set_planar
-  carom_vec3 gravity;               ///< m/s2
-  const carom_body *bodies;         ///< (body_count)
-  const carom_part *parts;          ///< (part_count) poses in principal frames
-  const carom_material *materials;  ///< (material_count)
-  const carom_charge_set *charge_sets;
-  const carom_charge *charges;
-  const carom_spring *springs;
-  const carom_force *forces;
-  const carom_knot *knots;
-  const carom_apart *aparts;
-  const carom_surface_pair *surfaces;
-  const carom_joint *joints;  ///< (joint_count)
-  int drive_count, boundary_count, profile_count, recirculation_count;
-  const carom_drive *drives;
-  const carom_boundary *boundaries;
-  const carom_profile_point *profiles;
-  const carom_recirculation_def *recirculations;
-  carom_allocator allocator;
+  int body_count, part_count, material_count;                           ///< how many of each
+  int charge_set_count, charge_count, spring_count, force_count;        ///< how many of each
+  int knot_count, apart_count, surface_count, joint_count;              ///< how many of each
+  int drive_count, boundary_count, profile_count, recirculation_count;  ///< how many of each
+  int moving_count;                                                     ///< bodies that are not fixed
+  int loop_rows;                                  ///< most equations of joints that close loops, whichever joints hold
+  bool planar;                                    ///< see carom_builder_set_planar
+  carom_vec3 gravity;                             ///< m/s2
+  const carom_body *bodies;                       ///< (body_count)
+  const carom_part *parts;                        ///< (part_count) poses in principal frames
+  const carom_material *materials;                ///< (material_count)
+  const carom_charge_set *charge_sets;            ///< (charge_set_count)
+  const carom_charge *charges;                    ///< (charge_count) set by set
+  const carom_spring *springs;                    ///< (spring_count)
+  const carom_force *forces;                      ///< (force_count)
+  const carom_knot *knots;                        ///< (knot_count) of all schedules
+  const carom_apart *aparts;                      ///< (apart_count)
+  const carom_surface_pair *surfaces;             ///< (surface_count)
+  const carom_joint *joints;                      ///< (joint_count)
+  const carom_drive *drives;                      ///< (drive_count)
+  const carom_boundary *boundaries;               ///< (boundary_count)
+  const carom_profile_point *profiles;            ///< (profile_count) of all boundaries
+  const carom_recirculation_def *recirculations;  ///< (recirculation_count)
+  carom_allocator allocator;                      ///< of all this
 };
+
+// Asking a model allocates nothing.
 
 CAROM_API void carom_model_destroy(carom_model *model);  ///< null is fine
 /// The index of a body by name, or -1.
 CAROM_API int carom_model_find_body(const carom_model *model, const char *name);
 /// The index of a joint by name, or -1.
 CAROM_API int carom_model_find_joint(const carom_model *model, const char *name);
-/// Restitution and friction between two bodies: what was set for their materials, else sqrt(e1 e2) and sqrt(mu1 mu2).
+/// Restitution and friction between two bodies (neither may be CAROM_WORLD): what was set for their materials, else
+/// sqrt(e1 e2) and sqrt(mu1 mu2).
 CAROM_API carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b);
 
 /// Where a driven body is at a time (principal frame, which is the user's for fixed bodies).
 CAROM_API carom_pose carom_drive_pose(const carom_model *model, int drive, double time);
 /// How a body whose motion is given moves from time to time + h: the constant twist (m/s of its origin, rad/s) that
-/// leads from one pose to the other. Zero for bodies that are not driven.
+/// leads from one pose to the other, world axes. Zero for bodies that are not driven, and for CAROM_WORLD.
 CAROM_API void carom_model_motion(const carom_model *model, int body, double time, double h, carom_vec3 *velocity,
                                   carom_vec3 *angular_velocity);
 
@@ -397,30 +443,36 @@ typedef struct carom_joint_state {
 
 /// Positions and momenta. Fixed bodies keep x and q, and have p = l = 0.
 struct carom_state {
-  double time;   ///< s
-  int64_t step;  ///< steps taken so far
-  int body_count;
-  carom_vec3 *x;  ///< (body_count) centre of mass, m
-  carom_quat *q;  ///< (body_count) principal frame
-  carom_vec3 *p;  ///< (body_count) linear momentum, kg m/s
-  carom_vec3 *l;  ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
-  int joint_count;
+  double time;                ///< s
+  int64_t step;               ///< steps taken so far
+  int body_count;             ///< of the model
+  carom_vec3 *x;              ///< (body_count) centre of mass, m
+  carom_quat *q;              ///< (body_count) principal frame
+  carom_vec3 *p;              ///< (body_count) linear momentum, kg m/s
+  carom_vec3 *l;              ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
+  int joint_count;            ///< of the model
   carom_joint_state *joints;  ///< (joint_count)
-  carom_allocator allocator;
+  carom_allocator allocator;  ///< of all this
 };
 
 /// A copy of `from` with storage of its own.
 CAROM_API carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                          carom_error *error);
-CAROM_API void carom_state_copy(carom_state *to, const carom_state *from);  ///< same counts; never allocates
+CAROM_API void carom_state_copy(carom_state *to, const carom_state *from);  ///< of the same model; never allocates
 CAROM_API void carom_state_destroy(carom_state *state);                     ///< null is fine
 
-/// Pose of the user's body frame.
+// None of the following allocates. `body` is an index of the model.
+
+/// Pose of the user's body frame in the world.
 CAROM_API carom_pose carom_state_pose(const carom_model *model, const carom_state *state, int body);
+/// Velocity of the centre of mass, world axes, m/s. Zero for fixed bodies; of driven ones see carom_model_motion.
 CAROM_API carom_vec3 carom_state_velocity(const carom_model *model, const carom_state *state, int body);
+/// Angular velocity, world axes, rad/s. Zero for fixed bodies likewise.
 CAROM_API carom_vec3 carom_state_angular_velocity(const carom_model *model, const carom_state *state, int body);
 /// Places the user's body frame; momenta in world axes stay as they are.
 CAROM_API void carom_state_set_pose(const carom_model *model, carom_state *state, int body, carom_pose pose);
+/// Sets the momenta from the velocity of the centre of mass (m/s) and the angular velocity (rad/s), world axes; those
+/// of fixed bodies stay zero. What joints forbid is not projected out.
 CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *state, int body, carom_vec3 velocity,
                                         carom_vec3 angular_velocity);
 /// A 64-bit FNV-1a hash over time, positions, momenta and joints, bit for bit: equal runs have equal hashes.

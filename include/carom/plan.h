@@ -12,12 +12,12 @@ extern "C" {
 
 /// A problem file, read and built.
 typedef struct carom_plan_file {
-  char *title;  ///< never null
-  carom_scene *scene;
-  carom_plan *plan;
-  carom_plan_options options;
-  int most_contacts;  ///< > 0: search for up to this many contacts instead of given ones
-  carom_allocator allocator;
+  char *title;                 ///< never null
+  carom_scene *scene;          ///< that the problem names; belongs to the file
+  carom_plan *plan;            ///< on the scene's model; belongs to the file
+  carom_plan_options options;  ///< for carom_plan_solve
+  int most_contacts;           ///< > 0: search for up to this many contacts instead of given ones
+  carom_allocator allocator;   ///< of all this
 } carom_plan_file;
 
 /// Reads a problem and the scene it names. All mistakes of both files are collected in *diagnostics, which the caller
@@ -27,15 +27,18 @@ typedef struct carom_plan_file {
 CAROM_API carom_status carom_plan_read(const char *path, const carom_scene_options *options,
                                        const carom_allocator *allocator, carom_plan_file **file,
                                        carom_diagnostics *diagnostics);
-CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< null is fine
+CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< with its scene and plan; null is fine
 
-/// The plan's verdict: feasibility, momentum, overlap, and the replay if there was one (null otherwise).
+/// The plan's verdict: feasibility, momentum, overlap, and the replay if there was one (null otherwise). Never
+/// allocates.
 CAROM_API carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_replay_report *replay);
-/// Writes the nodes as frames of a result file that `carom view` and `carom export` read.
+/// Writes the nodes of a solved plan as frames of a result file that `carom view` and `carom export` read. Fails as
+/// carom_recorder_open does; null options mean defaults.
 CAROM_API carom_status carom_plan_record(const carom_plan_file *file, const carom_plan_report *report,
                                          const carom_verdict *verdict, const char *path,
                                          const carom_recorder_options *options, carom_error *error);
-/// A table: interval, time, step, then the components of all actuators.
+/// Writes a table of comma-separated values, a line an interval: interval, time (s), step (s), then the components of
+/// all actuators (N, N m). Whole or not at all. CAROM_ERR_IO when it cannot be written.
 CAROM_API carom_status carom_plan_export_forces(const carom_plan *plan, const char *path, carom_error *error);
 
 #ifdef __cplusplus

@@ -17,11 +17,13 @@ typedef struct carom_recorder_options {
   const char *host;     ///< or null
 } carom_recorder_options;
 
+/// A result file that is being written.
 typedef struct carom_recorder carom_recorder;
 
 /// Creates the HDF5 file with everything but the frames; null options mean defaults. The
 /// scene must outlive the recorder. A mutex stands around our calls of HDF5, so several recorders and
-/// results may be used at once; a host that calls HDF5 itself must not do so at the same time.
+/// results may be used at once; a host that calls HDF5 itself must not do so at the same time. CAROM_ERR_IO when the
+/// file is there already (unless options->overwrite) or cannot be written.
 CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *scene,
                                            const carom_recorder_options *options, const carom_allocator *allocator,
                                            carom_recorder **recorder, carom_error *error);
@@ -30,45 +32,50 @@ CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *
 /// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
-/// Tells what carom_stepper_contact_moments gave (body_count), for the next frame. Only runs by `cone` have a place for
-/// it in the file; else it is passed over.
+/// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by
+/// `cone` have a place for it in the file; else it is passed over.
 CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error);
 /// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
                                              carom_error *error);
 /// Writes down all that a run needs to be continued bit for bit: the state and what carom_stepper_memory gave. Two
-/// places are written in turn, so that a run that is killed meanwhile keeps the one before.
+/// places are written in turn, so that a run that is killed meanwhile keeps the one before. Flushes; allocates.
 CAROM_API carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
                                                  size_t size, carom_error *error);
-CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);  ///< writes a burst now
-/// Writes what is left, the verdict and how the run ended ("complete", "interrupted", "failed: ...").
+/// Writes a burst now, so that the file is readable up to here.
+CAROM_API carom_status carom_recorder_flush(carom_recorder *recorder, carom_error *error);
+/// Writes what is left, the verdict (may be null) and how the run ended ("complete", "interrupted", "failed: ...").
+/// Nothing more can be recorded afterwards.
 CAROM_API carom_status carom_recorder_finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
                                              carom_error *error);
-CAROM_API void carom_recorder_close(carom_recorder *recorder);  ///< closes the file; null is fine
+/// Writes frames that wait, closes the file and frees the recorder; null is fine. A file that was not finished reads as
+/// one of a run that was killed.
+CAROM_API void carom_recorder_close(carom_recorder *recorder);
 
 // ---- reading ---------------------------------------------------------------------------------
 
+/// A body of a result.
 typedef struct carom_result_body {
-  char *name;
-  bool fixed;
-  double mass;         ///< kg; infinite when fixed
-  carom_vec3 center;   ///< centre of mass in the body frame
-  carom_mat3 inertia;  ///< about the centre of mass, along the axes of the body frame; kg m2
-  uint32_t color;      ///< 0xRRGGBB
-  int part_start, part_count;
+  char *name;                  ///< never null
+  bool fixed;                  ///< it does not move, or moves as it is told
+  double mass;                 ///< kg; infinite when fixed
+  carom_vec3 center;           ///< centre of mass in the body frame, m
+  carom_mat3 inertia;          ///< about the centre of mass, along the axes of the body frame; kg m2
+  uint32_t color;              ///< 0xRRGGBB
+  int part_start, part_count;  ///< into carom_result.parts
 } carom_result_body;
 
-/// A part of a body in the user's body frame; `shape` indexes carom_result.shapes.
+/// A part of a body.
 typedef struct carom_result_part {
-  int shape;
-  carom_pose pose;
+  int shape;        ///< into carom_result.shapes
+  carom_pose pose;  ///< in the user's body frame
 } carom_result_part;
 
 /// A wall of revolution (carom_boundary): the polyline (rho, z) turned about the z axis of its pose.
 typedef struct carom_result_wall {
-  int body;         ///< that carries it, or CAROM_WORLD
-  carom_pose pose;  ///< in the body frame or in the world
-  int point_start, point_count;
+  int body;                      ///< that carries it, or CAROM_WORLD
+  carom_pose pose;               ///< in the body frame or in the world
+  int point_start, point_count;  ///< into carom_result.wall_points
 } carom_result_wall;
 
 enum { CAROM_RESULT_SPRING = CAROM_JOINT_DISTANCE + 1 };  ///< a kind of carom_result_joint that is none of the model's
@@ -81,7 +88,7 @@ typedef struct carom_result_joint {
   bool latch;           ///< gained when the bodies collide
 } carom_result_joint;
 
-#define CAROM_AUDIT_COLUMNS 21
+#define CAROM_AUDIT_COLUMNS 21  ///< how many series the audit has
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
   const char *key, *label, *unit, *group;
@@ -89,31 +96,38 @@ typedef struct carom_audit_column {
 /// The columns of the audit series, in the order of the file: (CAROM_AUDIT_COLUMNS), constant.
 CAROM_API const carom_audit_column *carom_audit_columns(void);
 
-/// A result file in memory, except its poses, which are read frame by frame.
+/// A result file in memory, except its poses, which are read frame by frame. Texts are never null.
 typedef struct carom_result {
-  char *title, *description, *version, *command, *host, *created, *integrator, *ending, *scene_source, *scene_resolved;
-  uint64_t seed;
-  bool planar;  ///< all in the plane z = 0
-  double step, duration;
-  int frame_count, body_count, part_count, shape_count;
-  double *times;                     ///< (frame_count)
-  double *audit;                     ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
-  carom_result_body *bodies;         ///< (body_count)
-  carom_result_part *parts;          ///< (part_count)
-  const carom_shape **shapes;        ///< (shape_count)
-  carom_result_wall *walls;          ///< (wall_count)
-  carom_profile_point *wall_points;  ///< of all walls
-  int wall_count;
-  carom_result_joint *joints;  ///< (joint_count) joints and springs
-  int joint_count;
-  struct carom_result_plan *plan;  ///< what a plan's file holds besides the motion; null in others
-  carom_contact_event *events;     ///< (event_count) in order of time
-  int event_count;
-  carom_verdict verdict;  ///< count 0 when the run did not finish
-  carom_camera camera;
-  bool complete;  ///< false: killed or interrupted; what is here is sound
-  struct carom_result_file *file;
-  carom_allocator allocator;
+  char *title, *description;                ///< of the scene
+  char *version;                            ///< of the library that wrote it
+  char *command, *host;                     ///< as carom_recorder_options told
+  char *created;                            ///< when, UTC, as 2026-01-31T12:00:00Z
+  char *integrator;                         ///< its name
+  char *ending;                             ///< as carom_recorder_finish told; "unfinished" when it did not
+  char *scene_source, *scene_resolved;      ///< as in carom_scene
+  uint64_t seed;                            ///< of the scene
+  bool planar;                              ///< all in the plane z = 0
+  double step, duration;                    ///< s; as asked for
+  int frame_count;                          ///< how many can be read
+  int body_count, part_count, shape_count;  ///< how many of each
+  double *times;                            ///< (frame_count) s
+  double *audit;                            ///< (CAROM_AUDIT_COLUMNS x frame_count), column after column
+  carom_result_body *bodies;                ///< (body_count)
+  carom_result_part *parts;                 ///< (part_count)
+  const carom_shape **shapes;               ///< (shape_count)
+  carom_result_wall *walls;                 ///< (wall_count)
+  carom_profile_point *wall_points;         ///< of all walls
+  int wall_count;                           ///< how many
+  carom_result_joint *joints;               ///< (joint_count) joints and springs
+  int joint_count;                          ///< how many
+  struct carom_result_plan *plan;           ///< what a plan's file holds besides the motion; null in others
+  carom_contact_event *events;              ///< (event_count) in order of time
+  int event_count;                          ///< how many
+  carom_verdict verdict;                    ///< count 0 when the run did not finish
+  carom_camera camera;                      ///< of the scene
+  bool complete;                            ///< false: killed or interrupted; what is here is sound
+  struct carom_result_file *file;           ///< the open file; the library's own
+  carom_allocator allocator;                ///< of all this
 } carom_result;
 
 /// The last checkpoint: fills `state` (of the model that was run) and points *memory to *size bytes for
@@ -122,22 +136,26 @@ typedef struct carom_result {
 CAROM_API carom_status carom_result_checkpoint(struct carom_result *result, carom_state *state, const void **memory,
                                                size_t *size, carom_error *error);
 
-/// One frame: (body_count) each.
+/// One frame: (body_count) each. A value, made ready by carom_frame_init.
 typedef struct carom_frame {
-  double time;
+  double time;                     ///< s
   carom_pose *poses;               ///< of the user's body frame
-  carom_vec3 *velocities;          ///< of the centre of mass
-  carom_vec3 *angular_velocities;  ///< world frame
-  carom_mat3 *contact_moments;     ///< see carom_stepper_contact_moments; NaN where not told, null in files without
-  carom_allocator allocator;
+  carom_vec3 *velocities;          ///< of the centre of mass, world frame, m/s
+  carom_vec3 *angular_velocities;  ///< world frame, rad/s
+  carom_mat3 *contact_moments;  ///< N m; see carom_stepper_contact_moments; NaN where not told, null in files without
+  carom_allocator allocator;    ///< of the arrays
 } carom_frame;
 
+/// Opens a result file and reads all but its frames. A file that is still written, or whose run was killed, is read as
+/// far as it goes. CAROM_ERR_IO when it cannot be read, CAROM_ERR_FORMAT when it is not a result of this version.
 CAROM_API carom_status carom_result_open(const char *path, const carom_allocator *allocator, carom_result **result,
                                          carom_error *error);
 CAROM_API void carom_result_close(carom_result *result);  ///< null is fine
+/// Makes room for frames of this result. The frame may outlive it.
 CAROM_API carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error);
-CAROM_API void carom_frame_release(carom_frame *frame);
-/// Fills a frame made by carom_frame_init.
+CAROM_API void carom_frame_release(carom_frame *frame);  ///< frees the arrays and zeroes *frame
+/// Fills a frame that carom_frame_init made for this result. CAROM_ERR_ARGUMENT for an index that is not there,
+/// CAROM_ERR_FORMAT or CAROM_ERR_IO when the file is damaged. Only HDF5 allocates, for compressed files.
 CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
 
 #ifdef __cplusplus

@@ -22,48 +22,55 @@ typedef struct carom_diagnostic {
   char *hint;        ///< the nearest known key, or a remedy
 } carom_diagnostic;
 
+/// All findings in a scene file, by place. A value: a reader fills it, whatever was in it, and the caller releases it.
 typedef struct carom_diagnostics {
-  int count, error_count;
-  carom_diagnostic *items;
-  carom_allocator allocator;
+  int count;                  ///< errors and warnings
+  int error_count;            ///< errors alone
+  carom_diagnostic *items;    ///< (count)
+  carom_allocator allocator;  ///< of the items
 } carom_diagnostics;
 
-CAROM_API void carom_diagnostics_release(carom_diagnostics *diagnostics);  ///< frees the items, zeroes the struct
-/// Writes "file:line:column: error: message (hint)" into text, as snprintf does.
+/// Frees the items and zeroes *diagnostics; null is fine.
+CAROM_API void carom_diagnostics_release(carom_diagnostics *diagnostics);
+/// Writes "file:line:column: error: message (hint)" into text (size), as snprintf does: cut where it would be longer,
+/// always with a zero at the end; returns the whole length.
 CAROM_API int carom_diagnostic_format(const carom_diagnostic *diagnostic, char *text, size_t size);
 
 // ---- scenes -----------------------------------------------------------------------------------------
 
+/// Where the replay is looked at from.
 typedef struct carom_camera {
-  bool given;
-  carom_vec3 position, target;
+  bool given;                   ///< false: the replay chooses
+  carom_vec3 position, target;  ///< world, m
 } carom_camera;
 
 /// A scene file, read and built.
 typedef struct carom_scene {
-  char *path;         ///< as given
-  char *title;        ///< never null
-  char *description;  ///< never null
-  uint64_t seed;
-  double duration;        ///< s
-  double frame_interval;  ///< s between recorded frames
-  carom_step_options step;
-  carom_audit_bounds bounds;
-  carom_camera camera;
-  carom_model *model;
-  carom_state *state;  ///< at the start
-  char *source;        ///< the text of the file itself, for the record
-  char *resolved;      ///< the whole scene as one YAML text: includes and overrides put in
-  carom_allocator allocator;
+  char *path;                 ///< as given
+  char *title;                ///< never null
+  char *description;          ///< never null
+  uint64_t seed;              ///< of arrays of bodies and all else that is drawn
+  double duration;            ///< s
+  double frame_interval;      ///< s between recorded frames
+  carom_step_options step;    ///< which integrator, and how
+  carom_audit_bounds bounds;  ///< what counts as a pass
+  carom_camera camera;        ///< of the replay
+  carom_model *model;         ///< belongs to the scene
+  carom_state *state;         ///< at the start; belongs to the scene: clone it for a run
+  char *source;               ///< the text of the file itself, for the record
+  char *resolved;             ///< the whole scene as one YAML text: includes and overrides put in
+  carom_allocator allocator;  ///< of all this
 } carom_scene;
 
+/// How a scene is read. Begin with carom_scene_default_options().
 typedef struct carom_scene_options {
-  const char *const *overrides;  ///< "path.to.key=value", applied in order before anything is read
-  int override_count;
-  int64_t max_bodies;   ///< refuse scenes that grow beyond; default 2 000 000
+  const char *const *overrides;  ///< (override_count) "path.to.key=value", applied in order before anything is read
+  int override_count;            ///< default 0
+  int64_t max_bodies;            ///< refuse scenes that grow beyond; default 2 000 000
   bool self_contained;  ///< refuse to open any other file (include, mesh): for scenes from strangers; default false
 } carom_scene_options;
 
+/// Options with the defaults named above.
 CAROM_API carom_scene_options carom_scene_default_options(void);
 /// Reads and builds a scene. All mistakes are collected in *diagnostics (which the caller releases,
 /// success or not); with at least one error the status is CAROM_ERR_SCENE and *scene is null. A file
@@ -71,11 +78,11 @@ CAROM_API carom_scene_options carom_scene_default_options(void);
 CAROM_API carom_status carom_scene_read(const char *path, const carom_scene_options *options,
                                         const carom_allocator *allocator, carom_scene **scene,
                                         carom_diagnostics *diagnostics);
-/// The same from text in memory; `path` names it in messages and is where includes start from.
-CAROM_API carom_status carom_scene_parse(const char *path, const char *text, size_t size,
-                                         const carom_scene_options *options, const carom_allocator *allocator,
-                                         carom_scene **scene, carom_diagnostics *diagnostics);
-CAROM_API void carom_scene_destroy(carom_scene *scene);  ///< null is fine
+/// The same from text in memory; includes start from the folder of its name.
+CAROM_API carom_status carom_scene_parse(const carom_bytes *bytes, const carom_scene_options *options,
+                                         const carom_allocator *allocator, carom_scene **scene,
+                                         carom_diagnostics *diagnostics);
+CAROM_API void carom_scene_destroy(carom_scene *scene);  ///< with its model and state; null is fine
 
 #ifdef __cplusplus
 }

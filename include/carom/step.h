@@ -28,6 +28,7 @@ typedef enum carom_energy_condition {
 /// Is shown every contact problem of `moreau` before it is solved; the problem holds during the call only.
 typedef void carom_problem_sink(void *context, double time, const carom_lcp_problem *problem);
 
+/// Which integrator, and how. Begin with carom_step_default_options().
 typedef struct carom_step_options {
   const char *integrator;       ///< default "variational"; see carom_integrator_name
   double step;                  ///< h, s; default 1e-3
@@ -48,22 +49,28 @@ typedef struct carom_step_options {
   bool poisson;             ///< moreau: Poisson's restitution instead of Newton's; default false
   int friction_directions;  ///< moreau, cone: edges of the polyhedral cone; 0: the exact cone; default -1: the
                             ///< integrator's choice (moreau 4, cone the exact cone)
-  const char *solver;       ///< moreau, cone: name of the contact solver; null: the integrator's choice
-  double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
-  int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
+  const char *solver;  ///< moreau, cone: name of the contact solver; null: the integrator's choice. Must outlive the
+                       ///< stepper
+  double solver_tolerance;           ///< of the contact solver; default 0: the integrator's choice
+  int solver_iterations;             ///< of the contact solver; default 0: the integrator's choice
   carom_problem_sink *problem_sink;  ///< moreau; null: none
-  void *sink_context;
+  void *sink_context;                ///< of the sink: the caller's own
 } carom_step_options;
 
+/// Options with the defaults named above.
 CAROM_API carom_step_options carom_step_default_options(void);
 
-/// The integrators of this build: names for options and one line on each; null past the last.
+/// The name of an integrator of this build, for options; null past the last.
 CAROM_API const char *carom_integrator_name(int index);
+/// One line on an integrator, for people; null past the last.
 CAROM_API const char *carom_integrator_summary(int index);
 
+/// An integrator at work: its options, scratch, and what it remembers from step to step.
 typedef struct carom_stepper carom_stepper;
 
-/// Allocates all that the steps need. The model must outlive the stepper.
+/// Makes a stepper for states of this model, which must outlive it. Null options mean defaults. CAROM_ERR_ARGUMENT or
+/// CAROM_ERR_NUMBER for options out of range, CAROM_ERR_UNSUPPORTED or CAROM_ERR_GEOMETRY for a model that this
+/// integrator cannot run; the message names those that can.
 CAROM_API carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                             const carom_allocator *allocator, carom_stepper **stepper,
                                             carom_error *error);
@@ -74,8 +81,8 @@ CAROM_API carom_status carom_stepper_step(carom_stepper *stepper, carom_state *s
                                           carom_error *error);
 
 /// What a stepper remembers beyond the state, from step to step: its clock, impulses to begin solves from, which bodies
-/// rest on each other. With the state it continues a run bit for bit. Writes at most `size` bytes into `memory` (which
-/// may be null) and returns how many there are.
+/// rest on each other. With the state it continues a run bit for bit. Returns how many bytes there are, and writes them
+/// into `memory` unless that is null or `size` is too small for them. Allocates nothing.
 CAROM_API size_t carom_stepper_memory(const carom_stepper *stepper, void *memory, size_t size);
 /// Puts back what carom_stepper_memory of a stepper with the same model and options gave. CAROM_ERR_FORMAT when it is
 /// not from such a one.

@@ -16,22 +16,25 @@
 extern "C" {
 #endif
 
+/// A vector or a point.
 typedef struct carom_vec3 {
   double x, y, z;
 } carom_vec3;
 
+/// A 3x3 matrix, m[row][column].
 typedef struct carom_mat3 {
   double m[3][3];
 } carom_mat3;
 
+/// A quaternion; of length 1 where it stands for a rotation.
 typedef struct carom_quat {
   double w, x, y, z;
 } carom_quat;
 
 /// Maps body coordinates to world coordinates: r = p + R(q) rho.
 typedef struct carom_pose {
-  carom_vec3 p;
-  carom_quat q;
+  carom_vec3 p;  ///< position of the frame's origin, m
+  carom_quat q;  ///< its orientation, a unit quaternion
 } carom_pose;
 
 // ---- vectors ----------------------------------------------------------------------------------
@@ -131,6 +134,7 @@ static inline carom_vec3 cm_axial(carom_mat3 A) {
   return cm_vec3(A.m[2][1] - A.m[1][2], A.m[0][2] - A.m[2][0], A.m[1][0] - A.m[0][1]);
 }
 static inline double cm_trace(carom_mat3 A) { return A.m[0][0] + A.m[1][1] + A.m[2][2]; }
+/// The determinant of A.
 CAROM_API double cm_det(carom_mat3 A);
 /// Solves A x = b by elimination with row pivoting; false when A is singular to working precision.
 CAROM_API bool cm_solve3(carom_mat3 A, carom_vec3 b, carom_vec3 *x);
@@ -201,15 +205,17 @@ static inline carom_pose cm_pose_inverse(carom_pose X) { return cm_pose(cm_neg(c
 CAROM_API carom_quat cm_exp(carom_vec3 w);
 /// The rotation vector of a unit quaternion, |w| <= pi; exact near 0 and near pi.
 CAROM_API carom_vec3 cm_log(carom_quat q);
-/// Tangent of the exponential map, and its inverse (singular at |w| = 2 pi).
+/// Tangent T(w) of the exponential map.
 CAROM_API carom_mat3 cm_exp_tangent(carom_vec3 w);
+/// The inverse of that tangent; singular at |w| = 2 pi.
 CAROM_API carom_mat3 cm_exp_tangent_inverse(carom_vec3 w);
 /// Cayley map (I - hat(w)/2)^-1 (I + hat(w)/2): the rotation about w by 2 atan(|w|/2).
 CAROM_API carom_quat cm_cayley(carom_vec3 w);
 /// Its inverse. The half-turn has no Cayley vector: false, and *w is a large finite vector.
 CAROM_API bool cm_cayley_log(carom_quat q, carom_vec3 *w);
-/// Tangent of the Cayley map, and its inverse.
+/// Tangent T(w) of the Cayley map.
 CAROM_API carom_mat3 cm_cayley_tangent(carom_vec3 w);
+/// The inverse of that tangent; finite for every w.
 CAROM_API carom_mat3 cm_cayley_tangent_inverse(carom_vec3 w);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ static carom_scene *parse_example(const carom_embedded *example, const cli_list 
   char path[256];
   snprintf(path, sizeof path, "%s.yaml", example->name);
   carom_status status =
-      carom_scene_parse(path, (const char *)example->bytes, example->size, &options, NULL, &scene, &diagnostics);
+      carom_scene_parse(&(carom_bytes){path, example->bytes, example->size}, &options, NULL, &scene, &diagnostics);
   cli_print_diagnostics(&diagnostics);
   carom_diagnostics_release(&diagnostics);
   return status == CAROM_OK ? scene : NULL;

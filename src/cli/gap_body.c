@@ -89,7 +89,7 @@ static int read_words(const char *label, const char *words, carom_placed *body) 
   int length = snprintf(text, size, "carom: 1\nbodies: [{name: body, fixed: true, shape: {%s}}]\nduration: 1\n", words);
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics = {0};
-  carom_scene_parse(label, text, (size_t)length, NULL, NULL, &scene, &diagnostics);
+  carom_scene_parse(&(carom_bytes){label, text, (size_t)length}, NULL, NULL, &scene, &diagnostics);
   free(text);
   bool one = scene && scene->model->body_count == 1 && scene->model->part_count == 1;
   if (one) {

@@ -90,7 +90,8 @@ static carom_status solve_linear(answer *a, const carom_lcp_options *options, ca
   carom_lcp_problem problem = {.n = a->problem.n, .M = a->problem.M, .q = a->problem.q};
   carom_lcp_work *work;
   carom_status status = carom_lcp_work_create(problem.n, NULL, &work, error);
-  if (status == CAROM_OK) status = carom_lcp_solve(work, &problem, options, a->z, a->w, a->basis, &a->info, error);
+  if (status == CAROM_OK)
+    status = carom_lcp_solve(work, &problem, options, &(carom_lcp_solution){a->z, a->w, a->basis}, &a->info, error);
   carom_lcp_work_destroy(work);
   return status;
 }
@@ -98,7 +99,9 @@ static carom_status solve_linear(answer *a, const carom_lcp_options *options, ca
 static carom_status solve_mixed(answer *a, const carom_lcp_options *options, carom_error *error) {
   carom_mlcp_work *work;
   carom_status status = carom_mlcp_work_create(a->problem.n, NULL, &work, error);
-  if (status == CAROM_OK) status = carom_mlcp_solve(work, &a->problem, options, a->z, a->w, a->basis, &a->info, error);
+  if (status == CAROM_OK)
+    status =
+        carom_mlcp_solve(work, &a->problem, options, &(carom_mlcp_solution){a->z, a->w, a->basis}, &a->info, error);
   carom_mlcp_work_destroy(work);
   return status;
 }

@@ -30,6 +30,7 @@ carom_proxy_def carom_proxy_default(void) {
 
 carom_status carom_broadphase_create(const carom_broadphase_options *options, const carom_allocator *allocator,
                                      carom_broadphase **broadphase, carom_error *error) {
+  *broadphase = NULL;
   carom_broadphase_options o = options ? *options : carom_broadphase_default_options();
   if (!(o.margin >= 0 && o.margin <= FURTHEST))
     return carom_fail(error, CAROM_ERR_NUMBER,

@@ -91,13 +91,12 @@ static carom_vec3 turn_of_beta(const carom_optimal_set *set, const carom_ssh_res
 }
 
 carom_status carom_ssh_directional(const carom_placed *a, const carom_placed *b, const carom_ssh_result *result,
-                                   bool beta_moves, const carom_vec3 twist_a[2], const carom_vec3 twist_b[2],
-                                   double *derivative) {
+                                   bool beta_moves, const carom_vec3 twists[4], double *derivative) {
   carom_optimal_set set;
   carom_status status = carom_optimal_set_find(a, b, result, 0, &set);
   if (status != CAROM_OK) return status;
-  motion m = {.set = &set, .a = twist_a, .b = twist_b};
-  m.turn = turn_of_beta(&set, result, beta_moves, twist_a, twist_b);
+  motion m = {.set = &set, .a = twists, .b = twists + 2};
+  m.turn = turn_of_beta(&set, result, beta_moves, m.a, m.b);
   if (a->shape->kind == CAROM_SHAPE_HALFSPACE || b->shape->kind == CAROM_SHAPE_HALFSPACE) {
     *derivative = halfspace_rate(&m, result);
     return CAROM_OK;

@@ -150,6 +150,7 @@ static void number_bodies(carom_plan *plan) {
 
 carom_status carom_plan_create(const carom_model *model, const carom_state *start, const carom_plan_def *def,
                                const carom_allocator *allocator, carom_plan **out, carom_error *error) {
+  *out = NULL;
   carom_plan_def d = def ? *def : carom_plan_default();
   carom_status status = check_def(model, &d, error);
   if (status != CAROM_OK) return status;

@@ -256,6 +256,7 @@ static carom_status check_points(const carom_vec3 *points, int count, carom_erro
 
 carom_status carom_shape_create_hull(const carom_vec3 *points, int count, const carom_allocator *allocator,
                                      const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = check_points(points, count, error);
   if (status) return status;
   hull h = {

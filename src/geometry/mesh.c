@@ -135,15 +135,15 @@ static carom_status parse_text_or_binary(const char *name, const char *data, siz
   return status;
 }
 
-carom_status carom_mesh_parse(const char *name, const void *data, size_t size, const carom_mesh_options *options,
+carom_status carom_mesh_parse(const carom_bytes *bytes, const carom_mesh_options *options,
                               const carom_allocator *allocator, carom_mesh *mesh, carom_error *error) {
   carom_mesh_options o = options ? *options : carom_mesh_default_options();
   carom_soup soup = {.allocator = carom_allocator_or_default(allocator)};
   carom_status status = check_options(&o, error);
   if (status) return status;
-  if (!name) name = "mesh";
-  if (!data || size == 0) return carom_fail(error, CAROM_ERR_FORMAT, "%s: the file is empty", name);
-  status = parse_text_or_binary(name, data, size, &soup, error);
+  const char *name = bytes->name ? bytes->name : "mesh";
+  if (!bytes->data || bytes->size == 0) return carom_fail(error, CAROM_ERR_FORMAT, "%s: the file is empty", name);
+  status = parse_text_or_binary(name, bytes->data, bytes->size, &soup, error);
   if (!status) status = scale_vertices(name, &soup, o.scale, error);
   if (!status) status = weld(name, &soup, o.weld_tolerance, error);
   if (status) {
@@ -194,7 +194,7 @@ carom_status carom_mesh_read(const char *path, const carom_mesh_options *options
   if (!file) return fail_io(path, errno, error);
   carom_status status = slurp(file, path, &memory, &data, &size, error);
   fclose(file);
-  if (!status) status = carom_mesh_parse(path, data, size, options, allocator, mesh, error);
+  if (!status) status = carom_mesh_parse(&(carom_bytes){path, data, size}, options, allocator, mesh, error);
   carom_release(&memory, data);
   return status;
 }

@@ -147,6 +147,7 @@ static carom_status create_hull(const carom_mesh *mesh, const carom_allocator *a
 
 carom_status carom_shape_create_mesh(const carom_mesh *mesh, const carom_mesh_options *options,
                                      const carom_allocator *allocator, const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_allocator memory = carom_allocator_or_default(allocator);
   bool hull = options && options->hull;
   carom_bounds bounds;

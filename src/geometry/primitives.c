@@ -17,6 +17,7 @@ static carom_status create(const carom_vec3 *vertices, int vertex_count, int fac
 
 carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allocator, const carom_shape **shape,
                                     carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("size x of the box", size.x, error);
   if (!status) status = carom_check_length("size y of the box", size.y, error);
   if (!status) status = carom_check_length("size z of the box", size.z, error);
@@ -33,6 +34,7 @@ carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allo
 
 carom_status carom_shape_create_tetrahedron(double edge, const carom_allocator *allocator, const carom_shape **shape,
                                             carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the edge of the tetrahedron", edge, error);
   if (status) return status;
   static const int start[] = {0, 3, 6, 9, 12};
@@ -44,6 +46,7 @@ carom_status carom_shape_create_tetrahedron(double edge, const carom_allocator *
 
 carom_status carom_shape_create_octahedron(double edge, const carom_allocator *allocator, const carom_shape **shape,
                                            carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the edge of the octahedron", edge, error);
   if (status) return status;
   static const int start[] = {0, 3, 6, 9, 12, 15, 18, 21, 24};
@@ -123,6 +126,7 @@ static void pyramid_faces(int n, int *start, int *corners) {
 
 carom_status carom_shape_create_prism(int sides, double radius, double height, const carom_allocator *allocator,
                                       const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = check_sides("prism", sides, error);
   if (!status) status = carom_check_length("the radius of the prism", radius, error);
   if (!status) status = carom_check_length("the height of the prism", height, error);
@@ -145,6 +149,7 @@ carom_status carom_shape_create_prism(int sides, double radius, double height, c
 
 carom_status carom_shape_create_pyramid(int sides, double radius, double height, const carom_allocator *allocator,
                                         const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = check_sides("pyramid", sides, error);
   if (!status) status = carom_check_length("the radius of the pyramid", radius, error);
   if (!status) status = carom_check_length("the height of the pyramid", height, error);

@@ -54,12 +54,14 @@ static carom_status create_round(carom_shape_kind kind, double radius, double ha
 
 carom_status carom_shape_create_sphere(double radius, const carom_allocator *allocator, const carom_shape **shape,
                                        carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the radius of the sphere", radius, error);
   return status ? status : create_round(CAROM_SHAPE_SPHERE, radius, 0, allocator, shape, error);
 }
 
 carom_status carom_shape_create_capsule(double radius, double length, const carom_allocator *allocator,
                                         const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the radius of the capsule", radius, error);
   if (!status && length != 0) status = carom_check_length("the length of the capsule", length, error);
   return status ? status : create_round(CAROM_SHAPE_CAPSULE, radius, length / 2, allocator, shape, error);
@@ -67,6 +69,7 @@ carom_status carom_shape_create_capsule(double radius, double length, const caro
 
 carom_status carom_shape_create_halfspace(const carom_allocator *allocator, const carom_shape **shape,
                                           carom_error *error) {
+  *shape = NULL;
   return create_round(CAROM_SHAPE_HALFSPACE, 0, 0, allocator, shape, error);
 }
 

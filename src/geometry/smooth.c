@@ -18,6 +18,7 @@ static carom_status create(carom_shape_kind kind, carom_vec3 half_axes, double b
 
 carom_status carom_shape_create_ellipsoid(carom_vec3 half_axes, const carom_allocator *allocator,
                                           const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("half axis x of the ellipsoid", half_axes.x, error);
   if (!status) status = carom_check_length("half axis y of the ellipsoid", half_axes.y, error);
   if (!status) status = carom_check_length("half axis z of the ellipsoid", half_axes.z, error);
@@ -28,6 +29,7 @@ carom_status carom_shape_create_ellipsoid(carom_vec3 half_axes, const carom_allo
 
 carom_status carom_shape_create_cylinder(double radius, double height, const carom_allocator *allocator,
                                          const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the radius of the cylinder", radius, error);
   if (!status) status = carom_check_length("the height of the cylinder", height, error);
   if (status) return status;
@@ -37,6 +39,7 @@ carom_status carom_shape_create_cylinder(double radius, double height, const car
 
 carom_status carom_shape_create_cone(double radius, double height, const carom_allocator *allocator,
                                      const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   carom_status status = carom_check_length("the radius of the cone", radius, error);
   if (!status) status = carom_check_length("the height of the cone", height, error);
   if (status) return status;
@@ -46,6 +49,7 @@ carom_status carom_shape_create_cone(double radius, double height, const carom_a
 
 carom_status carom_shape_create_rounded(const carom_shape *polytope, double radius, const carom_allocator *allocator,
                                         const carom_shape **shape, carom_error *error) {
+  *shape = NULL;
   if (!polytope || polytope->kind != CAROM_SHAPE_POLYTOPE)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "only a shape with flat faces can be rounded: a box, prism, pyramid, hull or mesh, for example");

@@ -37,6 +37,7 @@ static void place(carom_impact_work *k, size_t n, double *next) {
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
                                       carom_error *error) {
+  *work = NULL;
   if (max_count < 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts", max_count);
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_impact_work *k = CAROM_NEW(&a, carom_impact_work, 1);
@@ -274,18 +275,18 @@ static void book(const carom_impact_problem *q, const double *P, const double *v
   info->approach = size > 0 ? fastest_approach(q->count, v) / size : 0;
 }
 
-static carom_status deliver(carom_impact_work *k, const carom_impact_problem *q, double size, double *impulse,
-                            double *velocity, carom_impact_info *info) {
+static carom_status deliver(carom_impact_work *k, const carom_impact_problem *q, double size,
+                            carom_impact_solution *solution, carom_impact_info *info) {
   size_t bytes = 3 * (size_t)q->count * sizeof(double);
   velocity_after(q, k->P, k->v);
   book(q, k->P, k->v, size, info);
-  memcpy(impulse, k->P, bytes);
-  if (velocity) memcpy(velocity, k->v, bytes);
+  memcpy(solution->impulse, k->P, bytes);
+  if (solution->velocity) memcpy(solution->velocity, k->v, bytes);
   return CAROM_OK;
 }
 
 carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_problem *problem, carom_impact_law law,
-                                double *impulse, double *velocity, carom_impact_info *info, carom_error *error) {
+                                carom_impact_solution *solution, carom_impact_info *info, carom_error *error) {
   carom_impact_info own;
   if (!info) info = &own;
   *info = (carom_impact_info){.converged = true};
@@ -295,7 +296,7 @@ carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_prob
   int n = problem->count, sweeps = 0;
   double size = largest(3 * n, problem->velocity), threshold = 8 * DBL_EPSILON * size;
   memset(k->P, 0, 3 * (size_t)n * sizeof *k->P);
-  if (!(fastest_approach(n, problem->velocity) > threshold)) return deliver(k, problem, size, impulse, velocity, info);
+  if (!(fastest_approach(n, problem->velocity) > threshold)) return deliver(k, problem, size, solution, info);
   take_normals(k, problem);
   if (law == CAROM_IMPACT_DECOMPOSITION) {
     info->converged = solve_decomposition(k, problem, 1e-13 * size, &info->iterations);
@@ -307,7 +308,7 @@ carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_prob
     combine(k, problem, s, k->P);
   }
   info->converged = stop_approach(k, problem, threshold) && info->converged;
-  return deliver(k, problem, size, impulse, velocity, info);
+  return deliver(k, problem, size, solution, info);
 }
 
 // ---- contacts that last ------------------------------------------------------------------------------------------
@@ -322,8 +323,8 @@ static double rest_residual(const carom_impact_problem *q, const double *target,
   return worst;
 }
 
-carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_problem *problem, const double *target,
-                               double noise, double *impulse, double *velocity, carom_impact_info *info,
+carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_problem *problem,
+                               const carom_impact_aim *aim, carom_impact_solution *solution, carom_impact_info *info,
                                carom_error *error) {
   carom_impact_info own;
   if (!info) info = &own;
@@ -331,14 +332,16 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
   carom_status status = check(work, problem, error);
   if (status != CAROM_OK) return status;
   carom_impact_work *k = work;
+  const double *target = aim ? aim->target : NULL, *guess = solution->impulse;
+  double noise = aim ? aim->noise : 0;
   int n = problem->count, m = 3 * n;
   for (int i = 0; i < m; i++) k->b[i] = problem->velocity[i] - (target ? target[i] : 0);
   double size = largest(m, k->b);
   take_normals(k, problem);
   for (int i = 0; i < n; i++) k->u[i] = k->b[3 * i];
   if (has_friction(problem)) {
-    memcpy(k->P, impulse, (size_t)m * sizeof *k->P);
-    if (largest(m, impulse) == 0) {
+    memcpy(k->P, guess, (size_t)m * sizeof *k->P);
+    if (largest(m, guess) == 0) {
       carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
@@ -351,7 +354,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
     memset(k->P, 0, (size_t)m * sizeof *k->P);
     for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
   }
-  deliver(k, problem, size, impulse, velocity, info);
+  deliver(k, problem, size, solution, info);
   info->complementarity = size > 0 ? rest_residual(problem, target, k->P, k->v) / size : 0;
   return CAROM_OK;
 }

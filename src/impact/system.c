@@ -383,7 +383,8 @@ static carom_status resolve_touch(carom_impact_system *s, carom_state *state, co
   carom_impact_info info;
   loaded *q = &s->problem;
   carom_status status = carom_impact_system_load(s, state, touch, &problem, error);
-  if (status == CAROM_OK) status = carom_impact_solve(s->work, &problem, s->law, q->P, q->v, &info, error);
+  if (status == CAROM_OK)
+    status = carom_impact_solve(s->work, &problem, s->law, &(carom_impact_solution){q->P, q->v}, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_loss(ledger, info.restitution_loss, info.friction_loss);
   carom_ledger_note_complementarity(ledger, info.approach, 0);

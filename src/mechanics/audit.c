@@ -129,6 +129,7 @@ static void measure_bodies(carom_audit *audit) {
 
 carom_status carom_audit_create(const carom_model *model, const carom_state *state, const carom_allocator *allocator,
                                 carom_audit **audit, carom_error *error) {
+  *audit = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_audit *books = CAROM_NEW(&a, carom_audit, 1);
   if (!books) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit");

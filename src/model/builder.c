@@ -8,6 +8,7 @@
 #define GROW CAROM_BUILDER_GROW
 
 carom_status carom_builder_create(const carom_allocator *allocator, carom_builder **builder, carom_error *error) {
+  *builder = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_builder *b = CAROM_NEW(&a, carom_builder, 1);
   carom_model_full *model = CAROM_NEW(&a, carom_model_full, 1);
@@ -394,6 +395,8 @@ static void publish(carom_model_full *model) {
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
                                   carom_error *error) {
+  *model = NULL;
+  *state = NULL;
   carom_status status = carom_builder_status(builder, error);
   if (status != CAROM_OK) return status;
   if (!builder->model) return carom_fail(error, CAROM_ERR_ARGUMENT, "the builder was finished already");

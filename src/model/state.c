@@ -39,6 +39,7 @@ void carom_state_copy(carom_state *to, const carom_state *from) {
 
 carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                carom_error *error) {
+  *state = NULL;
   carom_status status = carom_state_create(from->body_count, from->joint_count, allocator, state, error);
   if (status == CAROM_OK) carom_state_copy(*state, from);
   return status;

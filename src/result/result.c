@@ -459,6 +459,7 @@ carom_status carom_result_open(const char *path, const carom_allocator *allocato
                                carom_error *error) {
   if (!path || !result)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_result_open needs a path and a place for the result");
+  *result = NULL;
   carom_status status = check_readable(path, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);

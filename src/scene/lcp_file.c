@@ -94,10 +94,11 @@ static carom_status read_any(carom_lcp_set *set, carom_text *text, carom_error *
   return carom_text_expected(&look, "a complementarity problem: 'carom-lcp 1', JSON, LCPFILE1 or numbers", word, error);
 }
 
-carom_status carom_lcp_set_parse(const char *name, const void *data, size_t size, const carom_allocator *allocator,
-                                 carom_lcp_set **set, carom_error *error) {
+carom_status carom_lcp_set_parse(const carom_bytes *bytes, const carom_allocator *allocator, carom_lcp_set **set,
+                                 carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_text text = {name, data, (const char *)data + size, 1};
+  const char *name = bytes->name, *data = bytes->data;
+  carom_text text = {name, data, data + bytes->size, 1};
   *set = CAROM_NEW(&a, carom_lcp_set, 1);
   if (!*set) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
   (*set)->allocator = a;
@@ -136,7 +137,8 @@ carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocat
   carom_status status = slurp(file, path, &buffer, error);
   fclose(file);
   if (status == CAROM_OK)
-    status = carom_lcp_set_parse(path, buffer.data ? buffer.data : "", buffer.length, allocator, set, error);
+    status =
+        carom_lcp_set_parse(&(carom_bytes){path, buffer.data ? buffer.data : "", buffer.length}, allocator, set, error);
   carom_text_buffer_release(&buffer);
   return status;
 }

@@ -130,12 +130,12 @@ static bool read_scene(carom_reader *r, const char *text, size_t size) {
   return read_sections(r) && !r->pool.failed && finish(r);
 }
 
-carom_status carom_scene_parse(const char *path, const char *text, size_t size, const carom_scene_options *options,
+carom_status carom_scene_parse(const carom_bytes *bytes, const carom_scene_options *options,
                                const carom_allocator *allocator, carom_scene **scene, carom_diagnostics *diagnostics) {
   carom_reader r;
   *scene = NULL;
-  begin(&r, path, options, allocator, diagnostics);
-  bool complete = read_scene(&r, text, size) && !r.pool.failed && !r.reporter.out_of_memory;
+  begin(&r, bytes->name, options, allocator, diagnostics);
+  bool complete = read_scene(&r, bytes->data, bytes->size) && !r.pool.failed && !r.reporter.out_of_memory;
   carom_status status = !complete ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
   if (status == CAROM_OK) {
     *scene = r.scene;
@@ -159,7 +159,7 @@ carom_status carom_scene_read(const char *path, const carom_scene_options *optio
     carom_report(&reporter, (carom_place){path, 0, 0}, NULL, "cannot read the scene: %s", why);
     return reporter.out_of_memory ? CAROM_ERR_MEMORY : CAROM_ERR_SCENE;
   }
-  carom_status status = carom_scene_parse(path, text, size, options, &a, scene, diagnostics);
+  carom_status status = carom_scene_parse(&(carom_bytes){path, text, size}, options, &a, scene, diagnostics);
   carom_release(&a, text);
   return status;
 }

@@ -225,7 +225,7 @@ static bool make_hull(request *q) {
 static bool parse_mesh(request *q, const char *path, const void *data, size_t size, const carom_mesh_options *options) {
   carom_mesh mesh = {0};
   carom_error error;
-  carom_status status = carom_mesh_parse(path, data, size, options, &q->r->allocator, &mesh, &error);
+  carom_status status = carom_mesh_parse(&(carom_bytes){path, data, size}, options, &q->r->allocator, &mesh, &error);
   if (status == CAROM_OK) {
     status = carom_shape_create_mesh(&mesh, options, &q->r->allocator, &q->shape, &error);
     carom_mesh_release(&mesh);

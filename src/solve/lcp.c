@@ -90,21 +90,21 @@ static carom_status check_options(const carom_lcp_options *o, int n, carom_error
   return CAROM_OK;
 }
 
-static carom_status check_call(const carom_lcp_call *call, const double *z, const double *w, const unsigned char *basis,
-                               const carom_lcp_info *info, carom_error *error) {
+static carom_status check_call(const carom_lcp_call *call, const carom_lcp_solution *s, const carom_lcp_info *info,
+                               carom_error *error) {
   const carom_lcp_options *o = &call->options;
-  if (!call->work || !call->problem || !z || !w || !info)
+  if (!call->work || !call->problem || !s || !s->z || !s->w || !info)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: work, problem, z, w and info must not be null");
   carom_status status = carom_lcp_check(call->problem, error);
   if (status != CAROM_OK) return status;
   if (call->problem->n > call->work->n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: n = %d, but the work was made for up to %d",
                       call->problem->n, call->work->n_max);
-  if (o->start == CAROM_LCP_START_BASIS && !basis)
+  if (o->start == CAROM_LCP_START_BASIS && !s->basis)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: a start from a basis needs one");
   for (int i = 0; o->start == CAROM_LCP_START_Z && i < call->problem->n; i++)
-    if (!isfinite(z[i]))
-      return carom_fail(error, CAROM_ERR_NUMBER, "carom_lcp_solve: the first guess z[%d] is %g", i, z[i]);
+    if (!isfinite(s->z[i]))
+      return carom_fail(error, CAROM_ERR_NUMBER, "carom_lcp_solve: the first guess z[%d] is %g", i, s->z[i]);
   return check_options(o, call->problem->n, error);
 }
 
@@ -233,22 +233,22 @@ static void drive_method(const drive *d) {
 }
 
 carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *problem, const carom_lcp_options *options,
-                             double *z, double *w, unsigned char *basis, carom_lcp_info *info, carom_error *error) {
+                             carom_lcp_solution *solution, carom_lcp_info *info, carom_error *error) {
   double begin = carom_clock();
   carom_lcp_call call = {.work = work, .problem = problem};
   call.options = options ? *options : carom_lcp_default_options();
-  carom_status status = check_call(&call, z, w, basis, info, error);
+  carom_status status = check_call(&call, solution, info, error);
   if (status != CAROM_OK) return status;
   call.tolerance = call.options.tolerance * fmax(1, carom_lcp_largest(problem->n, problem->q));
   call.deadline = call.options.time_limit > 0 ? begin + call.options.time_limit : INFINITY;
   *info = (carom_lcp_info){.outcome = problem->n > 0 ? CAROM_LCP_STALLED : CAROM_LCP_SOLVED, .residual = INFINITY};
   work->lemke.basis.refactorizations = 0;
   if (problem->n > 0)
-    drive_method(&(drive){&call, z, basis, info});
+    drive_method(&(drive){&call, solution->z, solution->basis, info});
   else
     info->residual = 0;
   info->refactorizations = work->lemke.basis.refactorizations;
-  carom_lcp_evaluate(problem, z, w);
+  carom_lcp_evaluate(problem, solution->z, solution->w);
   info->seconds = carom_clock() - begin;
   return CAROM_OK;
 }

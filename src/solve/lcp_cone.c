@@ -51,20 +51,20 @@ static carom_status solve_start(carom_lcp_work *work, const carom_lcp_problem *p
   carom_lcp_options options = carom_lcp_default_options();
   carom_lcp_info info;
   options.method = CAROM_LCP_LEMKE;
-  carom_status status = carom_lcp_solve(work, problem, &options, work->phi, work->gradient, basis, &info, error);
+  carom_status status =
+      carom_lcp_solve(work, problem, &options, &(carom_lcp_solution){work->phi, work->gradient, basis}, &info, error);
   if (status != CAROM_OK || info.outcome == CAROM_LCP_SOLVED) return status;
   return carom_fail(error, CAROM_NOT_CONVERGED, "carom_lcp_find_switch: the problem at the start was not solved (%s)",
                     carom_lcp_outcome_name(info.outcome));
 }
 
-carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family, double start, double h,
-                                   int steps, double tolerance, unsigned char *basis, carom_lcp_switch *found,
-                                   carom_error *error) {
-  if (!work || !family || !family->evaluate || !basis || !found)
+carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family *family, const carom_lcp_steps *steps,
+                                   unsigned char *basis, carom_lcp_switch *found, carom_error *error) {
+  if (!work || !family || !family->evaluate || !steps || !basis || !found)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_find_switch: nothing may be null");
   *found = (carom_lcp_switch){.index = -1};
-  for (int step = 0; step <= steps; step++) {
-    double t = start + h * step;
+  for (int step = 0; step <= steps->count; step++) {
+    double t = steps->start + steps->h * step;
     carom_lcp_problem problem = {0};
     carom_status status = family->evaluate(family->context, t, &problem);
     if (status != CAROM_OK)
@@ -76,7 +76,7 @@ carom_status carom_lcp_find_switch(carom_lcp_work *work, const carom_lcp_family 
     carom_lcp_lemke_load(&work->lemke, &problem);
     bool regular = coordinates(work, basis, work->phi) == CAROM_OK;
     int least = regular ? least_of(problem.n, work->phi) : -1;
-    if (regular && work->phi[least] >= -tolerance) continue;
+    if (regular && work->phi[least] >= -steps->tolerance) continue;
     *found = (carom_lcp_switch){true, step, t, least, regular ? work->phi[least] : 0};
     break;
   }

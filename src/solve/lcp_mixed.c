@@ -320,10 +320,12 @@ static carom_status check(const carom_mlcp_work *work, const carom_mlcp_problem 
 }
 
 carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *problem,
-                              const carom_lcp_options *options, double *z, double *w, unsigned char *state,
-                              carom_lcp_info *info, carom_error *error) {
-  if (!work || !problem || !z || !w || !info)
+                              const carom_lcp_options *options, carom_mlcp_solution *solution, carom_lcp_info *info,
+                              carom_error *error) {
+  if (!work || !problem || !solution || !solution->z || !solution->w || !info)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: work, problem, z, w and info must not be null");
+  double *z = solution->z, *w = solution->w;
+  unsigned char *state = solution->state;
   carom_status status = check(work, problem, options, state, error);
   if (status != CAROM_OK) return status;
   carom_lcp_options o = options ? *options : carom_lcp_default_options();
@@ -337,7 +339,8 @@ carom_status carom_mlcp_solve(carom_mlcp_work *work, const carom_mlcp_problem *p
     start_basis(work, state);
   }
   carom_lcp_problem linear = {.n = work->pair_count, .M = work->M, .q = work->q};
-  status = carom_lcp_solve(work->linear, &linear, &o, work->y, work->w, work->basis, info, error);
+  status =
+      carom_lcp_solve(work->linear, &linear, &o, &(carom_lcp_solution){work->y, work->w, work->basis}, info, error);
   if (status != CAROM_OK) return status;
   read_answer(work, problem, z);
   if (state) read_state(work, problem, state);

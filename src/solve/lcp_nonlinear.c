@@ -85,7 +85,8 @@ static carom_status solve_linear(run *r, carom_lcp_outcome *outcome, carom_error
   for (int i = 0; i < n; i++) work->trial[i] = -r->z[i];
   memcpy(work->q, r->w, sizeof(double) * (size_t)n);
   carom_lcp_combine(n, n, work->J, n, NULL, work->trial, work->q);
-  carom_status status = carom_lcp_solve(work->linear, &linear, &r->linear, work->x, work->F, work->basis, &info, error);
+  carom_status status = carom_lcp_solve(work->linear, &linear, &r->linear,
+                                        &(carom_lcp_solution){work->x, work->F, work->basis}, &info, error);
   *outcome = info.outcome;
   return status;
 }
@@ -155,13 +156,15 @@ static carom_status iterate(run *r, carom_error *error) {
 }
 
 carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *problem, const carom_lcp_options *options,
-                             double *z, double *w, carom_lcp_info *info, carom_error *error) {
+                             carom_ncp_solution *solution, carom_lcp_info *info, carom_error *error) {
   double begin = carom_clock();
   carom_lcp_options o = options ? *options : carom_lcp_default_options();
-  if (!work || !problem || !problem->evaluate || !z || !w || !info || problem->n < 0 || problem->n > work->n_max)
+  if (!work || !problem || !problem->evaluate || !solution || !solution->z || !solution->w || !info || problem->n < 0 ||
+      problem->n > work->n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "carom_ncp_solve: work, problem, its function, z, w and info must not be null, and n no larger "
                       "than the work was made for");
+  double *z = solution->z, *w = solution->w;
   if (!finite(problem->n, z))
     return carom_fail(error, CAROM_ERR_NUMBER, "carom_ncp_solve: the first guess z is not finite");
   run r = {.work = work, .problem = problem, .linear = o, .tolerance = o.tolerance, .z = z, .w = w, .info = info};

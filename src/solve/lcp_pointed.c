@@ -101,7 +101,8 @@ static carom_status solve(program *p, const carom_allocator *a, carom_error *err
   carom_mlcp_work *work;
   carom_lcp_info info;
   carom_status status = carom_mlcp_work_create(p->n, a, &work, error);
-  if (status == CAROM_OK) status = carom_mlcp_solve(work, &problem, NULL, p->z, p->w, NULL, &info, error);
+  if (status == CAROM_OK)
+    status = carom_mlcp_solve(work, &problem, NULL, &(carom_mlcp_solution){p->z, p->w, NULL}, &info, error);
   carom_mlcp_work_destroy(work);
   if (status != CAROM_OK || info.outcome == CAROM_LCP_SOLVED) return status;
   return carom_fail(error, CAROM_NOT_CONVERGED, "friction cone: the linear program was not solved (%s, residual %g)",
@@ -126,8 +127,7 @@ static void read_impulse(const program *p, double *impulse) {
 }
 
 carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
-                                         bool *pointed, double *margin, double *impulse, double *velocity,
-                                         carom_error *error) {
+                                         carom_friction_cone_answer *answer, carom_error *error) {
   carom_status status = check(cone, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
@@ -137,11 +137,10 @@ carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const 
   status = allocate(&p, &a) ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "friction cone: out of memory");
   if (status == CAROM_OK) fill(&p), status = solve(&p, &a, error);
   if (status == CAROM_OK) {
-    *margin = p.z[cone->rows];
-    *pointed = *margin > FLAT;
-    if (!*pointed) *margin = 0;
-    if (*pointed && velocity) memcpy(velocity, p.z, sizeof(double) * (size_t)cone->rows);
-    if (!*pointed && impulse) read_impulse(&p, impulse);
+    answer->pointed = p.z[cone->rows] > FLAT;
+    answer->margin = answer->pointed ? p.z[cone->rows] : 0;
+    if (answer->pointed && answer->velocity) memcpy(answer->velocity, p.z, sizeof(double) * (size_t)cone->rows);
+    if (!answer->pointed && answer->impulse) read_impulse(&p, answer->impulse);
   }
   release(&p, &a);
   return status;

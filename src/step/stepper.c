@@ -92,6 +92,7 @@ static carom_status lay_out(carom_stepper *s, carom_error *error) {
 
 carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
+  *stepper = NULL;
   carom_step_options o = options ? *options : carom_step_default_options();
   carom_status status = check_options(&o, error);
   if (status == CAROM_OK) status = check_boundaries(model, o.integrator, error);

@@ -11,7 +11,7 @@ TEST(the_example_of_the_documentation) {
   carom_lcp_info info;
   carom_error error;
   REQUIRE(carom_lcp_work_create(2, NULL, &work, &error) == CAROM_OK);
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, w, basis, &info, &error) == CAROM_OK);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, w, basis}, &info, &error) == CAROM_OK);
   CHECK(info.outcome == CAROM_LCP_SOLVED);
   CHECK_NEAR(z[0], 4.0 / 3, 1e-15);
   CHECK_NEAR(z[1], 7.0 / 3, 1e-15);
@@ -35,10 +35,10 @@ TEST(mixed_files_and_tools_are_exported) {
   carom_lcp_info info;
   bool yes;
   double z[2], w[2];
-  REQUIRE(carom_lcp_set_parse("text", text, strlen(text), NULL, &set, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_set_parse(&(carom_bytes){"text", text, strlen(text)}, NULL, &set, NULL) == CAROM_OK);
   carom_mlcp_problem problem = carom_lcp_set_problem(set, 0);
   REQUIRE(carom_mlcp_work_create(2, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_mlcp_solve(work, &problem, NULL, z, w, NULL, &info, NULL) == CAROM_OK);
+  CHECK(carom_mlcp_solve(work, &problem, NULL, &(carom_mlcp_solution){z, w, NULL}, &info, NULL) == CAROM_OK);
   CHECK_NEAR(z[0], 1, 1e-15);  // 2 u - v = 1 and u >= 1 with v >= 0
   CHECK_NEAR(z[1], 1, 1e-15);
   CHECK(carom_lcp_is_p_matrix(2, problem.M, 0, &yes, NULL, NULL) == CAROM_OK && !yes);

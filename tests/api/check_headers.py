@@ -1,6 +1,6 @@
 """The public headers: what they declare is what the library exports, all of it is explained, and arguments keep one order.
 
-usage: check_headers.py <folder of the headers> <shared library> <nm> <C compiler> <C++ compiler> <case>
+usage: check_headers.py <folder of the headers> <shared library> <static library> <nm> <C compiler> <C++ compiler> <case>
 """
 import glob
 import os
@@ -174,6 +174,27 @@ def case_library_and_headers_agree():
     assert len(declared) > 200, len(declared)
 
 
+def writable(table):
+    """Variables in a table of `nm --format=sysv`: what is neither code nor constant."""
+    found = set()
+    for line in table.splitlines():
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) == 7 and fields[3] in ("OBJECT", "TLS") and re.fullmatch(
+                r"\.(t?bss|t?data|data\.rel(\.local)?)(\..*)?|\*COM\*", fields[6]) and ".rel.ro" not in fields[6]:
+            found.add(fields[0])
+    return found
+
+
+# What base.h admits: the locks around HDF5 and Ipopt, and OpenMP's own around the starts of a plan.
+LOCKS = {"mutex", "turn", ".gomp_critical_user_carom_plan_starts"}
+
+
+def case_the_library_keeps_no_state():
+    table = subprocess.run([NM, "--format=sysv", ARCHIVE], check=True, capture_output=True, text=True).stdout
+    assert "carom_ssh" in table
+    refuse([f"the library has a variable: {name}" for name in sorted(writable(table) - LOCKS)])
+
+
 def case_every_function_is_explained():
     refuse([fault for f in all_functions() for fault in explanation_faults(f)])
 
@@ -240,6 +261,9 @@ def case_faults_are_noticed():
         assert not order_faults(one(f"\nCAROM_API carom_status carom_a_do({right});")), right
     assert pair_faults({"carom_a_create"}) and pair_faults({"carom_a_open", "carom_a_destroy"})
     assert not pair_faults({"carom_a_create", "carom_a_destroy", "carom_b_init", "carom_b_release"})
+    row = "%s |0000000000000000|   b  |            OBJECT|0000000000000028|     |%s"
+    assert writable(row % ("counter", ".bss") + "\n" + row % ("kept", ".data.rel.local")) == {"counter", "kept"}
+    assert not writable(row % ("names", ".data.rel.ro.local") + "\n" + row % ("table", ".rodata"))
     assert field_faults("x.h", "/// A.\nstruct a {\n  int b;\n  int c;  ///< m\n};")
     assert field_faults("x.h", "\nstruct a {\n  int b;  ///< m\n};")
     assert not field_faults("x.h", "/// A.\nstruct a {\n  int b;  ///< m\n  /// m\n  int c;\n};")
@@ -247,8 +271,8 @@ def case_faults_are_noticed():
 
 def main():
     cases = {k[5:]: v for k, v in globals().items() if k.startswith("case_")}
-    cases[sys.argv[6]]()
+    cases[sys.argv[7]]()
 
 
-FOLDER, LIBRARY, NM, C, CXX = sys.argv[1:6]
+FOLDER, LIBRARY, ARCHIVE, NM, C, CXX = sys.argv[1:7]
 main()

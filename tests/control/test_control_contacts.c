@@ -401,7 +401,8 @@ static void impact_by_law(const carom_plan *plan, int node, carom_vec3 arm, cons
   carom_impact_work *work;
   carom_impact_info info;
   REQUIRE(carom_impact_work_create(1, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, impulse, NULL, &info, NULL) == CAROM_OK);
+  CHECK(carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, &info, NULL) ==
+        CAROM_OK);
   carom_impact_work_destroy(work);
 }
 

@@ -15,7 +15,8 @@ static void solve(const carom_mlcp_problem *p, carom_lcp_method method) {
   options.method = method;
   options.time_limit = 0.5;
   if (carom_mlcp_work_create(p->n, NULL, &work, NULL) == CAROM_OK &&
-      carom_mlcp_solve(work, p, &options, z, w, NULL, &info, NULL) == CAROM_OK && info.outcome == CAROM_LCP_SOLVED) {
+      carom_mlcp_solve(work, p, &options, &(carom_mlcp_solution){z, w, NULL}, &info, NULL) == CAROM_OK &&
+      info.outcome == CAROM_LCP_SOLVED) {
     double most = 1;
     for (int i = 0; i < p->n; i++) most = fmax(most, fabs(p->q[i]));
     if (!(info.residual <= 1e-10 * most)) abort();  // "solved" must mean it
@@ -26,7 +27,7 @@ static void solve(const carom_mlcp_problem *p, carom_lcp_method method) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   carom_lcp_set *set;
-  if (carom_lcp_set_parse("fuzz", data, size, NULL, &set, NULL) != CAROM_OK) return 0;
+  if (carom_lcp_set_parse(&(carom_bytes){"fuzz", data, size}, NULL, &set, NULL) != CAROM_OK) return 0;
   for (int i = 0; i < carom_lcp_set_count(set) && i < 3; i++) {
     carom_mlcp_problem p = carom_lcp_set_problem(set, i);
     if (p.n > 100) continue;

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void use(const char *name, const uint8_t *data, size_t size, const carom_mesh_options *options) {
   carom_mesh mesh;
   carom_error error;
-  if (carom_mesh_parse(name, data, size, options, NULL, &mesh, &error) != CAROM_OK) return;
+  if (carom_mesh_parse(&(carom_bytes){name, data, size}, options, NULL, &mesh, &error) != CAROM_OK) return;
   for (int hull = 0; hull < 2; hull++) {
     carom_mesh_options o = *options;
     const carom_shape *shape = NULL;

@@ -35,7 +35,8 @@ static void check_round_trip(const carom_scene *scene, carom_scene_options optio
   carom_scene *again;
   carom_diagnostics diagnostics;
   options.override_count = 0;
-  carom_scene_parse(scene->path, scene->resolved, strlen(scene->resolved), &options, NULL, &again, &diagnostics);
+  carom_scene_parse(&(carom_bytes){scene->path, scene->resolved, strlen(scene->resolved)}, &options, NULL, &again,
+                    &diagnostics);
   for (int i = 0; !again && i < diagnostics.count; i++) fprintf(stderr, "%s\n", diagnostics.items[i].message);
   demand(again, "the resolved text is refused", scene);
   demand(carom_state_hash(scene->state) == carom_state_hash(again->state), "the state differs", scene);
@@ -66,7 +67,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.overrides = overrides;
   carom_scene *scene;
   carom_diagnostics diagnostics;
-  carom_status status = carom_scene_parse("fuzz.yaml", (const char *)data, size, &options, NULL, &scene, &diagnostics);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){"fuzz.yaml", data, size}, &options, NULL, &scene, &diagnostics);
   check_diagnostics(&diagnostics);
   if ((status == CAROM_OK) != (scene != NULL) || (status == CAROM_ERR_SCENE && diagnostics.error_count == 0)) abort();
   if (scene) check_round_trip(scene, options);

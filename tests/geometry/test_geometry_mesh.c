@@ -4,7 +4,7 @@
 #include "test_geometry.h"
 
 static carom_status parse(const char *name, const char *text, carom_mesh *mesh, carom_error *error) {
-  return carom_mesh_parse(name, text, strlen(text), NULL, NULL, mesh, error);
+  return carom_mesh_parse(&(carom_bytes){name, text, strlen(text)}, NULL, NULL, mesh, error);
 }
 
 static void check_refused(const char *name, const char *text, carom_status status, const char *message) {
@@ -97,7 +97,7 @@ static void check_round_trip(const char *name, text t, const carom_polytope *p, 
   carom_error error = {0};
   carom_mesh_options hull = {.scale = 1, .hull = true};
   const carom_shape *shape = NULL;
-  carom_status status = carom_mesh_parse(name, t.data, t.size, NULL, NULL, &mesh, &error);
+  carom_status status = carom_mesh_parse(&(carom_bytes){name, t.data, t.size}, NULL, NULL, &mesh, &error);
   free(t.data);
   if (status) test_fail(__FILE__, __LINE__, "%s: %s", name, error.message);
   REQUIRE(status == CAROM_OK);
@@ -186,7 +186,7 @@ TEST(scale_and_weld) {
   carom_mesh mesh;
   carom_mesh_options options = carom_mesh_default_options();
   options.scale = 1e-3;
-  REQUIRE(carom_mesh_parse("a.obj", split, strlen(split), &options, NULL, &mesh, NULL) == CAROM_OK);
+  REQUIRE(carom_mesh_parse(&(carom_bytes){"a.obj", split, strlen(split)}, &options, NULL, &mesh, NULL) == CAROM_OK);
   CHECK(mesh.vertex_count == 4);
   CHECK(mesh.triangle_count == 4);  // the last one had two corners that are one
   CHECK(mesh.vertices[1].x == 1);
@@ -195,7 +195,7 @@ TEST(scale_and_weld) {
   CHECK_NEAR(mass.mass, 1, 1e-12);
   carom_mesh_release(&mesh);
   options.weld_tolerance = 0;
-  REQUIRE(carom_mesh_parse("a.obj", split, strlen(split), &options, NULL, &mesh, NULL) == CAROM_OK);
+  REQUIRE(carom_mesh_parse(&(carom_bytes){"a.obj", split, strlen(split)}, &options, NULL, &mesh, NULL) == CAROM_OK);
   CHECK(mesh.vertex_count == 6 && mesh.triangle_count == 5);
   carom_mesh_release(&mesh);
 }
@@ -280,17 +280,17 @@ TEST(binary_errors) {
   text t = write_binary(carom_shape_polytope(shape));
   carom_mesh mesh;
   carom_error error = {0};
-  CHECK(carom_mesh_parse("a.stl", t.data, t.size - 10, NULL, NULL, &mesh, &error) == CAROM_ERR_FORMAT);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.stl", t.data, t.size - 10}, NULL, NULL, &mesh, &error) == CAROM_ERR_FORMAT);
   CHECK_TEXT(
       error.message,
       "a.stl: neither ASCII STL (no leading 'solid') nor binary STL: bytes 80 to 83 announce 12 triangles, so 684 "
       "bytes were expected but the file has 674; is it cut short?");
   put_word((unsigned char *)t.data + 80, 0xffffffffu);
-  CHECK(carom_mesh_parse("a.stl", t.data, t.size, NULL, NULL, &mesh, &error) == CAROM_ERR_FORMAT);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.stl", t.data, t.size}, NULL, NULL, &mesh, &error) == CAROM_ERR_FORMAT);
   CHECK_CONTAINS(error.message, "announce 4294967295 triangles, so 214748364834 bytes were expected");
   put_word((unsigned char *)t.data + 80, 12);
   put_float((unsigned char *)t.data + 84 + 50 * 3 + 16, INFINITY);
-  CHECK(carom_mesh_parse("a.stl", t.data, t.size, NULL, NULL, &mesh, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.stl", t.data, t.size}, NULL, NULL, &mesh, &error) == CAROM_ERR_NUMBER);
   CHECK_TEXT(error.message, "a.stl: triangle 3 (byte 234): a coordinate is inf; expected a finite number");
   free(t.data);
   carom_shape_release(shape);
@@ -311,14 +311,14 @@ TEST(option_errors) {
   carom_mesh_options options = carom_mesh_default_options();
   CHECK(options.scale == 1 && !options.hull && options.weld_tolerance == 1e-9);
   options.scale = -1;
-  CHECK(carom_mesh_parse("a.obj", "v 1 1 1", 7, &options, NULL, &mesh, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.obj", "v 1 1 1", 7}, &options, NULL, &mesh, &error) == CAROM_ERR_ARGUMENT);
   CHECK_TEXT(error.message, "the scale of a mesh is -1; expected a positive number");
   options.scale = 1e101;
-  CHECK(carom_mesh_parse("a.obj", "v 1 1 1", 7, &options, NULL, &mesh, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.obj", "v 1 1 1", 7}, &options, NULL, &mesh, &error) == CAROM_ERR_NUMBER);
   CHECK_TEXT(error.message, "a.obj: vertex 0 is beyond 1e+100 m after scaling by 1e+101");
   options = carom_mesh_default_options();
   options.weld_tolerance = 0.5;
-  CHECK(carom_mesh_parse("a.obj", "v 1 1 1", 7, &options, NULL, &mesh, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_mesh_parse(&(carom_bytes){"a.obj", "v 1 1 1", 7}, &options, NULL, &mesh, &error) == CAROM_ERR_ARGUMENT);
   CHECK_TEXT(error.message, "the weld tolerance is 0.5; expected 0 to 0.1 (of the extent)");
 }
 

@@ -87,7 +87,7 @@ typedef struct outcome {
 static outcome solve(carom_impact_work *work, const toy *t, carom_impact_law law) {
   outcome o = {.before = energy_of(t, t->q)};
   carom_impact_problem p = problem_of(t);
-  CHECK(carom_impact_solve(work, &p, law, o.P, NULL, &o.info, NULL) == CAROM_OK);
+  CHECK(carom_impact_solve(work, &p, law, &(carom_impact_solution){o.P, NULL}, &o.info, NULL) == CAROM_OK);
   velocities_after(t, o.P, o.q);
   o.after = energy_of(t, o.q);
   return o;
@@ -313,7 +313,7 @@ TEST(block_on_an_incline) {
     toy_finish(&t);
     carom_impact_problem p = problem_of(&t);
     double P[3] = {0}, v[3];
-    CHECK(carom_impact_rest(work, &p, NULL, 0, P, v, NULL, NULL) == CAROM_OK);
+    CHECK(carom_impact_rest(work, &p, NULL, &(carom_impact_solution){P, v}, NULL, NULL) == CAROM_OK);
     CHECK_NEAR(v[0], 0, 1e-17);
     CHECK_NEAR(v[1], k == 0 ? 0 : h * g * (sin(angle) - mu * cos(angle)), 1e-16);
   }
@@ -327,15 +327,18 @@ TEST(refuses_nonsense) {
   double P[3 * MAX_CONTACTS];
   toy t = random_toy(&r, 3, 9, 1, 0);
   carom_impact_problem p = problem_of(&t);
-  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, P, NULL, NULL, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, &(carom_impact_solution){P, NULL}, NULL, &error) ==
+        CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "room for 2");
   t = random_toy(&r, 2, 9, 1.5, 0);
   p = problem_of(&t);
-  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, P, NULL, NULL, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, &(carom_impact_solution){P, NULL}, NULL, &error) ==
+        CAROM_ERR_ARGUMENT);
   t = random_toy(&r, 2, 9, 1, 0);
   t.u[0] = NAN;
   p = problem_of(&t);
-  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, P, NULL, NULL, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_impact_solve(work, &p, CAROM_IMPACT_GENERALIZED, &(carom_impact_solution){P, NULL}, NULL, &error) ==
+        CAROM_ERR_NUMBER);
   carom_impact_work_destroy(work);
   CHECK_TEXT(carom_impact_law_name(CAROM_IMPACT_POISSON), "poisson");
   CHECK(carom_impact_law_name(CAROM_IMPACT_LAW_COUNT) == NULL);

@@ -453,7 +453,8 @@ TEST(walls_come_back) {
   carom_scene *scene = NULL;
   carom_recorder *recorder = NULL;
   const char *path = fixture_path("walls.h5");
-  carom_status status = carom_scene_parse("walls.yaml", text, strlen(text), NULL, NULL, &scene, &diagnostics);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){"walls.yaml", text, strlen(text)}, NULL, NULL, &scene, &diagnostics);
   if (status != CAROM_OK && diagnostics.count > 0) printf("%s\n", diagnostics.items[0].message);
   carom_diagnostics_release(&diagnostics);
   REQUIRE(status == CAROM_OK);

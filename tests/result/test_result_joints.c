@@ -39,7 +39,8 @@ static carom_scene *make_scene(void) {
                  KINDS);
   carom_diagnostics found = {0};
   carom_scene *scene = NULL;
-  carom_status status = carom_scene_parse("joints.yaml", text, strlen(text), NULL, NULL, &scene, &found);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){"joints.yaml", text, strlen(text)}, NULL, NULL, &scene, &found);
   if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", found.count ? found.items[0].message : "memory");
   carom_diagnostics_release(&found);
   return scene;

@@ -22,7 +22,7 @@ enum { BODIES = 6 };
 static carom_scene *scene_of(void) {
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  carom_scene_parse("smooth.yaml", scene_text, strlen(scene_text), NULL, NULL, &scene, &d);
+  carom_scene_parse(&(carom_bytes){"smooth.yaml", scene_text, strlen(scene_text)}, NULL, NULL, &scene, &d);
   if (d.count > 0) test_fail(__FILE__, __LINE__, "%s", d.items[0].message);
   carom_diagnostics_release(&d);
   return scene;

@@ -11,7 +11,7 @@
 static carom_lcp_set *parse(const char *text) {
   carom_lcp_set *set;
   carom_error error;
-  if (carom_lcp_set_parse("sample", text, strlen(text), NULL, &set, &error) != CAROM_OK)
+  if (carom_lcp_set_parse(&(carom_bytes){"sample", text, strlen(text)}, NULL, &set, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
   return set;
 }
@@ -93,7 +93,8 @@ TEST(mistakes_in_files_are_located) {
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     carom_lcp_set *set;
     carom_error error;
-    CHECK(carom_lcp_set_parse("sample", broken[i][0], strlen(broken[i][0]), NULL, &set, &error) < 0 && !set);
+    CHECK(carom_lcp_set_parse(&(carom_bytes){"sample", broken[i][0], strlen(broken[i][0])}, NULL, &set, &error) < 0 &&
+          !set);
     CHECK_CONTAINS(error.message, broken[i][1]);
   }
 }
@@ -112,12 +113,13 @@ TEST(binary_files_and_their_ends) {
   for (int k = 0; k < 2; k++) put_bytes(&at, M, sizeof M), put_bytes(&at, q, sizeof q);
   size_t size = (size_t)(at - bytes);
   carom_lcp_set *set;
-  REQUIRE(carom_lcp_set_parse("b", bytes, size, NULL, &set, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_set_parse(&(carom_bytes){"b", bytes, size}, NULL, &set, NULL) == CAROM_OK);
   CHECK(carom_lcp_set_count(set) == 2);
   carom_mlcp_problem p = carom_lcp_set_problem(set, 1);
   CHECK(p.n == 2 && !p.lower && memcmp(p.M, M, sizeof M) == 0 && memcmp(p.q, q, sizeof q) == 0);
   carom_lcp_set_destroy(set);
-  for (size_t cut = 8; cut < size; cut++) CHECK(carom_lcp_set_parse("b", bytes, cut, NULL, &set, NULL) < 0 && !set);
+  for (size_t cut = 8; cut < size; cut++)
+    CHECK(carom_lcp_set_parse(&(carom_bytes){"b", bytes, cut}, NULL, &set, NULL) < 0 && !set);
 }
 
 TEST(written_problems_come_back_bit_for_bit) {
@@ -149,7 +151,7 @@ TEST(reading_survives_any_failed_allocation) {
       failing_allocator f = {.allowed = allowed};
       carom_allocator a = failing_allocator_of(&f);
       carom_lcp_set *set;
-      carom_status status = carom_lcp_set_parse("t", texts[t], strlen(texts[t]), &a, &set, NULL);
+      carom_status status = carom_lcp_set_parse(&(carom_bytes){"t", texts[t], strlen(texts[t])}, &a, &set, NULL);
       CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && !set));
       carom_lcp_set_destroy(set);
       CHECK(f.live == 0);
@@ -167,7 +169,7 @@ static void solve_problem(const char *path, const carom_mlcp_problem *p, carom_l
   carom_mlcp_work *work;
   carom_error error;
   if (carom_mlcp_work_create(p->n, NULL, &work, &error) != CAROM_OK ||
-      carom_mlcp_solve(work, p, &options, z, w, NULL, &info, &error) != CAROM_OK)
+      carom_mlcp_solve(work, p, &options, &(carom_mlcp_solution){z, w, NULL}, &info, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s: %s", path, error.message);
   else if (info.outcome != CAROM_LCP_SOLVED || !(carom_mlcp_residual(p, z) <= 1e-9))
     test_fail(__FILE__, __LINE__, "%s: %s, residual %g", path, carom_lcp_outcome_name(info.outcome), info.residual);

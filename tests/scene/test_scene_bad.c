@@ -83,7 +83,8 @@ TEST(all_broken_scenes) {
 
 static carom_status parse(const char *text, const carom_scene_options *options, carom_diagnostics *diagnostics) {
   carom_scene *scene;
-  carom_status status = carom_scene_parse("text.yaml", text, strlen(text), options, NULL, &scene, diagnostics);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){"text.yaml", text, strlen(text)}, options, NULL, &scene, diagnostics);
   carom_scene_destroy(scene);
   return status;
 }

@@ -59,7 +59,7 @@ TEST(includes_find_their_neighbours) {
   CHECK_CONTAINS(s->resolved, "file: parts/tetra.obj");
   carom_scene *again;
   carom_diagnostics e;
-  carom_scene_parse(s->path, s->resolved, strlen(s->resolved), NULL, NULL, &again, &e);
+  carom_scene_parse(&(carom_bytes){s->path, s->resolved, strlen(s->resolved)}, NULL, NULL, &again, &e);
   REQUIRE(again);
   CHECK(carom_state_hash(s->state) == carom_state_hash(again->state));
   carom_scene_destroy(again);
@@ -213,7 +213,8 @@ TEST(the_first_example_of_the_reference_works) {
   REQUIRE(end);
   carom_scene *s;
   carom_diagnostics d;
-  CHECK(carom_scene_parse("reference.yaml", start + 8, (size_t)(end - start - 8), NULL, NULL, &s, &d) == CAROM_OK);
+  CHECK(carom_scene_parse(&(carom_bytes){"reference.yaml", start + 8, (size_t)(end - start - 8)}, NULL, NULL, &s, &d) ==
+        CAROM_OK);
   CHECK(d.count == 0);
   carom_scene_destroy(s);
   carom_diagnostics_release(&d);

@@ -24,7 +24,7 @@ static carom_scene *read_options(const char *path, const carom_scene_options *op
 static carom_scene *parse_options(const char *text, const carom_scene_options *options) {
   carom_scene *scene;
   carom_diagnostics d;
-  carom_scene_parse("folder/text.yaml", text, strlen(text), options, NULL, &scene, &d);
+  carom_scene_parse(&(carom_bytes){"folder/text.yaml", text, strlen(text)}, options, NULL, &scene, &d);
   print(&d);
   carom_diagnostics_release(&d);
   return scene;
@@ -305,7 +305,7 @@ static void check_refused(const char *shape, const char *message) {
   snprintf(text, sizeof text, "carom: 1\nbodies:\n  - {shape: {%s}}\n", shape);
   carom_scene *scene;
   carom_diagnostics d;
-  carom_scene_parse("text.yaml", text, strlen(text), NULL, NULL, &scene, &d);
+  carom_scene_parse(&(carom_bytes){"text.yaml", text, strlen(text)}, NULL, NULL, &scene, &d);
   CHECK(!scene && d.count == 1);
   if (d.count > 0) CHECK_CONTAINS(d.items[0].message, message);
   carom_diagnostics_release(&d);
@@ -401,7 +401,7 @@ TEST(clouds_repeat_by_seed) {
 static void check_round_trip(carom_scene *s) {
   carom_scene *again;
   carom_diagnostics d;
-  carom_scene_parse(s->path, s->resolved, strlen(s->resolved), NULL, NULL, &again, &d);
+  carom_scene_parse(&(carom_bytes){s->path, s->resolved, strlen(s->resolved)}, NULL, NULL, &again, &d);
   if (!again) print(&d);
   carom_diagnostics_release(&d);
   REQUIRE(again);

@@ -20,7 +20,8 @@ static answer solve(const carom_lcp_problem *problem, const carom_lcp_options *o
   answer a = {.z = calloc(n, sizeof(double)), .w = calloc(n, sizeof(double)), .basis = calloc(n, 1)};
   carom_lcp_work *work;
   a.status = carom_lcp_work_create(problem->n, NULL, &work, &a.error);
-  if (a.status == CAROM_OK) a.status = carom_lcp_solve(work, problem, options, a.z, a.w, a.basis, &a.info, &a.error);
+  if (a.status == CAROM_OK)
+    a.status = carom_lcp_solve(work, problem, options, &(carom_lcp_solution){a.z, a.w, a.basis}, &a.info, &a.error);
   carom_lcp_work_destroy(work);
   return a;
 }
@@ -288,16 +289,18 @@ TEST(a_basis_is_returned_and_can_be_started_from) {
   int cold = a.info.iterations;
   for (int i = 0; i < s.n; i++) CHECK(a.basis[i] ? a.w[i] < 1e-9 : a.z[i] == 0);
   options.start = CAROM_LCP_START_BASIS;
-  REQUIRE(carom_lcp_solve(work, &problem, &options, a.z, a.w, a.basis, &a.info, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){a.z, a.w, a.basis}, &a.info, NULL) ==
+          CAROM_OK);
   CHECK(a.info.outcome == CAROM_LCP_SOLVED && a.info.iterations == 0);
   lcp_sample next = lcp_sample_stack((lcp_stack){10, 4, 0.5, 0.0102, 1, 3});  // with a little more gravity
   memcpy(s.q, next.q, sizeof(double) * (size_t)s.n);
   lcp_sample_free(&next);
-  REQUIRE(carom_lcp_solve(work, &problem, &options, a.z, a.w, a.basis, &a.info, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){a.z, a.w, a.basis}, &a.info, NULL) ==
+          CAROM_OK);
   CHECK(a.info.outcome == CAROM_LCP_SOLVED);
   CHECK_AT_MOST(a.info.iterations, cold / 2);
   options.start = CAROM_LCP_START_Z;  // which tells less than a basis does where z and w are both zero
-  REQUIRE(carom_lcp_solve(work, &problem, &options, a.z, a.w, NULL, &a.info, NULL) == CAROM_OK);
+  REQUIRE(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){a.z, a.w, NULL}, &a.info, NULL) == CAROM_OK);
   CHECK(a.info.outcome == CAROM_LCP_SOLVED);
   carom_lcp_work_destroy(work);
   release(&a), lcp_sample_free(&s);
@@ -314,7 +317,8 @@ TEST(a_bad_start_does_no_harm) {
     answer a = solve(&problem, NULL);
     for (int i = 0; i < s.n; i++) a.basis[i] = (unsigned char)carom_random_below(&random, 2);
     options.start = CAROM_LCP_START_BASIS;
-    REQUIRE(carom_lcp_solve(work, &problem, &options, a.z, a.w, a.basis, &a.info, NULL) == CAROM_OK);
+    REQUIRE(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){a.z, a.w, a.basis}, &a.info, NULL) ==
+            CAROM_OK);
     CHECK(a.info.outcome == CAROM_LCP_SOLVED && carom_lcp_residual(&problem, a.z) < 1e-9);
     carom_lcp_work_destroy(work);
     release(&a), lcp_sample_free(&s);
@@ -451,25 +455,26 @@ TEST(mistakes_are_named) {
   REQUIRE(carom_lcp_work_create(1, NULL, &work, NULL) == CAROM_OK);
   carom_lcp_problem problem = {.n = 2, .M = M, .q = q};
   CHECK(carom_lcp_work_create(-1, NULL, &none, &e) == CAROM_ERR_ARGUMENT && !none);
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(e.message, "work was made for up to 1");
   problem.n = 1;
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, NULL, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, NULL, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   carom_lcp_options options = {0};  // not from carom_lcp_default_options
-  CHECK(carom_lcp_solve(work, &problem, &options, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(e.message, "carom_lcp_default_options");
   options = carom_lcp_default_options();
   options.start = CAROM_LCP_START_BASIS;
-  CHECK(carom_lcp_solve(work, &problem, &options, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   const double minus = -1;
   options = carom_lcp_default_options(), options.covering = &minus;
-  CHECK(carom_lcp_solve(work, &problem, &options, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   problem.M = NULL;
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   problem.n = -1;
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   problem = (carom_lcp_problem){.n = 0};
-  CHECK(carom_lcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_OK && info.outcome == CAROM_LCP_SOLVED);
+  CHECK(carom_lcp_solve(work, &problem, NULL, &(carom_lcp_solution){z, w, NULL}, &info, &e) == CAROM_OK &&
+        info.outcome == CAROM_LCP_SOLVED);
   carom_lcp_work_destroy(work);
   carom_lcp_work_destroy(NULL);
 }
@@ -520,8 +525,8 @@ TEST(solving_never_allocates_and_repeats_bit_for_bit) {
   for (int method = 0; method < CAROM_LCP_ENUMERATE; method++) {
     carom_lcp_options options = with_method((carom_lcp_method)method);
     if (method > CAROM_LCP_LEMKE) options.max_iterations = 50;
-    CHECK(carom_lcp_solve(work, &problem, &options, first, w, basis, &info, NULL) == CAROM_OK);
-    CHECK(carom_lcp_solve(work, &problem, &options, z, w, basis, &info, NULL) == CAROM_OK);
+    CHECK(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){first, w, basis}, &info, NULL) == CAROM_OK);
+    CHECK(carom_lcp_solve(work, &problem, &options, &(carom_lcp_solution){z, w, basis}, &info, NULL) == CAROM_OK);
     CHECK(memcmp(first, z, sizeof(double) * (size_t)s.n) == 0);
   }
   CHECK(f.calls == calls);
@@ -551,8 +556,8 @@ TEST(answers_do_not_depend_on_earlier_problems) {
     carom_lcp_work *fresh = NULL;
     carom_lcp_info info[2];
     REQUIRE(carom_lcp_work_create(n, NULL, &fresh, NULL) == CAROM_OK);
-    CHECK(carom_lcp_solve(used, &problem, NULL, z[0], w, NULL, &info[0], NULL) == CAROM_OK);
-    CHECK(carom_lcp_solve(fresh, &problem, NULL, z[1], w, NULL, &info[1], NULL) == CAROM_OK);
+    CHECK(carom_lcp_solve(used, &problem, NULL, &(carom_lcp_solution){z[0], w, NULL}, &info[0], NULL) == CAROM_OK);
+    CHECK(carom_lcp_solve(fresh, &problem, NULL, &(carom_lcp_solution){z[1], w, NULL}, &info[1], NULL) == CAROM_OK);
     CHECK(memcmp(z[0], z[1], sizeof(double) * (size_t)n) == 0);
     CHECK(info[0].iterations == info[1].iterations && info[0].outcome == CAROM_LCP_SOLVED);
     carom_lcp_work_destroy(fresh);

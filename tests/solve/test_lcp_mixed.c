@@ -30,7 +30,7 @@ static carom_lcp_info solve(const carom_mlcp_problem *problem, double *z, double
   carom_lcp_info info = {.outcome = CAROM_LCP_STALLED};
   carom_error error;
   if (carom_mlcp_work_create(problem->n, NULL, &work, &error) != CAROM_OK ||
-      carom_mlcp_solve(work, problem, NULL, z, w, state, &info, &error) != CAROM_OK)
+      carom_mlcp_solve(work, problem, NULL, &(carom_mlcp_solution){z, w, state}, &info, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
   carom_mlcp_work_destroy(work);
   return info;
@@ -109,7 +109,7 @@ TEST(mixed_starts_from_states) {
   carom_lcp_options options = carom_lcp_default_options();
   options.start = CAROM_LCP_START_BASIS;
   REQUIRE(carom_mlcp_work_create(n, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_mlcp_solve(work, &problem, &options, z, w, state, &info, NULL) == CAROM_OK);
+  CHECK(carom_mlcp_solve(work, &problem, &options, &(carom_mlcp_solution){z, w, state}, &info, NULL) == CAROM_OK);
   CHECK(info.outcome == CAROM_LCP_SOLVED && info.iterations == 0);
   carom_mlcp_work_destroy(work);
   lcp_sample_free(&s);
@@ -123,12 +123,12 @@ TEST(mixed_mistakes_are_named) {
   carom_error e;
   REQUIRE(carom_mlcp_work_create(1, NULL, &work, NULL) == CAROM_OK);
   carom_mlcp_problem problem = {.n = 1, .M = M, .q = q, .lower = low, .upper = high};
-  CHECK(carom_mlcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_mlcp_solve(work, &problem, NULL, &(carom_mlcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(e.message, "bounds of unknown 0: [1, 0]");
   problem.lower = nan_bound;
-  CHECK(carom_mlcp_solve(work, &problem, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_mlcp_solve(work, &problem, NULL, &(carom_mlcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   problem = (carom_mlcp_problem){.n = 2, .M = M, .q = q};
-  CHECK(carom_mlcp_solve(work, NULL, NULL, z, w, NULL, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_mlcp_solve(work, NULL, NULL, &(carom_mlcp_solution){z, w, NULL}, &info, &e) == CAROM_ERR_ARGUMENT);
   carom_mlcp_work_destroy(work);
 }
 
@@ -190,7 +190,7 @@ TEST(kojima_shindo_from_many_starts) {
     double z[4], w[4];
     carom_lcp_info info;
     for (int i = 0; i < 4; i++) z[i] = carom_random_between(&random, 0, 2);
-    CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, NULL) == CAROM_OK);
+    CHECK(carom_ncp_solve(work, &problem, NULL, &(carom_ncp_solution){z, w}, &info, NULL) == CAROM_OK);
     if (info.outcome != CAROM_LCP_SOLVED) continue;
     solved++;
     bool first = fabs(z[0] - sqrt(6) / 2) < 1e-6 && fabs(z[3] - 0.5) < 1e-6 && fabs(z[2]) < 1e-6;
@@ -216,12 +216,12 @@ TEST(nonlinear_failures_are_reported) {
   carom_error e;
   double z[1] = {0}, w[1];
   REQUIRE(carom_ncp_work_create(1, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_GEOMETRY);
+  CHECK(carom_ncp_solve(work, &problem, NULL, &(carom_ncp_solution){z, w}, &info, &e) == CAROM_ERR_GEOMETRY);
   status = CAROM_OK;
-  CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_NUMBER);
+  CHECK(carom_ncp_solve(work, &problem, NULL, &(carom_ncp_solution){z, w}, &info, &e) == CAROM_ERR_NUMBER);
   z[0] = NAN;
-  CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_NUMBER);
+  CHECK(carom_ncp_solve(work, &problem, NULL, &(carom_ncp_solution){z, w}, &info, &e) == CAROM_ERR_NUMBER);
   problem.n = 2;
-  CHECK(carom_ncp_solve(work, &problem, NULL, z, w, &info, &e) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_ncp_solve(work, &problem, NULL, &(carom_ncp_solution){z, w}, &info, &e) == CAROM_ERR_ARGUMENT);
   carom_ncp_work_destroy(work);
 }

@@ -160,9 +160,11 @@ TEST(sticking_ends_where_the_basis_changes) {
   carom_lcp_work *work;
   unsigned char basis[4];
   REQUIRE(carom_lcp_work_create(4, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_lcp_find_switch(work, &family, 0.105, 0.01, 30, 1e-12, basis, &found, NULL) == CAROM_OK);
+  CHECK(carom_lcp_find_switch(work, &family, &(carom_lcp_steps){0.105, 0.01, 30, 1e-12}, basis, &found, NULL) ==
+        CAROM_OK);
   CHECK(!found.switched);
-  CHECK(carom_lcp_find_switch(work, &family, 0.105, 0.01, 60, 1e-12, basis, &found, NULL) == CAROM_OK);
+  CHECK(carom_lcp_find_switch(work, &family, &(carom_lcp_steps){0.105, 0.01, 60, 1e-12}, basis, &found, NULL) ==
+        CAROM_OK);
   CHECK(found.switched && found.step == 40 && found.value < 0);
   CHECK_NEAR(found.t, 0.505, 1e-12);
   CHECK(found.index == 3);  // mu c - beta, the room within the cone
@@ -174,13 +176,12 @@ TEST(sticking_ends_where_the_basis_changes) {
 static bool peg_is_free(double d, double L, double mu, double *impulse, double *velocity) {
   const double N[6] = {0, 1, d, 0, -1, d}, D[12] = {1, 0, L, -1, 0, -L, 1, 0, -L, -1, 0, L}, m[2] = {mu, mu};
   carom_friction_cone cone = {.rows = 3, .contacts = 2, .directions = 2, .N = N, .D = D, .mu = m};
-  bool pointed = false;
-  double margin = -1;
+  carom_friction_cone_answer answer = {.margin = -1, .impulse = impulse, .velocity = velocity};
   carom_error error;
-  if (carom_friction_cone_pointed(&cone, NULL, &pointed, &margin, impulse, velocity, &error) != CAROM_OK)
+  if (carom_friction_cone_pointed(&cone, NULL, &answer, &error) != CAROM_OK)
     test_fail(__FILE__, __LINE__, "%s", error.message);
-  CHECK((margin > 0) == pointed);
-  if (!pointed) {  // the certificate cancels, within the cones
+  CHECK((answer.margin > 0) == answer.pointed);
+  if (!answer.pointed) {  // the certificate cancels, within the cones
     for (int i = 0; i < 3; i++) {
       double s = N[i] * impulse[0] + N[3 + i] * impulse[1];
       for (int k = 0; k < 4; k++) s += D[3 * k + i] * impulse[2 + k];
@@ -196,7 +197,7 @@ static bool peg_is_free(double d, double L, double mu, double *impulse, double *
         CHECK(rate > 0);
       }
   }
-  return pointed;
+  return answer.pointed;
 }
 
 TEST(a_peg_between_probes_jams_when_friction_holds) {
@@ -211,16 +212,16 @@ TEST(a_peg_between_probes_jams_when_friction_holds) {
 // Figure 2.8 a: squeezed between opposite normals; a joint that carries the load jams as well.
 TEST(opposite_normals_and_joints_are_not_pointed) {
   const double N[2] = {1, -1}, one[1] = {1}, F[1] = {1};
-  bool pointed = true;
-  double margin, impulse[3];
+  double impulse[3];
+  carom_friction_cone_answer answer = {.pointed = true, .impulse = impulse};
   carom_friction_cone cone = {.rows = 1, .contacts = 2, .N = N};
-  CHECK(carom_friction_cone_pointed(&cone, NULL, &pointed, &margin, impulse, NULL, NULL) == CAROM_OK && !pointed);
+  CHECK(carom_friction_cone_pointed(&cone, NULL, &answer, NULL) == CAROM_OK && !answer.pointed);
   CHECK_NEAR(impulse[0], 0.5, 1e-12);
   cone.contacts = 1, cone.N = one;
-  CHECK(carom_friction_cone_pointed(&cone, NULL, &pointed, &margin, impulse, NULL, NULL) == CAROM_OK && pointed);
+  CHECK(carom_friction_cone_pointed(&cone, NULL, &answer, NULL) == CAROM_OK && answer.pointed);
   cone.joints = 1, cone.F = F;
-  CHECK(carom_friction_cone_pointed(&cone, NULL, &pointed, &margin, impulse, NULL, NULL) == CAROM_OK && !pointed);
+  CHECK(carom_friction_cone_pointed(&cone, NULL, &answer, NULL) == CAROM_OK && !answer.pointed);
   CHECK_NEAR(impulse[1], -1, 1e-12);
   cone.rows = 0;
-  CHECK(carom_friction_cone_pointed(&cone, NULL, &pointed, &margin, impulse, NULL, NULL) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_friction_cone_pointed(&cone, NULL, &answer, NULL) == CAROM_ERR_ARGUMENT);
 }

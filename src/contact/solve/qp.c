@@ -55,6 +55,7 @@ void *carom_qp_take(carom_qp_taker *taker, size_t count, size_t size) {
 }
 
 carom_status carom_qp_work_create(const carom_allocator *allocator, carom_qp_work **work, carom_error *error) {
+  *work = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_qp_work *w = CAROM_NEW(&a, carom_qp_work, 1);
   if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");

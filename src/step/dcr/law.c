@@ -46,7 +46,8 @@ carom_status carom_dcr_apply_law(carom_stepper *stepper, carom_sweep_group *g, c
   carom_impact_problem problem = {
       .count = g->count, .W = w->law_W, .velocity = w->law_u, .restitution = w->law_e, .friction = w->law_mu};
   carom_impact_info info;
-  carom_status status = carom_impact_solve(w->law_work, &problem, stepper->options.law, w->law_P, NULL, &info, error);
+  carom_status status = carom_impact_solve(w->law_work, &problem, stepper->options.law,
+                                           &(carom_impact_solution){w->law_P, NULL}, &info, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < g->count; i++)
     for (int k = 0; k < 3; k++) w->sweeps->contacts[g->first + i].gamma[k] = w->law_P[3 * i + k];

@@ -278,8 +278,8 @@ carom_status carom_exact_press(carom_stepper *stepper, carom_state *state, const
     if (round > 0 && off <= 1e-14) break;
     if (off <= GOOD_ENOUGH * spread_of(e, state) && off > 0.5 * before) break;  // as near as the solver gets
     before = off;
-    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, e->target, noise, e->impulse,
-                               e->velocity, NULL, error);
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, &(carom_impact_aim){e->target, noise},
+                               &(carom_impact_solution){e->impulse, e->velocity}, NULL, error);
     if (status != CAROM_OK) return status;
     spread(e, state, g, duration);
   }
@@ -341,8 +341,8 @@ carom_status carom_exact_settle(carom_stepper *stepper, carom_state *state, cons
   status = load(e, state, &problem, error);
   memset(e->impulse, 0, 3 * (size_t)carom_exact_held(e) * sizeof *e->impulse);
   if (status == CAROM_OK)
-    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, e->target, 0, e->impulse, e->velocity,
-                               &info, error);
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, &(carom_impact_aim){e->target, 0},
+                               &(carom_impact_solution){e->impulse, e->velocity}, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_complementarity(ledger, info.complementarity, 0);
   return carom_impact_system_apply(e->impacts, state, e->impulse, CAROM_EVENT_CONTACT, ledger, error);

@@ -141,7 +141,8 @@ static carom_status solve_by_pivots(carom_moreau *m, attempt *a, carom_error *er
   options.start = m->last_count > 0 ? CAROM_LCP_START_Z : CAROM_LCP_START_COLD;
   options.max_iterations = m->options->solver_iterations;
   if (options.max_iterations == 0 && !m->options->solver) options.max_iterations = PIVOTS_PER_PAIR * m->n + 100;
-  carom_status status = carom_lcp_solve(m->work, &problem, &options, m->z, m->w, m->basis, &info, error);
+  carom_status status =
+      carom_lcp_solve(m->work, &problem, &options, &(carom_lcp_solution){m->z, m->w, m->basis}, &info, error);
   if (status != CAROM_OK) return status;
   a->iterations += info.iterations;
   a->method = "lemke";
