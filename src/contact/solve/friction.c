@@ -7,54 +7,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/solve/disc.h"
 
-enum { MAX_DOUBLINGS = 60, MAX_BISECTIONS = 200, MAX_NEWTON = 50 };
+enum { MAX_DOUBLINGS = 60, MAX_BISECTIONS = 200 };
 
 static const double CONVERGED = 1e-14;  // residual over the largest velocity
-
-// ---- the disc ----------------------------------------------------------------------------------------------------
-
-static double length(double x, double y) { return sqrt(x * x + y * y); }
-
-// (A + nu) t = -c with |t| = radius: Newton's method on 1/|t| - 1/radius, which is nearly linear in nu (More and
-// Sorensen 1983), in the axes of A, whose eigenvalues are a[0] >= a[1] >= 0.
-static void on_circle(const double a[2], const double c[2], double radius, double t[2]) {
-  double nu = fmax(0, length(c[0], c[1]) / radius - a[0]);
-  for (int i = 0; i < MAX_NEWTON; i++) {
-    t[0] = -c[0] / (a[0] + nu), t[1] = -c[1] / (a[1] + nu);
-    double size = length(t[0], t[1]), slope = (t[0] * t[0] / (a[0] + nu) + t[1] * t[1] / (a[1] + nu)) / size;
-    double step = (size - radius) * size / (radius * slope);
-    nu = fmax(0, nu + step);
-    if (fabs(step) <= 2 * DBL_EPSILON * (nu + a[0])) break;
-  }
-  double size = length(t[0], t[1]);
-  t[0] *= radius / size, t[1] *= radius / size;
-}
-
-// Cosine and sine of half the angle of (half, off), whose length is `spread`; the larger one first, for accuracy.
-static void turn_to_axes(double half, double off, double spread, double *C, double *S) {
-  if (half >= 0) {
-    *C = sqrt(0.5 * (1 + half / spread));
-    *S = 0.5 * off / (spread * *C);
-  } else {
-    *S = sqrt(0.5 * (1 - half / spread));
-    *C = 0.5 * off / (spread * *S);
-  }
-}
-
-void carom_friction_disc(const double A[3], const double c[2], double radius, double t[2]) {
-  t[0] = t[1] = 0;
-  if (!(radius > 0) || (c[0] == 0 && c[1] == 0)) return;
-  double mean = 0.5 * (A[0] + A[2]), half = 0.5 * (A[0] - A[2]), spread = length(half, A[1]);
-  if (!(mean > 0)) return;
-  double a[2] = {mean + spread, fmax(mean - spread, 4 * DBL_EPSILON * mean)};
-  double C = 1, S = 0;
-  if (spread > 0) turn_to_axes(half, A[1], spread, &C, &S);
-  double d[2] = {C * c[0] + S * c[1], -S * c[0] + C * c[1]};
-  double s[2] = {-d[0] / a[0], -d[1] / a[1]};
-  if (length(s[0], s[1]) > radius) on_circle(a, d, radius, s);
-  t[0] = C * s[0] - S * s[1], t[1] = S * s[0] + C * s[1];
-}
 
 // ---- one contact -------------------------------------------------------------------------------------------------
 
@@ -67,7 +24,7 @@ typedef struct contact {
 static double normal_velocity(const contact *k, double N, double P[3]) {
   double c[2] = {k->b[1] + k->nt[0] * N, k->b[2] + k->nt[1] * N};
   P[0] = N;
-  carom_friction_disc(k->tt, c, k->mu * N, P + 1);
+  carom_disc_minimum(k->tt, c, k->mu * N, P + 1);
   return k->b[0] + k->nn * N + k->nt[0] * P[1] + k->nt[1] * P[2];
 }
 

@@ -32,7 +32,4 @@ carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const
 // normal impulse, however large, ends the approach (Painleve's paradox); P is then 0.
 bool carom_friction_contact(const double *A, int lda, const double b[3], double mu, double P[3]);
 
-// Least t'A t/2 + c't with |t| <= radius, A symmetric 2 x 2 {xx, xy, yy}.
-void carom_friction_disc(const double A[3], const double c[2], double radius, double t[2]);
-
 #endif

@@ -207,7 +207,7 @@ carom_status carom_pivot_solve(carom_pivot *p, const carom_assembled *a, int lim
   options.method = CAROM_LCP_LEMKE;
   options.start = CAROM_LCP_START_Z;
   options.max_iterations = limit;
-  status = carom_lcp_solve(p->work, &problem, &options, p->z, p->w, p->basis, &info, error);
+  status = carom_lcp_solve(p->work, &problem, &options, &(carom_lcp_solution){p->z, p->w, p->basis}, &info, error);
   if (status != CAROM_OK) return status;
   *pivots += info.iterations;
   impulses_of(p, a, P);
