@@ -6,7 +6,7 @@ if(CAROM_CLI_PYTHON AND TARGET carom_cli)
   foreach(line ${lines})
     string(REGEX REPLACE "^def case_([a-z0-9_]+).*" "\\1" name ${line})
     add_test(NAME cli.${name} COMMAND ${CAROM_CLI_PYTHON} ${cli_cases} $<TARGET_FILE:carom_cli> ${PROJECT_SOURCE_DIR}/examples ${name})
-    set_tests_properties(cli.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS cli)
+    set_tests_properties(cli.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG} LABELS cli)
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cli_cases})
 else()
@@ -23,9 +23,9 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   add_test(NAME browser.make_page COMMAND carom_cli demo whirl --dir ${demo_folder} --strict)
   add_test(NAME browser.program_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
            ${demo_folder}/whirl.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/whirl.png --hash t=6&paused)
-  set_tests_properties(browser.make_page PROPERTIES FIXTURES_SETUP page LABELS browser)
+  set_tests_properties(browser.make_page PROPERTIES FIXTURES_SETUP page LABELS browser TIMEOUT ${CAROM_HANG})
   set_tests_properties(browser.program_page PROPERTIES FIXTURES_REQUIRED page)
-  set_tests_properties(browser.replay browser.program_page PROPERTIES LABELS browser TIMEOUT 600 RUN_SERIAL ON
+  set_tests_properties(browser.replay browser.program_page PROPERTIES LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
                        ENVIRONMENT "${browser_environment}")
   if(IPOPT_FOUND)
     set(plan_page ${PROJECT_BINARY_DIR}/demo-plan-wall)
@@ -33,8 +33,8 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
              -o ${plan_page}.h5 --view --quiet)
     add_test(NAME browser.plan_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
              ${plan_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/plan-wall.png --hash t=0.1&paused)
-    set_tests_properties(browser.make_plan PROPERTIES FIXTURES_SETUP plan LABELS browser)
-    set_tests_properties(browser.plan_page PROPERTIES FIXTURES_REQUIRED plan LABELS browser TIMEOUT 600 RUN_SERIAL ON
+    set_tests_properties(browser.make_plan PROPERTIES FIXTURES_SETUP plan LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.plan_page PROPERTIES FIXTURES_REQUIRED plan LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
                          ENVIRONMENT "${browser_environment}")
   endif()
 else()

@@ -7,9 +7,10 @@
 #include "carom/base.h"
 
 typedef struct failing_allocator {
-  int allowed;  // requests that succeed; negative means all
-  int calls;    // requests so far, refused ones included
-  int live;     // blocks that were not given back
+  int allowed;   // requests that succeed; negative means all
+  int calls;     // requests so far, refused ones included
+  int live;      // blocks that were not given back
+  size_t bytes;  // asked for in all: a measure of work that no other process disturbs
 } failing_allocator;
 
 static inline bool failing_allocator_refuses(failing_allocator *f) {
@@ -20,11 +21,15 @@ static inline void *failing_allocate(void *context, size_t size) {
   failing_allocator *f = context;
   if (failing_allocator_refuses(f)) return NULL;
   f->live++;
+  f->bytes += size;
   return malloc(size);
 }
 
 static inline void *failing_resize(void *context, void *block, size_t size) {
-  return failing_allocator_refuses(context) ? NULL : realloc(block, size);
+  failing_allocator *f = context;
+  if (failing_allocator_refuses(f)) return NULL;
+  f->bytes += size;
+  return realloc(block, size);
 }
 
 static inline void failing_release(void *context, void *block) {

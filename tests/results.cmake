@@ -14,7 +14,7 @@ if(CAROM_TEST_PYTHON)
   foreach(kind result vtk glb)
     add_test(NAME python.check_${kind}
              COMMAND ${CAROM_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_${kind}.py $<TARGET_FILE:result_samples>)
-    set_tests_properties(python.check_${kind} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+    set_tests_properties(python.check_${kind} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG}
                          ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 LABELS python)
   endforeach()
   add_executable(result_samples result_samples.c)

@@ -14,6 +14,7 @@ import time
 CAROM, EXAMPLES = sys.argv[1], sys.argv[2]
 SCENE = os.path.join(EXAMPLES, "charged-pair", "scene.yaml")
 SHORT = ["--duration", "0.2"]
+HANG = 3000  # s; nothing takes so long however busy the machine is, unless it hangs
 with open(CAROM, "rb") as program:
     SANITIZED = b"__asan_init" in program.read()  # ten times as slow
 # Examples that take long: the part of them that is run here, in s. Their own tests run the rest.
@@ -25,7 +26,7 @@ if SANITIZED:
 
 def carom(*words, code=0, **options):
     """Runs carom and checks its exit code."""
-    done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, **options)
     assert done.returncode == code, f"carom {' '.join(words)}: exit {done.returncode}, expected {code}\n{done.stdout}{done.stderr}"
     assert "AddressSanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
     return done
@@ -36,11 +37,24 @@ def report(*words, **options):
 
 
 def endless(path="endless.yaml", interval="10 ms"):
-    """A scene that runs for minutes and flushes often."""
+    """A scene that runs for hours on any machine."""
     with open(path, "w") as f:
         f.write("carom: 1\nbodies:\n  - {name: b, shape: {box: [1, 1, 1]}, angular_velocity: [1, 2, 3], replicate: {count: 50}}\n"
-                f"integrator: {{step: 1 ms}}\nduration: 100000 s\noutput: {{interval: {interval}}}\n")
+                f"integrator: {{step: 1 ms}}\nduration: 1e8 s\noutput: {{interval: {interval}}}\n")
     return path
+
+
+def wait_for(child, condition):
+    """Until the condition holds; a child that ends before has failed."""
+    while not condition():
+        assert child.poll() is None, f"{child.args}: ended with exit code {child.returncode} before it was stopped"
+        time.sleep(0.01)
+
+
+def frames_in(path):
+    """How many frames a file shows that may still be written, or not be there yet."""
+    done = subprocess.run([CAROM, "info", path, "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout)["frames"] if done.returncode == 0 else 0
 
 
 def has_viewer():
@@ -163,9 +177,11 @@ def case_exports():
 
 def case_a_killed_run_leaves_a_readable_file():
     scene = endless(interval="100 ms")
-    for delay in (0.7, 2.5):
-        child = subprocess.Popen([CAROM, "run", scene, "-o", "killed.h5", "--force"], stdout=subprocess.DEVNULL)
-        time.sleep(delay)
+    for moment in (lambda: os.path.exists("killed.h5"), lambda: frames_in("killed.h5") > 10):
+        if os.path.exists("killed.h5"):
+            os.remove("killed.h5")
+        child = subprocess.Popen([CAROM, "run", scene, "-o", "killed.h5"], stdout=subprocess.DEVNULL)
+        wait_for(child, moment)
         child.kill()
         child.wait()
         info = report("info", "killed.h5")
@@ -182,9 +198,9 @@ def case_a_killed_run_leaves_a_readable_file():
 def case_interrupts_keep_what_was_done():
     scene = endless()
     child = subprocess.Popen([CAROM, "run", scene, "-o", "cut.h5"], stdout=subprocess.PIPE, text=True)
-    time.sleep(1)
+    wait_for(child, lambda: frames_in("cut.h5") > 1)
     child.send_signal(signal.SIGINT)
-    text, _ = child.communicate(timeout=20)
+    text, _ = child.communicate(timeout=HANG)
     assert child.returncode == 130, child.returncode
     assert "interrupted at" in text and "verdict" in text, text
     info = report("info", "cut.h5")
@@ -520,7 +536,7 @@ def mpirun(*words, ranks=2):
 
 
 def run_ranks(*words, ranks=2):
-    return subprocess.run(mpirun(*words, ranks=ranks), capture_output=True, text=True, timeout=120)
+    return subprocess.run(mpirun(*words, ranks=ranks), capture_output=True, text=True, timeout=HANG)
 
 
 def last_positions(path):
@@ -562,11 +578,9 @@ def rank_processes(launcher):
 def case_mpi_a_killed_rank_ends_the_run():
     command = mpirun("run", *TAO, "--duration", "1000", "-o", "killed.h5", "--set", "output.interval=10 ms")
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not os.path.exists("killed.h5") and child.poll() is None:
-        time.sleep(0.1)
-    time.sleep(2)
+    wait_for(child, lambda: frames_in("killed.h5") >= 1)
     os.kill(rank_processes(child.pid)[1], signal.SIGKILL)
-    _, errors = child.communicate(timeout=60)
+    _, errors = child.communicate(timeout=HANG)
     assert child.returncode != 0 and "one of them died" in errors and "killed.h5" in errors, (child.returncode, errors)
     info = report("info", "killed.h5")
     assert not info["complete"] and info["frames"] >= 1 and "one of them died" in info["ending"], info
@@ -667,7 +681,7 @@ def case_a_full_standard_output_is_reported():
     for words in (["--help"], ["run", "--help"], ["info", "r.h5"], ["info", "r.h5", "--json"], ["check", SCENE, "--resolved"], ["demo"],
                   ["demo", "--print", "whirl"], ["run", SCENE, *SHORT, "--no-output"]):
         with open("/dev/full", "w") as full:
-            done = subprocess.run([CAROM, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            done = subprocess.run([CAROM, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=HANG)
         assert done.returncode == 1 and "cannot write to the standard output" in done.stderr, (words, done)
 
 
@@ -727,10 +741,9 @@ def case_plan_from_several_starts_keeps_the_best():
 
 def case_an_interrupted_comparison_says_what_is_kept():
     child = subprocess.Popen([CAROM, "compare", endless(), "-i", "variational,exact"], stderr=subprocess.PIPE, text=True)
-    while not os.path.exists("endless.compare.variational.h5") and child.poll() is None:
-        time.sleep(0.05)
+    wait_for(child, lambda: os.path.exists("endless.compare.variational.h5"))
     child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=30)
+    _, errors = child.communicate(timeout=HANG)
     assert child.returncode == 130 and "interrupted; 'endless.compare.html' was not written" in errors, (child.returncode, errors)
     assert report("info", "endless.compare.variational.h5")["ending"] == "interrupted"
 

@@ -1,4 +1,4 @@
-// Problem files from anywhere: whatever is read must also be solved or refused, in bounded time.
+// Problem files from anywhere: whatever is read must also be solved or refused, within the solvers' own limits of work.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,7 +13,6 @@ static void solve(const carom_mlcp_problem *p, carom_lcp_method method) {
   carom_lcp_info info;
   carom_mlcp_work *work;
   options.method = method;
-  options.time_limit = 0.5;
   if (carom_mlcp_work_create(p->n, NULL, &work, NULL) == CAROM_OK &&
       carom_mlcp_solve(work, p, &options, &(carom_mlcp_solution){z, w, NULL}, &info, NULL) == CAROM_OK &&
       info.outcome == CAROM_LCP_SOLVED) {

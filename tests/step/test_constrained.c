@@ -1,7 +1,5 @@
 // The constrained variational step: conserved quantities of free chains, every joint against an analytic motion,
 // springs, dampers and motors, and what the audit sees of it all.
-#include <time.h>
-
 #include "failing_allocator.h"
 #include "fixtures.h"
 #include "model/joints.h"
@@ -576,32 +574,42 @@ TEST(joints_do_not_depend_on_threads) {
   CHECK(hash[0] == hash[1]);
 }
 
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+typedef struct chain_work {
+  double bytes;        // of the stepper
+  int64_t iterations;  // of Newton's method, in all
+} chain_work;
 
-static double best_time(int links) {
-  double best = INFINITY;
+static chain_work work_of_chain(int links) {
+  enum { STEPS = 12 };
   world w = free_chain(links, false);
-  carom_stepper *stepper = new_stepper(&w, 1e-4, CAROM_QUADRATURE_ENDPOINT);
-  for (int k = 0; k < 6; k++) {
-    double start = seconds();
-    run_steps(stepper, w.state, 2);
-    best = fmin(best, seconds() - start);
+  failing_allocator counted = {.allowed = -1};
+  carom_allocator allocator = failing_allocator_of(&counted);
+  carom_step_options options = carom_step_default_options();
+  options.step = 1e-4;
+  carom_stepper *stepper = NULL;
+  carom_error error = {0};
+  chain_work work = {0};
+  if (carom_stepper_create(w.model, &options, &allocator, &stepper, &error) != CAROM_OK) abort();
+  for (int i = 0; i < STEPS; i++) {
+    carom_step_report report = {0};
+    CHECK(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    work.iterations += report.iterations;
   }
+  work.bytes = (double)counted.bytes;
   carom_stepper_destroy(stepper);
   free_world(&w);
-  return best;
+  return work;
 }
 
-// Four times the links should take four times as long; a dense solve would take 64 times, a banded one in the
-// square 16.
+// Four times the links should cost four times as much. The factors are all that is stored, and each block of them is
+// passed a fixed number of times in an iteration, so that bytes times iterations tell the work; a dense factor would
+// take 16 times the bytes.
 TEST(cost_is_linear_in_links) {
-  double t100 = best_time(100), t400 = best_time(400);
-  printf("100 links %.3g ms, 400 links %.3g ms: ratio %.2f\n", 500 * t100, 500 * t400, t400 / t100);
-  CHECK_AT_MOST(t400 / t100, 9);
+  chain_work few = work_of_chain(100), many = work_of_chain(400);
+  printf("100 links %.3g MB, 400 links %.3g MB: ratio %.3f; %d and %d iterations\n", few.bytes / 1e6, many.bytes / 1e6,
+         many.bytes / few.bytes, (int)few.iterations, (int)many.iterations);
+  CHECK_AT_MOST(many.bytes / few.bytes, 4);
+  CHECK(many.iterations <= few.iterations);
 }
 
 // A star of many arms on one hub is a tree, too.

@@ -49,15 +49,13 @@ TEST(seven_polyhedra_elastic) {
   carom_stepper *stepper = exact_stepper(&w, 1e-3, CAROM_IMPACT_GENERALIZED);
   double start = carom_kinetic_energy(w.model, w.state) + carom_potential_energy(w.model, w.state);
   double L3 = carom_angular_momentum(w.model, w.state).z;
-  double clock = carom_clock();
   tally t = run_exact(&w, stepper, 3000);
-  clock = carom_clock() - clock;
   double end = carom_kinetic_energy(w.model, w.state) + carom_potential_energy(w.model, w.state);
   double L3_end = carom_angular_momentum(w.model, w.state).z;
   if (getenv("CAROM_TEST_VERBOSE"))
-    printf("seven polyhedra: %d impacts, energy %.2g, L3 off by %.2g, penetration %.2g, %.3g s of clock for 3 s\n",
-           t.impacts, t.energy_error, L3_end - L3, t.penetration, clock);
-  CHECK(t.impacts > 20);
+    printf("seven polyhedra: %d impacts, energy %.2g, L3 off by %.2g, penetration %.2g\n", t.impacts, t.energy_error,
+           L3_end - L3, t.penetration);
+  CHECK(t.impacts > 50 && t.impacts < 150);  // 76: each is found and solved once, and none is chattered away
   CHECK_NEAR(L3_end, L3, 1e-8);
   CHECK_NEAR(end, start, 1e-9 * start);
   CHECK_AT_MOST(t.penetration, 1e-9);
