@@ -28,32 +28,31 @@ typedef enum carom_energy_condition {
 /// Is shown every contact problem of `moreau` before it is solved; the problem holds during the call only.
 typedef void carom_problem_sink(void *context, double time, const carom_lcp_problem *problem);
 
-/// Which integrator, and how. Begin with carom_step_default_options().
+/// Which integrator, and how. Begin with carom_step_default_options(). Which options an integrator honours, and what
+/// each may be, is in its table: see carom_integrator_takes below, or `carom integrators`. One that it does not honour
+/// must keep its default.
 typedef struct carom_step_options {
   const char *integrator;       ///< default "variational"; see carom_integrator_name
   double step;                  ///< h, s; default 1e-3
   carom_quadrature quadrature;  ///< default endpoint
-  int order;           ///< of smooth motion: 2, or 4 or 6 by symmetric compositions of 5 or 9 parts (variational,
-                       ///< exact, dcr, potential); default 2
-  int threads;         ///< default 1; 0 means one per processor. Results do not depend on it.
-  double tolerance;    ///< of implicit solves, relative to the momenta; default 1e-14
-  int max_iterations;  ///< of implicit solves; default 50
-  int max_halvings;    ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
-  // contacts; each integrator reads what concerns it
-  carom_impact_law law;                     ///< exact, dcr
-  carom_energy_condition energy_condition;  ///< exact
-  int max_impacts;                          ///< exact: impacts in one step before the Zeno guard acts; default 1000
-  double stiffness;         ///< potential, newmark: C of the contact potential, N/m; default 0: from `penetration`
-  double penetration;       ///< potential, newmark: overlap aimed at, m; default 0: 1e-3 of the smallest body
-  double alpha;             ///< moreau: in (0, 1]; default 1
-  bool poisson;             ///< moreau: Poisson's restitution instead of Newton's; default false
-  int friction_directions;  ///< moreau, cone: edges of the polyhedral cone; 0: the exact cone; default -1: the
-                            ///< integrator's choice (moreau 4, cone the exact cone)
-  const char *solver;  ///< moreau, cone: name of the contact solver; null: the integrator's choice. Must outlive the
-                       ///< stepper
-  double solver_tolerance;           ///< of the contact solver; default 0: the integrator's choice
-  int solver_iterations;             ///< of the contact solver; default 0: the integrator's choice
-  carom_problem_sink *problem_sink;  ///< moreau; null: none
+  int order;                    ///< of smooth motion: 2, or 4 or 6 by symmetric compositions of 5 or 9 parts; default 2
+  int threads;                  ///< default 1; 0 means one per processor. Results do not depend on it.
+  double tolerance;             ///< of implicit solves, relative to the momenta; default 1e-14
+  int max_iterations;           ///< of implicit solves; default 50
+  int max_halvings;             ///< a step that fails is retried as 2, 4, ... smaller ones; default 6
+  // contacts
+  carom_impact_law law;                     ///< how colliding bodies part; default generalized
+  carom_energy_condition energy_condition;  ///< default Hamiltonian
+  int max_impacts;                          ///< impacts in one step before the Zeno guard acts; default 1000
+  double stiffness;                         ///< C of the contact potential, N/m; default 0: from `penetration`
+  double penetration;                       ///< overlap aimed at, m; default 0: 1e-3 of the smallest body
+  double alpha;                             ///< in (0, 1]; default 1
+  bool poisson;                             ///< Poisson's restitution instead of Newton's; default false
+  int friction_directions;  ///< edges of the polyhedral cone; 0: the exact cone; default -1: the integrator's choice
+  const char *solver;       ///< name of the contact solver; null: the integrator's choice. Must outlive the stepper
+  double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
+  int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
+  carom_problem_sink *problem_sink;  ///< null: none
   void *sink_context;                ///< of the sink: the caller's own
 } carom_step_options;
 
@@ -64,6 +63,113 @@ CAROM_API carom_step_options carom_step_default_options(void);
 CAROM_API const char *carom_integrator_name(int index);
 /// One line on an integrator, for people; null past the last.
 CAROM_API const char *carom_integrator_summary(int index);
+/// The index of the integrator with this name, or -1.
+CAROM_API int carom_integrator_find(const char *name);
+
+// ---- what integrators honour ----------------------------------------------------------------------------
+// Every integrator has a table: the options that it reads, with what each may be, and the traits of a model that it
+// sees. What is not in the table is refused, with the names of those that honour it, by carom_stepper_create and by the
+// readers of scenes alike; `carom integrators` prints it.
+
+/// Members of carom_step_options, in their order.
+typedef enum carom_option {
+  CAROM_OPTION_STEP,
+  CAROM_OPTION_QUADRATURE,
+  CAROM_OPTION_ORDER,
+  CAROM_OPTION_THREADS,
+  CAROM_OPTION_TOLERANCE,
+  CAROM_OPTION_MAX_ITERATIONS,
+  CAROM_OPTION_MAX_HALVINGS,
+  CAROM_OPTION_LAW,
+  CAROM_OPTION_ENERGY_CONDITION,
+  CAROM_OPTION_MAX_IMPACTS,
+  CAROM_OPTION_STIFFNESS,
+  CAROM_OPTION_PENETRATION,
+  CAROM_OPTION_ALPHA,
+  CAROM_OPTION_RESTITUTION,  ///< the member `poisson`
+  CAROM_OPTION_FRICTION_DIRECTIONS,
+  CAROM_OPTION_SOLVER,
+  CAROM_OPTION_SOLVER_TOLERANCE,
+  CAROM_OPTION_SOLVER_ITERATIONS,
+  CAROM_OPTION_PROBLEM_SINK,  ///< not in scene files
+  CAROM_OPTION_COUNT
+} carom_option;
+
+/// What a model may have that an integrator must know of.
+typedef enum carom_trait {
+  CAROM_TRAIT_CONTACTS,  ///< bodies that may touch. Never refused, but bodies pass through each other without
+  CAROM_TRAIT_RESTITUTION,
+  CAROM_TRAIT_FRICTION_CONE,     ///< Coulomb's cone itself
+  CAROM_TRAIT_FRICTION_PYRAMID,  ///< a polyhedral one in its place
+  CAROM_TRAIT_SPHERICAL,         ///< joints, in the order of carom_joint_kind
+  CAROM_TRAIT_REVOLUTE,
+  CAROM_TRAIT_PRISMATIC,
+  CAROM_TRAIT_CYLINDRICAL,
+  CAROM_TRAIT_PLANAR,
+  CAROM_TRAIT_SCREW,
+  CAROM_TRAIT_FIXED,
+  CAROM_TRAIT_DISTANCE,
+  CAROM_TRAIT_LIMITS,           ///< of joints
+  CAROM_TRAIT_BOUNCING_LIMITS,  ///< with restitution
+  CAROM_TRAIT_LATCHES,          ///< that wait to be gained
+  CAROM_TRAIT_FORCE_MOTORS,
+  CAROM_TRAIT_RATE_MOTORS,
+  CAROM_TRAIT_POSITION_MOTORS,
+  CAROM_TRAIT_JOINT_SPRINGS,  ///< stiffness or damping along a free coordinate
+  CAROM_TRAIT_GRAVITY,
+  CAROM_TRAIT_SPRINGS,
+  CAROM_TRAIT_DAMPERS,
+  CAROM_TRAIT_CHARGES,
+  CAROM_TRAIT_APPLIED_FORCES,
+  CAROM_TRAIT_DRIVES,
+  CAROM_TRAIT_TURNING_PLANES,  ///< driven half-spaces that turn
+  CAROM_TRAIT_BOUNDARIES,
+  CAROM_TRAIT_BOUNDED_POINTS,  ///< moving bodies without a shape, beside boundaries
+  CAROM_TRAIT_RECIRCULATION,
+  CAROM_TRAIT_PLANAR_SCENES,
+  CAROM_TRAIT_COUNT
+} carom_trait;
+
+typedef struct carom_option_info {
+  const char *name;     ///< as in scenes
+  const char *unit;     ///< "" when it has none
+  const char *preset;   ///< the default, in words
+  const char *summary;  ///< one line
+} carom_option_info;
+
+typedef struct carom_trait_info {
+  const char *name, *summary;  ///< few words, and one line
+} carom_trait_info;
+
+/// What an option may be, by one integrator.
+typedef struct carom_allowed {
+  bool honoured;             ///< false: the integrator does not read the option, and the rest is void
+  const char *const *words;  ///< one of these, the last is null; null when the option is a number (or a function)
+  double least, most;        ///< of numbers; they are finite even where `most` is not
+  bool above;                ///< `least` itself is too little
+  int stride;                ///< 0: any number between; otherwise the whole numbers least, least + stride, ...
+  bool or_zero;              ///< 0 will do as well
+} carom_allowed;
+
+CAROM_API const carom_option_info *carom_option_describe(int option);  ///< null past the last
+CAROM_API const carom_trait_info *carom_trait_describe(int trait);     ///< null past the last
+/// Whether an integrator (by its index) honours an option, and what it may be then; `allowed` may be null.
+CAROM_API bool carom_integrator_takes(int integrator, carom_option option, carom_allowed *allowed);
+/// Whether an integrator (by its index) honours a trait.
+CAROM_API bool carom_integrator_honours(int integrator, carom_trait trait);
+/// Writes "a whole number from 0 to 20" or the like into text, as snprintf does.
+CAROM_API int carom_allowed_format(const carom_allowed *allowed, char *text, size_t size);
+/// The first joint, drive, boundary, body, ... by which a model has a trait; -1 when it has not. Restitution and
+/// friction are -1 always: they go with contacts.
+CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);
+/// Whether the integrator of the options honours them all, and the model: the same verdict, with the same message, as
+/// carom_stepper_create and the readers of scenes give. An option is taken to be asked for when it differs from its
+/// default. `model` may be null: then the options alone are judged. CAROM_ERR_UNSUPPORTED for what is not honoured,
+/// CAROM_ERR_NUMBER and CAROM_ERR_ARGUMENT for values out of range.
+CAROM_API carom_status carom_step_check(const carom_model *model, const carom_step_options *options,
+                                        carom_error *error);
+
+// ---- the stepper ----------------------------------------------------------------------------------------
 
 /// An integrator at work: its options, scratch, and what it remembers from step to step.
 typedef struct carom_stepper carom_stepper;

@@ -21,8 +21,9 @@ static const carom_embedded *find_example(const char *name) {
   return NULL;
 }
 
-static carom_scene *parse_example(const carom_embedded *example, const cli_list *overrides) {
+static carom_scene *parse_example(const carom_embedded *example, const cli_list *overrides, bool will_run) {
   carom_scene_options options = cli_scene_options(overrides);
+  options.bodies_only = !will_run;
   carom_diagnostics diagnostics = {0};
   carom_scene *scene = NULL;
   char path[256];
@@ -38,7 +39,7 @@ static void list_examples(void) {
   cli_list none = {0};
   printf("examples (carom demo NAME runs one, carom demo --print NAME shows its scene):\n\n");
   for (const carom_embedded *e = carom_example_scenes; e->name; e++) {
-    carom_scene *scene = parse_example(e, &none);
+    carom_scene *scene = parse_example(e, &none, false);
     printf("  %-22s %s\n", e->name, scene ? scene->title : "(broken)");
     carom_scene_destroy(scene);
   }
@@ -46,7 +47,7 @@ static void list_examples(void) {
 
 static int run_example(const carom_embedded *example, const char *folder, const cli_list *overrides,
                        cli_run_settings settings) {
-  carom_scene *scene = parse_example(example, overrides);
+  carom_scene *scene = parse_example(example, overrides, true);
   if (!scene) return EXIT_MISTAKE;
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     cli_error("demo: cannot make the folder %s: %s", folder, strerror(errno));

@@ -183,6 +183,13 @@ static const carom_node *field_of(const carom_node *node, const char *key) {
   return node->kind == CAROM_NODE_MAP ? carom_node_find(node, key, strlen(key)) : NULL;
 }
 
+// How many joints an item of the list makes.
+static int joints_of(const carom_reader *r, const carom_node *item) {
+  const carom_node *chain = field_of(item, "chain");
+  int links = chain ? chain_links(r, chain) : 2;
+  return links > 1 ? links - 1 : 0;
+}
+
 // Joints are called by name before they are read.
 static void number_joints(carom_reader *r, const carom_node *first, carom_names *names) {
   int index = 0;
@@ -190,9 +197,18 @@ static void number_joints(carom_reader *r, const carom_node *first, carom_names 
     const carom_node *name = field_of(c, "name"), *chain = field_of(c, "chain");
     if (name && name->kind == CAROM_NODE_SCALAR && !chain && !carom_names_add(names, name->text, index))
       r->pool.failed = true;
-    int links = chain ? chain_links(r, chain) : 2;
-    index += links > 1 ? links - 1 : 0;
+    index += joints_of(r, c);
   }
+}
+
+const carom_node *carom_joint_node(const carom_reader *r, int joint) {
+  const carom_node *list = r->top[KEY_SCENE_JOINTS];
+  int index = 0;
+  for (const carom_node *c = list ? list->first : NULL; c; c = c->next) {
+    index += joints_of(r, c);
+    if (joint < index) return c;
+  }
+  return NULL;
 }
 
 static bool read_release(carom_reader *r, const carom_node *node, const carom_names *names, int *releases) {

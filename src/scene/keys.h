@@ -239,6 +239,7 @@
   X(CIRCLES, SPACING, spacing)
 #define CAROM_KEYS_INTEGRATOR(X) \
   X(INTEGRATOR, NAME, name) \
+  X(INTEGRATOR, FOR, for) \
   X(INTEGRATOR, STEP, step) \
   X(INTEGRATOR, QUADRATURE, quadrature) \
   X(INTEGRATOR, ORDER, order) \

@@ -162,7 +162,9 @@ static bool read_scene(carom_plan_reader *p, const carom_node *node) {
   const char *path = carom_join_path(&r->pool, r->folder, name);
   if (!path) return false;
   carom_diagnostics found = {0};
-  carom_status status = carom_scene_read(path, NULL, &r->allocator, &p->file->scene, &found);
+  carom_scene_options options = carom_scene_default_options();
+  options.bodies_only = true;
+  carom_status status = carom_scene_read(path, &options, &r->allocator, &p->file->scene, &found);
   for (int i = 0; i < found.count; i++) {
     const carom_diagnostic *d = &found.items[i];
     const char *file = carom_pool_text(&r->pool, d->file, strlen(d->file));

@@ -79,6 +79,8 @@ typedef struct carom_reader {
   carom_names charge_set_names;
   int charge_set_count;
 
+  int integrator;  // index; -1 when its name is unknown
+
   carom_scene *scene;
 } carom_reader;
 
@@ -196,6 +198,15 @@ void carom_read_granular(carom_reader *r);     // after the bodies: boundaries, 
 bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);
 carom_pose carom_circles_pose(const carom_array *array, int n);
 void carom_read_run(carom_reader *r);
+
+// ---- scene_integrator.c: what is read here is what the tables of the integrators say (step/honours.h)
+
+void carom_read_integrator(carom_reader *r);
+// Whether the integrator honours what was built, once it is.
+void carom_check_traits(carom_reader *r);
+// The item of `joints` that made a joint.
+const carom_node *carom_joint_node(const carom_reader *r, int joint);
+
 // False while the builder's body numbers may not match the scene's: check on, but build nothing more.
 bool carom_reader_building(const carom_reader *r);
 bool carom_find_body(carom_reader *r, const carom_node *node, int *body);  // by name; reports unknown ones

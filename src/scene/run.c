@@ -1,67 +1,8 @@
-// How a scene is run: integrator, duration, output, audit.
-#include <stdio.h>
-#include <string.h>
-
+// How a scene is run: duration, output, audit.
 #include "scene/reader.h"
 
 #define MOST_STEPS 1e12
-enum { FRAMES = 300, MOST_INTEGRATORS = 32 };  // frames recorded when the scene does not say
-
-static void read_integrator_name(carom_reader *r, const carom_node *node) {
-  const char *names[MOST_INTEGRATORS + 1] = {NULL};
-  for (int i = 0; i < MOST_INTEGRATORS && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
-  int index = -1;
-  if (carom_read_choice(r, node, names, &index) && index >= 0) r->scene->step.integrator = names[index];
-}
-
-static void read_law(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
-  static const char *const laws[] = {"generalized", "sum", "decomposition", "newton", "poisson", "plastic", NULL};
-  static const char *const conditions[] = {"hamiltonian", "discrete", NULL};
-  int law = (int)s->law, condition = (int)s->energy_condition;
-  if (carom_read_choice(r, f[KEY_INTEGRATOR_LAW], laws, &law)) s->law = (carom_impact_law)law;
-  if (carom_read_choice(r, f[KEY_INTEGRATOR_ENERGY_CONDITION], conditions, &condition))
-    s->energy_condition = (carom_energy_condition)condition;
-  carom_read_int(r, f[KEY_INTEGRATOR_MAX_IMPACTS], 1, 10000000, &s->max_impacts);
-}
-
-static void read_contact_solver(carom_reader *r, const carom_node *const *f, carom_step_options *s) {
-  static const char *const solvers[] = {"lemke",    "pgs",       "newton",   "apgd", "spg",
-                                        "interior", "tao-blmvm", "tao-tron", NULL};
-  static const char *const restitutions[] = {"newton", "poisson", NULL};
-  int solver = -1, restitution = s->poisson;
-  if (carom_read_choice(r, f[KEY_INTEGRATOR_SOLVER], solvers, &solver) && solver >= 0) s->solver = solvers[solver];
-  if (carom_read_choice(r, f[KEY_INTEGRATOR_RESTITUTION], restitutions, &restitution)) s->poisson = restitution == 1;
-  carom_read_number(r, f[KEY_INTEGRATOR_SOLVER_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->solver_tolerance);
-  carom_read_int(r, f[KEY_INTEGRATOR_SOLVER_ITERATIONS], 1, 100000000, &s->solver_iterations);
-  carom_read_int(r, f[KEY_INTEGRATOR_FRICTION_DIRECTIONS], 0, 64, &s->friction_directions);
-  carom_read_number(r, f[KEY_INTEGRATOR_ALPHA], CAROM_NUMBER, CAROM_POSITIVE, &s->alpha);
-  carom_read_number(r, f[KEY_INTEGRATOR_STIFFNESS], CAROM_STIFFNESS, CAROM_POSITIVE, &s->stiffness);
-  carom_read_number(r, f[KEY_INTEGRATOR_PENETRATION], CAROM_LENGTH, CAROM_POSITIVE, &s->penetration);
-}
-
-static void read_order(carom_reader *r, const carom_node *node, carom_step_options *s) {
-  if (!carom_read_int(r, node, 2, 6, &s->order) || s->order % 2 == 0) return;
-  carom_report(&r->reporter, node->place, "use 2, 4 or 6", "there is no 'order' %d", s->order);
-}
-
-static void read_integrator(carom_reader *r) {
-  static const char *const quadratures[] = {"endpoint", "midpoint", NULL};
-  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
-  carom_step_options *s = &r->scene->step;
-  if (!node || !carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) return;
-  int quadrature = (int)s->quadrature;
-  read_integrator_name(r, f[KEY_INTEGRATOR_NAME]);
-  carom_read_number(r, f[KEY_INTEGRATOR_STEP], CAROM_TIME, CAROM_POSITIVE, &s->step);
-  if (carom_read_choice(r, f[KEY_INTEGRATOR_QUADRATURE], quadratures, &quadrature))
-    s->quadrature = quadrature == 1 ? CAROM_QUADRATURE_MIDPOINT : CAROM_QUADRATURE_ENDPOINT;
-  read_order(r, f[KEY_INTEGRATOR_ORDER], s);
-  carom_read_int(r, f[KEY_INTEGRATOR_THREADS], 0, 1024, &s->threads);
-  carom_read_number(r, f[KEY_INTEGRATOR_TOLERANCE], CAROM_NUMBER, CAROM_POSITIVE, &s->tolerance);
-  carom_read_int(r, f[KEY_INTEGRATOR_MAX_ITERATIONS], 1, 100000, &s->max_iterations);
-  carom_read_int(r, f[KEY_INTEGRATOR_MAX_HALVINGS], 0, 30, &s->max_halvings);
-  read_law(r, f, s);
-  read_contact_solver(r, f, s);
-}
+enum { FRAMES = 300 };  // frames recorded when the scene does not say
 
 static bool is_whole(double ratio) { return fabs(ratio - round(ratio)) <= 1e-9 * fmax(1, ratio); }
 
@@ -137,7 +78,7 @@ static void read_audit(carom_reader *r) {
 
 void carom_read_run(carom_reader *r) {
   r->scene->duration = 10;
-  read_integrator(r);
+  carom_read_integrator(r);
   read_duration(r);
   read_output(r);
   read_audit(r);

@@ -7,9 +7,11 @@
 #include "base/tape.h"
 #include "carom/step.h"
 #include "contact/ledger.h"
+#include "step/honours.h"
 
 typedef struct carom_integrator {
   const char *name, *summary;
+  const carom_honours *honours;  // which options and traits; see honours.h
   // Lays all scratch out. Called twice: first with an arena that only counts and gives null, then for good; what it is
   // given the second time is all zero.
   void (*push)(carom_stepper *stepper, carom_arena *arena);
@@ -27,13 +29,23 @@ typedef struct carom_integrator {
   bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
 } carom_integrator;
 
-extern const carom_integrator carom_integrator_variational;
-extern const carom_integrator carom_integrator_cone;
-extern const carom_integrator carom_integrator_exact;
-extern const carom_integrator carom_integrator_moreau, carom_integrator_index2, carom_integrator_index3;
-extern const carom_integrator carom_integrator_dcr;
-extern const carom_integrator carom_integrator_newmark;
-extern const carom_integrator carom_integrator_potential;
+// One line each; all else of an integrator is in its folder, src/step/<name> (those of two indices in that of moreau).
+#define CAROM_INTEGRATORS(X) \
+  X(variational)             \
+  X(exact)                   \
+  X(dcr)                     \
+  X(potential)               \
+  X(newmark)                 \
+  X(moreau)                  \
+  X(cone)                    \
+  X(index2)                  \
+  X(index3)
+
+#define CAROM_DECLARE_INTEGRATOR(name)                   \
+  extern const carom_integrator carom_integrator_##name; \
+  extern const carom_honours carom_honours_##name;
+CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
+#undef CAROM_DECLARE_INTEGRATOR
 
 // An integrator with contacts takes its smooth motion from the variational one: its push, prepare, remember and release
 // call those of carom_integrator_variational first, and its advance calls that one's advance for a time of any length.

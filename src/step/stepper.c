@@ -1,77 +1,9 @@
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 #include "step/step.h"
 #include "step/variational/composition.h"
-
-// One line each; an integrator's file is where it is.
-static const carom_integrator *const integrators[] = {
-    &carom_integrator_variational, &carom_integrator_exact,   &carom_integrator_dcr,
-    &carom_integrator_potential,   &carom_integrator_newmark, &carom_integrator_moreau,
-    &carom_integrator_cone,        &carom_integrator_index2,  &carom_integrator_index3,
-};
-enum { INTEGRATOR_COUNT = sizeof integrators / sizeof *integrators };
-
-const char *carom_integrator_name(int index) {
-  return index >= 0 && index < INTEGRATOR_COUNT ? integrators[index]->name : NULL;
-}
-
-const char *carom_integrator_summary(int index) {
-  return index >= 0 && index < INTEGRATOR_COUNT ? integrators[index]->summary : NULL;
-}
-
-carom_step_options carom_step_default_options(void) {
-  return (carom_step_options){.integrator = "variational",
-                              .step = 1e-3,
-                              .quadrature = CAROM_QUADRATURE_ENDPOINT,
-                              .order = 2,
-                              .threads = 1,
-                              .tolerance = 1e-14,
-                              .max_iterations = 50,
-                              .max_halvings = 6,
-                              .max_impacts = 1000,
-                              .alpha = 1,
-                              .friction_directions = -1};
-}
-
-static const carom_integrator *find_integrator(const char *name) {
-  for (int i = 0; i < INTEGRATOR_COUNT; i++)
-    if (strcmp(integrators[i]->name, name) == 0) return integrators[i];
-  return NULL;
-}
-
-static carom_status check_options(const carom_step_options *options, carom_error *error) {
-  if (!options->integrator || !find_integrator(options->integrator)) {
-    char list[200] = "";
-    for (int i = 0; i < INTEGRATOR_COUNT; i++)
-      snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", integrators[i]->name);
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; there are %s",
-                      options->integrator ? options->integrator : "(null)", list);
-  }
-  if (!(options->step > 0) || isinf(options->step))
-    return carom_fail(error, CAROM_ERR_NUMBER, "the step is %g s, expected more than 0", options->step);
-  if (!(options->tolerance > 0) || options->max_iterations < 1)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "tolerance %g and max_iterations %d must be positive",
-                      options->tolerance, options->max_iterations);
-  if (!carom_composition_of(options->order))
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the order is %d, expected 2, 4 or 6", options->order);
-  if (options->max_halvings < 0 || options->max_halvings > 20)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "max_halvings is %d, expected 0 to 20", options->max_halvings);
-  if (options->threads < 0 || options->threads > 1024)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "threads is %d, expected 0 (all) to 1024", options->threads);
-  return CAROM_OK;
-}
-
-// Nothing should fall through a wall that an integrator does not see.
-static carom_status check_boundaries(const carom_model *model, const char *name, carom_error *error) {
-  if (model->boundary_count + model->recirculation_count == 0) return CAROM_OK;
-  if (find_integrator(name) == &carom_integrator_cone) return CAROM_OK;
-  return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                    "boundaries and recirculation are for the integrator cone; '%s' does not see them", name);
-}
 
 // The runtime makes its threads at the first parallel region; better here than in the first step.
 static void wake_threads(int threads) {
@@ -94,8 +26,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   *stepper = NULL;
   carom_step_options o = options ? *options : carom_step_default_options();
-  carom_status status = check_options(&o, error);
-  if (status == CAROM_OK) status = check_boundaries(model, o.integrator, error);
+  carom_status status = carom_step_check(model, &o, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_stepper *s = CAROM_NEW(&a, carom_stepper, 1);
@@ -103,7 +34,7 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
   s->allocator = a;
   s->model = model;
   s->options = o;
-  s->integrator = find_integrator(o.integrator);
+  s->integrator = carom_integrator_at(carom_integrator_find(o.integrator));
   s->options.integrator = s->integrator->name;  // the caller's string may go away
   s->threads = carom_thread_count(o.threads);
   wake_threads(s->threads);

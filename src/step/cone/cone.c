@@ -100,38 +100,18 @@ static void list_fixed_parts(carom_cone *c) {
 
 // ---- options ------------------------------------------------------------------------------------------------------
 
-static carom_status read_options(const carom_step_options *o, int threads, carom_cone *c, carom_error *error) {
+static void read_options(const carom_step_options *o, int threads, carom_cone *c) {
   c->options = carom_qp_default_options();
   c->options.warm_start = true;
   c->options.threads = threads;
   c->options.max_iterations = o->solver_iterations;
   c->exacting = o->solver_tolerance > 0;
   if (c->exacting) c->options.tolerance = c->options.gap_tolerance = o->solver_tolerance;
-  if (o->solver && !carom_qp_method_by_name(o->solver, &c->options.method))
-    return carom_fail(
-        error, CAROM_ERR_ARGUMENT,
-        "no contact solver of 'cone' is named '%s'; there are pgs, apgd, spg, interior, tao-blmvm, tao-tron",
-        o->solver);
-  if (!carom_qp_method_available(c->options.method))
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the contact solver %s is not in this build",
-                      carom_qp_method_name(c->options.method));
-  int p = o->friction_directions;
+  if (o->solver) carom_qp_method_by_name(o->solver, &c->options.method);
   bool tao = c->options.method == CAROM_QP_BLMVM || c->options.method == CAROM_QP_TRON;
-  if (p == 1 || p == 2 || p < -1 || p > 64)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "friction_directions is %d, expected 0 (exact cone) or 3 to 64", p);
-  if (tao || p > 0) {
-    c->options.cone = CAROM_QP_GENERATORS;
-    c->options.generators = p > 0 ? p : 3;
-  }
-  return CAROM_OK;
-}
-
-static carom_status check_model(const carom_model *m, carom_error *error) {
-  for (int i = 0; i < m->body_count; i++)
-    if (!m->bodies[i].fixed && m->bodies[i].part_count == 0 && m->boundary_count > 0)
-      return carom_fail(error, CAROM_ERR_GEOMETRY, "body '%s' has no shape: it would fall through the boundaries",
-                        m->bodies[i].name);
-  return CAROM_OK;
+  if (!tao && o->friction_directions <= 0) return;
+  c->options.cone = CAROM_QP_GENERATORS;
+  c->options.generators = o->friction_directions > 0 ? o->friction_directions : 3;
 }
 
 static void push(carom_stepper *stepper, carom_arena *arena) {
@@ -155,10 +135,9 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_dmv_bodies_fill(&c->bodies, m, c->dmv_memory);
   number_bodies(c);
   look_for_one_material(c);
-  carom_status status = read_options(&stepper->options, stepper->threads, c, error);
+  read_options(&stepper->options, stepper->threads, c);
   c->swept = c->grains && !c->exacting && !stepper->options.solver && c->options.cone == CAROM_QP_CIRCULAR;
-  if (status == CAROM_OK) status = check_model(m, error);
-  if (status == CAROM_OK) status = carom_contacts_create(m, &c->allocator, &c->parts, error);
+  carom_status status = carom_contacts_create(m, &c->allocator, &c->parts, error);
   if (status == CAROM_OK) list_fixed_parts(c);
   if (status == CAROM_OK && c->grains)
     status = carom_grain_grid_create(&c->grid, m->moving_count, &c->allocator, error);
@@ -382,6 +361,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 const carom_integrator carom_integrator_cone = {
     .name = "cone",
     .summary = "many bodies in contact: one convex quadratic program over friction cones per step",
+    .honours = &carom_honours_cone,
     .push = push,
     .prepare = prepare,
     .advance = advance,

@@ -297,6 +297,7 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
 const carom_integrator carom_integrator_dcr = {
     .name = "dcr",
     .summary = "collisions at the end of the step: closest-point projection, then the impact law; rest and friction",
+    .honours = &carom_honours_dcr,
     .push = push,
     .prepare = prepare,
     .advance = advance,

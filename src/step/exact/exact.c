@@ -62,23 +62,6 @@ static void make_bodies(carom_exact *e) {
     }
 }
 
-static carom_status refuse(const carom_stepper *stepper, carom_error *error) {
-  const carom_model *model = stepper->model;
-  if (stepper->options.energy_condition == CAROM_ENERGY_DISCRETE && stepper->options.order > 2)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "the discrete energy is that of steps of order 2: leave the order at 2, or use the energy "
-                      "condition 'hamiltonian'");
-  for (int i = 0; i < model->drive_count; i++) {
-    const carom_body *body = &model->bodies[model->drives[i].body];
-    if (model->drives[i].angular_velocity != 0 && isinf(body->bounding_radius))
-      return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                        "the integrator 'exact' cannot turn body '%s', which has no bounds: give it a finite shape, or "
-                        "use 'dcr'",
-                        body->name);
-  }
-  return CAROM_OK;
-}
-
 static void push(carom_stepper *stepper, carom_arena *arena) {
   int n = stepper->model->body_count;
   carom_integrator_variational.push(stepper, arena);
@@ -102,7 +85,6 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_exact *e = stepper->work;
   int n = model->body_count;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
-  if (status == CAROM_OK) status = refuse(stepper, error);
   if (status != CAROM_OK) return status;
   e->allocator = stepper->allocator;
   e->whole = carom_fields_present(model) || model->joint_count > 0;
@@ -581,6 +563,7 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
 const carom_integrator carom_integrator_exact = {
     .name = "exact",
     .summary = "collision times as unknowns: between impacts as 'variational', at impacts momenta jump by a law",
+    .honours = &carom_honours_exact,
     .push = push,
     .prepare = prepare,
     .advance = advance,

@@ -355,19 +355,8 @@ static bool bounces(const carom_model *model) {
   return false;
 }
 
-static carom_status check_options(const carom_step_options *o, carom_error *error) {
-  if (!(o->alpha > 0 && o->alpha <= 1))
-    return carom_fail(error, CAROM_ERR_NUMBER, "alpha is %g, expected above 0 and up to 1", o->alpha);
-  if (o->solver && strcmp(o->solver, "lemke") != 0 && strcmp(o->solver, "pgs") != 0 && strcmp(o->solver, "newton") != 0)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "moreau has no solver '%s'; there are lemke, pgs and newton",
-                      o->solver);
-  return CAROM_OK;
-}
-
 static carom_status prepare_parts(carom_stepper *stepper, bool contact_free, carom_error *error) {
   const carom_model *model = stepper->model;
-  carom_status status = check_options(&stepper->options, error);
-  if (status != CAROM_OK) return status;
   carom_moreau *m = stepper->work;
   m->options = &stepper->options;
   m->allocator = stepper->allocator;
@@ -375,7 +364,7 @@ static carom_status prepare_parts(carom_stepper *stepper, bool contact_free, car
   m->loads_present = carom_fields_present(model);
   m->restitution = !contact_free && (bounces(model) || stepper->options.alpha < 1);
   int bodies = model->body_count, joints = model->joint_count;
-  status = carom_state_create(bodies, joints, &stepper->allocator, &m->star, error);
+  carom_status status = carom_state_create(bodies, joints, &stepper->allocator, &m->star, error);
   if (status == CAROM_OK) status = carom_state_create(bodies, joints, &stepper->allocator, &m->origin, error);
   if (status == CAROM_OK && !contact_free)
     status = carom_contacts_create(model, &stepper->allocator, &m->contacts, error);
@@ -411,6 +400,7 @@ const carom_integrator carom_integrator_moreau = {
     .summary =
         "complementarity: the linearly implicit alpha-family with "
         "friction, joints, restitution; rests for ever",
+    .honours = &carom_honours_moreau,
     .push = push,
     .prepare = prepare,
     .advance = advance,
@@ -423,6 +413,7 @@ const carom_integrator carom_integrator_index2 = {
     .summary =
         "joints by their velocities (index-2 DAE), alpha-family; "
         "contacts are not seen",
+    .honours = &carom_honours_index2,
     .push = push,
     .prepare = prepare_joints_alone,
     .advance = advance_index2,
@@ -435,6 +426,7 @@ const carom_integrator carom_integrator_index3 = {
     .summary =
         "joints by their positions (index-3 DAE), alpha-family; "
         "contacts are not seen",
+    .honours = &carom_honours_index3,
     .push = push,
     .prepare = prepare_joints_alone,
     .advance = advance_index3,

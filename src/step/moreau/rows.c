@@ -11,8 +11,6 @@
 #include "solve/lcp_kernels.h"
 #include "step/moreau/moreau.h"
 
-enum { DIRECTIONS_MAX = 64 };
-
 static const double pi = 3.14159265358979323846;
 
 // ---- sizes ----------------------------------------------------------------------------------------------------------
@@ -21,7 +19,7 @@ int carom_moreau_directions(const carom_moreau *m, const carom_moreau_item *item
   if (item->tangents == 0) return 0;
   if (item->tangents == 1) return 2;
   int asked = m->options->friction_directions;
-  return asked <= 0 ? 4 : asked < 3 ? 3 : asked > DIRECTIONS_MAX ? DIRECTIONS_MAX : asked;
+  return asked <= 0 ? 4 : asked;
 }
 
 static int pairs_of(const carom_moreau *m, const carom_moreau_item *item) {

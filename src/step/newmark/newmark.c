@@ -44,9 +44,6 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
   newmark *w = stepper->work;
-  if (model->joint_count > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "newmark moves free bodies only, and this model has joints: use `potential` or `dcr`");
   w->fields = carom_fields_present(model);
   return carom_contact_potential_create(model, &stepper->allocator, &w->contact, error);
 }
@@ -191,6 +188,7 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
 const carom_integrator carom_integrator_newmark = {
     .name = "newmark",
     .summary = "explicit Newmark (beta 0, gamma 1/2) with the contact potential, for comparison",
+    .honours = &carom_honours_newmark,
     .push = push,
     .prepare = prepare,
     .advance = advance,

@@ -103,6 +103,7 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
 const carom_integrator carom_integrator_potential = {
     .name = "potential",
     .summary = "soft contacts: contact potential on the overlap, drag for restitution; needs small steps",
+    .honours = &carom_honours_potential,
     .push = push,
     .prepare = prepare,
     .advance = advance,

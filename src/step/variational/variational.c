@@ -467,6 +467,7 @@ const carom_integrator carom_integrator_variational = {
     .summary =
         "free and jointed bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not "
         "seen",
+    .honours = &carom_honours_variational,
     .push = push,
     .prepare = prepare,
     .may_fail = may_fail,

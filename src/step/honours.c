@@ -1,0 +1,177 @@
+// One verdict on options and models for all who ask, with one message.
+#include "step/honours.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "step/step.h"
+
+enum { MOST_INTEGRATORS = 64 };
+
+static const carom_honours *honours_of(int integrator) {
+  const carom_integrator *i = carom_integrator_at(integrator);
+  return i ? i->honours : NULL;
+}
+
+bool carom_integrator_takes(int integrator, carom_option option, carom_allowed *allowed) {
+  const carom_honours *h = honours_of(integrator);
+  if (!h || option < 0 || option >= CAROM_OPTION_COUNT) return false;
+  if (allowed) *allowed = h->options[option];
+  return h->options[option].honoured;
+}
+
+bool carom_integrator_honours(int integrator, carom_trait trait) {
+  const carom_honours *h = honours_of(integrator);
+  return h && trait >= 0 && trait < CAROM_TRAIT_COUNT && h->traits[trait];
+}
+
+// ---- who does
+// --------------------------------------------------------------------------------------------------------
+
+// "a, b and c do", "a does" or "no integrator does".
+static void say_who(const bool *able, const char *verb_of_many, const char *verb_of_one, char *text, size_t size) {
+  int count = 0, said = 0;
+  for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++) count += able[i];
+  text[0] = '\0';
+  for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++) {
+    if (!able[i]) continue;
+    const char *before = said == 0 ? "" : said + 1 < count ? ", " : " and ";
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s%s", before, carom_integrator_name(i));
+    said++;
+  }
+  size_t n = strlen(text);
+  snprintf(text + n, size - n, "%s %s", count == 0 ? "no integrator" : "", count > 1 ? verb_of_many : verb_of_one);
+}
+
+static void say_who_takes(carom_option option, char *text, size_t size) {
+  bool able[MOST_INTEGRATORS] = {0};
+  for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++)
+    able[i] = carom_integrator_takes(i, option, NULL);
+  say_who(able, "do", "does", text, size);
+}
+
+static void say_who_honours(carom_trait trait, char *text, size_t size) {
+  bool able[MOST_INTEGRATORS] = {0};
+  for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++) able[i] = carom_integrator_honours(i, trait);
+  say_who(able, "do", "does", text, size);
+}
+
+// "; a and b take it", or nothing when none does.
+static void say_who_takes_value(carom_option option, carom_value value, char *text, size_t size) {
+  bool able[MOST_INTEGRATORS] = {0}, any = false;
+  for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++)
+    any |= able[i] = carom_allowed_has(&honours_of(i)->options[option], value);
+  text[0] = '\0';
+  if (!any) return;
+  snprintf(text, size, "; ");
+  say_who(able, "take it", "takes it", text + 2, size - 2);
+}
+
+// ---- options
+// ---------------------------------------------------------------------------------------------------------
+
+static carom_status refuse_value(int integrator, carom_option option, carom_value value, carom_error *error) {
+  const carom_allowed *a = &honours_of(integrator)->options[option];
+  const carom_option_info *info = carom_option_describe(option);
+  char allowed[300], got[100], others[300];
+  carom_allowed_format(a, allowed, sizeof allowed);
+  if (value.word)
+    snprintf(got, sizeof got, "'%.60s'", value.word);
+  else
+    snprintf(got, sizeof got, "%.12g%s%s", value.number, info->unit[0] ? " " : "", info->unit);
+  say_who_takes_value(option, value, others, sizeof others);
+  bool number = !a->words && a->stride == 0;
+  return carom_fail(error, number ? CAROM_ERR_NUMBER : CAROM_ERR_ARGUMENT, "'%s' must be %s, got %s%s%s%s%s",
+                    info->name, allowed, got, others[0] ? ", with the integrator '" : "",
+                    others[0] ? carom_integrator_name(integrator) : "", others[0] ? "'" : "", others);
+}
+
+carom_status carom_check_option(int integrator, carom_option option, carom_value value, carom_error *error) {
+  const carom_honours *h = honours_of(integrator);
+  if (!h->options[option].honoured) {
+    char others[300];
+    say_who_takes(option, others, sizeof others);
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour '%s'; %s",
+                      carom_integrator_name(integrator), carom_option_describe(option)->name, others);
+  }
+  if (!carom_allowed_has(&h->options[option], value)) return refuse_value(integrator, option, value, error);
+  if (option == CAROM_OPTION_SOLVER && h->has_solver && !h->has_solver(value.word))
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the contact solver %s is not in this build", value.word);
+  return CAROM_OK;
+}
+
+static bool holds(const carom_setting *setting, const carom_step_options *options, const bool *set) {
+  return set[setting->option] && carom_allowed_has(&setting->values, carom_option_get(options, setting->option));
+}
+
+int carom_find_conflict(int integrator, const carom_step_options *options, const bool set[CAROM_OPTION_COUNT],
+                        carom_error *error) {
+  const carom_honours *h = honours_of(integrator);
+  for (int i = 0; i < h->conflict_count; i++) {
+    const carom_conflict *c = &h->conflicts[i];
+    if (!holds(&c->one, options, set) || !holds(&c->other, options, set)) continue;
+    char one[300], other[300];
+    carom_allowed_format(&c->one.values, one, sizeof one);
+    carom_allowed_format(&c->other.values, other, sizeof other);
+    carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' cannot honour '%s' (%s) together with '%s' (%s): %s",
+               carom_integrator_name(integrator), carom_option_describe(c->other.option)->name, other,
+               carom_option_describe(c->one.option)->name, one, c->reason);
+    return (int)c->other.option;
+  }
+  return -1;
+}
+
+static carom_status check_options(int integrator, const carom_step_options *options, carom_error *error) {
+  bool set[CAROM_OPTION_COUNT];
+  for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
+    set[i] = carom_option_is_set(options, (carom_option)i);
+    if (!set[i]) continue;
+    carom_value value = carom_option_get(options, (carom_option)i);
+    carom_status status = carom_check_option(integrator, (carom_option)i, value, error);
+    if (status != CAROM_OK) return status;
+  }
+  return carom_find_conflict(integrator, options, set, error) < 0 ? CAROM_OK : CAROM_ERR_UNSUPPORTED;
+}
+
+// ---- models
+// ----------------------------------------------------------------------------------------------------------
+
+carom_status carom_check_trait(int integrator, carom_trait trait, const carom_model *model, int *user,
+                               carom_error *error) {
+  *user = -1;
+  if (carom_integrator_honours(integrator, trait)) return CAROM_OK;
+  *user = carom_model_uses(model, trait);
+  if (*user < 0) return CAROM_OK;
+  char whose[300], others[300];
+  carom_trait_explain(model, trait, *user, whose, sizeof whose);
+  say_who_honours(trait, others, sizeof others);
+  return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour %s%s; %s",
+                    carom_integrator_name(integrator), carom_trait_describe(trait)->name, whose, others);
+}
+
+static carom_status check_model(int integrator, const carom_model *model, carom_error *error) {
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < CAROM_TRAIT_COUNT && status == CAROM_OK; i++) {
+    int user;
+    if (!carom_trait_only_warned((carom_trait)i))
+      status = carom_check_trait(integrator, (carom_trait)i, model, &user, error);
+  }
+  return status;
+}
+
+static carom_status unknown_integrator(const char *name, carom_error *error) {
+  bool all[MOST_INTEGRATORS];
+  char list[300];
+  for (int i = 0; i < MOST_INTEGRATORS; i++) all[i] = true;
+  say_who(all, "are there", "is there", list, sizeof list);
+  return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; %s", name ? name : "(null)", list);
+}
+
+carom_status carom_step_check(const carom_model *model, const carom_step_options *options, carom_error *error) {
+  int integrator = carom_integrator_find(options->integrator);
+  if (integrator < 0) return unknown_integrator(options->integrator, error);
+  carom_status status = check_options(integrator, options, error);
+  return status == CAROM_OK && model ? check_model(integrator, model, error) : status;
+}

@@ -1,0 +1,144 @@
+// What an integrator honours, as data: one table a folder (src/step/<name>/honours.c), read by carom_stepper_create, by
+// the readers of scenes, by `carom integrators` and by the documentation. What is not in it is refused.
+//
+// A table is put together of the rows below and of rows of its own:
+//
+//     const carom_honours carom_honours_dcr = {
+//         .options = {CAROM_TAKES_STEPS, CAROM_TAKES_FLOW, [CAROM_OPTION_LAW] = CAROM_WORDS(carom_law_words)},
+//         .traits = {CAROM_SEES_FORCES, CAROM_SEES_JOINTS, [CAROM_TRAIT_CONTACTS] = true},
+//     };
+#ifndef CAROM_SRC_STEP_HONOURS_H
+#define CAROM_SRC_STEP_HONOURS_H
+
+#include <math.h>
+
+#include "carom/step.h"
+
+// An option that is among these values.
+typedef struct carom_setting {
+  carom_option option;
+  carom_allowed values;
+} carom_setting;
+
+// Two settings that are fine by themselves and cannot be had together.
+typedef struct carom_conflict {
+  carom_setting one, other;
+  const char *reason;
+} carom_conflict;
+
+typedef struct carom_honours {
+  carom_allowed options[CAROM_OPTION_COUNT];  // those that are left out are not honoured
+  bool traits[CAROM_TRAIT_COUNT];             // likewise
+  const carom_conflict *conflicts;            // (conflict_count)
+  int conflict_count;
+  bool (*has_solver)(const char *name);  // whether this build has a solver of the table; null: it has them all
+} carom_honours;
+
+// ---- what an option may be -----------------------------------------------------------------------------------------
+// clang-format off
+#define CAROM_WORDS(list) {.honoured = true, .words = (list)}
+#define CAROM_WHOLE(from, to) {.honoured = true, .least = (from), .most = (to), .stride = 1}
+#define CAROM_EVERY(by, from, to) {.honoured = true, .least = (from), .most = (to), .stride = (by)}
+#define CAROM_ZERO_OR(from, to) {.honoured = true, .least = (from), .most = (to), .stride = 1, .or_zero = true}
+#define CAROM_ABOVE(from, to) {.honoured = true, .least = (from), .most = (to), .above = true}
+#define CAROM_HOOK {.honoured = true}
+
+// ---- rows that several tables share --------------------------------------------------------------------------------
+
+// All that stepper.c does: the clock, threads and halved steps. More halvings than this would take hours, not help.
+#define CAROM_TAKES_STEPS                                    \
+  [CAROM_OPTION_STEP] = CAROM_ABOVE(0, INFINITY),            \
+  [CAROM_OPTION_THREADS] = CAROM_WHOLE(0, 1024),             \
+  [CAROM_OPTION_MAX_HALVINGS] = CAROM_WHOLE(0, 20)
+#define CAROM_TAKES_IMPLICIT_SOLVES                          \
+  [CAROM_OPTION_TOLERANCE] = CAROM_ABOVE(0, INFINITY),       \
+  [CAROM_OPTION_MAX_ITERATIONS] = CAROM_WHOLE(1, 100000)
+// Smooth motion by the variational integrator.
+#define CAROM_TAKES_FLOW                                     \
+  CAROM_TAKES_IMPLICIT_SOLVES,                               \
+  [CAROM_OPTION_QUADRATURE] = CAROM_WORDS(carom_quadrature_words), \
+  [CAROM_OPTION_ORDER] = CAROM_EVERY(2, 2, 6)
+#define CAROM_TAKES_LAW [CAROM_OPTION_LAW] = CAROM_WORDS(carom_law_words)
+#define CAROM_TAKES_POTENTIAL                                \
+  [CAROM_OPTION_STIFFNESS] = CAROM_ABOVE(0, INFINITY),       \
+  [CAROM_OPTION_PENETRATION] = CAROM_ABOVE(0, INFINITY)
+#define CAROM_ONE_STIFFNESS                                  \
+  {.one = {CAROM_OPTION_STIFFNESS, CAROM_ABOVE(0, INFINITY)}, \
+   .other = {CAROM_OPTION_PENETRATION, CAROM_ABOVE(0, INFINITY)}, \
+   .reason = "either follows from the other"}
+#define CAROM_TAKES_SOLVES                                   \
+  [CAROM_OPTION_SOLVER_TOLERANCE] = CAROM_ABOVE(0, INFINITY), \
+  [CAROM_OPTION_SOLVER_ITERATIONS] = CAROM_WHOLE(1, 100000000)
+#define CAROM_TAKES_DIRECTIONS [CAROM_OPTION_FRICTION_DIRECTIONS] = CAROM_ZERO_OR(3, 64)
+
+// All that carom_fields_evaluate gives.
+#define CAROM_SEES_FORCES                                    \
+  [CAROM_TRAIT_GRAVITY] = true,                            \
+  [CAROM_TRAIT_SPRINGS] = true,                            \
+  [CAROM_TRAIT_DAMPERS] = true,                            \
+  [CAROM_TRAIT_CHARGES] = true,                            \
+  [CAROM_TRAIT_APPLIED_FORCES] = true,                     \
+  [CAROM_TRAIT_PLANAR_SCENES] = true
+#define CAROM_SEES_JOINTS                                    \
+  [CAROM_TRAIT_SPHERICAL] = true,                          \
+  [CAROM_TRAIT_REVOLUTE] = true,                           \
+  [CAROM_TRAIT_PRISMATIC] = true,                          \
+  [CAROM_TRAIT_CYLINDRICAL] = true,                        \
+  [CAROM_TRAIT_PLANAR] = true,                             \
+  [CAROM_TRAIT_SCREW] = true,                              \
+  [CAROM_TRAIT_FIXED] = true,                              \
+  [CAROM_TRAIT_DISTANCE] = true,                           \
+  [CAROM_TRAIT_FORCE_MOTORS] = true,                       \
+  [CAROM_TRAIT_RATE_MOTORS] = true,                        \
+  [CAROM_TRAIT_POSITION_MOTORS] = true,                    \
+  [CAROM_TRAIT_JOINT_SPRINGS] = true
+// Contacts with restitution and friction in Coulomb's cone, of fixed, driven and moving bodies.
+#define CAROM_SEES_CONTACTS                                  \
+  [CAROM_TRAIT_CONTACTS] = true,                           \
+  [CAROM_TRAIT_RESTITUTION] = true,                        \
+  [CAROM_TRAIT_FRICTION_CONE] = true,                      \
+  [CAROM_TRAIT_DRIVES] = true
+// clang-format on
+
+// In the order of their enums.
+extern const char *const carom_quadrature_words[], *const carom_law_words[], *const carom_condition_words[];
+extern const char *const carom_restitution_words[];
+
+// ---- integrators.c
+
+struct carom_integrator;
+const struct carom_integrator *carom_integrator_at(int index);  // null past the last
+
+// ---- options.c: options by their numbers
+
+// A number, or a word when the option is one of several names. A word that is no name at all is null, with the number
+// that the enum had.
+typedef struct carom_value {
+  double number;
+  const char *word;
+} carom_value;
+
+carom_value carom_option_get(const carom_step_options *options, carom_option option);
+void carom_option_put(carom_step_options *options, carom_option option, carom_value value);  // one that is allowed
+bool carom_option_is_set(const carom_step_options *options, carom_option option);            // not the default
+bool carom_allowed_has(const carom_allowed *allowed, carom_value value);
+
+// ---- honours.c: one verdict and one message for all who ask
+
+// Whether the integrator takes this value.
+carom_status carom_check_option(int integrator, carom_option option, carom_value value, carom_error *error);
+// The first option, among those that are set, that does not go with another; -1, and no message, when all is well.
+int carom_find_conflict(int integrator, const carom_step_options *options, const bool set[CAROM_OPTION_COUNT],
+                        carom_error *error);
+// Whether the integrator honours the trait, or the model has it not. *user: see carom_model_uses.
+carom_status carom_check_trait(int integrator, carom_trait trait, const carom_model *model, int *user,
+                               carom_error *error);
+// Traits whose absence is worth a warning, not a refusal.
+bool carom_trait_only_warned(carom_trait trait);
+
+// ---- traits.c
+
+// " (joint 'pin'): what comes of it", as far as there is something to say.
+void carom_trait_explain(const carom_model *model, carom_trait trait, int user, char *text, size_t size);
+
+#endif

@@ -1,0 +1,233 @@
+// What a model asks of an integrator.
+#include <math.h>
+#include <stdio.h>
+
+#include "step/honours.h"
+
+// Which thing of the model has a trait, and how it is called in messages.
+typedef enum user_kind { NOTHING, A_BODY, A_JOINT, A_DRIVE, A_BOUNDARY } user_kind;
+
+typedef struct trait_row {
+  carom_trait_info info;
+  int (*first)(const carom_model *model, int detail);  // null: goes with contacts
+  int detail;
+  user_kind user;
+  const char *consequence;  // of going without; may be null
+} trait_row;
+
+// ---- bodies --------------------------------------------------------------------------------------------------------
+
+static bool solid(const carom_model *m, int body) { return m->bodies[body].part_count > 0; }
+
+static bool set_apart(const carom_model *m, int a, int b) {
+  for (int i = 0; i < m->apart_count; i++) {
+    const int *pair = m->aparts[i].body;
+    if ((pair[0] == a && pair[1] == b) || (pair[0] == b && pair[1] == a)) return true;
+  }
+  return false;
+}
+
+static bool may_touch_another(const carom_model *m, int body) {
+  for (int other = 0; other < m->body_count; other++)
+    if (other != body && solid(m, other) && !set_apart(m, body, other)) return true;
+  return false;
+}
+
+// Bodies with shapes, one of them moving. Where there are more of them than pairs that are held apart, it need not be
+// asked which.
+static int first_contact(const carom_model *m, int detail) {
+  double moving = 0, fixed = 0;
+  int first = -1;
+  (void)detail;
+  for (int i = 0; i < m->body_count; i++) {
+    if (!solid(m, i)) continue;
+    if (!m->bodies[i].fixed && first < 0) first = i;
+    *(m->bodies[i].fixed ? &fixed : &moving) += 1;
+  }
+  if (moving * (moving - 1) / 2 + moving * fixed > m->apart_count) return first;
+  for (int i = 0; i < m->body_count; i++)
+    if (!m->bodies[i].fixed && solid(m, i) && may_touch_another(m, i)) return i;
+  return -1;
+}
+
+static int first_bounded_point(const carom_model *m, int detail) {
+  (void)detail;
+  for (int i = 0; i < m->body_count && m->boundary_count > 0; i++)
+    if (!m->bodies[i].fixed && !solid(m, i)) return i;
+  return -1;
+}
+
+// ---- joints --------------------------------------------------------------------------------------------------------
+
+static int first_of_kind(const carom_model *m, int kind) {
+  for (int i = 0; i < m->joint_count; i++)
+    if ((int)m->joints[i].kind == kind) return i;
+  return -1;
+}
+
+static bool limited(const carom_coordinate *c) { return c->lower > -INFINITY || c->upper < INFINITY; }
+
+static int first_limited(const carom_model *m, int bouncing) {
+  for (int i = 0; i < m->joint_count; i++) {
+    const carom_coordinate *c[] = {&m->joints[i].slide, &m->joints[i].turn};
+    for (int k = 0; k < 2; k++)
+      if (limited(c[k]) && (!bouncing || c[k]->restitution > 0)) return i;
+  }
+  return -1;
+}
+
+// One that holds from the start is a joint as others are: nothing can open it unless another latch is gained.
+static int first_latch(const carom_model *m, int detail) {
+  (void)detail;
+  for (int i = 0; i < m->joint_count; i++)
+    if (m->joints[i].latch && !m->joints[i].engaged) return i;
+  return -1;
+}
+
+static int first_motor(const carom_model *m, int kind) {
+  for (int i = 0; i < m->joint_count; i++)
+    if ((int)m->joints[i].slide.motor == kind || (int)m->joints[i].turn.motor == kind) return i;
+  return -1;
+}
+
+static bool sprung(const carom_coordinate *c) { return c->stiffness > 0 || c->damping > 0; }
+
+static int first_sprung(const carom_model *m, int detail) {
+  (void)detail;
+  for (int i = 0; i < m->joint_count; i++)
+    if (sprung(&m->joints[i].slide) || sprung(&m->joints[i].turn)) return i;
+  return -1;
+}
+
+// ---- forces, walls and drives --------------------------------------------------------------------------------------
+
+static int first_gravity(const carom_model *m, int detail) {
+  (void)detail;
+  return cm_norm2(m->gravity) > 0 ? 0 : -1;
+}
+
+static int first_spring(const carom_model *m, int damped) {
+  for (int i = 0; i < m->spring_count; i++)
+    if (damped ? m->springs[i].damping > 0 : m->springs[i].stiffness > 0) return i;
+  return -1;
+}
+
+static int count_of(const carom_model *m, int trait) {
+  switch (trait) {
+    case CAROM_TRAIT_CHARGES:
+      return m->charge_count;
+    case CAROM_TRAIT_APPLIED_FORCES:
+      return m->force_count;
+    case CAROM_TRAIT_BOUNDARIES:
+      return m->boundary_count;
+    case CAROM_TRAIT_RECIRCULATION:
+      return m->recirculation_count;
+    default:
+      return 0;
+  }
+}
+
+static int first_of_count(const carom_model *m, int trait) { return count_of(m, trait) > 0 ? 0 : -1; }
+
+static int first_plane(const carom_model *m, int detail) {
+  (void)detail;
+  return m->planar ? 0 : -1;
+}
+
+static int first_drive(const carom_model *m, int unbounded) {
+  for (int i = 0; i < m->drive_count; i++) {
+    const carom_drive *d = &m->drives[i];
+    if (!unbounded || (d->angular_velocity != 0 && isinf(m->bodies[d->body].bounding_radius))) return i;
+  }
+  return -1;
+}
+
+// ---- the list ------------------------------------------------------------------------------------------------------
+
+static const trait_row traits[CAROM_TRAIT_COUNT] = {
+    [CAROM_TRAIT_CONTACTS] =
+        {{"contacts", "bodies that touch"}, first_contact, 0, A_BODY, "bodies pass through each other"},
+    [CAROM_TRAIT_RESTITUTION] = {{"restitution", "bodies that bounce"}, NULL, 0, NOTHING, NULL},
+    [CAROM_TRAIT_FRICTION_CONE] =
+        {{"friction, exact cone", "Coulomb friction in its round cone"}, NULL, 0, NOTHING, NULL},
+    [CAROM_TRAIT_FRICTION_PYRAMID] =
+        {{"friction, pyramid", "Coulomb friction in a polyhedral cone"}, NULL, 0, NOTHING, NULL},
+    [CAROM_TRAIT_SPHERICAL] =
+        {{"spherical joints", "points that stay together"}, first_of_kind, CAROM_JOINT_SPHERICAL, A_JOINT, NULL},
+    [CAROM_TRAIT_REVOLUTE] = {{"revolute joints", "hinges"}, first_of_kind, CAROM_JOINT_REVOLUTE, A_JOINT, NULL},
+    [CAROM_TRAIT_PRISMATIC] = {{"prismatic joints", "slides"}, first_of_kind, CAROM_JOINT_PRISMATIC, A_JOINT, NULL},
+    [CAROM_TRAIT_CYLINDRICAL] =
+        {{"cylindrical joints", "slides that turn"}, first_of_kind, CAROM_JOINT_CYLINDRICAL, A_JOINT, NULL},
+    [CAROM_TRAIT_PLANAR] =
+        {{"planar joints", "points that stay in a plane"}, first_of_kind, CAROM_JOINT_PLANAR, A_JOINT, NULL},
+    [CAROM_TRAIT_SCREW] = {{"screw joints", "slides tied to turns"}, first_of_kind, CAROM_JOINT_SCREW, A_JOINT, NULL},
+    [CAROM_TRAIT_FIXED] = {{"fixed joints", "nothing is free"}, first_of_kind, CAROM_JOINT_FIXED, A_JOINT, NULL},
+    [CAROM_TRAIT_DISTANCE] =
+        {{"distance joints", "massless links"}, first_of_kind, CAROM_JOINT_DISTANCE, A_JOINT, NULL},
+    [CAROM_TRAIT_LIMITS] = {{"limits of joints", "stops of a slide or turn"}, first_limited, false, A_JOINT, NULL},
+    [CAROM_TRAIT_BOUNCING_LIMITS] =
+        {{"limits that bounce", "stops with restitution"}, first_limited, true, A_JOINT, NULL},
+    [CAROM_TRAIT_LATCHES] = {{"latches", "joints that are gained by a collision"}, first_latch, 0, A_JOINT, NULL},
+    [CAROM_TRAIT_FORCE_MOTORS] =
+        {{"motors by force", "a force or torque along a coordinate"}, first_motor, CAROM_MOTOR_FORCE, A_JOINT, NULL},
+    [CAROM_TRAIT_RATE_MOTORS] = {{"motors by rate", "a prescribed rate"}, first_motor, CAROM_MOTOR_RATE, A_JOINT, NULL},
+    [CAROM_TRAIT_POSITION_MOTORS] =
+        {{"motors by position", "a prescribed coordinate"}, first_motor, CAROM_MOTOR_POSITION, A_JOINT, NULL},
+    [CAROM_TRAIT_JOINT_SPRINGS] =
+        {{"springs in joints", "stiffness and damping along a coordinate"}, first_sprung, 0, A_JOINT, NULL},
+    [CAROM_TRAIT_GRAVITY] = {{"gravity", "a uniform acceleration"}, first_gravity, 0, NOTHING, NULL},
+    [CAROM_TRAIT_SPRINGS] = {{"springs", "between two points"}, first_spring, false, NOTHING, NULL},
+    [CAROM_TRAIT_DAMPERS] = {{"dampers", "between two points"}, first_spring, true, NOTHING, NULL},
+    [CAROM_TRAIT_CHARGES] = {{"charges", "that act at a distance"}, first_of_count, CAROM_TRAIT_CHARGES, NOTHING, NULL},
+    [CAROM_TRAIT_APPLIED_FORCES] =
+        {{"applied forces", "and torques, with schedules"}, first_of_count, CAROM_TRAIT_APPLIED_FORCES, NOTHING, NULL},
+    [CAROM_TRAIT_DRIVES] = {{"driven bodies", "fixed bodies with a given motion"}, first_drive, false, A_DRIVE, NULL},
+    [CAROM_TRAIT_TURNING_PLANES] =
+        {{"driven half-spaces that turn", "bodies without bounds, turned"}, first_drive, true, A_DRIVE, NULL},
+    [CAROM_TRAIT_BOUNDARIES] =
+        {{"boundaries", "walls that need not be convex"}, first_of_count, CAROM_TRAIT_BOUNDARIES, A_BOUNDARY, NULL},
+    [CAROM_TRAIT_BOUNDED_POINTS] = {{"bodies without a shape beside boundaries", "points that move"},
+                                    first_bounded_point,
+                                    0,
+                                    A_BODY,
+                                    "it would fall through"},
+    [CAROM_TRAIT_RECIRCULATION] = {{"recirculation", "grains that leave and come back"},
+                                   first_of_count,
+                                   CAROM_TRAIT_RECIRCULATION,
+                                   NOTHING,
+                                   NULL},
+    [CAROM_TRAIT_PLANAR_SCENES] = {{"planar scenes", "motion in the plane z = 0"}, first_plane, 0, NOTHING, NULL},
+};
+
+const carom_trait_info *carom_trait_describe(int which) {
+  return which >= 0 && which < CAROM_TRAIT_COUNT ? &traits[which].info : NULL;
+}
+
+bool carom_trait_only_warned(carom_trait which) { return which == CAROM_TRAIT_CONTACTS; }
+
+int carom_model_uses(const carom_model *model, carom_trait which) {
+  const trait_row *f = &traits[which];
+  return f->first ? f->first(model, f->detail) : -1;
+}
+
+void carom_trait_explain(const carom_model *model, carom_trait which, int user, char *text, size_t size) {
+  const char *thing = NULL, *name = NULL, *consequence = traits[which].consequence;
+  switch (traits[which].user) {
+    case A_BODY:
+      thing = "body", name = model->bodies[user].name;
+      break;
+    case A_JOINT:
+      thing = "joint", name = model->joints[user].name;
+      break;
+    case A_DRIVE:
+      thing = "body", name = model->bodies[model->drives[user].body].name;
+      break;
+    case A_BOUNDARY:
+      thing = "boundary", name = model->boundaries[user].name;
+      break;
+    case NOTHING:
+      break;
+  }
+  int n = thing ? snprintf(text, size, " (%s '%.100s')", thing, name) : snprintf(text, size, "%s", "");
+  if (consequence) snprintf(text + n, size - (size_t)n, ": %s", consequence);
+}
