@@ -159,6 +159,8 @@ CAROM_API bool carom_integrator_takes(int integrator, carom_option option, carom
 CAROM_API bool carom_integrator_honours(int integrator, carom_trait trait);
 /// Writes "a whole number from 0 to 20" or the like into text, as snprintf does.
 CAROM_API int carom_allowed_format(const carom_allowed *allowed, char *text, size_t size);
+/// Writes what an integrator cannot honour together, and why, into text, as snprintf does; -1 past the last.
+CAROM_API int carom_integrator_conflict(int integrator, int index, char *text, size_t size);
 /// The first joint, drive, boundary, body, ... by which a model has a trait; -1 when it has not. Restitution and
 /// friction are -1 always: they go with contacts.
 CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);

@@ -33,6 +33,7 @@ int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_integrators(int argc, char **argv);
 
 // ---- options ----------------------------------------------------------------------------------------------
 

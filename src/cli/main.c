@@ -12,6 +12,7 @@ static const cli_verb verbs[] = {
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
     {"gap", "how far apart two shapes are, and where", cli_gap},
     {"compare", "run a scene by several integrators, side by side", cli_compare},
+    {"integrators", "what each integrator honours", cli_integrators},
     {"lcp", "solve complementarity problems from a file", cli_lcp},
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},
     {"demo", "list the built-in examples, or run one", cli_demo},
@@ -20,7 +21,7 @@ enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
 static void print_help(FILE *out) {
   fprintf(out, "carom %s: mechanics with impacts, audited\n\nusage: carom VERB [OPTIONS] ...\n\n", carom_version());
-  for (int i = 0; i < VERB_COUNT; i++) fprintf(out, "  %-8s %s\n", verbs[i].name, verbs[i].summary);
+  for (int i = 0; i < VERB_COUNT; i++) fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
   fprintf(out,
           "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
           "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"

@@ -102,6 +102,19 @@ carom_status carom_check_option(int integrator, carom_option option, carom_value
   return CAROM_OK;
 }
 
+static int format_conflict(const carom_conflict *c, char *text, size_t size) {
+  char one[300], other[300];
+  carom_allowed_format(&c->one.values, one, sizeof one);
+  carom_allowed_format(&c->other.values, other, sizeof other);
+  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe(c->other.option)->name, other,
+                  carom_option_describe(c->one.option)->name, one, c->reason);
+}
+
+int carom_integrator_conflict(int integrator, int index, char *text, size_t size) {
+  const carom_honours *h = honours_of(integrator);
+  return h && index >= 0 && index < h->conflict_count ? format_conflict(&h->conflicts[index], text, size) : -1;
+}
+
 static bool holds(const carom_setting *setting, const carom_step_options *options, const bool *set) {
   return set[setting->option] && carom_allowed_has(&setting->values, carom_option_get(options, setting->option));
 }
@@ -112,12 +125,10 @@ int carom_find_conflict(int integrator, const carom_step_options *options, const
   for (int i = 0; i < h->conflict_count; i++) {
     const carom_conflict *c = &h->conflicts[i];
     if (!holds(&c->one, options, set) || !holds(&c->other, options, set)) continue;
-    char one[300], other[300];
-    carom_allowed_format(&c->one.values, one, sizeof one);
-    carom_allowed_format(&c->other.values, other, sizeof other);
-    carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' cannot honour '%s' (%s) together with '%s' (%s): %s",
-               carom_integrator_name(integrator), carom_option_describe(c->other.option)->name, other,
-               carom_option_describe(c->one.option)->name, one, c->reason);
+    char text[800];
+    format_conflict(c, text, sizeof text);
+    carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' cannot honour %s", carom_integrator_name(integrator),
+               text);
     return (int)c->other.option;
   }
   return -1;

@@ -78,7 +78,7 @@ static const option_row options_table[CAROM_OPTION_COUNT] = {
                                   FLAG,
                                   AT(poisson),
                                   carom_restitution_words},
-    [CAROM_OPTION_FRICTION_DIRECTIONS] = {{"friction_directions", "", chosen,
+    [CAROM_OPTION_FRICTION_DIRECTIONS] = {{"friction_directions", "", "the integrator's choice (`moreau` 4, `cone` 0)",
                                            "edges of the friction pyramid; 0: the cone itself"},
                                           WHOLE,
                                           AT(friction_directions),
@@ -222,6 +222,7 @@ int carom_allowed_format(const carom_allowed *a, char *text, size_t size) {
   if (a->words) return format_choice(a, word_count(a->words), text, size);
   if (is_hook(a)) return snprintf(text, size, "a function");
   if (a->stride > 1) return format_choice(a, (int)((a->most - a->least) / a->stride) + 1, text, size);
+  if (a->stride == 1 && a->least == a->most) return snprintf(text, size, "%.0f", a->least);
   if (a->stride == 1)
     return snprintf(text, size, "%sa whole number from %.0f to %.0f", a->or_zero ? "0 or " : "", a->least, a->most);
   if (isinf(a->most)) return snprintf(text, size, "greater than %g", a->least);

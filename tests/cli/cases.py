@@ -616,7 +616,7 @@ def case_compare_answers_mistakes():
     assert "exakt" in carom("compare", scene, "-i", "exakt", code=2).stderr
     assert "--integrators" in carom("compare", scene, "-i", "exact,,dcr", code=2).stderr
     # an integrator that cannot do the step is told apart, not hidden
-    done = carom("compare", scene, "-i", "exact,potential", "--set", "integrator.stiffness=1e9", "-o", "p.html")
+    done = carom("compare", scene, "-i", "exact,potential", "--set", "integrator.for.potential.stiffness=1e9", "-o", "p.html")
     assert "stopped early" in done.stdout and "stiffness" in done.stderr, done.stdout + done.stderr
     assert "stopped early" in open("p.html").read()
 

@@ -35,7 +35,7 @@ static carom_scene *make_scene(void) {
                  "  - {name: hook, kind: revolute, between: [b2, b%d], latch: true}\n"
                  "forces:\n  springs:\n"
                  "    - {from: {body: b3, point: [0, 0.05, 0]}, to: {world: [7, 8, 9]}, stiffness: 10}\n"
-                 "integrator: {step: 1 ms}\n",
+                 "integrator: {name: exact, step: 1 ms}\n",
                  KINDS);
   carom_diagnostics found = {0};
   carom_scene *scene = NULL;

@@ -8,7 +8,7 @@
 #include "result_fixture.h"
 
 static const char scene_text[] =
-    "carom: 1\ntitle: smooth\ndefaults: {body: {density: 2}}\nbodies:\n"
+    "carom: 1\ntitle: smooth\nintegrator: {name: dcr}\ndefaults: {body: {density: 2}}\nbodies:\n"
     "  - {position: [0, 0, 0], shape: {ellipsoid: [0.3, 0.5, 0.9]}}\n"
     "  - {position: [3, 0, 0], shape: {cylinder: {radius: 0.3, height: 0.7, exact: true}}}\n"
     "  - {position: [6, 0, 0], shape: {cone: {radius: 0.4, height: 1.1, exact: true}}}\n"

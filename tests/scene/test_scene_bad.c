@@ -144,7 +144,7 @@ TEST(warnings_do_not_refuse) {
   carom_diagnostics d;
   const char *text =
       "carom: 1\nduration: 1.0005\noutput: {interval: 1.5 ms}\nbodies:\n"
-      "  - {name: a, shape: {sphere: 1}}\n  - {name: b, shape: {sphere: 2}}\n";
+      "  - {name: a, shape: {sphere: 1}}\n  - {name: b, shape: {sphere: 2}}\nintegrator: {name: dcr}\n";
   CHECK(parse(text, NULL, &d) == CAROM_OK);
   REQUIRE(d.count == 3 && d.error_count == 0);
   CHECK(d.items[0].warning && d.items[0].line == 2);

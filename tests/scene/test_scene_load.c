@@ -47,7 +47,7 @@ TEST(includes_find_their_neighbours) {
   put_file("parts/lib.yaml", "include: more.yaml\nshapes: {tetra: {mesh: {file: tetra.obj, scale: 2}}}\nduration: 5\n");
   put_file("parts/more.yaml", "constants: {x: 3}\nbodies: [{name: first, shape: {sphere: x}}]\n");
   put_file("scene.yaml",
-           "carom: 1\ninclude: [parts/lib.yaml]\nduration: 4\nbodies:\n"
+           "carom: 1\ninclude: [parts/lib.yaml]\nduration: 4\nintegrator: {name: dcr}\nbodies:\n"
            "  - {name: second, shape: tetra, density: 6, position: [x*3, 0, 0]}\n");
   carom_diagnostics d;
   carom_scene *s = read_scene("scene.yaml", &d);

@@ -745,7 +745,7 @@ TEST(orders_that_are_not_there_are_refused) {
     options.order = order;
     bool there = order == 2 || order == 4 || order == 6;
     CHECK((carom_stepper_create(w.model, &options, NULL, &stepper, &error) == CAROM_OK) == there);
-    if (!there) CHECK_CONTAINS(error.message, "expected 2, 4 or 6");
+    if (!there) CHECK_CONTAINS(error.message, "must be 2, 4 or 6");
     carom_stepper_destroy(stepper);
     options.integrator = "exact";
     options.energy_condition = CAROM_ENERGY_DISCRETE;

@@ -164,14 +164,14 @@ TEST(bad_options_are_refused) {
   } while (0)
   REFUSED(o.integrator = "euler", "no integrator is named 'euler'");
   REFUSED(o.integrator = NULL, "no integrator is named");
-  REFUSED(o.step = 0, "step is 0 s");
-  REFUSED(o.step = NAN, "step is");
-  REFUSED(o.step = INFINITY, "step is inf");
+  REFUSED(o.step = 0, "'step' must be greater than 0, got 0 s");
+  REFUSED(o.step = NAN, "got nan s");
+  REFUSED(o.step = INFINITY, "got inf s");
   REFUSED(o.tolerance = 0, "tolerance");
   REFUSED(o.max_iterations = 0, "max_iterations");
-  REFUSED(o.max_halvings = -1, "max_halvings is -1");
-  REFUSED(o.max_halvings = 21, "max_halvings is 21");
-  REFUSED(o.threads = -1, "threads is -1");
+  REFUSED(o.max_halvings = -1, "'max_halvings' must be a whole number from 0 to 20, got -1");
+  REFUSED(o.max_halvings = 21, "got 21");
+  REFUSED(o.threads = -1, "got -1");
 #undef REFUSED
   CHECK_TEXT(carom_integrator_name(0), "variational");
   CHECK(carom_integrator_name(-1) == NULL && carom_integrator_summary(1000) == NULL);

@@ -1,0 +1,252 @@
+// carom integrators: what each of them honours, as the library says it.
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum { WIDE = 42 };  // column of names
+
+static bool is_taken_by_all(carom_option option) {
+  for (int i = 0; carom_integrator_name(i); i++)
+    if (!carom_integrator_takes(i, option, NULL)) return false;
+  return true;
+}
+
+// ---- all of them, as a table for the terminal
+// ------------------------------------------------------------------------
+
+static void print_cell(int integrator, bool honoured) {
+  bool last = !carom_integrator_name(integrator + 1);
+  printf("  %-*s", last ? 0 : (int)strlen(carom_integrator_name(integrator)), honoured ? "yes" : "-");
+}
+
+static void print_heading(const char *title) {
+  printf("%-*s", WIDE, title);
+  for (int i = 0; carom_integrator_name(i); i++) printf("  %s", carom_integrator_name(i));
+  putchar('\n');
+}
+
+static void print_table(void) {
+  print_heading("options");
+  for (int o = 0; carom_option_describe(o); o++) {
+    printf("  %-*s", WIDE - 2, carom_option_describe(o)->name);
+    for (int i = 0; carom_integrator_name(i); i++) print_cell(i, carom_integrator_takes(i, (carom_option)o, NULL));
+    putchar('\n');
+  }
+  putchar('\n');
+  print_heading("what a model may have");
+  for (int t = 0; carom_trait_describe(t); t++) {
+    printf("  %-*s", WIDE - 2, carom_trait_describe(t)->name);
+    for (int i = 0; carom_integrator_name(i); i++) print_cell(i, carom_integrator_honours(i, (carom_trait)t));
+    putchar('\n');
+  }
+  printf("\n'carom integrators NAME' tells what the options of one may be.\n");
+}
+
+// ---- one of them
+// -----------------------------------------------------------------------------------------------------
+
+static void print_options_of(int integrator) {
+  for (int o = 0; carom_option_describe(o); o++) {
+    const carom_option_info *info = carom_option_describe(o);
+    carom_allowed allowed;
+    char text[300];
+    if (!carom_integrator_takes(integrator, (carom_option)o, &allowed)) continue;
+    carom_allowed_format(&allowed, text, sizeof text);
+    printf("  %-20s %s%s%s (default: %s)\n  %-20s   %s\n", info->name, text, info->unit[0] ? ", " : "", info->unit,
+           info->preset, "", info->summary);
+  }
+  char text[1000];
+  for (int c = 0; carom_integrator_conflict(integrator, c, text, sizeof text) >= 0; c++)
+    printf("  not together         %s\n", text);
+}
+
+static void print_traits_of(int integrator, bool honoured, const char *title) {
+  printf("\n%s\n", title);
+  for (int t = 0; carom_trait_describe(t); t++)
+    if (carom_integrator_honours(integrator, (carom_trait)t) == honoured)
+      printf("  %-*s %s\n", WIDE, carom_trait_describe(t)->name, carom_trait_describe(t)->summary);
+}
+
+static void print_one(int integrator) {
+  printf("%s: %s\n\noptions\n", carom_integrator_name(integrator), carom_integrator_summary(integrator));
+  print_options_of(integrator);
+  print_traits_of(integrator, true, "honours");
+  print_traits_of(integrator, false, "does not honour");
+}
+
+// ---- for the documentation
+// -------------------------------------------------------------------------------------------
+
+// Words in code type.
+static void print_allowed(const carom_allowed *allowed, const char *unit) {
+  char text[300];
+  carom_allowed_format(allowed, text, sizeof text);
+  if (!allowed->words) printf("%s%s%s", text, unit[0] ? ", " : "", unit);
+  for (int k = 0; allowed->words && allowed->words[k]; k++)
+    printf("%s`%s`", k == 0 ? "" : allowed->words[k + 1] ? ", " : " or ", allowed->words[k]);
+}
+
+static bool same_allowed(const carom_allowed *a, const carom_allowed *b) {
+  char one[300], other[300];
+  carom_allowed_format(a, one, sizeof one);
+  carom_allowed_format(b, other, sizeof other);
+  return strcmp(one, other) == 0;
+}
+
+// What the option may be: once, or by each integrator where they differ.
+static void print_range(carom_option option, const char *unit) {
+  carom_allowed first = {0}, a;
+  bool same = true;
+  for (int i = 0; carom_integrator_name(i); i++) {
+    if (!carom_integrator_takes(i, option, &a)) continue;
+    if (!first.honoured) first = a;
+    same = same && same_allowed(&first, &a);
+  }
+  if (same) print_allowed(&first, unit);
+  const char *before = "";
+  for (int i = 0; !same && carom_integrator_name(i); i++) {
+    if (!carom_integrator_takes(i, option, &a)) continue;
+    printf("%s%s: ", before, carom_integrator_name(i));
+    print_allowed(&a, unit);
+    before = "; ";
+  }
+}
+
+static void print_markdown_options(void) {
+  printf("| key | may be | default | meaning |\n|---|---|---|---|\n");
+  for (int o = 0; carom_option_describe(o); o++) {
+    const carom_option_info *info = carom_option_describe(o);
+    const char *before = ": ";
+    printf("| `%s` | ", info->name);
+    print_range((carom_option)o, info->unit);
+    printf(" | %s | %s", info->preset, info->summary);
+    for (int i = 0; !is_taken_by_all((carom_option)o) && carom_integrator_name(i); i++) {
+      if (!carom_integrator_takes(i, (carom_option)o, NULL)) continue;
+      printf("%s`%s`", before, carom_integrator_name(i));
+      before = ", ";
+    }
+    printf(" |\n");
+  }
+}
+
+static void print_markdown_traits(void) {
+  printf("\n| a model may have |");
+  for (int i = 0; carom_integrator_name(i); i++) printf(" `%s` |", carom_integrator_name(i));
+  printf("\n|---|");
+  for (int i = 0; carom_integrator_name(i); i++) printf("---|");
+  for (int t = 0; carom_trait_describe(t); t++) {
+    printf("\n| %s |", carom_trait_describe(t)->name);
+    for (int i = 0; carom_integrator_name(i); i++)
+      printf(" %s |", carom_integrator_honours(i, (carom_trait)t) ? "yes" : "-");
+  }
+  printf("\n\nNot together:\n\n");
+  char text[1000];
+  for (int i = 0; carom_integrator_name(i); i++)
+    for (int c = 0; carom_integrator_conflict(i, c, text, sizeof text) >= 0; c++)
+      printf("- `%s`: %s\n", carom_integrator_name(i), text);
+}
+
+// ---- for programs
+// ----------------------------------------------------------------------------------------------------
+
+static void put_option(cli_json *json, int integrator, int option) {
+  const carom_option_info *info = carom_option_describe(option);
+  carom_allowed a;
+  char text[300];
+  if (!carom_integrator_takes(integrator, (carom_option)option, &a)) return;
+  carom_allowed_format(&a, text, sizeof text);
+  cli_json_open(json, info->name, '{');
+  cli_json_text(json, "allowed", text);
+  cli_json_text(json, "unit", info->unit);
+  cli_json_text(json, "default", info->preset);
+  cli_json_text(json, "summary", info->summary);
+  if (a.words) {
+    cli_json_open(json, "words", '[');
+    for (int k = 0; a.words[k]; k++) cli_json_text(json, NULL, a.words[k]);
+    cli_json_close(json, ']');
+  } else if (a.most > a.least) {
+    cli_json_number(json, "least", a.least);
+    cli_json_number(json, "most", a.most);
+    cli_json_bool(json, "above", a.above);
+    cli_json_bool(json, "or_zero", a.or_zero);
+    cli_json_integer(json, "stride", a.stride);
+  }
+  cli_json_close(json, '}');
+}
+
+static void put_integrator(cli_json *json, int integrator) {
+  char text[1000];
+  cli_json_open(json, NULL, '{');
+  cli_json_text(json, "name", carom_integrator_name(integrator));
+  cli_json_text(json, "summary", carom_integrator_summary(integrator));
+  cli_json_open(json, "options", '{');
+  for (int o = 0; carom_option_describe(o); o++) put_option(json, integrator, o);
+  cli_json_close(json, '}');
+  cli_json_open(json, "not_together", '[');
+  for (int c = 0; carom_integrator_conflict(integrator, c, text, sizeof text) >= 0; c++)
+    cli_json_text(json, NULL, text);
+  cli_json_close(json, ']');
+  cli_json_open(json, "honours", '{');
+  for (int t = 0; carom_trait_describe(t); t++)
+    cli_json_bool(json, carom_trait_describe(t)->name, carom_integrator_honours(integrator, (carom_trait)t));
+  cli_json_close(json, '}');
+  cli_json_close(json, '}');
+}
+
+static void print_json(int only) {
+  cli_json json = cli_json_begin(stdout);
+  cli_json_open(&json, "integrators", '[');
+  for (int i = 0; carom_integrator_name(i); i++)
+    if (only < 0 || only == i) put_integrator(&json, i);
+  cli_json_close(&json, ']');
+  cli_json_end(&json);
+}
+
+// ---- the verb
+// --------------------------------------------------------------------------------------------------------
+
+static int unknown(const char *name) {
+  enum { MOST = 64 };
+  const char *names[MOST + 1] = {0};
+  for (int i = 0; i < MOST && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
+  const char *nearest = carom_nearest_word(name, names);
+  if (nearest)
+    cli_error("integrators: none is named '%s' (did you mean '%s'?)", name, nearest);
+  else
+    cli_error("integrators: none is named '%s'; 'carom integrators' lists them", name);
+  return EXIT_MISTAKE;
+}
+
+int cli_integrators(int argc, char **argv) {
+  const char *name = NULL;
+  bool json = false, markdown = false;
+  const cli_option options[] = {
+      {CLI_FLAG, 0, "markdown", NULL, "the tables of docs/integrators.md", &markdown},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
+      {CLI_END, 0, NULL, NULL, NULL, NULL},
+  };
+  const cli_syntax syntax = {
+      "integrators",
+      "[NAME] [OPTIONS]",
+      "Lists the integrators with the options and the traits of models that each honours, or all about one of them.\n"
+      "What an integrator does not honour is refused by 'carom check' and 'carom run'.",
+      options,
+      &name,
+      0,
+      1};
+  int code;
+  if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  int only = name ? carom_integrator_find(name) : -1;
+  if (name && only < 0) return unknown(name);
+  if (json) {
+    print_json(only);
+  } else if (markdown) {
+    print_markdown_options();
+    print_markdown_traits();
+  } else if (name) {
+    print_one(only);
+  } else {
+    print_table();
+  }
+  return EXIT_GOOD;
+}
