@@ -649,7 +649,6 @@ TEST(plans_need_no_integrator) {
 typedef struct outcome {
   bool failed;
   char message[1000];
-  int halvings, calls;
   carom_vec3 x, p, l;  // of body 0 at the end
   uint64_t hash;
 } outcome;
@@ -663,10 +662,8 @@ static outcome run_scene(const carom_scene *scene, int steps) {
     return o;
   }
   for (int i = 0; i < steps && !o.failed; i++) {
-    carom_step_report report = {0};
-    o.failed = carom_stepper_step(stepper, scene->state, &report, &error) != CAROM_OK;
+    o.failed = carom_stepper_step(stepper, scene->state, NULL, &error) != CAROM_OK;
     if (o.failed) snprintf(o.message, sizeof o.message, "%s", error.message);
-    if (report.halvings > o.halvings) o.halvings = report.halvings;
   }
   o.x = scene->state->x[0], o.p = scene->state->p[0], o.l = scene->state->l[0];
   o.hash = carom_state_hash(scene->state);
@@ -823,7 +820,7 @@ static const option_case option_cases[] = {
     {CAROM_OPTION_TOLERANCE, {"1e-14", "1e-3"}, SPRUNG, "", 0, 0, NULL},
     {CAROM_OPTION_MAX_ITERATIONS, {"50", "1"}, SPRUNG, "max_halvings: 0", 0, 0, NULL},
     {CAROM_OPTION_MAX_HALVINGS, {"0", "12"}, SPINNING, "", 0, 0, "variational exact dcr potential newmark cone"},
-    {CAROM_OPTION_MAX_HALVINGS, {"0", "6"}, STACK, "solver: pgs, solver_tolerance: 1e-300", 0, 0.5, "moreau"},
+    {CAROM_OPTION_MAX_HALVINGS, {"0", "6"}, STACK, "solver: pgs, solver_iterations: 50", 0, 0.5, "moreau"},
     {CAROM_OPTION_LAW, {"generalized", "plastic"}, OBLIQUE, "", 0.9, 0.5, NULL},
     {CAROM_OPTION_LAW, {"sum", "decomposition"}, OBLIQUE, "", 0.9, 0.5, NULL},
     {CAROM_OPTION_LAW, {"newton", "poisson"}, FLAT, "", 0.9, 0.5, NULL},
@@ -875,7 +872,7 @@ TEST(options_that_are_honoured_do_something) {
       if (!applies(i, c)) continue;
       outcome a = run_option(i, c, 0), b = run_option(i, c, 1);
       tried[c->option] = true;
-      if (a.failed == b.failed && a.hash == b.hash && a.halvings == b.halvings)
+      if (a.failed == b.failed && a.hash == b.hash && strcmp(a.message, b.message) == 0)
         test_fail(__FILE__, __LINE__, "%s: '%s' of %s or %s is the same%s%s", carom_integrator_name(i),
                   carom_option_describe((int)c->option)->name, c->values[0], c->values[1], a.failed ? ": " : "",
                   a.message);

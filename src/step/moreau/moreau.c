@@ -352,7 +352,7 @@ static bool bounces(const carom_model *model) {
     if (model->surfaces[i].surface.restitution > 0) return true;
   for (int i = 0; i < model->material_count; i++)
     if (model->materials[i].restitution > 0) return true;
-  return false;
+  return carom_model_uses(model, CAROM_TRAIT_BOUNCING_LIMITS) >= 0;
 }
 
 static carom_status prepare_parts(carom_stepper *stepper, bool contact_free, carom_error *error) {
