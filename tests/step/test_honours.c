@@ -397,6 +397,10 @@ TEST(options_for_another_integrator_wait) {
   REQUIRE(scene);
   CHECK(scene->step.order == 2 && scene->step.stiffness == 0);
   carom_scene_destroy(scene);
+  scene = parse_integrator("{name: moreau, order: 4, for: {moreau: {order: ~, alpha: 0.5}}}", &v);
+  REQUIRE(scene);
+  CHECK(scene->step.order == 2 && scene->step.alpha == 0.5);
+  carom_scene_destroy(scene);
   scene = parse_integrator("{name: potential, order: 4, for: {potential: {stiffness: 77}, dcr: {law: plastic}}}", &v);
   REQUIRE(scene);
   CHECK(scene->step.order == 4 && scene->step.stiffness == 77 && scene->step.law == CAROM_IMPACT_GENERALIZED);
@@ -732,6 +736,15 @@ TEST(limits_that_bounce_need_no_material) {
     }
     free_world(&w);
   }
+}
+
+// Limits of joints are as stiff as is safe when nothing has a shape and nothing moves.
+TEST(soft_limits_need_no_shapes) {
+  char text[TEXT];
+  write_scene(text, ARM "joints: [{kind: revolute, between: [world, a], at: [0, 0, 0], turn: {upper: 1}}]\n",
+              carom_integrator_find("potential"), 0, 0);
+  outcome o = run_text(text, SCENE_STEPS);
+  if (o.failed) test_fail(__FILE__, __LINE__, "%s", o.message);
 }
 
 // Not only differs: swings back.
