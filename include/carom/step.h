@@ -28,7 +28,7 @@ typedef enum carom_energy_condition {
 /// Is shown every contact problem of `moreau` before it is solved; the problem holds during the call only.
 typedef void carom_problem_sink(void *context, double time, const carom_lcp_problem *problem);
 
-/// Which integrator, and how. Begin with carom_step_default_options(). Which of these an integrator honours, and what
+/// Which integrator, and how. Begin with carom_step_default_options(). Which options an integrator honours, and what
 /// each may be, is in its table: see carom_integrator_takes below, or `carom integrators`. One that it does not honour
 /// must keep its default.
 typedef struct carom_step_options {
@@ -49,8 +49,7 @@ typedef struct carom_step_options {
   double alpha;                             ///< in (0, 1]; default 1
   bool poisson;                             ///< Poisson's restitution instead of Newton's; default false
   int friction_directions;  ///< edges of the polyhedral cone; 0: the exact cone; default -1: the integrator's choice
-  const char *solver;       ///< name of the contact solver; null: the integrator's choice. Must outlive the
-                            ///< stepper
+  const char *solver;       ///< name of the contact solver; null: the integrator's choice. Must outlive the stepper
   double solver_tolerance;  ///< of the contact solver; default 0: the integrator's choice
   int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
   carom_problem_sink *problem_sink;  ///< null: none

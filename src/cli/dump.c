@@ -14,15 +14,20 @@ static void write_problem(void *context, double time, const carom_lcp_problem *p
   carom_lcp_write(&mixed, path, remark, NULL, &d->error);
 }
 
-bool cli_dump_open(cli_dump *d, carom_scene *scene) {
-  if (!d->folder) return true;
-  if (mkdir(d->folder, 0777) != 0 && errno != EEXIST) {
-    cli_error("cannot make the folder '%s': %s", d->folder, strerror(errno));
-    return false;
-  }
+int cli_dump_open(cli_dump *d, carom_scene *scene) {
+  if (!d->folder) return EXIT_GOOD;
   scene->step.problem_sink = write_problem;
   scene->step.sink_context = d;
-  return true;
+  carom_error error;
+  if (carom_step_check(scene->model, &scene->step, &error) != CAROM_OK) {
+    cli_error("run: --dump-contact-problems: %s", error.message);
+    return EXIT_MISTAKE;
+  }
+  if (mkdir(d->folder, 0777) != 0 && errno != EEXIST) {
+    cli_error("cannot make the folder '%s': %s", d->folder, strerror(errno));
+    return EXIT_FAILED;
+  }
+  return EXIT_GOOD;
 }
 
 int cli_dump_close(const cli_dump *d, int code, bool quiet) {

@@ -189,8 +189,10 @@ static void tear_down(run *r) {
 
 // ---- reports ------------------------------------------------------------------------------------------------
 
-static const char *quadrature_name(carom_quadrature quadrature) {
-  return quadrature == CAROM_QUADRATURE_MIDPOINT ? "midpoint" : "endpoint";
+// " (midpoint)" where it is honoured.
+static const char *quadrature_note(const carom_step_options *options) {
+  if (!carom_integrator_takes(carom_integrator_find(options->integrator), CAROM_OPTION_QUADRATURE, NULL)) return "";
+  return options->quadrature == CAROM_QUADRATURE_MIDPOINT ? " (midpoint)" : " (endpoint)";
 }
 
 static double file_megabytes(const char *path) {
@@ -202,9 +204,9 @@ static void print_report(const run *r, carom_status status) {
   const carom_scene *scene = r->scene;
   double simulated = r->state->time - scene->state->time;
   printf("%s\n", scene->title);
-  printf("  %lld steps of %g s by %s (%s), %d bodies; %g s in %.3g s (%.3g x real time)\n\n", (long long)r->state->step,
-         scene->step.step, scene->step.integrator, quadrature_name(scene->step.quadrature), scene->model->body_count,
-         simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
+  printf("  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n\n", (long long)r->state->step,
+         scene->step.step, scene->step.integrator, quadrature_note(&scene->step), scene->model->body_count, simulated,
+         r->wall, r->wall > 0 ? simulated / r->wall : 0);
   cli_print_verdict(&r->verdict, stdout);
   if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);
   if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
@@ -360,8 +362,8 @@ int cli_run(int argc, char **argv) {
   if (!scene) return EXIT_MISTAKE;
   cli_ranks_advise(&w.settings.ranks, scene);
   bool quiet = w.settings.quiet || w.settings.json;
-  code = cli_dump_open(&w.problems, scene) ? cli_run_scene(scene, &w.settings) : EXIT_FAILED;
-  code = cli_dump_close(&w.problems, code, quiet);
+  code = cli_dump_open(&w.problems, scene);
+  if (code == EXIT_GOOD) code = cli_dump_close(&w.problems, cli_run_scene(scene, &w.settings), quiet);
   carom_scene_destroy(scene);
   if (!w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
   int viewed = cli_write_replay(w.settings.output, w.page, quiet);

@@ -6,12 +6,6 @@
 
 enum { MOST_INTEGRATORS = 64 };
 
-// Options that were given, each with where.
-typedef struct given {
-  bool set[CAROM_OPTION_COUNT];
-  const carom_node *node[CAROM_OPTION_COUNT];
-} given;
-
 static bool read_name(carom_reader *r, const carom_node *node, int *index) {
   const char *names[MOST_INTEGRATORS + 1] = {NULL};
   for (int i = 0; i < MOST_INTEGRATORS && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
@@ -83,25 +77,27 @@ static void read_option(carom_reader *r, const carom_node *node, int integrator,
   carom_report(&r->reporter, honoured ? node->place : node->key_at, hint, "%s", error.message);
 }
 
-// `fields` are those of the section. A key without a value is as good as absent: so an override can take one away.
-static void read_options(carom_reader *r, const carom_node *const *fields, int integrator, carom_step_options *options,
-                         given *g) {
+static int key_of(int option) {
   const carom_section_keys *keys = &carom_scene_sections[CAROM_SECTION_INTEGRATOR];
-  for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
-    int k = 0;
-    while (k < keys->count && strcmp(keys->keys[k], carom_option_describe(i)->name) != 0) k++;
-    if (k == keys->count || !fields[k] || carom_node_is_null(fields[k])) continue;
-    carom_option option = (carom_option)i;
-    read_option(r, fields[k], integrator >= 0 ? integrator : any_that_takes(option), option, options);
-    g->set[i] = true;
-    g->node[i] = fields[k];
-  }
+  for (int k = 0; k < keys->count; k++)
+    if (strcmp(keys->keys[k], carom_option_describe(option)->name) == 0) return k;
+  return -1;
 }
 
-static void check_conflicts(carom_reader *r, int integrator, const carom_step_options *options, const given *g) {
+// `fields` are those of the section. A key without a value is as good as absent: so an override can take one away.
+static void read_options(carom_reader *r, const carom_node *const *fields, int integrator,
+                         carom_step_options *options) {
+  bool set[CAROM_OPTION_COUNT] = {0};
   carom_error error;
-  int option = integrator >= 0 ? carom_find_conflict(integrator, options, g->set, &error) : -1;
-  if (option >= 0) carom_report(&r->reporter, g->node[option]->key_at, NULL, "%s", error.message);
+  for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
+    int k = key_of(i);
+    if (k < 0 || !fields[k] || carom_node_is_null(fields[k])) continue;
+    carom_option option = (carom_option)i;
+    read_option(r, fields[k], integrator >= 0 ? integrator : any_that_takes(option), option, options);
+    set[i] = true;
+  }
+  int conflict = integrator >= 0 ? carom_find_conflict(integrator, options, set, &error) : -1;
+  if (conflict >= 0) carom_report(&r->reporter, fields[key_of(conflict)]->key_at, NULL, "%s", error.message);
 }
 
 // ---- options for one integrator alone ------------------------------------------------------------------------------
@@ -122,8 +118,9 @@ static int find_integrator(carom_reader *r, const carom_node *item) {
   return -1;
 }
 
-// Of the integrator that will run: on top of the others. Of another one: only to see whether they are sound.
-static void read_own_options(carom_reader *r, const carom_node *item, given *g) {
+// Of the integrator that will run: they take the place of the others. Of another one: only to see whether they are
+// sound.
+static void read_own_options(carom_reader *r, const carom_node *item, const carom_node **fields) {
   const carom_node *f[CAROM_MOST_KEYS];
   int index = find_integrator(r, item);
   if (!carom_read_fields(r, item, CAROM_SECTION_INTEGRATOR, "integrator", f) || index < 0) return;
@@ -131,30 +128,27 @@ static void read_own_options(carom_reader *r, const carom_node *item, given *g) 
   bad = refuse_inside(r, f[KEY_INTEGRATOR_STEP]) || bad;
   if (refuse_inside(r, f[KEY_INTEGRATOR_FOR]) || bad) return;
   if (index == r->integrator) {
-    read_options(r, f, index, &r->scene->step, g);
+    for (int k = 0; k < KEYS_IN_INTEGRATOR; k++)
+      if (f[k]) fields[k] = f[k];
     return;
   }
   carom_step_options other = carom_step_default_options();
-  given own = {0};
-  read_options(r, f, index, &other, &own);
-  check_conflicts(r, index, &other, &own);
+  read_options(r, f, index, &other);
 }
 
 void carom_read_integrator(carom_reader *r) {
   const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
   carom_step_options *s = &r->scene->step;
-  given g = {0};
   r->integrator = carom_integrator_find(s->integrator);
   if (!node || !carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) return;
   if (!read_name(r, f[KEY_INTEGRATOR_NAME], &r->integrator)) r->integrator = -1;
   if (r->integrator >= 0) s->integrator = carom_integrator_name(r->integrator);
-  read_options(r, f, r->integrator, s, &g);
   const carom_node *own = f[KEY_INTEGRATOR_FOR];
   if (own && own->kind != CAROM_NODE_MAP && !carom_node_is_null(own))
     carom_report(&r->reporter, own->place, NULL, "'for' expects names of integrators with their options");
   for (const carom_node *c = own && own->kind == CAROM_NODE_MAP ? own->first : NULL; c; c = c->next)
-    read_own_options(r, c, &g);
-  check_conflicts(r, r->integrator, s, &g);
+    read_own_options(r, c, f);
+  read_options(r, f, r->integrator, s);
 }
 
 // ---- traits of the model -------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "view", "export", "gap", "compare", "lcp", "plan", "demo"):
+    for verb in ("run", "check", "info", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -623,6 +623,125 @@ def case_compare_sets_integrators_side_by_side():
     found = [json.loads(line) for line in lines]
     assert [f["integrator"] for f in found] == ["exact", "dcr"] and all(f["complete"] for f in found), found
     assert found[1]["deviation"] < 0.105 * 0.04, found  # less than the way of a step for each collision
+
+
+def integrators():
+    return report("integrators")["integrators"]
+
+
+def case_integrators_are_listed():
+    table = carom("integrators").stdout
+    found = integrators()
+    names = [i["name"] for i in found]
+    assert names[0] == "variational" and len(names) == 9 and all(n in table for n in names), names
+    for i in found:
+        one = carom("integrators", i["name"]).stdout
+        assert one.startswith(f"{i['name']}: {i['summary']}") and all(o in one for o in i["options"]), one
+        assert report("integrators", i["name"])["integrators"] == [i]
+    assert "did you mean 'moreau'" in carom("integrators", "moraeu", code=2).stderr
+    assert "'carom integrators' lists them" in carom("integrators", "runge-kutta", code=2).stderr
+
+
+def case_the_documentation_agrees_with_the_program():
+    """scripts/tables writes these; see docs/integrators.md."""
+    docs = os.path.join(EXAMPLES, "..", "docs")
+    printed = carom("integrators", "--markdown").stdout
+    with open(os.path.join(docs, "integrators.md")) as f:
+        assert f"<!-- carom integrators --markdown -->\n{printed}<!-- end -->\n" in f.read(), "run scripts/tables"
+    options = [line for line in printed.split("\n\n")[0].splitlines() if "`problem_sink`" not in line]
+    with open(os.path.join(docs, "scene-reference.md")) as f:
+        block = "\n".join(["<!-- carom integrators --markdown: options -->", *options, "<!-- end -->"])
+        assert block in f.read(), "run scripts/tables"
+    with open(os.path.join(docs, "carom.1")) as f:
+        assert ".B integrators" in f.read()
+
+
+def inside(option):
+    """A value that is allowed and is not the default."""
+    if "words" in option:
+        return next(w for w in option["words"] if w != option["default"])
+    low, stride = option["least"], option["stride"]
+    return f"{low + 2*stride:g}" if stride else f"{low + 0.5:g}"
+
+
+def outside(option):
+    return "nonsense" if "words" in option else "-7"
+
+
+def both_say(scene, *overrides):
+    """What 'carom check' and 'carom run' say of a scene: whether it is good, and the errors. They must agree."""
+    words = [w for o in overrides for w in ("--set", o)]
+    said = []
+    for verb in (["check"], ["run", "--no-output", "--quiet"]):
+        done = subprocess.run([CAROM, verb[0], scene, *verb[1:], *words], capture_output=True, text=True, timeout=120)
+        assert done.returncode in (0, 2), (verb, overrides, done)
+        said.append((done.returncode == 0, [line for line in done.stderr.splitlines() if "error:" in line]))
+    assert said[0] == said[1], (overrides, said)
+    return said[0]
+
+
+def case_check_and_run_agree_on_every_option():
+    with open("ball.yaml", "w") as f:
+        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 2 ms\n")
+    found, tried = integrators(), 0
+    options = {name: o for i in found for name, o in i["options"].items() if name != "problem_sink"}
+    for i in found:
+        for name, another in options.items():
+            own = i["options"].get(name)
+            values = [(inside(own), True), (outside(own), False)] if own else [(inside(another), False)]
+            for value, good in values:
+                verdict, errors = both_say("ball.yaml", f"integrator.name={i['name']}", f"integrator.{name}={value}")
+                assert verdict == good, (i["name"], name, value, errors)
+                able = [j["name"] for j in found if name in j["options"]]
+                assert own or all(n in errors[0].split(";")[-1] for n in able), errors
+                tried += 1
+    assert tried > 200, tried
+
+
+def case_check_and_run_agree_on_what_models_have():
+    """The scenes of tests/step/test_honours.c go through all of it; here one of each kind that some do not honour."""
+    arm = "bodies: [{name: a, mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}]\n"
+    joint = arm + "joints: [{kind: revolute, between: [world, a], at: [0, 0, 0]%s}]\n"
+    two = "bodies: [{name: a, shape: {box: [1, 1, 1]}}, {name: b, shape: {box: [1, 1, 1]}, position: [3, 0, 0]%s}]\n"
+    scenes = {
+        "revolute joints": joint % "",
+        "limits of joints": joint % ", turn: {upper: 1}",
+        "limits that bounce": joint % ", turn: {upper: 1, restitution: 0.5}",
+        "latches": two % "" + "joints: [{kind: fixed, between: [a, b], latch: true}]\n",
+        "driven bodies": two % ", fixed: true" + "drives: [{body: b, velocity: [1, 0, 0]}]\n",
+        "boundaries": two % "" + "boundaries: [{plane: [0, 0, 1], position: [0, 0, -9]}]\n",
+        "recirculation": two % "" + "recirculation: [{outlet: {min: [8, 8, 8], max: [9, 9, 9]}, "
+                                    "inlet: {min: [5, 5, 5], max: [6, 6, 6]}}]\n",
+    }
+    needs = {"limits of joints": ["revolute joints"], "limits that bounce": ["revolute joints", "limits of joints"],
+             "latches": ["fixed joints"]}
+    found = integrators()
+    for trait, scene in scenes.items():
+        with open("scene.yaml", "w") as f:
+            f.write("carom: 1\nduration: 2 ms\n" + scene)
+        for i in found:
+            good = all(i["honours"][t] for t in [trait, *needs.get(trait, [])])
+            verdict, errors = both_say("scene.yaml", f"integrator.name={i['name']}")
+            assert verdict == good, (i["name"], trait, errors)
+            able = [j["name"] for j in found if j["honours"][trait]]
+            told = [e for e in errors if f"does not honour {trait}" in e]
+            assert i["honours"][trait] or all(n in told[0].split(";")[-1] for n in able), errors
+
+
+def case_problems_are_dumped_by_moreau_alone():
+    arch = os.path.join(EXAMPLES, "arch", "scene.yaml")
+    short = ["--no-output", "--duration", "0.02", "--dump-contact-problems", "problems"]
+    done = carom("run", arch, *short, "--integrator", "dcr", code=2)
+    assert "does not honour 'problem_sink'; moreau does" in done.stderr and not os.path.exists("problems"), done.stderr
+    carom("run", arch, *short)
+    assert os.listdir("problems")
+
+
+def case_every_example_is_taken_by_check():
+    for name in sorted(os.listdir(EXAMPLES)):
+        path = os.path.join(EXAMPLES, name, "scene.yaml")
+        if os.path.exists(path):
+            carom("check", path)
 
 
 def case_compare_answers_mistakes():

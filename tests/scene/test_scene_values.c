@@ -488,7 +488,7 @@ TEST(many_replicas_cost_little_and_share_their_shape) {
   carom_allocator allocator = failing_allocator_of(&counted);
   carom_scene *s = NULL;
   carom_diagnostics d;
-  carom_scene_parse("folder/text.yaml", text, strlen(text), NULL, &allocator, &s, &d);
+  carom_scene_parse(&(carom_bytes){"folder/text.yaml", text, strlen(text)}, NULL, &allocator, &s, &d);
   print(&d);
   carom_diagnostics_release(&d);
   REQUIRE(s);

@@ -25,7 +25,7 @@ static carom_scene *parse(const char *text, bool bodies_only, verdict *v) {
   options.bodies_only = bodies_only;
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  *v = (verdict){.status = carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, &options, NULL, &scene, &d)};
+  *v = (verdict){.status = carom_scene_parse("scene.yaml", text, strlen(text), &options, NULL, &scene, &d)};
   for (int i = 0; i < d.count; i++) {
     size_t n = strlen(v->message);
     if (!d.items[i].warning)
@@ -397,6 +397,10 @@ TEST(options_for_another_integrator_wait) {
   REQUIRE(scene);
   CHECK(scene->step.order == 2 && scene->step.stiffness == 0);
   carom_scene_destroy(scene);
+  scene = parse_integrator("{name: moreau, order: 4, for: {moreau: {order: ~, alpha: 0.5}}}", &v);
+  REQUIRE(scene);
+  CHECK(scene->step.order == 2 && scene->step.alpha == 0.5);
+  carom_scene_destroy(scene);
   scene = parse_integrator("{name: potential, order: 4, for: {potential: {stiffness: 77}, dcr: {law: plastic}}}", &v);
   REQUIRE(scene);
   CHECK(scene->step.order == 4 && scene->step.stiffness == 77 && scene->step.law == CAROM_IMPACT_GENERALIZED);
@@ -435,7 +439,7 @@ TEST(options_without_a_value_are_absent) {
 static void check_place(const char *text, int line, int column) {
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  CHECK(carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, NULL, NULL, &scene, &d) == CAROM_ERR_SCENE);
+  CHECK(carom_scene_parse("scene.yaml", text, strlen(text), NULL, NULL, &scene, &d) == CAROM_ERR_SCENE);
   if (d.count != 1 || d.items[0].line != line || d.items[0].column != column)
     test_fail(__FILE__, __LINE__, "%d findings, the first at %d:%d, expected one at %d:%d in\n%s", d.count,
               d.count ? d.items[0].line : 0, d.count ? d.items[0].column : 0, line, column, text);
@@ -603,7 +607,7 @@ TEST(contacts_that_are_not_seen_are_warned_of) {
     write_scene(text, MEETING, i, 0, 0);
     carom_scene *scene = NULL;
     carom_diagnostics d;
-    CHECK(carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, NULL, NULL, &scene, &d) == CAROM_OK);
+    CHECK(carom_scene_parse("scene.yaml", text, strlen(text), NULL, NULL, &scene, &d) == CAROM_OK);
     CHECK(d.count == (sees(i, CAROM_TRAIT_CONTACTS) ? 0 : 1));
     if (d.count > 0) {
       CHECK(d.items[0].warning && d.items[0].line == 3);
@@ -732,6 +736,15 @@ TEST(limits_that_bounce_need_no_material) {
     }
     free_world(&w);
   }
+}
+
+// Limits of joints are as stiff as is safe when nothing has a shape and nothing moves.
+TEST(soft_limits_need_no_shapes) {
+  char text[TEXT];
+  write_scene(text, ARM "joints: [{kind: revolute, between: [world, a], at: [0, 0, 0], turn: {upper: 1}}]\n",
+              carom_integrator_find("potential"), 0, 0);
+  outcome o = run_text(text, SCENE_STEPS);
+  if (o.failed) test_fail(__FILE__, __LINE__, "%s", o.message);
 }
 
 // Not only differs: swings back.

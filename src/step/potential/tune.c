@@ -40,7 +40,8 @@ static double chosen_stiffness(const carom_stepper *stepper, const carom_state *
   double m = heaviest(model), C = m * expected_speed2(model, state) / (d * d);
   *target = d;
   C = fmax(C, m * cm_norm(model->gravity) / d);
-  return C > 0 ? C : 0.1 * carom_contact_least_mass(model) / (h * h);  // nothing moves yet: as stiff as is safe
+  if (C > 0) return C;
+  return 0.1 * fmin(m, carom_contact_least_mass(model)) / (h * h);  // nothing moves yet: as stiff as is safe
 }
 
 carom_status carom_potential_tune(const carom_stepper *stepper, carom_contact_potential *contact,
