@@ -13,13 +13,17 @@ export const screenshots = resolve(process.env.CAROM_SCREENSHOTS ?? join(root, "
 
 const flags = [
   "--headless", "--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
-  "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-gpu-watchdog",
 ];
+
+// However slow the machine: what hangs is ended by CTest, and nothing else is. Chromium's own watchdog is off, too.
+const forever = 0;
 
 export function launch(extra = []) {
   return chromium.launch({
     executablePath: process.env.CAROM_CHROMIUM ?? "/usr/bin/chromium",
     args: [...flags, ...extra],
+    timeout: forever,
   });
 }
 
@@ -32,6 +36,7 @@ const local = /^(file|data|blob|about):/;
 /** Opens a page and writes down everything it should not do. */
 export async function open(browser, path, { hash = "#paused", width = 1000, height = 640, theme = "light", init, hidpi = 1 } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, deviceScaleFactor: hidpi });
+  context.setDefaultTimeout(forever);
   const page = await context.newPage();
   const troubles = [];
   page.on("request", (r) => local.test(r.url()) || troubles.push(`request: ${r.url()}`));
@@ -53,4 +58,19 @@ export const state = (page) => page.evaluate(() => window.carom.state());
 /** Waits until what the page was told is on the screen. */
 export function settle(page) {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+}
+
+/** For `init` of open(): the clock of the page stands, and goes on only when it is told to by advance(). */
+export function standingClock() {
+  const ask = window.requestAnimationFrame.bind(window);
+  let now = 1000;
+  performance.now = () => now;
+  window.requestAnimationFrame = (turn) => ask(() => turn(now));
+  window.advanceClock = (seconds) => { now += 1000 * seconds; };
+}
+
+/** Lets the page see that so much time has passed since its last picture. */
+export async function advance(page, seconds) {
+  await page.evaluate((s) => window.advanceClock(s), seconds);
+  await settle(page);
 }

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { launch, open, scratch, screenshots, settle, state } from "./browser.mjs";
+import { advance, launch, open, scratch, screenshots, settle, standingClock, state } from "./browser.mjs";
 import { checkCanvas, checkPage } from "./generic.mjs";
 import { marker, templatePath, writePage } from "./make-page.mjs";
 import { brightness, difference } from "./pixels.mjs";
@@ -150,23 +150,28 @@ async function checkMarkers(page, share) {
 }
 
 test("play advances the time, pause stops it, the end stops it", async () => {
-  await withPage(scenes.spinningBox(), {}, async (page) => {
+  await withPage(scenes.spinningBox(), { init: standingClock }, async (page) => {
     assert.equal((await state(page)).playing, false);
     await page.keyboard.press("Space");
-    await page.waitForFunction(() => window.carom.state().time > 0.2);
+    await advance(page, 0.2);
+    close((await state(page)).time, 0.2, 1e-9, "played in real time");
+    await advance(page, 60);
+    close((await state(page)).time, 0.45, 1e-9, "a tab that slept does not leap ahead");
     await page.click("#play");
-    const stopped = await state(page);
-    assert.equal(stopped.playing, false);
-    await page.waitForTimeout(200);
-    assert.equal((await state(page)).time, stopped.time);
+    await advance(page, 0.2);
+    assert.equal((await state(page)).playing, false);
+    close((await state(page)).time, 0.45, 1e-9, "paused");
     await page.evaluate(() => { window.carom.seek(3.95); window.carom.play(); });
-    await page.waitForFunction(() => !window.carom.state().playing);
+    await advance(page, 0.04);
+    assert.equal((await state(page)).playing, true);
+    await advance(page, 0.04);
+    assert.equal((await state(page)).playing, false);
     assert.equal((await state(page)).time, 4);
   });
 });
 
 test("it plays by itself unless asked not to, at a speed that suits the length", async () => {
-  await withPage(scenes.crowd(4, 50, 0.02), { hash: "" }, async (page) => {
+  await withPage(scenes.crowd(4, 50, 0.02), { hash: "", init: standingClock }, async (page) => {
     const now = await state(page);
     assert.equal(now.playing, true);
     const seconds = 0.02 / now.speed;
@@ -180,6 +185,7 @@ test("it plays by itself unless asked not to, at a speed that suits the length",
 test("every shape can be picked with the mouse", async () => {
   await withPage(scenes.mixedShapes(), { hash: "#t=2&paused" }, async (page) => {
     for (const name of ["cube", "ball", "capsule", "top", "dumb-bell"]) {
+      await settle(page); // the panel of the last one may have changed the size of the view
       const at = await page.evaluate((n) => window.carom.project(n), name);
       await page.mouse.click(at.x, at.y);
       assert.equal((await state(page)).picked, name);
@@ -337,11 +343,11 @@ test("double click turns about a body, follow keeps it in place", async () => {
   await withPage(scenes.mixedShapes(), { hash: "#t=2&paused" }, async (page) => {
     const at = await page.evaluate(() => window.carom.project("ball"));
     await page.mouse.dblclick(at.x, at.y);
+    await settle(page);
     const centre = await page.evaluate(() => {
       const box = document.getElementById("canvas").getBoundingClientRect();
       return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
     });
-    await settle(page);
     const now = await page.evaluate(() => window.carom.project("ball"));
     close(now.x, centre.x, 1, "x");
     close(now.y, centre.y, 1, "y");
@@ -497,6 +503,7 @@ async function checkPickingFromAbove(page) {
   await page.evaluate(() => window.carom.seek(0));
   await page.keyboard.press("4");
   for (const name of ["body 433", "body 451", "body 460", "body 498"]) {
+    await settle(page);
     const at = await page.evaluate((n) => window.carom.project(n), name);
     await page.mouse.click(at.x, at.y);
     assert.equal((await state(page)).picked, name);

@@ -149,7 +149,9 @@ TEST(cube_meets_cube) {
   CHECK_NEAR(r.time, 0.5, 1e-12);
   r = impact_of(moving(a, cm_vec3(3, 1.001, 0), cm_vec3(-3, 1.001, 0)), resting(b));  // just passing
   CHECK(r.outcome == CAROM_IMPACT_NONE);
-  CHECK_NEAR(r.gap, cm_norm(cm_vec3(2, 0.001, 0)), 1);
+  CHECK_NEAR(r.time, 1, 0);
+  CHECK_NEAR(r.normal.x, -1, 1e-12);  // it has passed: the faces across x part it now, not those that it slid along
+  CHECK_NEAR(r.gap, 2, 1e-12);
   r = impact_of(moving(a, cm_vec3(1 + 1e-9, 0, 0), cm_vec3(1 + 1e-9, 5, 0)), resting(b));  // sliding along
   CHECK(r.outcome == CAROM_IMPACT_NONE);
   release2(a, b);

@@ -110,6 +110,15 @@ TEST(weights_give_the_witness_points_large) { with_pool(1e6, false, witnesses_ho
 
 // ---- symmetries ----------------------------------------------------------------------------------------------------
 
+// Ties leave planes and weights open, and then nothing but the gap is compared. How many pairs had none.
+static int without_ties;
+
+static void with_pool_and_few_ties(bool square, property check, int least) {
+  without_ties = 0;
+  with_pool(1, square, check);
+  CHECK(without_ties >= least);
+}
+
 static bool has_ties(const carom_placed *a, const carom_placed *b, const carom_ssh_result *x) {
   carom_ssh_optimum o;
   return carom_ssh_resolve(a, b, x, 0, &o) != CAROM_OK || o.primal_degenerate || o.dual_degenerate;
@@ -124,6 +133,7 @@ static void exchange_mirrors(carom_random *r, const carom_placed *a, const carom
   CHECK_NEAR(x.gap, y.gap, e);
   CHECK_AT_MOST(cm_norm(cm_add(x.beta, y.beta)), 1e-14);
   if (has_ties(a, b, &x) || has_ties(b, a, &y)) return;
+  without_ties++;
   CHECK_AT_MOST(cm_norm(cm_add(x.normal, y.normal)), 1e-9);
   CHECK_AT_MOST(cm_norm(cm_sub(x.point_a, y.point_b)), 1e-8 * sample_size(a, b) * cm_norm(x.alpha));
 }
@@ -134,8 +144,8 @@ static void exchange_mirrors_square(carom_random *r, const carom_placed *a, cons
   if (cm_norm(cm_add(x.beta, y.beta)) < 1e-12) exchange_mirrors(r, a, b);
 }
 
-TEST(exchange_of_the_bodies) { with_pool(1, false, exchange_mirrors); }
-TEST(exchange_of_square_bodies) { with_pool(1, true, exchange_mirrors_square); }
+TEST(exchange_of_the_bodies) { with_pool_and_few_ties(false, exchange_mirrors, 1650); }           // 1676 of 2000
+TEST(exchange_of_square_bodies) { with_pool_and_few_ties(true, exchange_mirrors_square, 1250); }  // 1287
 
 static void motion_keeps(carom_random *r, const carom_placed *a, const carom_placed *b) {
   carom_pose X = cm_pose(cm_scale(3, sample_direction(r)), sample_turn(r));
@@ -143,10 +153,11 @@ static void motion_keeps(carom_random *r, const carom_placed *a, const carom_pla
   carom_ssh_result x = ask(a, b), y = ask(&a2, &b2);
   CHECK_NEAR(x.gap, y.gap, 4 * tolerance_of(&a2, &b2, &x));
   if (has_ties(a, b, &x) || y.dual_degenerate) return;
+  without_ties++;
   CHECK_AT_MOST(cm_norm(cm_sub(cm_rotate(X.q, x.normal), y.normal)), 1e-8);
 }
 
-TEST(rigid_motion_of_both) { with_pool(1, false, motion_keeps); }
+TEST(rigid_motion_of_both) { with_pool_and_few_ties(false, motion_keeps, 1650); }  // 1681
 
 static const carom_shape *shuffled(carom_random *r, const carom_shape *shape) {
   const carom_polytope *p = carom_shape_polytope(shape);

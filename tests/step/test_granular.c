@@ -181,7 +181,7 @@ TEST(heaps_are_steeper_with_more_friction) {
 }
 
 // Through a hole of a flat-bottomed silo: what comes back is counted, momentum and energy are booked.
-TEST(grains_that_leave_come_back_and_are_booked) {
+static double recirculate(double h) {
   enum { COUNT = 120 };
   static carom_vec3 x[COUNT];
   static const double funnel[3][2] = {{0.09, 0}, {0.2, 0.1}, {0.2, 3}};
@@ -195,24 +195,31 @@ TEST(grains_that_leave_come_back_and_are_booked) {
   back.inlet_low = cm_vec3(-0.1, -0.1, 0.8), back.inlet_high = cm_vec3(0.1, 0.1, 1.5);
   carom_builder_add_recirculation(b, &back);
   world w = finish_world(b);
-  carom_stepper *stepper = cone_stepper(&w, 0.01);
+  carom_stepper *stepper = cone_stepper(&w, h);
   carom_audit *audit = NULL;
   carom_error error = {0};
-  REQUIRE(carom_audit_create(w.model, w.state, NULL, &audit, &error) == CAROM_OK);
+  if (carom_audit_create(w.model, w.state, NULL, &audit, &error) != CAROM_OK) abort();
   int returned = 0;
-  for (int i = 0; i < 150; i++) {
+  for (int i = 0; i < lround(1.5 / h); i++) {
     carom_step_report report;
-    REQUIRE(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    CHECK(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
     carom_audit_step(audit, w.state, &report);
     for (int k = 0; k < report.event_count; k++) returned += report.events[k].kind == CAROM_EVENT_RECIRCULATED;
   }
-  CHECK(returned > 40);
+  CHECK(returned > 190 && returned < 250);  // 222 and 220
   for (int i = 0; i < COUNT; i++) CHECK(w.state->x[i].z > -1.2);
   carom_audit_sample s = carom_audit_latest(audit);
   CHECK_AT_MOST(s.momentum_error, 1e-11);
   CHECK_AT_MOST(s.angular_momentum_error, 1e-11);
-  CHECK_AT_MOST(fabs(s.energy_error), 0.1);
   carom_audit_destroy(audit);
   carom_stepper_destroy(stepper);
   free_world(&w);
+  return s.energy_error;
+}
+
+// The step is of first order: -6.0e-3 and -2.6e-3 of the energy are missing, where nothing else than the length of the
+// steps tells what grains that fall, rub and are lifted back have cost.
+TEST(grains_that_leave_come_back_and_are_booked) {
+  CHECK_AT_MOST(fabs(recirculate(0.01)), 8e-3);
+  CHECK_AT_MOST(fabs(recirculate(0.005)), 4e-3);
 }
