@@ -25,7 +25,7 @@ static carom_scene *parse(const char *text, bool bodies_only, verdict *v) {
   options.bodies_only = bodies_only;
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  *v = (verdict){.status = carom_scene_parse("scene.yaml", text, strlen(text), &options, NULL, &scene, &d)};
+  *v = (verdict){.status = carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, &options, NULL, &scene, &d)};
   for (int i = 0; i < d.count; i++) {
     size_t n = strlen(v->message);
     if (!d.items[i].warning)
@@ -439,7 +439,7 @@ TEST(options_without_a_value_are_absent) {
 static void check_place(const char *text, int line, int column) {
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  CHECK(carom_scene_parse("scene.yaml", text, strlen(text), NULL, NULL, &scene, &d) == CAROM_ERR_SCENE);
+  CHECK(carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, NULL, NULL, &scene, &d) == CAROM_ERR_SCENE);
   if (d.count != 1 || d.items[0].line != line || d.items[0].column != column)
     test_fail(__FILE__, __LINE__, "%d findings, the first at %d:%d, expected one at %d:%d in\n%s", d.count,
               d.count ? d.items[0].line : 0, d.count ? d.items[0].column : 0, line, column, text);
@@ -607,7 +607,7 @@ TEST(contacts_that_are_not_seen_are_warned_of) {
     write_scene(text, MEETING, i, 0, 0);
     carom_scene *scene = NULL;
     carom_diagnostics d;
-    CHECK(carom_scene_parse("scene.yaml", text, strlen(text), NULL, NULL, &scene, &d) == CAROM_OK);
+    CHECK(carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, NULL, NULL, &scene, &d) == CAROM_OK);
     CHECK(d.count == (sees(i, CAROM_TRAIT_CONTACTS) ? 0 : 1));
     if (d.count > 0) {
       CHECK(d.items[0].warning && d.items[0].line == 3);
