@@ -24,9 +24,12 @@
 #include "model/joints.h"
 #include "model/model.h"
 
-enum { MAX_WIDENINGS = 12, MAX_AIMS = 5 };
+enum { MAX_WIDENINGS = 12, MAX_AIMS = 100 };
 
 static const double LARGEST_TURN = 0.5;  // rad, between two impacts
+// An impact within this share of the step is met with the forces at hand: positions are known to round-off, and forces
+// that put them right in no time would make velocities of it.
+static const double NO_TIME = 1e-7;
 
 // ---- memory ------------------------------------------------------------------------------------------------------
 
@@ -432,7 +435,8 @@ static carom_status aim(carom_stepper *stepper, carom_state *state, const carom_
     *time = duration;
     if (*widen) return CAROM_OK;
     status = search(stepper, state, g, time, found, error);
-    if (status != CAROM_OK || !*found || carom_exact_held(e) == 0 || *time > (1 - 1e-6) * duration) return status;
+    bool settled = *time > (1 - 1e-6) * duration || *time <= NO_TIME * g->duration;
+    if (status != CAROM_OK || !*found || carom_exact_held(e) == 0 || settled) return status;
     duration = *time;
   }
   return CAROM_OK;
