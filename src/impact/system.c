@@ -134,6 +134,10 @@ void carom_impact_system_destroy(carom_impact_system *system) {
 
 carom_impact_work *carom_impact_system_work(carom_impact_system *system) { return system->work; }
 
+const carom_row *carom_impact_system_row(const carom_impact_system *system, int row) {
+  return &system->problem.members[row / 3].rows[row % 3];
+}
+
 void carom_impact_system_set_time(carom_impact_system *system, double time, double span) {
   system->time = time;
   system->span = span;
@@ -187,14 +191,7 @@ static member limit_member(const carom_model *model, const carom_state *state, c
 
 // What driven bodies contribute to the velocity along a row.
 static double driven_velocity(const carom_impact_system *s, const carom_row *row) {
-  double u = 0;
-  for (int end = 0; end < 2 && s->model->drive_count > 0 && s->span > 0; end++) {
-    carom_vec3 v, w;
-    if (row->body[end] == CAROM_WORLD || !s->model->bodies[row->body[end]].fixed) continue;
-    carom_model_motion(s->model, row->body[end], s->time - 0.5 * s->span, s->span, &v, &w);
-    u += cm_dot(row->linear[end], v) + cm_dot(row->angular[end], w);
-  }
-  return u;
+  return s->span > 0 ? carom_row_driven_rate(s->model, row, s->time - 0.5 * s->span, s->span) : 0;
 }
 
 static double velocity_along(const carom_impact_system *s, const carom_state *state, const carom_row *row) {

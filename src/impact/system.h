@@ -54,6 +54,8 @@ typedef struct carom_touching {
 // The view holds until the next call.
 carom_status carom_impact_system_load(carom_impact_system *system, const carom_state *state,
                                       const carom_touching *touch, carom_impact_problem *problem, carom_error *error);
+// A row of the problem loaded last: 3i is the normal of member i.
+const carom_row *carom_impact_system_row(const carom_impact_system *system, int row);
 // Scratch that fits the problem loaded last.
 carom_impact_work *carom_impact_system_work(carom_impact_system *system);
 // Applies impulses (3 for each member loaded last) to p and l, books what the outside gave, and an event of this kind

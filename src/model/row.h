@@ -51,6 +51,32 @@ static inline double carom_row_state_rate(const carom_model *model, const carom_
   return rate;
 }
 
+// What driven bodies add to the rate by their mean motion over `span` (s) from `time` on. Where an impulse acts along
+// the row, they do the work of minus impulse times this rate.
+static inline double carom_row_driven_rate(const carom_model *model, const carom_row *row, double time, double span) {
+  double rate = 0;
+  for (int end = 0; end < 2 && model->drive_count > 0; end++) {
+    carom_vec3 v, w;
+    if (row->body[end] == CAROM_WORLD || !model->bodies[row->body[end]].fixed) continue;
+    carom_model_motion(model, row->body[end], time, span, &v, &w);
+    rate += cm_dot(row->linear[end], v) + cm_dot(row->angular[end], w);
+  }
+  return rate;
+}
+
+// The rate that a unit impulse along the row makes, bodies being free: J M^-1 J', 1/kg.
+static inline double carom_row_answer(const carom_model *model, const carom_row *row, const carom_quat *q) {
+  double answer = 0;
+  for (int end = 0; end < 2; end++) {
+    int body = row->body[end];
+    if (!carom_body_moves(model, body)) continue;
+    carom_vec3 angular = cm_unrotate(q[body], row->angular[end]);
+    answer += model->bodies[body].inverse_mass * cm_norm2(row->linear[end]);
+    answer += cm_dot(angular, cm_mul_diag(model->bodies[body].inverse_inertia, angular));
+  }
+  return answer;
+}
+
 // Adds an impulse along the row to momenta (body_count) of the bodies that move.
 static inline void carom_row_push(const carom_model *model, const carom_row *row, double impulse, carom_vec3 *p,
                                   carom_vec3 *l) {

@@ -33,34 +33,36 @@ static double discrete_energy(const carom_exact *e, const carom_exact_group *g, 
   return sum;
 }
 
-void carom_exact_note_leap(carom_exact *e, const carom_state *from, const carom_state *to, const carom_exact_group *g,
-                           double time) {
-  e->leap_energy = time > 0 ? discrete_energy(e, g, from, to, time) : NAN;
+void carom_exact_note_leap(carom_exact *e, const carom_state *state, const carom_exact_group *g) {
+  carom_exact_leap *l = &e->leap;
+  l->energy = l->time > 0 ? discrete_energy(e, g, l->before, state, l->time) : NAN;
+  carom_state_copy(l->before, state);
 }
 
 static void jump(carom_exact *e, carom_state *state, const carom_exact_group *g, double s) {
+  const carom_exact_leap *l = &e->leap;
   for (int i = 0; i < g->count; i++) {
     int b = g->bodies[i];
-    state->p[b] = cm_axpy(e->before->p[b], s, e->jump_p[b]);
-    state->l[b] = cm_axpy(e->before->l[b], s, e->jump_l[b]);
+    state->p[b] = cm_axpy(l->before->p[b], s, l->jump_p[b]);
+    state->l[b] = cm_axpy(l->before->l[b], s, l->jump_l[b]);
   }
-  e->base = NULL;  // the path has changed
+  e->trial.from = NULL;  // the path has changed
 }
 
 // Discrete energy of the next interval, and how it grows with s.
 static double energy_after(carom_stepper *stepper, carom_state *state, const carom_exact_group *g, double time,
                            double *slope) {
   carom_exact *e = stepper->work;
-  if (!e->whole) carom_state_copy(e->trial, state);
+  if (!e->whole) carom_state_copy(e->trial.state, state);
   *slope = 0;
   for (int i = 0; i < g->count; i++) {
     int b = g->bodies[i];
     carom_pose pose = carom_exact_pose(stepper, state, b, time);
-    if (!e->whole) e->trial->x[b] = pose.p, e->trial->q[b] = pose.q;
-    *slope += cm_dot(e->jump_p[b], carom_state_velocity(e->model, state, b));
-    *slope += cm_dot(e->jump_l[b], carom_state_angular_velocity(e->model, state, b));
+    if (!e->whole) e->trial.state->x[b] = pose.p, e->trial.state->q[b] = pose.q;
+    *slope += cm_dot(e->leap.jump_p[b], carom_state_velocity(e->model, state, b));
+    *slope += cm_dot(e->leap.jump_l[b], carom_state_angular_velocity(e->model, state, b));
   }
-  return discrete_energy(e, g, state, e->trial, time);
+  return discrete_energy(e, g, state, e->trial.state, time);
 }
 
 void carom_exact_keep_discrete_energy(carom_stepper *stepper, carom_state *state, const carom_exact_group *g,
@@ -69,12 +71,12 @@ void carom_exact_keep_discrete_energy(carom_stepper *stepper, carom_state *state
   double rest = g->duration - g->time, time = rest > 1e-6 * g->duration ? rest : g->duration, s = 1;
   const carom_step_report *now = &ledger->report, *before = &mark->report;
   double loss = now->restitution_loss - before->restitution_loss + now->friction_loss - before->friction_loss;
-  double goal = e->leap_energy - loss;
+  double goal = e->leap.energy - loss;
   if (!isfinite(goal)) return;
   for (int i = 0; i < g->count; i++) {
     int b = g->bodies[i];
-    e->jump_p[b] = cm_sub(state->p[b], e->before->p[b]);
-    e->jump_l[b] = cm_sub(state->l[b], e->before->l[b]);
+    e->leap.jump_p[b] = cm_sub(state->p[b], e->leap.before->p[b]);
+    e->leap.jump_l[b] = cm_sub(state->l[b], e->leap.before->l[b]);
   }
   for (int round = 0; round < MAX_ROUNDS; round++) {
     double slope, off = energy_after(stepper, state, g, time, &slope) - goal, step = slope > 0 ? off / slope : 0;

@@ -33,10 +33,9 @@ static moved drift(const carom_stepper *stepper, const carom_state *state, int b
 
 static carom_pose free_pose(const carom_stepper *stepper, const carom_state *state, int body, double t) {
   const carom_exact *e = stepper->work;
-  const carom_exact_body *b = &e->bodies[body];
   double weight = 0.5 * t * e->model->bodies[body].mass;
-  carom_vec3 p = cm_axpy(cm_axpy(state->p[body], t, b->contact_f), weight, e->model->gravity);
-  moved m = drift(stepper, state, body, p, cm_axpy(state->l[body], t, b->contact_n), t);
+  carom_vec3 p = cm_axpy(cm_axpy(state->p[body], t, e->held.force[body]), weight, e->model->gravity);
+  moved m = drift(stepper, state, body, p, cm_axpy(state->l[body], t, e->held.torque[body]), t);
   return cm_pose(m.x, m.q);
 }
 
@@ -59,28 +58,23 @@ static carom_status free_move(carom_stepper *stepper, carom_state *state, int bo
 
 // ---- bodies that act on each other -------------------------------------------------------------------------------
 
-// Brings the trial state to where the path from `state` leads in time t.
-static void try_time(carom_stepper *stepper, const carom_state *state, double t) {
+const carom_state *carom_exact_try(carom_stepper *stepper, const carom_state *state, double time) {
   carom_exact *e = stepper->work;
-  if (e->base == state && e->trial_time == t) return;
-  carom_state_copy(e->trial, state);
+  carom_exact_trial *t = &e->trial;
+  if (t->from == state && t->time == time) return t->state;
+  carom_state_copy(t->state, state);
   for (int i = 0; i < state->body_count; i++) {
-    e->trial->p[i] = cm_axpy(state->p[i], t, e->bodies[i].contact_f);
-    e->trial->l[i] = cm_axpy(state->l[i], t, e->bodies[i].contact_n);
+    t->state->p[i] = cm_axpy(state->p[i], time, e->held.force[i]);
+    t->state->l[i] = cm_axpy(state->l[i], time, e->held.torque[i]);
   }
   carom_status status = CAROM_OK;
-  carom_ledger_begin(&e->trial_ledger, t);
-  if (t > 0)
-    status = carom_integrator_variational.advance(stepper, e->trial, t, state->time + t, &e->trial_ledger, NULL);
-  if (status != CAROM_OK) e->trial_status = status;
-  e->base = state;
-  e->trial_time = t;
-}
-
-const carom_state *carom_exact_trial(carom_stepper *stepper, const carom_state *state, double time) {
-  const carom_exact *e = stepper->work;
-  try_time(stepper, state, time);
-  return e->trial;
+  carom_ledger_begin(&t->ledger, time);
+  if (time > 0)
+    status = carom_integrator_variational.advance(stepper, t->state, time, state->time + time, &t->ledger, NULL);
+  if (status != CAROM_OK) t->status = status;
+  t->from = state;
+  t->time = time;
+  return t->state;
 }
 
 static carom_pose fixed_pose(const carom_exact *e, const carom_state *state, int body, double time) {
@@ -94,25 +88,26 @@ carom_pose carom_exact_pose(carom_stepper *stepper, const carom_state *state, in
   if (e->model->bodies[body].fixed) return fixed_pose(e, state, body, time);
   if (time == 0) return cm_pose(state->x[body], state->q[body]);
   if (!e->whole) return free_pose(stepper, state, body, time);
-  try_time(stepper, state, time);
-  return cm_pose(e->trial->x[body], e->trial->q[body]);
+  const carom_state *then = carom_exact_try(stepper, state, time);
+  return cm_pose(then->x[body], then->q[body]);
 }
 
 // The trial may have been there already, unless contacts were to push on the way.
 static carom_status whole_move(carom_stepper *stepper, carom_state *state, double time, carom_ledger *ledger,
                                carom_error *error) {
   carom_exact *e = stepper->work;
-  bool known = e->base == state && e->trial_time == time && carom_exact_held(e) == 0 && e->trial_status == CAROM_OK;
+  carom_exact_trial *t = &e->trial;
+  bool known = t->from == state && t->time == time && carom_exact_held_count(e) == 0 && t->status == CAROM_OK;
   double end = state->time + time;
   carom_status status = CAROM_OK;
   if (known) {
-    carom_state_copy(state, e->trial);
-    carom_ledger_add(ledger, &e->trial_ledger);
+    carom_state_copy(state, t->state);
+    carom_ledger_add(ledger, &t->ledger);
   } else if (time > 0) {
     status = carom_integrator_variational.advance(stepper, state, time, end, ledger, error);
   }
   state->time = end;
-  e->base = NULL;  // the state has changed under the trial
+  t->from = NULL;  // the state has changed under the trial
   return status;
 }
 
@@ -131,9 +126,8 @@ carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const 
 
 // Free rotation has w' = J^-1 (l x w), so that both |w|^2 and |w'| are at most W^2 with W = |l| / least moment; the
 // discrete step follows to higher order, which the factor covers while it turns by less than half a radian.
-static void bound_turning(const carom_model *model, carom_exact_body *b, int body, carom_vec3 l, double torque,
-                          double duration) {
-  carom_vec3 inverse = model->bodies[body].inverse_inertia;
+static void bound_turning(const carom_exact *e, carom_exact_body *b, carom_vec3 l, double torque, double duration) {
+  carom_vec3 inverse = e->model->bodies[b - e->bodies].inverse_inertia;
   double slowest = fmax(inverse.x, fmax(inverse.y, inverse.z)), W = slowest * (cm_norm(l) + duration * torque);
   b->spin = 1.1 * W;
   b->turning = 4 * W * W + 4 * slowest * torque;
@@ -143,21 +137,22 @@ static void bound_free(carom_exact *e, const carom_state *state, int body, doubl
   carom_exact_body *b = &e->bodies[body];
   double inverse_mass = e->model->bodies[body].inverse_mass;
   b->speed = inverse_mass * cm_norm(state->p[body]);
-  b->acceleration = cm_axpy(e->model->gravity, 2 * inverse_mass, b->contact_f);
+  b->acceleration = cm_axpy(e->model->gravity, 2 * inverse_mass, e->held.force[body]);
   b->slack = 0;
-  bound_turning(e->model, b, body, state->l[body], cm_norm(b->contact_n), duration);
+  bound_turning(e, b, state->l[body], cm_norm(e->held.torque[body]), duration);
 }
 
 // Joints and fields: accelerations are taken from where the path leads, and trebled.
 static void bound_whole(carom_exact *e, const carom_state *state, int body, double t) {
   carom_exact_body *b = &e->bodies[body];
-  carom_vec3 v = cm_scale(e->model->bodies[body].inverse_mass, state->p[body]);
-  carom_vec3 away = cm_sub(cm_sub(e->trial->x[body], state->x[body]), cm_scale(t, v));
-  double torque = cm_norm(cm_sub(e->trial->l[body], state->l[body])) / t;
+  const carom_state *then = e->trial.state;
+  carom_vec3 v = carom_state_velocity(e->model, state, body);
+  carom_vec3 away = cm_sub(cm_sub(then->x[body], state->x[body]), cm_scale(t, v));
+  double torque = cm_norm(cm_sub(then->l[body], state->l[body])) / t;
   b->speed = cm_norm(v);
   b->acceleration = cm_zero3();
   b->slack = 3 * (2 * cm_norm(away) / (t * t));
-  bound_turning(e->model, b, body, state->l[body], 3 * torque, t);
+  bound_turning(e, b, state->l[body], 3 * torque, t);
 }
 
 // From the twists over short parts of the time; accelerations are trebled, as above.
@@ -190,14 +185,14 @@ void carom_exact_bound_driven(carom_exact *e, double time, double duration) {
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error) {
   carom_exact *e = stepper->work;
-  if (e->whole) try_time(stepper, state, duration);
+  if (e->whole) carom_exact_try(stepper, state, duration);
   for (int i = 0; i < group->count; i++) {
     if (e->whole)
       bound_whole(e, state, group->bodies[i], duration);
     else
       bound_free(e, state, group->bodies[i], duration);
   }
-  if (e->trial_status == CAROM_OK) return CAROM_OK;
+  if (e->trial.status == CAROM_OK) return CAROM_OK;
   return carom_fail(error, CAROM_NOT_CONVERGED, "the motion between impacts cannot be followed at t = %.9g s",
                     state->time);
 }
@@ -213,13 +208,13 @@ double carom_exact_bend(const carom_exact *e, const carom_part_pair *pair) {
   return bend + e->part_radius[pair->part_a] * a->turning + e->part_radius[pair->part_b] * b->turning;
 }
 
-static double extent(const carom_exact *e, int part) {
-  double r = e->model->parts[part].shape->bounding_radius;
-  return isinf(r) ? 0 : r;
+double carom_exact_size(const carom_exact *e, int part_a, int part_b) {
+  double a = e->model->parts[part_a].shape->bounding_radius, b = e->model->parts[part_b].shape->bounding_radius;
+  return (isinf(a) ? 0 : a) + (isinf(b) ? 0 : b);
 }
 
 double carom_exact_within(const carom_exact *e, const carom_state *state, const carom_part_pair *pair) {
-  double size = extent(e, pair->part_a) + extent(e, pair->part_b);
+  double size = carom_exact_size(e, pair->part_a, pair->part_b);
   double far = cm_norm(state->x[pair->body_a]) + cm_norm(state->x[pair->body_b]) + size;
   return fmax(CAROM_EXACT_WITHIN * size, 64 * DBL_EPSILON * far);
 }

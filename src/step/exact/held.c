@@ -1,0 +1,275 @@
+// Contacts that last. Over a leap of time T the bodies get contact impulses P at its start, such that no contact point
+// sinks in by its end: with g the gap at the end and W = J M^-1 J',
+//
+//     0 <= P_n  _|_  g(P) >= 0,      g(P + dP) = g(P) + T W dP + higher order,
+//
+// and Coulomb friction against the slip over T. Gaps and slips are measured on the path itself, so that a few rounds of
+// the linear problem meet them exactly whatever else acts on the bodies. At the end of the leap the velocities are made
+// to leave the contacts (P' with u+ >= 0). Position first, velocity after: the pattern of RATTLE (Andersen 1983), one-
+// sided. A body at rest stays at rest to the last bit or two, since all velocities are solved to zero.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "step/exact/exact.h"
+
+enum { MAX_ROUNDS = 8 };
+
+// Gaps that further rounds need not improve when they no longer do, relative to coordinates.
+static const double GOOD_ENOUGH = 1e-11;
+static const double MET = 1e-14;  // m or rad: nothing left to improve
+// Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays.
+static const double OVERLAP_STAYS = 0.9;
+static const double SAME_PLACE = 1e-6;  // of the size of the parts
+
+// ---- what is held ------------------------------------------------------------------------------------------------
+
+// The numbers need not survive.
+static carom_status reserve(carom_exact *e, int count, carom_error *error) {
+  carom_exact_held *h = &e->held;
+  if (count <= h->capacity) return CAROM_OK;
+  int wanted = count + count / 2 + 2 * CAROM_MANIFOLD_MAX, contacts = h->capacity, points = h->capacity;
+  double *numbers = CAROM_NEW(&e->allocator, double, 12 * wanted);
+  if (!numbers || !carom_reserve(&e->allocator, (void **)&h->contacts, &contacts, wanted, sizeof *h->contacts) ||
+      !carom_reserve(&e->allocator, (void **)&h->points, &points, wanted, sizeof *h->points)) {
+    carom_release(&e->allocator, numbers);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d resting contacts", count);
+  }
+  carom_release(&e->allocator, h->numbers);
+  h->numbers = h->impulse = numbers;
+  h->drive = numbers + 3 * wanted;
+  h->target = numbers + 6 * wanted;
+  h->velocity = numbers + 9 * wanted;
+  h->capacity = wanted;
+  return CAROM_OK;
+}
+
+// Points of a resting pair that are nearer than `slop` to touching.
+static carom_status take_pair(carom_exact *e, const carom_state *state, int pair, double slop, carom_error *error) {
+  carom_exact_held *h = &e->held;
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
+  carom_status status = carom_contacts_distance(e->contacts, pair, state, &e->near[pair]);
+  if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
+  if (status == CAROM_OK)
+    h->count += carom_contacts_of_pair(e->contacts, pair, state, &e->near[pair], &query, h->contacts + h->count);
+  return status;
+}
+
+// The group's resting contacts and limits that may touch within `duration`.
+static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double duration,
+                              carom_error *error) {
+  e->held.count = 0;
+  for (int i = 0; i < e->contacts->pair_count && e->resting.count > 0; i++) {
+    const carom_part_pair *pair = &e->contacts->pairs[i];
+    if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, pair)) continue;
+    double slop = 8 * carom_exact_within(e, state, pair);
+    if (duration > 0) slop += 2 * (e->bodies[pair->body_a].allowed + e->bodies[pair->body_b].allowed);
+    carom_status status = take_pair(e, state, i, slop, error);
+    if (status != CAROM_OK) return status;
+  }
+  carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
+  return reserve(e, carom_exact_held_count(e), error);
+}
+
+static carom_status load(carom_exact *e, const carom_state *state, carom_impact_problem *problem, carom_error *error) {
+  carom_touching touching = {e->held.contacts, e->held.count, e->held.limits, e->held.limit_count};
+  return carom_impact_system_load(e->impacts, state, &touching, problem, error);
+}
+
+static double contact_size(const carom_exact *e, const carom_contact *c) {
+  return carom_exact_size(e, c->part_a, c->part_b);
+}
+
+// ---- points ------------------------------------------------------------------------------------------------------
+
+// Points are carried along by their bodies; the normal by the body whose face it belongs to.
+static carom_exact_point point_of(const carom_exact *e, const carom_state *state, int i,
+                                  const carom_impact_problem *q) {
+  const carom_contact *c = &e->held.contacts[i];
+  const carom_distance_result *d = &e->near[c->pair];
+  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
+  carom_exact_point p = {.start = *c,
+                         .a = cm_unrotate(state->q[c->body_a], cm_sub(c->point_a, state->x[c->body_a])),
+                         .b = cm_unrotate(state->q[c->body_b], cm_sub(c->point_b, state->x[c->body_b])),
+                         .host = face_a ? c->body_a : c->body_b,
+                         .speed = q->velocity[3 * i]};
+  for (int r = 0; r < 3; r++)
+    p.axes[r] = cm_unrotate(state->q[p.host], carom_impact_system_row(e->impacts, 3 * i + r)->linear[0]);
+  return p;
+}
+
+// Gap and slip (along the axes as the host turns them) of a point after `time` on the path.
+static void follow_point(carom_stepper *stepper, const carom_state *state, const carom_exact_point *p, double time,
+                         double moved[3]) {
+  carom_pose A = carom_exact_pose(stepper, state, p->start.body_a, time);
+  carom_pose B = carom_exact_pose(stepper, state, p->start.body_b, time);
+  carom_quat host = p->host == p->start.body_a ? A.q : B.q;
+  carom_vec3 apart = cm_sub(cm_transform(A, p->a), cm_transform(B, p->b));
+  for (int r = 0; r < 3; r++) moved[r] = cm_dot(cm_rotate(host, p->axes[r]), apart);
+}
+
+// ---- position ----------------------------------------------------------------------------------------------------
+
+// The forces that the impulses amount to, on the bodies of the group.
+static void spread(carom_exact *e, const carom_exact_group *g, double duration) {
+  carom_exact_held *h = &e->held;
+  for (int i = 0; i < g->count; i++) h->force[g->bodies[i]] = h->torque[g->bodies[i]] = cm_zero3();
+  for (int i = 0; i < 3 * carom_exact_held_count(e); i++)
+    carom_row_push(e->model, carom_impact_system_row(e->impacts, i), h->impulse[i] / duration, h->force, h->torque);
+  e->trial.from = NULL;  // the path has changed
+}
+
+// How far a member is from its law, m or rad: pressed ones are to be where they are aimed at, others not below.
+static double miss(const carom_exact_held *h, int i, double gap, double duration) {
+  double lowest = h->target[3 * i] * duration;
+  return h->impulse[3 * i] > 0 ? fabs(gap - lowest) : lowest - gap;
+}
+
+// Velocities that the linear problem begins from: what the path would do without the impulses, over T. Returns how far
+// the laws are from being met by the present impulses, m.
+static double measure(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
+                      double duration) {
+  carom_exact *e = stepper->work;
+  carom_exact_held *h = &e->held;
+  int count = carom_exact_held_count(e), m = 3 * count;
+  double worst = 0;
+  for (int i = 0; i < count; i++) {
+    double moved[3] = {0};
+    if (i < h->count)
+      follow_point(stepper, state, &h->points[i], duration, moved);
+    else
+      moved[0] = carom_exact_limit_gap(stepper, state, &h->limits[i - h->count], duration);
+    for (int r = 0; r < 3; r++) h->drive[3 * i + r] = moved[r] / duration;
+    worst = fmax(worst, miss(h, i, moved[0], duration));
+  }
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < m && h->impulse[j] != 0; i++) h->drive[i] -= q->W[i + j * m] * h->impulse[j];
+  return worst;
+}
+
+static void set_targets(carom_exact *e, double duration) {
+  carom_exact_held *h = &e->held;
+  for (int i = 0; i < carom_exact_held_count(e); i++) {
+    double gap = i < h->count ? h->contacts[i].gap : h->limits[i - h->count].gap;
+    h->target[3 * i] = gap < 0 ? OVERLAP_STAYS * gap / duration : 0;
+    h->target[3 * i + 1] = h->target[3 * i + 2] = 0;
+  }
+}
+
+// The largest coordinate that positions of contacts are differences of; angles of limits count by radians.
+static double spread_of(const carom_exact_held *h, const carom_state *state) {
+  double most = h->limit_count > 0 ? 1 : 0;
+  for (int i = 0; i < h->count; i++) {
+    const carom_contact *c = &h->contacts[i];
+    most = fmax(most, cm_norm(c->point_a) + cm_norm(state->x[c->body_a]) + cm_norm(state->x[c->body_b]));
+  }
+  return most;
+}
+
+// Rounds of the linear problem, until the gaps on the path are what they should be.
+static carom_status solve_positions(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
+                                    carom_impact_problem *problem, carom_error *error) {
+  carom_exact *e = stepper->work;
+  carom_exact_held *h = &e->held;
+  double T = h->time, extent = spread_of(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY;
+  problem->velocity = h->drive;
+  for (int round = 0; round < MAX_ROUNDS; round++) {
+    double off = measure(stepper, state, problem, T);
+    if (round > 0 && off <= MET) break;
+    if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) break;  // as near as the solver gets
+    before = off;
+    carom_status status =
+        carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
+                          &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
+    if (status != CAROM_OK) return status;
+    spread(e, g, T);
+  }
+  return CAROM_OK;
+}
+
+carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
+                               double duration, carom_error *error) {
+  carom_exact *e = stepper->work;
+  carom_exact_held *h = &e->held;
+  carom_impact_problem problem;
+  carom_status status = take_held(e, state, g, duration, error);
+  int count = carom_exact_held_count(e);
+  h->time = duration;
+  if (status == CAROM_OK && count > 0) status = load(e, state, &problem, error);
+  if (status != CAROM_OK) return status;
+  for (int i = 0; i < h->count; i++) h->points[i] = point_of(e, state, i, &problem);
+  if (count > 0) memset(h->impulse, 0, 3 * (size_t)count * sizeof *h->impulse);
+  spread(e, g, duration);
+  if (count == 0) return CAROM_OK;
+  set_targets(e, duration);
+  return solve_positions(stepper, state, g, &problem, error);
+}
+
+carom_status carom_exact_push(carom_exact *e, carom_state *state, double time, carom_ledger *ledger,
+                              carom_error *error) {
+  carom_exact_held *h = &e->held;
+  int m = 3 * carom_exact_held_count(e);
+  if (m == 0) return CAROM_OK;
+  for (int i = 0; i < m; i++) h->velocity[i] = time / h->time * h->impulse[i];
+  return carom_impact_system_apply(e->impacts, state, h->velocity, CAROM_EVENT_CONTACT, ledger, error);
+}
+
+// ---- velocity ----------------------------------------------------------------------------------------------------
+
+// A point that was open when the leap began and is pressed now has hit. It parts with e times its speed, unless that is
+// no more than forces alone make in the time. Writes the targets; the points of the leap's start are still at hand.
+static void set_rebounds(carom_exact *e, const carom_state *state, int points) {
+  carom_exact_held *h = &e->held;
+  memset(h->target, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->target);
+  for (int k = 0; k < points; k++) {
+    const carom_exact_point *p = &h->points[k];
+    const carom_contact *c = &p->start;
+    double size = contact_size(e, c), slow = 2 * carom_exact_bend(e, &e->contacts->pairs[c->pair]) * h->time;
+    if (c->gap <= CAROM_EXACT_RELEASE * size || !(-p->speed > slow)) continue;
+    carom_vec3 place = cm_add(state->x[c->body_a], cm_rotate(state->q[c->body_a], p->a));
+    for (int i = 0; i < h->count; i++)
+      if (h->contacts[i].pair == c->pair && cm_norm(cm_sub(h->contacts[i].point_a, place)) < SAME_PLACE * size)
+        h->target[3 * i] = -c->restitution * p->speed;
+  }
+}
+
+static void drop_open(carom_exact *e) {
+  carom_exact_held *h = &e->held;
+  int left = 0;
+  for (int i = 0; i < h->count; i++)
+    if (h->contacts[i].gap <= CAROM_EXACT_RELEASE * contact_size(e, &h->contacts[i]))
+      h->contacts[left++] = h->contacts[i];
+  h->count = left;
+}
+
+carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_exact_group *g, carom_ledger *ledger,
+                                carom_error *error) {
+  carom_exact_held *h = &e->held;
+  carom_impact_problem problem;
+  carom_impact_info info;
+  int points = h->count;
+  if (carom_exact_held_count(e) == 0) return CAROM_OK;
+  carom_status status = take_held(e, state, g, 0, error);
+  if (status != CAROM_OK) return status;
+  drop_open(e);
+  if (carom_exact_held_count(e) == 0) return CAROM_OK;
+  set_rebounds(e, state, points);
+  status = load(e, state, &problem, error);
+  memset(h->impulse, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->impulse);
+  if (status == CAROM_OK)
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, &(carom_impact_aim){h->target, 0},
+                               &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
+  if (status != CAROM_OK) return status;
+  carom_ledger_note_complementarity(ledger, info.complementarity, 0);
+  return carom_impact_system_apply(e->impacts, state, h->impulse, CAROM_EVENT_CONTACT, ledger, error);
+}
+
+// The loss is the energy that is missing at the end of a leap. Kicks of gravity and of the contacts cancel in the
+// middle of it without any loss, so that the impulses themselves do not tell. What the discrete flow gains for a while
+// is not a loss.
+void carom_exact_book_loss(const carom_exact *e, double loss, carom_ledger *ledger) {
+  bool rough = false;
+  for (int i = 0; i < e->held.count; i++) rough = rough || e->held.contacts[i].friction > 0;
+  if (loss > 0) carom_ledger_loss(ledger, rough ? 0 : loss, rough ? loss : 0);
+}
