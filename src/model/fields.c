@@ -21,6 +21,14 @@ bool carom_fields_need_velocity(const carom_model *model) {
   return model->force_count > 0 || carom_fields_damped(model) || carom_joint_fields_driven(model);
 }
 
+void carom_loads_push(carom_loads *loads, carom_arena *arena, const carom_model *model) {
+  loads->f = CAROM_PUSH(arena, carom_vec3, model->body_count + 1);
+  loads->g = CAROM_PUSH(arena, carom_mat3, model->body_count + 1);
+  loads->torque = CAROM_PUSH(arena, carom_vec3, model->body_count + 1);
+  loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+  loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+}
+
 static carom_vec3 point_at(const carom_configuration *c, int body, carom_vec3 rho) {
   return body == CAROM_WORLD ? rho : cm_add(c->x[body], cm_mulv(c->d[body], rho));
 }

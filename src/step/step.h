@@ -29,7 +29,7 @@ typedef struct carom_integrator {
   bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
 } carom_integrator;
 
-// One line each; all else of an integrator is in its folder, src/step/<name> (those of two indices in that of moreau).
+// One line each; all else of an integrator is in its folder, src/step/<name> (index2 and index3 share src/step/index).
 #define CAROM_INTEGRATORS(X) \
   X(variational)             \
   X(exact)                   \

@@ -9,10 +9,8 @@ static const carom_conflict conflicts[] = {
      .reason = "Newton's method goes on while it gains; lemke and pgs count"},
 };
 
-#define TAKES_ALPHA [CAROM_OPTION_ALPHA] = CAROM_ABOVE(0, 1)
-
 const carom_honours carom_honours_moreau = {
-    .options = {CAROM_TAKES_STEPS, TAKES_ALPHA, CAROM_TAKES_DIRECTIONS,
+    .options = {CAROM_TAKES_STEPS, [CAROM_OPTION_ALPHA] = CAROM_ABOVE(0, 1), CAROM_TAKES_DIRECTIONS,
                 CAROM_TAKES_SOLVES, [CAROM_OPTION_RESTITUTION] = CAROM_WORDS(carom_restitution_words),
                 [CAROM_OPTION_SOLVER] = CAROM_WORDS(solvers), [CAROM_OPTION_PROBLEM_SINK] = CAROM_HOOK},
     .traits = {CAROM_SEES_FORCES, CAROM_SEES_JOINTS, CAROM_SEES_CONTACTS, [CAROM_TRAIT_FRICTION_PYRAMID] = true,
@@ -20,12 +18,3 @@ const carom_honours carom_honours_moreau = {
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
 };
-
-// Joints alone. Driven bodies move, and what is tied to them by springs follows.
-#define JOINTS_ALONE                                                                                 \
-  {                                                                                                  \
-    .options = {CAROM_TAKES_STEPS, TAKES_ALPHA},                                                     \
-    .traits = {CAROM_SEES_FORCES,                                                                    \
-               CAROM_SEES_JOINTS, [CAROM_TRAIT_DRIVES] = true, [CAROM_TRAIT_TURNING_PLANES] = true}, \
-  }
-const carom_honours carom_honours_index2 = JOINTS_ALONE, carom_honours_index3 = JOINTS_ALONE;

@@ -1,20 +1,18 @@
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
+#include "contact/reach.h"
 #include "step/moreau/moreau.h"
 
-// ---- rows -----------------------------------------------------------------------------------------------------------
+// Of the bodies' radii: how far to look beyond where bodies may get, so that what rests keeps its pairs.
+static const double SPARE = 1e-3;
+// Of the smaller body's radius: features this far behind the nearest are points of the contact as well: corners of a
+// face that is about to lie flat, but not those on the far side of a thin card.
+static const double SLOP = 0.01;
+// Bodies that collide were stopped within `touch` of each other; what is as near takes part.
+static const double TOUCHING = 2;
 
-static carom_row contact_row(const carom_moreau *m, const carom_contact *c, carom_vec3 point, carom_vec3 axis) {
-  carom_row row = {.body = {c->body_a, c->body_b}};
-  for (int end = 0; end < 2; end++) {
-    carom_vec3 along = end == 0 ? axis : cm_neg(axis);
-    row.linear[end] = along;
-    row.angular[end] = cm_cross(cm_sub(point, m->star->x[row.body[end]]), along);
-  }
-  return row;
-}
+// ---- rows -----------------------------------------------------------------------------------------------------------
 
 // Two tangents; in a planar scene the first lies in the plane.
 static void tangents_of(carom_vec3 n, bool planar, carom_vec3 t[2]) {
@@ -23,224 +21,126 @@ static void tangents_of(carom_vec3 n, bool planar, carom_vec3 t[2]) {
   t[1] = cm_cross(n, t[0]);
 }
 
-// The velocity of a driven body's surface at a point, over the step.
-static carom_vec3 surface_velocity(const carom_moreau *m, int body, carom_vec3 point) {
+carom_vec3 carom_moreau_surface_velocity(const carom_moreau *m, int body, carom_vec3 point) {
+  const carom_moreau_motion *motion = &m->motion;
   carom_vec3 v, w;
   if (m->model->drive_count == 0 || !m->model->bodies[body].fixed) return cm_zero3();
-  carom_model_motion(m->model, body, m->time, m->h > 0 ? m->h : m->options->step, &v, &w);
-  return cm_add(v, cm_cross(w, cm_sub(point, m->star->x[body])));
+  carom_model_motion(m->model, body, motion->time, motion->h > 0 ? motion->h : m->whole, &v, &w);
+  return cm_add(v, cm_cross(w, cm_sub(point, motion->star->x[body])));
 }
 
 static carom_moreau_item contact_item(const carom_moreau *m, const carom_contact *c) {
-  carom_vec3 t[2], middle = cm_lerp(c->point_a, c->point_b, 0.5);
-  tangents_of(c->normal, m->model->planar, t);
-  carom_moreau_item item = {.gap = c->gap,
+  carom_vec3 axis[3] = {c->normal}, point = cm_lerp(c->point_a, c->point_b, 0.5);
+  carom_vec3 moving = carom_moreau_surface_velocity(m, c->body_b, point);
+  tangents_of(c->normal, m->model->planar, axis + 1);
+  carom_moreau_item item = {.kind = CAROM_MOREAU_CONTACT,
+                            .contact = {c->part_a, c->part_b, point},
+                            .gap = c->gap,
                             .mu = c->friction,
                             .e = c->restitution,
-                            .body_a = c->body_a,
-                            .body_b = c->body_b,
-                            .part_a = c->part_a,
-                            .part_b = c->part_b,
-                            .point = middle,
-                            .normal = c->normal};
-  item.tangents = c->friction > 0 ? (m->model->planar ? 1 : 2) : 0;
-  item.row[0] = contact_row(m, c, middle, c->normal);
-  for (int k = 0; k < item.tangents; k++) item.row[1 + k] = contact_row(m, c, middle, t[k]);
-  carom_vec3 moving = surface_velocity(m, c->body_b, middle);
-  for (int k = 0; k <= item.tangents; k++) item.surface[k] = cm_dot(item.row[k].linear[0], moving);
+                            .tangents = c->friction > 0 ? (m->model->planar ? 1 : 2) : 0};
+  for (int k = 0; k <= item.tangents; k++) {
+    item.row[k] = carom_row_at(c->body_a, c->body_b, axis[k], point, m->motion.star->x);
+    item.surface[k] = cm_dot(axis[k], moving);
+  }
   return item;
 }
 
 static carom_moreau_item limit_item(const carom_joint_limit *limit) {
-  carom_moreau_item item = {.gap = limit->gap,
-                            .e = limit->restitution,
-                            .body_a = CAROM_WORLD,
-                            .body_b = CAROM_WORLD,
-                            .part_a = limit->joint,
-                            .part_b = limit->upper,
-                            .index = limit->turn};
-  item.row[0] = limit->row;
-  return item;
+  return (carom_moreau_item){.kind = CAROM_MOREAU_LIMIT,
+                             .limit = {limit->joint, limit->turn, limit->upper},
+                             .gap = limit->gap,
+                             .e = limit->restitution,
+                             .row = {limit->row}};
 }
 
 // ---- candidates -----------------------------------------------------------------------------------------------------
 
-static double fastest_force(const carom_moreau *m, int i) {
-  double a = cm_norm(m->model->gravity);
-  return m->loads_present ? a + m->model->bodies[i].inverse_mass * cm_norm(m->loads.f[i]) : a;
+static double acceleration_of(const carom_moreau *m, int i) {
+  double g = cm_norm(m->model->gravity);
+  const carom_moreau_forces *forces = &m->motion.forces;
+  return forces->present ? g + m->model->bodies[i].inverse_mass * cm_norm(forces->loads.f[i]) : g;
 }
 
-double carom_moreau_slow(const carom_moreau *m, double h) {
-  double a = 0;
+double carom_moreau_slow(const carom_moreau *m) {
+  double most = 0;
   for (int i = 0; i < m->model->body_count; i++)
-    if (!m->model->bodies[i].fixed) a = fmax(a, fastest_force(m, i));
-  return 2 * h * a;
+    if (!m->model->bodies[i].fixed) most = fmax(most, m->acceleration[i]);
+  return 2 * m->whole * most;
 }
 
-// How far any point of a body can go in h, as far as the present velocities and forces tell.
-static double reach_of(const carom_moreau *m, const carom_state *state, int i, double h) {
-  const carom_body *body = &m->model->bodies[i];
-  if (body->fixed) return 0;
-  double spin = cm_norm(carom_state_angular_velocity(m->model, state, i));
-  double speed = body->inverse_mass * cm_norm(state->p[i]) + h * fastest_force(m, i);
-  return h * (speed + spin * body->bounding_radius) + 1e-3 * body->bounding_radius;
-}
-
-carom_status carom_moreau_candidates(carom_moreau *m, const carom_state *state, double h, carom_error *error) {
-  for (int i = 0; i < state->body_count; i++) m->reach[i] = reach_of(m, state, i, h);
-  return carom_contacts_update(m->contacts, m->star, m->reach, error);
+carom_status carom_moreau_candidates(carom_moreau *m, double h, carom_error *error) {
+  const carom_moreau_motion *motion = &m->motion;
+  for (int i = 0; i < m->model->body_count; i++) m->acceleration[i] = acceleration_of(m, i);
+  carom_moving moving = {motion->v.v, motion->v.w, m->acceleration, motion->time, h};
+  carom_reach(m->model, &moving, SPARE, m->reach);
+  return carom_contacts_update(m->contacts, motion->star, m->reach, error);
 }
 
 // ---- gathering ------------------------------------------------------------------------------------------------------
 
-static bool add_item(carom_moreau *m, const carom_moreau_item *item) {
-  if (!carom_grow(&m->allocator, (void **)&m->items, m->item_count, &m->item_capacity, sizeof *m->items)) return false;
-  m->items[m->item_count++] = *item;
-  return true;
+bool carom_moreau_pair_collides(const carom_moreau *m, double e) { return e > 0 || m->options->alpha < 1; }
+
+static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_moreau_choice choice) {
+  if (choice == CAROM_MOREAU_TOUCHING) return item->gap <= TOUCHING * m->touch;
+  // no moment is sought for limits
+  bool later = item->kind == CAROM_MOREAU_LIMIT ? item->e > 0 : carom_moreau_pair_collides(m, item->e);
+  return !later || item->gap <= m->touch;
 }
 
 // Gaps are measured at q*; what counts is the one at the start of the step.
-static void finish_item(const carom_moreau *m, carom_moreau_item *item) {
-  for (int k = 0; k <= item->tangents; k++) item->before[k] = carom_moreau_rate(m->model, &item->row[k], m->v);
-  item->gap -= (1 - m->alpha) * m->h * item->before[0];
+static carom_status add_item(carom_moreau *m, carom_moreau_item *item, carom_moreau_choice choice, carom_error *error) {
+  const carom_moreau_motion *motion = &m->motion;
+  carom_moreau_items *to = &m->items;
+  for (int k = 0; k <= item->tangents; k++)
+    item->before[k] = carom_row_rate(m->model, &item->row[k], motion->v.v, motion->v.w);
+  item->gap -= (1 - motion->alpha) * motion->h * item->before[0];
+  if (!wanted(m, item, choice)) return CAROM_OK;
+  if (!carom_grow(&m->allocator, (void **)&to->list, to->count, &to->capacity, sizeof *to->list))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the %d contacts of a step", to->count + 1);
+  to->list[to->count++] = *item;
+  return CAROM_OK;
 }
 
-// With alpha < 1 a step by itself would throw bodies that meet within it back at (1 - alpha)/alpha of their speed,
-// since it is the mean velocity that closes the gap: they collide at the moment they meet, as those that bounce do.
-static bool collides(const carom_moreau *m, double e) { return e > 0 || m->options->alpha < 1; }
-
-static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_moreau_choice choice, double touch) {
-  bool later = item->body_a == CAROM_WORLD ? item->e > 0 : collides(m, item->e);  // no moment is sought for limits
-  return (choice == CAROM_MOREAU_STEP && !later) || item->gap <= touch;
-}
-
-// Features this far behind the nearest are points of the contact as well: corners of a face that is about to lie flat,
-// but not those on the far side of a thin card.
 static double slop_of(const carom_moreau *m, const carom_part_pair *pair) {
   const carom_body *a = &m->model->bodies[pair->body_a], *b = &m->model->bodies[pair->body_b];
-  double r = b->fixed ? a->bounding_radius : fmin(a->bounding_radius, b->bounding_radius);
-  return 0.01 * r;
+  return SLOP * (b->fixed ? a->bounding_radius : fmin(a->bounding_radius, b->bounding_radius));
 }
 
-static carom_status gather_pair(carom_moreau *m, int index, carom_moreau_choice choice, double touch,
-                                carom_error *error) {
+static carom_status gather_pair(carom_moreau *m, int index, carom_moreau_choice choice, carom_error *error) {
   const carom_part_pair *pair = &m->contacts->pairs[index];
+  const carom_state *star = m->motion.star;
   carom_distance_result d;
   carom_contact points[CAROM_MANIFOLD_MAX];
-  carom_status status = carom_contacts_distance(m->contacts, index, m->star, &d);
+  carom_status status = carom_contacts_distance(m->contacts, index, star, &d);
   if (status != CAROM_OK)
-    return carom_fail(error, status, "no separation of bodies '%s' and '%s': a pose is not finite",
-                      m->model->bodies[pair->body_a].name, m->model->bodies[pair->body_b].name);
+    return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
+                      m->model->bodies[pair->body_a].name, m->model->bodies[pair->body_b].name, m->motion.time);
   double reach = m->reach[pair->body_a] + m->reach[pair->body_b], slop = fmin(reach, slop_of(m, pair));
-  if (d.distance > reach || carom_joints_hold(m->model, m->star, pair->body_a, pair->body_b)) return CAROM_OK;
+  if (d.distance > reach || carom_joints_hold(m->model, star, pair->body_a, pair->body_b)) return CAROM_OK;
   carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, slop};
-  int count = carom_contacts_of_pair(m->contacts, index, m->star, &d, &query, points);
-  for (int k = 0; k < count; k++) {
+  int count = carom_contacts_of_pair(m->contacts, index, star, &d, &query, points);
+  for (int k = 0; k < count && status == CAROM_OK; k++) {
     carom_moreau_item item = contact_item(m, &points[k]);
-    item.index = k;
-    finish_item(m, &item);
-    if (wanted(m, &item, choice, touch) && !add_item(m, &item))
-      return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts of a step");
+    status = add_item(m, &item, choice, error);
   }
-  return CAROM_OK;
+  return status;
 }
 
-static carom_status gather_limits(carom_moreau *m, carom_moreau_choice choice, double touch, carom_error *error) {
-  int count = carom_joints_limits(m->model, m->star, INFINITY, m->limits);
-  for (int i = 0; i < count; i++) {
-    carom_moreau_item item = limit_item(&m->limits[i]);
-    finish_item(m, &item);
-    if (wanted(m, &item, choice, touch) && !add_item(m, &item))
-      return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for joint limits");
-  }
-  return CAROM_OK;
-}
-
-carom_status carom_moreau_gather(carom_moreau *m, carom_moreau_choice choice, double touch, carom_error *error) {
-  m->item_count = 0;
-  if (m->contact_free) return CAROM_OK;
+static carom_status gather_limits(carom_moreau *m, carom_moreau_choice choice, carom_error *error) {
+  int count = carom_joints_limits(m->model, m->motion.star, INFINITY, m->items.limits);
   carom_status status = CAROM_OK;
-  for (int i = 0; i < m->contacts->pair_count && status == CAROM_OK; i++)
-    status = gather_pair(m, i, choice, touch, error);
-  if (status == CAROM_OK && m->joints) status = gather_limits(m, choice, touch, error);
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    carom_moreau_item item = limit_item(&m->items.limits[i]);
+    status = add_item(m, &item, choice, error);
+  }
   return status;
 }
 
-// ---- collisions -----------------------------------------------------------------------------------------------------
-
-// The first zero in (0, 1] of the cubic with these values and slopes at 0 and 1, its value at 1 being below 0: found by
-// bisection between the last sample above 0 and the first below. (Gavrea 2006, 2.1, after Potra et al. 2006.)
-static double cubic_root(double f0, double s0, double f1, double s1) {
-  double c = s0, b = 3 * (f1 - f0) - 2 * s0 - s1, a = 2 * (f0 - f1) + s0 + s1, low = 0, high = 1;
-  for (int i = 1; i <= 16; i++) {
-    double t = i / 16.0;
-    if (((a * t + b) * t + c) * t + f0 <= 0) {
-      high = t;
-      break;
-    }
-    low = t;
-  }
-  for (int i = 0; i < 60; i++) {
-    double t = 0.5 * (low + high);
-    if (((a * t + b) * t + c) * t + f0 <= 0)
-      high = t;
-    else
-      low = t;
-  }
-  return high;
-}
-
-static carom_vec3 point_velocity(const carom_moreau *m, const carom_state *state, int body, carom_vec3 point) {
-  const carom_model *model = m->model;
-  if (model->bodies[body].fixed) return surface_velocity(m, body, point);
-  carom_vec3 w = carom_state_angular_velocity(model, state, body);
-  return cm_add(carom_state_velocity(model, state, body), cm_cross(w, cm_sub(point, state->x[body])));
-}
-
-static double gap_rate(const carom_moreau *m, const carom_state *state, const carom_part_pair *p,
-                       const carom_distance_result *d) {
-  carom_vec3 a = point_velocity(m, state, p->body_a, d->point_a);
-  carom_vec3 b = point_velocity(m, state, p->body_b, d->point_b);
-  return cm_dot(d->normal, cm_sub(a, b));
-}
-
-static bool among_items(const carom_moreau *m, const carom_part_pair *p) {
-  for (int i = 0; i < m->item_count; i++)
-    if (m->items[i].body_a == p->body_a && m->items[i].part_a == p->part_a && m->items[i].part_b == p->part_b)
-      return true;
-  return false;
-}
-
-// Share of the step at which the pair touches, 2 when it does not: only what bounces counts.
-static carom_status hit_of_pair(carom_moreau *m, int index, const carom_state *end, double h, double touch,
-                                double *share, double *overlap) {
-  carom_part_pair *p = &m->contacts->pairs[index];
-  carom_distance_result d0, d1;
-  *share = 2;
-  carom_status status = carom_contacts_distance(m->contacts, index, end, &d1);
-  if (status != CAROM_OK || carom_joints_hold(m->model, end, p->body_a, p->body_b)) return status;
-  *overlap = -d1.distance;
-  if (!collides(m, p->restitution) || d1.distance > -touch || among_items(m, p)) return status;
-  status = carom_contacts_distance(m->contacts, index, m->origin, &d0);
-  if (status != CAROM_OK) return status;
-  double s0 = h * gap_rate(m, m->origin, p, &d0), s1 = h * gap_rate(m, end, p, &d1);
-  *share = cubic_root(fmax(d0.distance, 0), s0, d1.distance, s1);
+carom_status carom_moreau_gather(carom_moreau *m, carom_moreau_choice choice, carom_error *error) {
+  m->items.count = 0;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < m->contacts->pair_count && status == CAROM_OK; i++) status = gather_pair(m, i, choice, error);
+  if (status == CAROM_OK && m->motion.joints.system) status = gather_limits(m, choice, error);
   return status;
-}
-
-carom_status carom_moreau_first_hit(carom_moreau *m, const carom_state *end, double h, double touch, double *share,
-                                    double *deepest, carom_error *error) {
-  *share = 2;
-  *deepest = 0;
-  for (int i = 0; i < m->contacts->pair_count; i++) {
-    double own = 2, overlap = 0;
-    carom_status status = hit_of_pair(m, i, end, h, touch, &own, &overlap);
-    if (status != CAROM_OK)
-      return carom_fail(error, status, "no separation of bodies '%s' and '%s' at the end of a step",
-                        m->model->bodies[m->contacts->pairs[i].body_a].name,
-                        m->model->bodies[m->contacts->pairs[i].body_b].name);
-    *share = fmin(*share, own);
-    *deepest = fmax(*deepest, overlap);
-  }
-  return CAROM_OK;
 }

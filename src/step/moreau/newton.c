@@ -4,7 +4,7 @@
 //
 //     c_n = max(0, c_n - rho u_n),      t = project(t - rho u_t) onto mu c_n K.
 //
-// Where the arguments lie tells the phase of every item; with phases held, the laws are linear equations. Redundant
+// Where the arguments lie tells the phase of every block; with phases held, the laws are linear equations. Redundant
 // contacts make those singular: any of many impulses will do. We take the one nearest to the impulses at hand, by
 // proximal steps  (C + eps I) dx = -r:  what rests keeps the impulses that it has.
 #include <math.h>
@@ -12,7 +12,7 @@
 
 #include "solve/lcp_inverse.h"
 #include "solve/lcp_kernels.h"
-#include "step/moreau/moreau.h"
+#include "step/moreau/solver.h"
 
 // eps over the largest diagonal entry of W: close to a solution, far from it, and at the end. Far from a solution a
 // small eps is of no use, since phases that contradict each other then have huge impulses: the problem is solved with a
@@ -24,17 +24,17 @@ enum { PROXIMAL_STEPS = 30, NEAR_STEPS = 5, FAR_STEPS = 10, FAR_STEPS_MAX = 80, 
 // ---- phases ---------------------------------------------------------------------------------------------------------
 
 // Where t (outside) is projected to on the polygon of that radius: a corner or an edge.
-static carom_moreau_phase nearest_side(const carom_moreau *m, const carom_moreau_item *item, const double t[2],
-                                       double radius, double side[2][2]) {
-  int d = carom_moreau_directions(m, item);
-  if (item->tangents == 1) {
+static carom_moreau_phase nearest_side(const carom_moreau_solver *m, int i, const double t[2], double radius,
+                                       double side[2][2]) {
+  int d = carom_moreau_directions(m, i);
+  if (carom_moreau_tangents(m, i) == 1) {
     side[0][0] = t[0] < 0 ? -1 : 1, side[0][1] = 0;
     return CAROM_MOREAU_CORNER;
   }
-  double step = 2 * acos(-1) / d, angle = atan2(t[1], t[0]) - item->turn;
+  double step = 2 * acos(-1) / d, angle = atan2(t[1], t[0]) - m->heading[i];
   int a = (int)floor(angle / step);
-  carom_moreau_direction(m, item, (a % d + d) % d, side[0]);
-  carom_moreau_direction(m, item, ((a + 1) % d + d) % d, side[1]);
+  carom_moreau_direction(m, i, (a % d + d) % d, side[0]);
+  carom_moreau_direction(m, i, ((a + 1) % d + d) % d, side[1]);
   double edge[2] = {side[1][0] - side[0][0], side[1][1] - side[0][1]};
   double along = (t[0] - radius * side[0][0]) * edge[0] + (t[1] - radius * side[0][1]) * edge[1];
   double whole = radius * (edge[0] * edge[0] + edge[1] * edge[1]);
@@ -44,40 +44,38 @@ static carom_moreau_phase nearest_side(const carom_moreau *m, const carom_moreau
 }
 
 // The sum of beta that a friction impulse takes, over all supports of the polygon.
-static double gauge(const carom_moreau *m, const carom_moreau_item *item, const double t[2]) {
-  if (item->tangents == 1) return fabs(t[0]);
-  double step = 2 * acos(-1) / carom_moreau_directions(m, item), angle = atan2(t[1], t[0]) - item->turn;
+static double gauge(const carom_moreau_solver *m, int i, const double t[2]) {
+  if (carom_moreau_tangents(m, i) == 1) return fabs(t[0]);
+  double step = 2 * acos(-1) / carom_moreau_directions(m, i), angle = atan2(t[1], t[0]) - m->heading[i];
   double into = angle - step * floor(angle / step);
   return hypot(t[0], t[1]) * cos(into - step / 2) / cos(step / 2);
 }
 
 // u + eps (P - P0)
-static void proximal_velocity(const carom_moreau *m, int i, double u[3]) {
-  int first = m->row_start[i];
-  for (int l = first; l < m->row_start[i + 1]; l++)
-    u[l - first] = m->u[l] + m->newton.eps * (m->P[l] - m->newton.P0[l]);
+static void proximal_velocity(const carom_moreau_solver *m, int i, double u[3]) {
+  int first = m->start[i];
+  for (int l = first; l < m->start[i + 1]; l++) u[l - first] = m->u[l] + m->newton.eps * (m->P[l] - m->newton.P0[l]);
 }
 
-static carom_moreau_phase phase_of(carom_moreau *m, int i) {
-  const carom_moreau_item *item = &m->items[i];
-  const double *P = m->P + m->row_start[i];
+static carom_moreau_phase phase_of(carom_moreau_solver *m, int i) {
+  const double *P = m->P + m->start[i];
   double u[3];
   proximal_velocity(m, i, u);
-  const double *W = m->W + (size_t)m->row_start[i] * ((size_t)m->rows + 1);
-  double own = m->alpha * W[0], n = P[0] - u[0] / own;
+  const double *W = m->W + (size_t)m->start[i] * ((size_t)m->rows + 1);
+  double own = W[0], n = P[0] - u[0] / own;
   if (!(own > 0) || !(n > m->newton.noise / own)) return CAROM_MOREAU_OPEN;
-  if (item->tangents == 0) return CAROM_MOREAU_STICK;
-  double across = item->tangents == 1 ? W[m->rows + 1] : 0.5 * (W[m->rows + 1] + W[2 * m->rows + 2]);
-  double t[2] = {P[1] - u[1] / (m->alpha * across), 0};
-  if (item->tangents == 2) t[1] = P[2] - u[2] / (m->alpha * across);
-  if (gauge(m, item, t) <= item->mu * n + m->newton.noise / (m->alpha * across)) return CAROM_MOREAU_STICK;
-  return nearest_side(m, item, t, item->mu * n, m->newton.side[i]);
+  if (carom_moreau_tangents(m, i) == 0) return CAROM_MOREAU_STICK;
+  double across = carom_moreau_tangents(m, i) == 1 ? W[m->rows + 1] : 0.5 * (W[m->rows + 1] + W[2 * m->rows + 2]);
+  double t[2] = {P[1] - u[1] / across, 0};
+  if (carom_moreau_tangents(m, i) == 2) t[1] = P[2] - u[2] / across;
+  if (gauge(m, i, t) <= m->mu[i] * n + m->newton.noise / across) return CAROM_MOREAU_STICK;
+  return nearest_side(m, i, t, m->mu[i] * n, m->newton.side[i]);
 }
 
 // Tells whether any is another than before.
-static bool choose_phases(carom_moreau *m) {
+static bool choose_phases(carom_moreau_solver *m) {
   bool changed = false;
-  for (int i = 0; i < m->item_count; i++) {
+  for (int i = 0; i < m->count; i++) {
     carom_moreau_newton *s = &m->newton;
     double before[2][2];
     memcpy(before, s->side[i], sizeof before);
@@ -92,30 +90,29 @@ static bool choose_phases(carom_moreau *m) {
 
 // ---- the linear system of the phases --------------------------------------------------------------------------------
 
-static void add_unknown(carom_moreau *m, int *k, int item, const double generator[3], const double test[3]) {
+static void add_unknown(carom_moreau_solver *m, int *k, int block, const double generator[3], const double test[3]) {
   carom_moreau_newton *s = &m->newton;
-  s->unknown_item[*k] = item;
+  s->unknown_block[*k] = block;
   memcpy(s->generator[*k], generator, sizeof s->generator[*k]);
   memcpy(s->test[*k], test, sizeof s->test[*k]);
   ++*k;
 }
 
-// The unknowns of an item, and its impulse put where its phase allows.
-static void add_unknowns(carom_moreau *m, int i, int *k) {
+// The unknowns of a block, and its impulse put where its phase allows.
+static void add_unknowns(carom_moreau_solver *m, int i, int *k) {
   static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  const carom_moreau_item *item = &m->items[i];
   double(*side)[2] = m->newton.side[i];
-  double *P = m->P + m->row_start[i], edge[3] = {0, side[1][0] - side[0][0], side[1][1] - side[0][1]};
-  double slide[3] = {1, item->mu * side[0][0], item->mu * side[0][1]};
+  double *P = m->P + m->start[i], edge[3] = {0, side[1][0] - side[0][0], side[1][1] - side[0][1]};
+  double slide[3] = {1, m->mu[i] * side[0][0], m->mu[i] * side[0][1]};
   switch (m->newton.phase[i]) {
     case CAROM_MOREAU_OPEN:
-      memset(P, 0, (size_t)(1 + item->tangents) * sizeof *P);
+      memset(P, 0, (size_t)(1 + carom_moreau_tangents(m, i)) * sizeof *P);
       return;
     case CAROM_MOREAU_STICK:
-      for (int l = 0; l <= item->tangents; l++) add_unknown(m, k, i, unit[l], unit[l]);
+      for (int l = 0; l <= carom_moreau_tangents(m, i); l++) add_unknown(m, k, i, unit[l], unit[l]);
       return;
     case CAROM_MOREAU_CORNER:
-      for (int l = 1; l <= item->tangents; l++) P[l] = slide[l] * P[0];
+      for (int l = 1; l <= carom_moreau_tangents(m, i); l++) P[l] = slide[l] * P[0];
       add_unknown(m, k, i, slide, unit[0]);
       return;
     case CAROM_MOREAU_EDGE: {
@@ -129,67 +126,65 @@ static void add_unknowns(carom_moreau *m, int i, int *k) {
   }
 }
 
-static int collect_unknowns(carom_moreau *m) {
+static int collect_unknowns(carom_moreau_solver *m) {
   int k = 0;
-  for (int i = 0; i < m->item_count; i++) add_unknowns(m, i, &k);
+  for (int i = 0; i < m->count; i++) add_unknowns(m, i, &k);
   return k;
 }
 
-static double dot_rows(const carom_moreau *m, int unknown, const double *rows) {
-  int i = m->newton.unknown_item[unknown];
-  const double *test = m->newton.test[unknown], *x = rows + m->row_start[i];
+static double dot_rows(const carom_moreau_solver *m, int unknown, const double *rows) {
+  int i = m->newton.unknown_block[unknown];
+  const double *test = m->newton.test[unknown], *x = rows + m->start[i];
   double sum = test[0] * x[0];
-  for (int l = 1; l <= m->items[i].tangents; l++) sum += test[l] * x[l];
+  for (int l = 1; l <= carom_moreau_tangents(m, i); l++) sum += test[l] * x[l];
   return sum;
 }
 
-// The test of one unknown times the generator of another, if they are of the same item.
-static double same_item(const carom_moreau *m, int i, int j) {
+// The test of one unknown times the generator of another, if they are of the same block.
+static double same_block(const carom_moreau_solver *m, int i, int j) {
   const carom_moreau_newton *s = &m->newton;
-  if (s->unknown_item[i] != s->unknown_item[j]) return 0;
+  if (s->unknown_block[i] != s->unknown_block[j]) return 0;
   const double *test = s->test[i], *g = s->generator[j];
   return test[0] * g[0] + test[1] * g[1] + test[2] * g[2];
 }
 
-// K = T'(alpha W + eps I) G, inverted.
-static carom_status factor(carom_moreau *m, int k) {
+// K = T'(W + eps I) G, inverted.
+static carom_status factor(carom_moreau_solver *m, int k) {
   carom_moreau_newton *s = &m->newton;
   for (int j = 0; j < k; j++) {
-    int item = s->unknown_item[j];
-    double g[3];
-    for (int l = 0; l < 3; l++) g[l] = m->alpha * s->generator[j][l];
+    int block = s->unknown_block[j];
     memset(s->column, 0, (size_t)m->rows * sizeof *s->column);
-    carom_lcp_combine(m->rows, 1 + m->items[item].tangents, m->W + (size_t)m->row_start[item] * (size_t)m->rows,
-                      m->rows, NULL, g, s->column);
+    carom_lcp_combine(m->rows, 1 + carom_moreau_tangents(m, block), m->W + (size_t)m->start[block] * (size_t)m->rows,
+                      m->rows, NULL, s->generator[j], s->column);
     double *column = s->K + (size_t)j * (size_t)k;
-    for (int i = 0; i < k; i++) column[i] = dot_rows(m, i, s->column) + s->eps * same_item(m, i, j);
+    for (int i = 0; i < k; i++) column[i] = dot_rows(m, i, s->column) + s->eps * same_block(m, i, j);
   }
   return carom_lcp_inverse(k, s->K, k, s->panel, s->swaps);
 }
 
 // Minus the velocities that are to vanish, in r; returns the largest.
-static double linear_residual(carom_moreau *m, int k) {
+static double linear_residual(carom_moreau_solver *m, int k) {
   carom_moreau_newton *s = &m->newton;
   carom_moreau_evaluate(m);
   for (int j = 0; j < k; j++) {
     double u[3] = {0};
-    proximal_velocity(m, s->unknown_item[j], u);
+    proximal_velocity(m, s->unknown_block[j], u);
     s->r[j] = -(s->test[j][0] * u[0] + s->test[j][1] * u[1] + s->test[j][2] * u[2]);
   }
   return carom_lcp_largest(k, s->r);
 }
 
-static void move_impulses(carom_moreau *m, int k) {
+static void move_impulses(carom_moreau_solver *m, int k) {
   carom_moreau_newton *s = &m->newton;
   memset(s->x, 0, (size_t)k * sizeof *s->x);
   carom_lcp_combine(k, k, s->K, k, NULL, s->r, s->x);
   for (int j = 0; j < k; j++) {
-    int i = s->unknown_item[j];
-    for (int l = 0; l <= m->items[i].tangents; l++) m->P[m->row_start[i] + l] += s->generator[j][l] * s->x[j];
+    int i = s->unknown_block[j];
+    for (int l = 0; l <= carom_moreau_tangents(m, i); l++) m->P[m->start[i] + l] += s->generator[j][l] * s->x[j];
   }
 }
 
-static bool solve_phases(carom_moreau *m) {
+static bool solve_phases(carom_moreau_solver *m) {
   m->newton.k = collect_unknowns(m);
   linear_residual(m, m->newton.k);
   if (factor(m, m->newton.k) != CAROM_OK) return false;
@@ -199,10 +194,10 @@ static bool solve_phases(carom_moreau *m) {
 
 // ---- Newton's method ------------------------------------------------------------------------------------------------
 
-static void hold(carom_moreau *m) { memcpy(m->newton.P0, m->P, (size_t)m->rows * sizeof *m->P); }
+static void hold(carom_moreau_solver *m) { memcpy(m->newton.P0, m->P, (size_t)m->rows * sizeof *m->P); }
 
 // Proximal steps with the phases and the inverse at hand, as long as they help: velocities that are to vanish do.
-static double finish(carom_moreau *m) {
+static double finish(carom_moreau_solver *m) {
   double missed = INFINITY;
   for (int round = 0; round < PROXIMAL_STEPS; round++) {
     double before = missed;
@@ -212,13 +207,13 @@ static double finish(carom_moreau *m) {
     move_impulses(m, m->newton.k);
   }
   carom_moreau_evaluate(m);
-  return carom_moreau_residual(m);
+  return carom_moreau_residual(m, NULL);
 }
 
-static double diagonal(const carom_moreau *m) {
+static double diagonal(const carom_moreau_solver *m) {
   double largest = 0;
   for (int r = 0; r < m->rows; r++) largest = fmax(largest, m->W[(size_t)r * (size_t)(m->rows + 1)]);
-  return m->alpha * largest;
+  return largest;
 }
 
 // What has been reached.
@@ -228,39 +223,39 @@ typedef struct search {
   int steps;
 } search;
 
-static void keep(carom_moreau *m, double residual, search *s) {
+static void keep(carom_moreau_solver *m, double residual, search *s) {
   if (!(residual < s->least)) return;
   s->least = residual;
   memcpy(m->newton.best, m->P, (size_t)m->rows * sizeof *m->P);
 }
 
-static void go_back(carom_moreau *m, const double *P) {
+static void go_back(carom_moreau_solver *m, const double *P) {
   memcpy(m->P, P, (size_t)m->rows * sizeof *m->P);
   carom_moreau_evaluate(m);
 }
 
 // The problem with the present eps and P0. True when the phases came to rest.
-static bool iterate(carom_moreau *m, int max_steps, search *s) {
+static bool iterate(carom_moreau_solver *m, int max_steps, search *s) {
   for (int step = 0; step < max_steps && s->least > s->good; step++) {
     bool changed = choose_phases(m);
     if (step > 0 && !changed) return true;
     if (!solve_phases(m)) return false;
     s->steps++;
-    keep(m, carom_moreau_residual(m), s);
+    keep(m, carom_moreau_residual(m, NULL), s);
   }
   return false;
 }
 
 // From impulses that are nearly right.
-static void solve_near(carom_moreau *m, search *s) {
-  keep(m, carom_moreau_residual(m), s);
+static void solve_near(carom_moreau_solver *m, search *s) {
+  keep(m, carom_moreau_residual(m, NULL), s);
   m->newton.eps = NEAR_EPS * diagonal(m);
   hold(m);
   if (iterate(m, NEAR_STEPS, s)) keep(m, finish(m), s);
 }
 
 // From any. eps falls as long as phases come to rest within a few steps, and rises when they do not.
-static void solve_far(carom_moreau *m, search *s) {
+static void solve_far(carom_moreau_solver *m, search *s) {
   double scale = diagonal(m), eps = FIRST_EPS, fall = FALL;
   int last = s->steps + (s->least > s->accepted ? FAR_STEPS_MAX : FAR_STEPS);
   while (s->least > s->wanted && s->steps < last) {
@@ -279,7 +274,7 @@ static void solve_far(carom_moreau *m, search *s) {
   }
 }
 
-double carom_moreau_newton_solve(carom_moreau *m, double good, double wanted, double accepted, int *steps) {
+double carom_moreau_newton_solve(carom_moreau_solver *m, double good, double wanted, double accepted, int *steps) {
   search s = {good, wanted, accepted, INFINITY, 0};
   m->newton.noise = NOISE * carom_moreau_scale(m);
   solve_near(m, &s);
@@ -287,26 +282,25 @@ double carom_moreau_newton_solve(carom_moreau *m, double good, double wanted, do
   solve_far(m, &s);
   go_back(m, m->newton.best);
   *steps += s.steps;
-  return carom_moreau_residual(m);
+  return carom_moreau_residual(m, NULL);
 }
 
 // ---- sweeps ---------------------------------------------------------------------------------------------------------
 
-// The projection itself, of one item, with all others held.
-static void project(carom_moreau *m, int i, double change[3]) {
-  const carom_moreau_item *item = &m->items[i];
-  const double *W = m->W + (size_t)m->row_start[i] * ((size_t)m->rows + 1);
-  double *P = m->P + m->row_start[i], *u = m->u + m->row_start[i], side[2][2], t[2] = {0};
-  double n = fmax(P[0] - u[0] / (m->alpha * W[0]), 0);
+// The projection itself, of one block, with all others held.
+static void project(carom_moreau_solver *m, int i, double change[3]) {
+  const double *W = m->W + (size_t)m->start[i] * ((size_t)m->rows + 1);
+  double *P = m->P + m->start[i], *u = m->u + m->start[i], side[2][2], t[2] = {0};
+  double n = fmax(P[0] - u[0] / (W[0]), 0);
   change[0] = n - P[0];
   P[0] = n;
-  for (int l = 1; l <= item->tangents; l++) {  // velocities after the normal's change
-    double across = item->tangents == 1 ? W[m->rows + 1] : 0.5 * (W[m->rows + 1] + W[2 * m->rows + 2]);
-    t[l - 1] = P[l] - (u[l] + m->alpha * W[l] * change[0]) / (m->alpha * across);
+  for (int l = 1; l <= carom_moreau_tangents(m, i); l++) {  // velocities after the normal's change
+    double across = carom_moreau_tangents(m, i) == 1 ? W[m->rows + 1] : 0.5 * (W[m->rows + 1] + W[2 * m->rows + 2]);
+    t[l - 1] = P[l] - (u[l] + W[l] * change[0]) / across;
   }
-  if (item->tangents > 0 && gauge(m, item, t) > item->mu * n) {
-    double radius = item->mu * n;
-    if (nearest_side(m, item, t, radius, side) == CAROM_MOREAU_CORNER) {
+  if (carom_moreau_tangents(m, i) > 0 && gauge(m, i, t) > m->mu[i] * n) {
+    double radius = m->mu[i] * n;
+    if (nearest_side(m, i, t, radius, side) == CAROM_MOREAU_CORNER) {
       for (int l = 0; l < 2; l++) t[l] = radius * side[0][l];
     } else {
       double edge[2] = {side[1][0] - side[0][0], side[1][1] - side[0][1]};
@@ -315,22 +309,21 @@ static void project(carom_moreau *m, int i, double change[3]) {
       for (int l = 0; l < 2; l++) t[l] = radius * side[0][l] + along * edge[l];
     }
   }
-  for (int l = 1; l <= item->tangents; l++) change[l] = t[l - 1] - P[l], P[l] = t[l - 1];
+  for (int l = 1; l <= carom_moreau_tangents(m, i); l++) change[l] = t[l - 1] - P[l], P[l] = t[l - 1];
 }
 
-double carom_moreau_sweep(carom_moreau *m, double good, int sweeps, int *done) {
-  double residual = carom_moreau_residual(m);
+double carom_moreau_sweep(carom_moreau_solver *m, double good, int sweeps, int *done) {
+  double residual = carom_moreau_residual(m, NULL);
   for (int round = 0; round < sweeps && residual > good; round++, ++*done) {
-    for (int i = 0; i < m->item_count; i++) {
+    for (int i = 0; i < m->count; i++) {
       double change[3];
       project(m, i, change);
-      for (int l = 0; l <= m->items[i].tangents; l++) change[l] *= m->alpha;
-      carom_lcp_combine(m->rows, 1 + m->items[i].tangents, m->W + (size_t)m->row_start[i] * (size_t)m->rows, m->rows,
+      carom_lcp_combine(m->rows, 1 + carom_moreau_tangents(m, i), m->W + (size_t)m->start[i] * (size_t)m->rows, m->rows,
                         NULL, change, m->u);
     }
     if (round % 8 == 7 || round + 1 == sweeps) {
       carom_moreau_evaluate(m);
-      residual = carom_moreau_residual(m);
+      residual = carom_moreau_residual(m, NULL);
     }
   }
   return residual;

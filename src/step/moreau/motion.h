@@ -1,0 +1,83 @@
+// Masses, forces and joints of a linearly implicit step of the alpha-family (Gavrea 2006, 2.1), for whoever adds
+// impulses P along rows J (moreau) or none (index2, index3):
+//
+//     v' = v_free + S J'P,      q' = q + h (alpha v' + (1 - alpha) v).
+//
+//     carom_moreau_begin(motion, state, h, alpha, error)      q*, M~, v, v_free; b is that of no impulses
+//     carom_row_push(model, &row, impulse, b.p, b.l)          for every impulse
+//     carom_moreau_new_velocity(motion)                       v'
+//     carom_moreau_move(motion, from, to)                     positions and momenta
+//
+// Angular velocities are along world axes at the configuration q* at which rows are taken. With alpha = 1 that is q^l,
+// as published; otherwise q* = q^l + (1 - alpha) h v^l, the point about which the angular momentum of impulses balances
+// to the last bit, and about which alpha = 1/2 is of second order with joints.
+#ifndef CAROM_SRC_STEP_MOREAU_MOTION_H
+#define CAROM_SRC_STEP_MOREAU_MOTION_H
+
+#include "model/joint_system.h"
+#include "step/step.h"
+
+typedef struct carom_moreau_velocities {
+  carom_vec3 *v, *w;  // (body_count)
+} carom_moreau_velocities;
+
+typedef struct carom_moreau_momenta {
+  carom_vec3 *p, *l;  // (body_count)
+} carom_moreau_momenta;
+
+typedef struct carom_moreau_forces {
+  bool present;  // anything but gravity
+  carom_loads loads;
+  carom_vec3 *rate;    // (body_count) of x and of the directors, for forces that depend on them
+  carom_mat3 *d_rate;  // (body_count)
+} carom_moreau_forces;
+
+typedef struct carom_moreau_joints {
+  carom_joint_system *system;  // null without joints
+  bool may_drift;              // held by their velocities alone (index 2)
+  double *theta;               // (joint_count * CAROM_JOINT_ROWS) residuals at the start of the step
+  double *target;              // (as long) the rates asked for: L v' = target
+  double *impulse;             // (as long) found with v'
+} carom_moreau_joints;
+
+typedef struct carom_moreau_motion {
+  const carom_model *model;
+  double alpha, h, time;           // of the step being built, and its start
+  carom_state *star;               // q*; its momenta are not used
+  carom_mat3 *d;                   // (body_count) directors at q*
+  carom_joint_mass *mass;          // (body_count) M~ at q*
+  carom_mat3 *inverse_rotation;    // (body_count) of its blocks of rotation; 0 for bodies that do not turn
+  carom_moreau_velocities v;       // at the start
+  carom_moreau_velocities v_free;  // after masses, forces and joints
+  carom_moreau_velocities v_new;   // after impulses, too
+  carom_moreau_momenta b_free, b;  // M~ v + k~ without and with impulses
+  carom_moreau_forces forces;
+  carom_moreau_joints joints;
+} carom_moreau_motion;
+
+void carom_moreau_motion_push(carom_moreau_motion *motion, carom_arena *arena, const carom_model *model);
+// Makes what lives on the heap.
+carom_status carom_moreau_motion_create(carom_moreau_motion *motion, const carom_allocator *allocator,
+                                        carom_error *error);
+void carom_moreau_motion_destroy(carom_moreau_motion *motion);
+
+// For a step of h from the state. h = 0 is a collision: impulses only.
+carom_status carom_moreau_begin(carom_moreau_motion *motion, const carom_state *state, double h, double alpha,
+                                carom_error *error);
+// v_free anew, from b_free.
+void carom_moreau_free_velocity(carom_moreau_motion *motion);
+// z = S b, with joints held to rates of 0.
+void carom_moreau_respond(carom_moreau_motion *motion, const carom_moreau_momenta *b, const carom_moreau_velocities *z);
+// v' and the joints' impulses from b.
+void carom_moreau_new_velocity(carom_moreau_motion *motion);
+// Positions and momenta from v'.
+void carom_moreau_move(const carom_moreau_motion *motion, const carom_state *from, carom_state *to);
+
+// Makes up for joint residuals left at the end (index 3): adds them to those of the start, so that the next
+// carom_moreau_new_velocity allows for them. The largest, m or rad, and whose it is.
+double carom_moreau_correct(carom_moreau_motion *motion, const carom_state *end, int *worst_joint);
+
+// What gravity, force fields, joints and motors did.
+void carom_moreau_book_motion(carom_moreau_motion *motion, carom_ledger *ledger);
+
+#endif

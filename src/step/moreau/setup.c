@@ -1,0 +1,83 @@
+#include "base/memory.h"
+#include "model/model.h"
+#include "model/size.h"
+#include "step/moreau/moreau.h"
+
+static const double TOUCH = 1e-6;  // over the radius of the smallest body
+enum { PAIRS_MAX = 1000000 };      // in a problem that a checkpoint may tell of
+
+// ---- scratch --------------------------------------------------------------------------------------------------------
+
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  const carom_model *model = stepper->model;
+  carom_moreau counted = {0}, *own = CAROM_PUSH(arena, carom_moreau, 1), *m = own ? own : &counted;
+  int n = model->body_count;
+  stepper->work = own;
+  m->model = model;
+  carom_moreau_motion_push(&m->motion, arena, model);
+  m->acceleration = CAROM_PUSH(arena, double, n);
+  m->reach = CAROM_PUSH(arena, double, n);
+  m->items.limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(model));
+  m->items.at_body = CAROM_PUSH(arena, int, n + 2);
+  m->unit = (carom_moreau_momenta){CAROM_PUSH(arena, carom_vec3, n), CAROM_PUSH(arena, carom_vec3, n)};
+  m->response = (carom_moreau_velocities){CAROM_PUSH(arena, carom_vec3, n), CAROM_PUSH(arena, carom_vec3, n)};
+}
+
+static bool bounces(const carom_model *model) {
+  for (int i = 0; i < model->surface_count; i++)
+    if (model->surfaces[i].surface.restitution > 0) return true;
+  for (int i = 0; i < model->material_count; i++)
+    if (model->materials[i].restitution > 0) return true;
+  return carom_model_uses(model, CAROM_TRAIT_BOUNCING_LIMITS) >= 0;
+}
+
+// ---- life -----------------------------------------------------------------------------------------------------------
+
+static carom_status prepare(carom_stepper *stepper, carom_error *error) {
+  const carom_model *model = stepper->model;
+  const carom_allocator *allocator = &stepper->allocator;
+  carom_moreau *m = stepper->work;
+  m->options = m->solver.options = &stepper->options;
+  m->allocator = m->solver.allocator = stepper->allocator;
+  m->collides = bounces(model) || stepper->options.alpha < 1;
+  m->touch = TOUCH * carom_model_smallest(model);
+  carom_status status = carom_moreau_motion_create(&m->motion, allocator, error);
+  if (status == CAROM_OK)
+    status = carom_state_create(model->body_count, model->joint_count, allocator, &m->origin, error);
+  if (status == CAROM_OK) status = carom_contacts_create(model, allocator, &m->contacts, error);
+  if (status == CAROM_OK) status = carom_memory_create(model, allocator, &m->memory, error);
+  return status;
+}
+
+static void release(carom_stepper *stepper) {
+  carom_moreau *m = stepper->work;
+  if (!m) return;
+  carom_moreau_motion_destroy(&m->motion);
+  carom_state_destroy(m->origin);
+  carom_contacts_destroy(m->contacts);
+  carom_memory_destroy(m->memory);
+  carom_moreau_solver_release(&m->solver);
+  carom_release(&stepper->allocator, m->items.list);
+  carom_release(&stepper->allocator, m->items.at_item);
+}
+
+// The forces of the last step, how large problems may get before their scratch is made anew (which changes the order of
+// some sums), and the bases of the separations.
+static bool remember(carom_stepper *stepper, carom_tape *tape) {
+  carom_moreau *m = stepper->work;
+  int capacity = m->solver.pairs.capacity;
+  if (!carom_tape_pass(tape, &capacity, sizeof capacity) || capacity < 0 || capacity > PAIRS_MAX) return false;
+  if (capacity != m->solver.pairs.capacity && !carom_moreau_reserve_pairs(&m->solver, capacity)) return false;
+  return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape);
+}
+
+const carom_integrator carom_integrator_moreau = {
+    .name = "moreau",
+    .summary = "complementarity: the linearly implicit alpha-family with friction, joints, restitution; rests for ever",
+    .honours = &carom_honours_moreau,
+    .push = push,
+    .prepare = prepare,
+    .advance = carom_moreau_advance,
+    .release = release,
+    .remember = remember,
+};
