@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-static const double LEEWAY = 1.5;  // a body that is struck may get farther than its own speed takes it
+static const double LEEWAY = 1.5;  // a body that is struck may get farther than its own speed takes it; forces not
 
 // A half-space has no radius: it does not turn out of its place.
 static double turning_radius(const carom_body *body) {
@@ -10,7 +10,7 @@ static double turning_radius(const carom_body *body) {
 }
 
 static double way(double speed, double spin, double radius, double acceleration, double h) {
-  return LEEWAY * h * (speed + spin * radius + h * acceleration);
+  return h * (LEEWAY * (speed + spin * radius) + h * acceleration);
 }
 
 void carom_reach(const carom_model *model, const carom_moving *m, double spare, double *reach) {

@@ -12,8 +12,9 @@ typedef struct carom_moving {
   double time, h;
 } carom_moving;
 
-// Fills reach (body_count) with how far any point of a body may get in h, half as far again for what contacts do to it
-// on the way, and `spare` times its radius. Driven bodies move as they are driven; others that are fixed do not.
+// Fills reach (body_count) with how far any point of a body may get in h, half as far again by its speed for what
+// contacts do to it on the way, and `spare` times its radius. Driven bodies move as they are driven; others that are
+// fixed do not.
 void carom_reach(const carom_model *model, const carom_moving *moving, double spare, double *reach);
 
 #endif
