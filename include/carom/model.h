@@ -117,7 +117,7 @@ typedef struct carom_coordinate_def {
   double stiffness;         ///< N/m or N m/rad, >= 0; energy k/2 (coordinate - rest)^2
   double rest;              ///< m or rad
   double damping;           ///< N s/m or N m s/rad, >= 0
-  double lower, upper;      ///< limits, m or rad; default -INFINITY, INFINITY. For integrators that see contacts
+  double lower, upper;      ///< limits, m or rad; default -INFINITY, INFINITY. Not all integrators see them
   double restitution;       ///< e of the limits, in [0, 1]; default 0
   carom_motor_kind motor;   ///< default none
   double motor_value;       ///< force, rate or position; times the schedule's factor

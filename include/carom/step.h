@@ -177,8 +177,8 @@ CAROM_API carom_status carom_step_check(const carom_model *model, const carom_st
 typedef struct carom_stepper carom_stepper;
 
 /// Makes a stepper for states of this model, which must outlive it. Null options mean defaults. CAROM_ERR_ARGUMENT or
-/// CAROM_ERR_NUMBER for options out of range, CAROM_ERR_UNSUPPORTED or CAROM_ERR_GEOMETRY for a model that this
-/// integrator cannot run; the message names those that can.
+/// CAROM_ERR_NUMBER for options out of range, CAROM_ERR_UNSUPPORTED for what this integrator does not
+/// honour (see carom_step_check); the message names those that do.
 CAROM_API carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                             const carom_allocator *allocator, carom_stepper **stepper,
                                             carom_error *error);

@@ -11,9 +11,11 @@ carom_status carom_assembly_create(const carom_model *model, const carom_allocat
   if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems");
   *s = (carom_assembly){.model = model, .allocator = a};
   s->row_start = CAROM_NEW(&a, int, model->body_count + 2);
-  s->b = CAROM_NEW(&a, double, 6 * model->body_count);
-  s->y = CAROM_NEW(&a, double, 6 * model->body_count);
-  if (!s->row_start || !s->b || !s->y) {
+  carom_vec3 **const vectors[] = {&s->p, &s->l, &s->twists.v, &s->twists.w};
+  bool room = s->row_start != NULL;
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+    room = (*vectors[i] = CAROM_NEW(&a, carom_vec3, model->body_count)) && room;
+  if (!room) {
     carom_assembly_destroy(s);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems of %d bodies", model->body_count);
   }
@@ -24,7 +26,7 @@ carom_status carom_assembly_create(const carom_model *model, const carom_allocat
 void carom_assembly_destroy(carom_assembly *s) {
   if (!s) return;
   carom_allocator a = s->allocator;
-  void *blocks[] = {s->row_start, s->ends, s->b, s->y, s};
+  void *blocks[] = {s->row_start, s->ends, s->p, s->l, s->twists.v, s->twists.w, s};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
 }
 
@@ -65,38 +67,16 @@ carom_status carom_assemble(carom_assembly *s, const carom_row *rows, int count,
 
 // ---- bodies that something couples ----------------------------------------------------------------------------------
 
-void carom_row_push_six(const carom_model *model, const carom_row *row, double impulse, double *b) {
-  for (int end = 0; end < 2; end++) {
-    if (!carom_body_moves(model, row->body[end])) continue;
-    const carom_vec3 *f = &row->linear[end], *t = &row->angular[end];
-    double *to = b + 6 * row->body[end];
-    to[0] += impulse * f->x, to[1] += impulse * f->y, to[2] += impulse * f->z;
-    to[3] += impulse * t->x, to[4] += impulse * t->y, to[5] += impulse * t->z;
-  }
-}
-
-double carom_row_rate_six(const carom_model *model, const carom_row *row, const double *v) {
-  double rate = 0;
-  for (int end = 0; end < 2; end++) {
-    if (!carom_body_moves(model, row->body[end])) continue;
-    const double *V = v + 6 * row->body[end];
-    rate += cm_dot(row->linear[end], cm_vec3(V[0], V[1], V[2])) + cm_dot(row->angular[end], cm_vec3(V[3], V[4], V[5]));
-  }
-  return rate;
-}
-
 carom_status carom_assemble_by(carom_assembly *s, const carom_row *rows, int count, const carom_response *response,
                                double *W, carom_error *error) {
-  memset(s->b, 0, 6 * (size_t)s->model->body_count * sizeof *s->b);
-  memset(s->y, 0, 6 * (size_t)s->model->body_count * sizeof *s->y);
   for (int j = 0; j < count; j++) {
-    carom_row_push_six(s->model, &rows[j], 1, s->b);
-    carom_status status = response->answer(response->context, s->b, s->y, error);
+    carom_row_push(s->model, &rows[j], 1, s->p, s->l);
+    carom_status status = response->answer(response->context, s->p, s->l, &s->twists, error);
     for (int end = 0; end < 2; end++)
-      if (carom_body_moves(s->model, rows[j].body[end])) memset(s->b + 6 * rows[j].body[end], 0, 6 * sizeof *s->b);
+      if (carom_body_moves(s->model, rows[j].body[end])) s->p[rows[j].body[end]] = s->l[rows[j].body[end]] = cm_zero3();
     if (status != CAROM_OK) return status;
-    for (int i = 0; i < count; i++)
-      W[(size_t)i + (size_t)j * (size_t)count] = carom_row_rate_six(s->model, &rows[i], s->y);
+    double *column = W + (size_t)j * (size_t)count;
+    for (int i = 0; i < count; i++) column[i] = carom_row_rate(s->model, &rows[i], s->twists.v, s->twists.w);
   }
   return CAROM_OK;
 }

@@ -5,19 +5,25 @@
 
 #include "model/row.h"
 
-// The answer of a coupled system: y = S b, six numbers a body, linear and angular, of all bodies. Entries of bodies
-// that do not move are not read.
+// The answer of a coupled system: the velocities v, w that momenta p, l (body_count each) amount to. Those of bodies that
+// do not move are not read.
+typedef struct carom_twists {
+  carom_vec3 *v, *w;
+} carom_twists;
+
 typedef struct carom_response {
   void *context;
-  carom_status (*answer)(void *context, const double *b, double *y, carom_error *error);
+  carom_status (*answer)(void *context, const carom_vec3 *p, const carom_vec3 *l, carom_twists *twists,
+                         carom_error *error);
 } carom_response;
 
 typedef struct carom_assembly {
   const carom_model *model;
   carom_allocator allocator;
-  int *row_start;  // (body_count + 2) where the rows of a body begin
-  int *ends;       // (2 rows) 2 row + end
-  double *b, *y;   // (6 body_count)
+  int *row_start;       // (body_count + 2) where the rows of a body begin
+  int *ends;            // (2 rows) 2 row + end
+  carom_vec3 *p, *l;    // (body_count) an impulse along a row,
+  carom_twists twists;  // and what it does
   int end_capacity;
 } carom_assembly;
 
@@ -32,9 +38,5 @@ carom_status carom_assemble(carom_assembly *assembly, const carom_row *rows, int
 // The same through a response, one for each row.
 carom_status carom_assemble_by(carom_assembly *assembly, const carom_row *rows, int count,
                                const carom_response *response, double *W, carom_error *error);
-
-// Six numbers a body: adds an impulse along a row, and reads a rate.
-void carom_row_push_six(const carom_model *model, const carom_row *row, double impulse, double *b);
-double carom_row_rate_six(const carom_model *model, const carom_row *row, const double *v);
 
 #endif

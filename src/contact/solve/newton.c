@@ -11,8 +11,9 @@
 // eps over the block's response: close to a solution, far from it, and in the end. Far from a solution a small eps is
 // of no use, since laws that contradict each other then have huge impulses: the problem is solved with a large one
 // first, and again with smaller ones.
-static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-1, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
+static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
+static const double ROUND_OFF = 1e-13;  // velocities over the largest one
 // Of a round, over its first miss: met to round-off, met well enough where round-off ends the progress, lost.
 static const double SETTLED = 1e-12, CLOSE = 1e-8, RUNAWAY = 1e3;
 enum {
@@ -172,11 +173,14 @@ static void go_to(carom_newton *n, const carom_assembled *a, const double *P) {
   carom_assembled_velocity(a, n->P, n->u);
 }
 
-// The impulses as the laws would have them, and how good they are; keeps the best.
+// Puts the impulses into their cones, and says how good they are; keeps the best.
 static double judge(carom_newton *n, search *s) {
   const carom_assembled *a = s->a;
-  equations(n, a, n->P, n->u, false);
-  for (int r = 0; r < a->rows; r++) n->P[r] -= n->F[r];
+  for (int i = 0; i < a->count; i++) {
+    double *P = n->P + a->blocks[i].first, law[3];
+    carom_block_law(&a->blocks[i], P, law, NULL);
+    memcpy(P, law, (size_t)a->blocks[i].width * sizeof *P);
+  }
   go_to(n, a, n->P);
   double residual = carom_assembled_residual(a, n->P, n->u);
   if (residual < s->least) {
@@ -229,7 +233,7 @@ static void finish(carom_newton *n, search *s) {
   const carom_assembled *a = s->a;
   if (s->steps == 0) return;
   double before = INFINITY, residual = judge(n, s);
-  for (int round = 0; round < CHORDS && residual < 0.5 * before && s->least > s->goal.good; round++) {
+  for (int round = 0; round < CHORDS && residual < 0.5 * before; round++) {
     hold(n, a);
     equations(n, a, n->P, n->u, false);
     find_step(n, a);
@@ -283,6 +287,15 @@ static void polish(carom_newton *n, search *s) {
   }
 }
 
+// Contacts that carry no more than round-off carry nothing: they would count as touching for ever.
+static void drop_round_off(const search *s, double *P) {
+  for (int i = 0; i < s->a->count; i++) {
+    const carom_block *b = &s->a->blocks[i];
+    bool nothing = fabs(P[b->first]) * carom_block_response(s->a, b) <= ROUND_OFF * s->scale;
+    if (nothing && b->kind == CAROM_BLOCK_CONTACT) memset(P + b->first, 0, (size_t)b->width * sizeof *P);
+  }
+}
+
 double carom_newton_solve(carom_newton *n, const carom_assembled *problem, const carom_newton_goal *goal, double *P,
                           double *u, int *steps) {
   search s = {.a = problem, .goal = *goal, .scale = carom_assembled_scale(problem)};
@@ -296,7 +309,8 @@ double carom_newton_solve(carom_newton *n, const carom_assembled *problem, const
     polish(n, &s);
   }
   memcpy(P, n->best, (size_t)problem->rows * sizeof *P);
+  if (s.steps > 0) drop_round_off(&s, P);
   carom_assembled_velocity(problem, P, u);
   *steps += s.steps;
-  return s.least;
+  return s.steps > 0 ? carom_assembled_residual(problem, P, u) : s.least;
 }

@@ -44,10 +44,12 @@ void carom_pivot_destroy(carom_pivot *p) {
   carom_release(&a, p);
 }
 
-static carom_status reserve(carom_pivot *p, carom_error *error) {
-  if (p->n <= p->capacity) return CAROM_OK;
-  size_t n = (size_t)p->n + (size_t)p->n / 2;
+int carom_pivot_capacity(const carom_pivot *p) { return p->capacity; }
+
+carom_status carom_pivot_resize(carom_pivot *p, int pairs, carom_error *error) {
+  size_t n = (size_t)pairs;
   release_arrays(p);
+  if (pairs == 0) return CAROM_OK;
   p->A = carom_allocate(&p->allocator, n * n, sizeof *p->A);
   p->q = CAROM_NEW(&p->allocator, double, n);
   p->z = CAROM_NEW(&p->allocator, double, n);
@@ -55,9 +57,10 @@ static carom_status reserve(carom_pivot *p, carom_error *error) {
   p->direction = carom_allocate(&p->allocator, n, sizeof *p->direction);
   p->basis = CAROM_NEW(&p->allocator, unsigned char, n);
   if (!p->A || !p->q || !p->z || !p->w || !p->direction || !p->basis)
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d complementary pairs", p->n);
-  p->capacity = (int)n;
-  return carom_lcp_work_create((int)n, &p->allocator, &p->work, error);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d complementary pairs", pairs);
+  carom_status status = carom_lcp_work_create(pairs, &p->allocator, &p->work, error);
+  if (status == CAROM_OK) p->capacity = pairs;
+  return status;
 }
 
 // ---- the problem ----------------------------------------------------------------------------------------------------
@@ -78,7 +81,7 @@ static carom_status count_pairs(carom_pivot *p, const carom_assembled *a, carom_
     p->n += b->width > 1 ? directions_of(b) + 2 : 1;
   }
   p->start[a->count] = p->n;
-  return reserve(p, error);
+  return p->n <= p->capacity ? CAROM_OK : carom_pivot_resize(p, p->n + p->n / 2, error);
 }
 
 static void fill_directions(carom_pivot *p, const carom_assembled *a) {

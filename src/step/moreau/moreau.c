@@ -37,7 +37,7 @@ static carom_status try_piece(carom_moreau *m, carom_state *state, double h, car
   if (status == CAROM_OK) status = carom_moreau_gather(m, CAROM_MOREAU_STEP, error);
   if (status != CAROM_OK) return status;
   allow_gaps(m);
-  status = carom_moreau_solve(m, ledger, error);
+  status = carom_moreau_solve(m, 0, ledger, error);
   if (status == CAROM_OK) carom_moreau_move(&m->motion, m->origin, state);
   return status;
 }
@@ -96,7 +96,7 @@ static carom_status decompress(carom_moreau *m, double slow, carom_ledger *ledge
       carom_row_push(m->model, &item->row[k], item->returned[k], motion->b_free.p, motion->b_free.l);
   }
   carom_moreau_free_velocity(motion);
-  carom_status status = carom_moreau_solve(m, ledger, error);
+  carom_status status = carom_moreau_solve(m, slow, ledger, error);
   for (int i = 0; i < m->items.count && status == CAROM_OK; i++)
     for (int k = 0; k < 3; k++) m->items.list[i].impulse[k] += m->items.list[i].returned[k];
   return status;
@@ -123,7 +123,7 @@ static carom_status collide(carom_moreau *m, carom_state *state, double left, ca
   if (status != CAROM_OK) return status;
   double slow = carom_moreau_slow(m);
   if (!allow_bounces(m, slow)) return CAROM_OK;
-  status = carom_moreau_solve(m, ledger, error);
+  status = carom_moreau_solve(m, slow, ledger, error);
   if (status == CAROM_OK && m->options->poisson) status = decompress(m, slow, ledger, error);
   if (status != CAROM_OK) return status;
   carom_moreau_move(&m->motion, state, state);

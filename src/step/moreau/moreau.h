@@ -6,17 +6,17 @@
 //     items.c      what may touch: contacts and joint limits as one-sided rows
 //     hits.c       when bodies that bounce come to touch
 //     problem.c    W = J S J' and the free velocities along all rows; forces to begin from
-//     solver.h     the impulses
 //     books.c      what contacts and limits took, and what happened
 //     setup.c      scratch, options, checkpoints
 #ifndef CAROM_SRC_STEP_MOREAU_MOREAU_H
 #define CAROM_SRC_STEP_MOREAU_MOREAU_H
 
+#include "contact/assemble.h"
 #include "contact/memory.h"
 #include "contact/pairs.h"
+#include "contact/solve/solver.h"
 #include "model/joints.h"
 #include "step/moreau/motion.h"
-#include "step/moreau/solver.h"
 
 typedef enum carom_moreau_kind { CAROM_MOREAU_CONTACT, CAROM_MOREAU_LIMIT } carom_moreau_kind;
 
@@ -47,10 +47,8 @@ typedef struct carom_moreau_items {
   carom_moreau_item *list;  // (count)
   int count, capacity;
   carom_joint_limit *limits;  // room for all there are
-  // The items of each moving body: those of body i are at_item[at_body[i]] .. at_item[at_body[i + 1] - 1].
-  int *at_body;  // (body_count + 2)
-  int *at_item;  // (2 count)
-  int at_capacity;
+  carom_row *rows;            // of all, one behind the other
+  int row_capacity;
 } carom_moreau_items;
 
 // The first pair that bounces and comes to touch within a step.
@@ -74,9 +72,8 @@ typedef struct carom_moreau {
   double *acceleration, *reach;  // (body_count) by forces, m/s2; how far a body may get, m
   carom_state *origin;           // where a piece of the step began, to begin it again up to a collision
   carom_moreau_items items;
-  carom_moreau_solver solver;
-  carom_moreau_momenta unit;  // an impulse of 1 along a row, and what it does
-  carom_moreau_velocities response;
+  carom_assembly *assembly;
+  carom_solver *solver;
 } carom_moreau;
 
 // ---- moreau.c
@@ -108,8 +105,8 @@ carom_status carom_moreau_first_hit(carom_moreau *m, const carom_state *end, car
 
 // ---- problem.c
 // Finds the impulses of all items: row . (alpha v' + (1 - alpha) v) + bias >= 0, complementary to them, with Coulomb
-// friction; and v' with them.
-carom_status carom_moreau_solve(carom_moreau *m, carom_ledger *ledger, carom_error *error);
+// friction; and v' with them. What is slower than `still` has none, where nothing faster touches it (m/s).
+carom_status carom_moreau_solve(carom_moreau *m, double still, carom_ledger *ledger, carom_error *error);
 // Keeps the impulses of a step as forces, to begin the next from.
 carom_status carom_moreau_note_forces(carom_moreau *m, carom_error *error);
 

@@ -11,93 +11,33 @@
 
 // ---- W = alpha J S J' -----------------------------------------------------------------------------------------------
 
-// Along row r of the problem; the unit impulses are zero before and after.
-static void fill_column(carom_moreau *m, const carom_row *row, double *column) {
-  carom_moreau_solver *s = &m->solver;
-  carom_row_push(m->model, row, 1, m->unit.p, m->unit.l);
-  carom_moreau_respond(&m->motion, &m->unit, &m->response);
-  carom_row_push(m->model, row, -1, m->unit.p, m->unit.l);
-  for (int i = 0; i < s->count; i++)
-    for (int k = 0; k <= m->items.list[i].tangents; k++)
-      column[s->start[i] + k] =
-          m->motion.alpha * carom_row_rate(m->model, &m->items.list[i].row[k], m->response.v, m->response.w);
+static carom_status answer(void *context, const carom_vec3 *p, const carom_vec3 *l, carom_twists *twists,
+                           carom_error *error) {
+  carom_moreau_momenta b = {(carom_vec3 *)p, (carom_vec3 *)l};  // read only
+  carom_moreau_velocities z = {twists->v, twists->w};
+  (void)error;
+  carom_moreau_respond(context, &b, &z);
+  return CAROM_OK;
 }
 
-static void fill_W_with_joints(carom_moreau *m) {
-  carom_moreau_solver *s = &m->solver;
-  for (int j = 0; j < s->count; j++)
-    for (int k = 0; k <= m->items.list[j].tangents; k++)
-      fill_column(m, &m->items.list[j].row[k], s->W + (size_t)(s->start[j] + k) * (size_t)s->rows);
-}
-
-static void sort_by_body(carom_moreau *m) {
-  carom_moreau_items *items = &m->items;
-  int bodies = m->model->body_count;
-  memset(items->at_body, 0, (size_t)(bodies + 2) * sizeof *items->at_body);
-  for (int i = 0; i < items->count; i++)
-    for (int end = 0; end < 2; end++) {
-      int body = items->list[i].row[0].body[end];
-      if (carom_body_moves(m->model, body)) items->at_body[body + 2]++;
-    }
-  for (int i = 0; i < bodies; i++) items->at_body[i + 2] += items->at_body[i + 1];
-  for (int i = 0; i < items->count; i++)
-    for (int end = 0; end < 2; end++) {
-      int body = items->list[i].row[0].body[end];
-      if (carom_body_moves(m->model, body)) items->at_item[items->at_body[body + 1]++] = i;
-    }
-}
-
-// What impulses of 1 along the rows of an item do to one of its bodies, times alpha.
-typedef struct kick {
-  int body, item;
-  carom_vec3 v[3], w[3];
-} kick;
-
-// W(i, kick's item) += rows of item i, which acts on the body by its end, times the kick.
-static void add_block(carom_moreau *m, int i, int end, const kick *by) {
-  carom_moreau_solver *s = &m->solver;
-  const carom_moreau_item *a = &m->items.list[i];
-  for (int l = 0; l <= m->items.list[by->item].tangents; l++) {
-    double *column = s->W + (size_t)s->start[i] + (size_t)(s->start[by->item] + l) * (size_t)s->rows;
-    for (int k = 0; k <= a->tangents; k++)
-      column[k] += cm_dot(a->row[k].linear[end], by->v[l]) + cm_dot(a->row[k].angular[end], by->w[l]);
-  }
-}
-
-// All that item j does through an end of it.
-static void add_item_at(carom_moreau *m, int j, int end) {
-  const carom_moreau_item *item = &m->items.list[j];
-  kick own = {.body = item->row[0].body[end], .item = j};
-  if (!carom_body_moves(m->model, own.body)) return;
-  for (int l = 0; l <= item->tangents; l++) {
-    double alpha = m->motion.alpha;
-    own.v[l] = cm_scale(alpha * m->model->bodies[own.body].inverse_mass, item->row[l].linear[end]);
-    own.w[l] = cm_scale(alpha, cm_mulv(m->motion.inverse_rotation[own.body], item->row[l].angular[end]));
-  }
-  for (int p = m->items.at_body[own.body]; p < m->items.at_body[own.body + 1]; p++) {
-    int i = m->items.at_item[p];
-    for (int e = 0; e < 2; e++)
-      if (m->items.list[i].row[0].body[e] == own.body) add_block(m, i, e, &own);
-  }
-}
-
-static void fill_W(carom_moreau *m) {
-  carom_moreau_solver *s = &m->solver;
-  if (m->motion.joints.system) {
-    fill_W_with_joints(m);
-    return;
-  }
-  memset(s->W, 0, (size_t)s->rows * (size_t)s->rows * sizeof *s->W);
-  sort_by_body(m);
-  for (int j = 0; j < s->count; j++)
-    for (int end = 0; end < 2; end++) add_item_at(m, j, end);
+static carom_status fill_W(carom_moreau *m, carom_error *error) {
+  carom_system *s = &m->solver->whole;
+  carom_response response = {&m->motion, answer};
+  for (int i = 0; i < m->items.count; i++)
+    memcpy(m->items.rows + s->blocks[i].first, m->items.list[i].row, (size_t)s->blocks[i].width * sizeof(carom_row));
+  carom_status status =
+      m->motion.joints.system
+          ? carom_assemble_by(m->assembly, m->items.rows, s->rows, &response, s->W, error)
+          : carom_assemble(m->assembly, m->items.rows, s->rows, m->motion.inverse_rotation, s->W, error);
+  for (size_t k = 0; k < (size_t)s->rows * (size_t)s->rows && m->motion.alpha != 1; k++) s->W[k] *= m->motion.alpha;
+  return status;
 }
 
 static void fill_u0(carom_moreau *m) {
   const carom_moreau_motion *motion = &m->motion;
   for (int i = 0; i < m->items.count; i++) {
     const carom_moreau_item *item = &m->items.list[i];
-    double *u0 = m->solver.u0 + m->solver.start[i];
+    double *u0 = m->solver->whole.u0 + m->solver->whole.blocks[i].first;
     for (int k = 0; k <= item->tangents; k++) {
       double free = carom_row_rate(m->model, &item->row[k], motion->v_free.v, motion->v_free.w);
       u0[k] = motion->alpha * free + (1 - motion->alpha) * item->before[k] - item->surface[k];
@@ -121,7 +61,7 @@ static void guess(carom_moreau *m) {
   double h = m->motion.h;
   for (int i = 0; i < m->items.count && h > 0; i++) {
     const carom_moreau_item *item = &m->items.list[i];
-    double *P = m->solver.P + m->solver.start[i];
+    double *P = m->solver->whole.P + m->solver->whole.blocks[i].first;
     carom_vec3 force = cm_zero3();
     if (item->kind == CAROM_MOREAU_LIMIT) {
       P[0] = h * *force_of_limit(m, item);
@@ -157,24 +97,28 @@ carom_status carom_moreau_note_forces(carom_moreau *m, carom_error *error) {
 
 // ---- the solve ------------------------------------------------------------------------------------------------------
 
+enum { DEFAULT_CORNERS = 4 };
+
+static int corners_of(const carom_moreau *m) {
+  int asked = m->options->friction_directions;
+  return asked < 0 ? DEFAULT_CORNERS : asked;
+}
+
 static carom_status reserve(carom_moreau *m, carom_error *error) {
-  carom_moreau_solver *s = &m->solver;
   carom_moreau_items *items = &m->items;
-  if (!carom_reserve(&m->allocator, (void **)&items->at_item, &items->at_capacity, 2 * items->count,
-                     sizeof *items->at_item))
+  int rows = 0;
+  for (int i = 0; i < items->count; i++) rows += 1 + items->list[i].tangents;
+  if (!carom_reserve(&m->allocator, (void **)&items->rows, &items->row_capacity, rows, sizeof *items->rows))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the %d contacts of a step", items->count);
-  carom_status status = carom_moreau_solver_reserve_blocks(s, items->count, error);
-  if (status != CAROM_OK) return status;
-  s->start[0] = 0;
-  for (int i = 0; i < items->count; i++) {
-    s->mu[i] = items->list[i].mu;
-    s->start[i + 1] = s->start[i] + 1 + items->list[i].tangents;
-  }
-  return carom_moreau_solver_reserve_rows(s, error);
+  carom_status status = carom_solver_reserve(m->solver, items->count, rows, error);
+  for (int i = 0, first = 0; i < items->count && status == CAROM_OK; first += m->solver->whole.blocks[i++].width)
+    m->solver->whole.blocks[i] = (carom_block){
+        .first = first, .width = 1 + items->list[i].tangents, .mu = items->list[i].mu, .corners = corners_of(m)};
+  return status;
 }
 
 // Who could not agree: bodies, or the joint whose limit it is.
-static carom_status not_solved(const carom_moreau *m, const carom_moreau_outcome *o, carom_error *error) {
+static carom_status not_solved(const carom_moreau *m, const carom_solver_outcome *o, carom_error *error) {
   const carom_moreau_item *item = &m->items.list[o->worst];
   bool limit = item->kind == CAROM_MOREAU_LIMIT;
   int b = item->row[0].body[1];
@@ -192,22 +136,34 @@ static void apply(carom_moreau *m) {
   for (int i = 0; i < m->items.count; i++) {
     carom_moreau_item *item = &m->items.list[i];
     for (int k = 0; k <= item->tangents; k++) {
-      item->impulse[k] = m->solver.P[m->solver.start[i] + k];
+      item->impulse[k] = m->solver->whole.P[m->solver->whole.blocks[i].first + k];
       carom_row_push(m->model, &item->row[k], item->impulse[k], motion->b.p, motion->b.l);
     }
   }
   carom_moreau_new_velocity(motion);
 }
 
-carom_status carom_moreau_solve(carom_moreau *m, carom_ledger *ledger, carom_error *error) {
-  carom_moreau_outcome outcome = {.solved = true};
+static carom_solver_choice choice_of(const carom_moreau *m, double still) {
+  const carom_step_options *o = m->options;
+  return (carom_solver_choice){.name = o->solver,
+                               .tolerance = o->solver_tolerance,
+                               .iterations = o->solver_iterations,
+                               .still = still,
+                               .sink = o->problem_sink,
+                               .sink_context = o->sink_context,
+                               .time = m->motion.time + m->motion.h};
+}
+
+carom_status carom_moreau_solve(carom_moreau *m, double still, carom_ledger *ledger, carom_error *error) {
+  carom_solver_outcome outcome = {.solved = true};
   carom_status status = reserve(m, error);
   if (status != CAROM_OK) return status;
   if (m->items.count > 0) {
-    fill_W(m);
+    carom_solver_choice choice = choice_of(m, still);
+    status = fill_W(m, error);
     fill_u0(m);
     guess(m);
-    status = carom_moreau_solver_run(&m->solver, m->motion.time + m->motion.h, &outcome, error);
+    if (status == CAROM_OK) status = carom_solver_run(m->solver, &choice, &outcome, error);
   }
   if (status != CAROM_OK) return status;
   carom_ledger_note_solve(ledger, outcome.iterations, 0);

@@ -4,7 +4,6 @@
 #include "step/moreau/moreau.h"
 
 static const double TOUCH = 1e-6;  // over the radius of the smallest body
-enum { PAIRS_MAX = 1000000 };      // in a problem that a checkpoint may tell of
 
 // ---- scratch --------------------------------------------------------------------------------------------------------
 
@@ -18,9 +17,6 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   m->acceleration = CAROM_PUSH(arena, double, n);
   m->reach = CAROM_PUSH(arena, double, n);
   m->items.limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(model));
-  m->items.at_body = CAROM_PUSH(arena, int, n + 2);
-  m->unit = (carom_moreau_momenta){CAROM_PUSH(arena, carom_vec3, n), CAROM_PUSH(arena, carom_vec3, n)};
-  m->response = (carom_moreau_velocities){CAROM_PUSH(arena, carom_vec3, n), CAROM_PUSH(arena, carom_vec3, n)};
 }
 
 static bool bounces(const carom_model *model) {
@@ -37,8 +33,8 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
   const carom_allocator *allocator = &stepper->allocator;
   carom_moreau *m = stepper->work;
-  m->options = m->solver.options = &stepper->options;
-  m->allocator = m->solver.allocator = stepper->allocator;
+  m->options = &stepper->options;
+  m->allocator = stepper->allocator;
   m->collides = bounces(model) || stepper->options.alpha < 1;
   m->touch = TOUCH * carom_model_smallest(model);
   carom_status status = carom_moreau_motion_create(&m->motion, allocator, error);
@@ -46,6 +42,8 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
     status = carom_state_create(model->body_count, model->joint_count, allocator, &m->origin, error);
   if (status == CAROM_OK) status = carom_contacts_create(model, allocator, &m->contacts, error);
   if (status == CAROM_OK) status = carom_memory_create(model, allocator, &m->memory, error);
+  if (status == CAROM_OK) status = carom_assembly_create(model, allocator, &m->assembly, error);
+  if (status == CAROM_OK) status = carom_solver_create(allocator, &m->solver, error);
   return status;
 }
 
@@ -56,19 +54,18 @@ static void release(carom_stepper *stepper) {
   carom_state_destroy(m->origin);
   carom_contacts_destroy(m->contacts);
   carom_memory_destroy(m->memory);
-  carom_moreau_solver_release(&m->solver);
+  carom_assembly_destroy(m->assembly);
+  carom_solver_destroy(m->solver);
   carom_release(&stepper->allocator, m->items.list);
-  carom_release(&stepper->allocator, m->items.at_item);
+  carom_release(&stepper->allocator, m->items.rows);
 }
 
 // The forces of the last step, how large problems may get before their scratch is made anew (which changes the order of
 // some sums), and the bases of the separations.
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_moreau *m = stepper->work;
-  int capacity = m->solver.pairs.capacity;
-  if (!carom_tape_pass(tape, &capacity, sizeof capacity) || capacity < 0 || capacity > PAIRS_MAX) return false;
-  if (capacity != m->solver.pairs.capacity && !carom_moreau_reserve_pairs(&m->solver, capacity)) return false;
-  return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape);
+  return carom_solver_remember(m->solver, tape) && carom_memory_remember(m->memory, tape) &&
+         carom_contacts_remember(m->contacts, tape);
 }
 
 const carom_integrator carom_integrator_moreau = {

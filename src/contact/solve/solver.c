@@ -1,0 +1,308 @@
+#include "contact/solve/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/groups.h"
+#include "base/memory.h"
+
+enum { HEADINGS_MAX = 30, SWEEPS_MAX = 20000, PIVOTS_PER_PAIR = 4, POLYGON = 4, PAIRS_MAX = 1000000 };
+
+// Residuals over the largest velocity.
+static const double SAME = 1e-12;      // impulses that are this good are left alone
+static const double WANTED = 1e-11;    // no further steps are made
+static const double ACCEPTED = 1e-10;  // no great effort is made
+static const double SOLVED = 1e-9;     // what counts as a solution, unless asked otherwise
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+carom_status carom_solver_create(const carom_allocator *allocator, carom_solver **solver, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_solver *s = CAROM_NEW(&a, carom_solver, 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contact solver");
+  s->allocator = a;
+  carom_status status = carom_pivot_create(&a, &s->pivot, error);
+  if (status != CAROM_OK)
+    carom_solver_destroy(s);
+  else
+    *solver = s;
+  return status;
+}
+
+static void release_system(const carom_allocator *a, carom_system *s) {
+  void *blocks[] = {s->blocks, s->W, s->u0, s->P, s->u};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(a, blocks[i]);
+}
+
+void carom_solver_destroy(carom_solver *s) {
+  if (!s) return;
+  carom_allocator a = s->allocator;
+  release_system(&a, &s->whole);
+  release_system(&a, &s->part);
+  carom_release(&a, s->polygonal);
+  carom_release(&a, s->group);
+  carom_release(&a, s->member);
+  carom_newton_destroy(s->newton);
+  carom_pivot_destroy(s->pivot);
+  carom_release(&a, s);
+}
+
+static bool reserve_rows(const carom_allocator *a, carom_system *s, int rows) {
+  if (rows <= s->row_capacity) return true;
+  size_t r = (size_t)rows + (size_t)rows / 2;
+  double **const arrays[] = {&s->W, &s->u0, &s->P, &s->u};
+  s->row_capacity = 0;
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    carom_release(a, *arrays[i]);
+    *arrays[i] = carom_allocate(a, i == 0 ? r * r : r, sizeof(double));
+    if (!*arrays[i]) return false;
+  }
+  s->row_capacity = (int)r;
+  return true;
+}
+
+static bool reserve_system(const carom_allocator *a, carom_system *s, int count, int rows) {
+  s->count = count;
+  s->rows = rows;
+  return carom_reserve(a, (void **)&s->blocks, &s->block_capacity, count, sizeof *s->blocks) &&
+         reserve_rows(a, s, rows);
+}
+
+static carom_status reserve_newton(carom_solver *s, carom_error *error) {
+  if (s->newton && carom_newton_capacity(s->newton) >= s->whole.rows) return CAROM_OK;
+  carom_newton_destroy(s->newton);
+  s->newton = NULL;
+  return carom_newton_create(s->whole.row_capacity, &s->allocator, &s->newton, error);
+}
+
+carom_status carom_solver_reserve(carom_solver *s, int count, int rows, carom_error *error) {
+  const carom_allocator *a = &s->allocator;
+  if (!reserve_system(a, &s->whole, count, rows) || !reserve_system(a, &s->part, count, rows) ||
+      !carom_reserve(a, (void **)&s->polygonal, &s->polygonal_capacity, count, sizeof *s->polygonal) ||
+      !carom_reserve(a, (void **)&s->group, &s->group_capacity, count, sizeof *s->group) ||
+      !carom_reserve(a, (void **)&s->member, &s->member_capacity, count, sizeof *s->member))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a problem of %d contacts", count);
+  if (rows > 0) memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
+  return reserve_newton(s, error);
+}
+
+bool carom_solver_remember(carom_solver *s, carom_tape *tape) {
+  int pairs = carom_pivot_capacity(s->pivot);
+  if (!carom_tape_pass(tape, &pairs, sizeof pairs) || pairs < 0 || pairs > PAIRS_MAX) return false;
+  return pairs == carom_pivot_capacity(s->pivot) || carom_pivot_resize(s->pivot, pairs, NULL) == CAROM_OK;
+}
+
+// ---- the solvers ----------------------------------------------------------------------------------------------------
+
+// A problem being solved.
+typedef struct attempt {
+  carom_system *system;
+  carom_assembled problem;  // a view of it
+  const carom_solver_choice *choice;
+  double scale;             // the largest velocity
+  double accepted, solved;  // residuals at which no great effort is made any more, and no further attempt
+  double residual;          // of P
+  int iterations;
+} attempt;
+
+static carom_status by_newton(carom_solver *s, attempt *a, carom_error *error) {
+  carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted};
+  (void)error;
+  a->residual = carom_newton_solve(s->newton, &a->problem, &goal, a->system->P, a->system->u, &a->iterations);
+  return CAROM_OK;
+}
+
+static carom_status by_sweeps(carom_solver *s, attempt *a, carom_error *error) {
+  int most = a->choice->iterations > 0 ? a->choice->iterations : SWEEPS_MAX;
+  (void)s, (void)error;
+  carom_assembled_velocity(&a->problem, a->system->P, a->system->u);
+  a->residual = carom_assembled_sweep(&a->problem, a->accepted, most, a->system->P, a->system->u, &a->iterations);
+  return CAROM_OK;
+}
+
+static carom_assembled view(const carom_system *s) {
+  return (carom_assembled){s->count, s->rows, s->blocks, s->W, s->u0};
+}
+
+static carom_assembled with_polygons(carom_solver *s, const carom_system *system) {
+  carom_assembled a = view(system);
+  for (int i = 0; i < a.count; i++) {
+    carom_block *b = &s->polygonal[i];
+    *b = a.blocks[i];
+    if (b->width == 3 && b->corners == 0) b->corners = POLYGON, b->angle = 0;
+  }
+  a.blocks = s->polygonal;
+  return a;
+}
+
+// Turns polygons that stand for discs towards the friction impulses, or against the sliding where there is any, which
+// tells better than an impulse that leans towards corners; how far, at most. When a corner lies there, the polygon is
+// as good as the disc.
+static double turn_polygons(carom_solver *s, const carom_system *system) {
+  double most = 0;
+  for (int i = 0; i < system->count; i++) {
+    carom_block *b = &s->polygonal[i];
+    const double *P = system->P + b->first, *u = system->u + b->first;
+    bool disc = b->width == 3 && system->blocks[i].corners == 0;
+    if (!disc || P[0] <= 0 || hypot(P[1], P[2]) <= 1e-12 * P[0]) continue;
+    bool slides = hypot(P[1], P[2]) > 0.7 * b->mu * P[0] && hypot(u[1], u[2]) > 1e-10;
+    double angle = slides ? atan2(-u[2], -u[1]) : atan2(P[2], P[1]);
+    double change = remainder(angle - b->angle, acos(-1) / 2);
+    b->angle += change;
+    most = fmax(most, fabs(change));
+  }
+  return most;
+}
+
+// From the basis near to the impulses at hand. The last digits are Newton's: Lemke's bases of redundant contacts are
+// nearly singular.
+static carom_status by_pivots(carom_solver *s, attempt *a, carom_error *error) {
+  carom_system *q = a->system;
+  carom_assembled polygons = with_polygons(s, q);
+  int limit = a->choice->iterations, polishing = 0;
+  carom_newton_goal goal = {SAME * a->scale, INFINITY, INFINITY};
+  if (limit == 0 && !a->choice->name) limit = PIVOTS_PER_PAIR * 6 * q->count + 100;
+  for (int round = 0; round < HEADINGS_MAX; round++) {
+    carom_status status = carom_pivot_solve(s->pivot, &polygons, limit, q->P, &a->iterations, error);
+    if (status != CAROM_OK) return status;
+    carom_newton_solve(s->newton, &polygons, &goal, q->P, q->u, &polishing);
+    if (turn_polygons(s, q) <= 1e-11) break;
+  }
+  a->residual = carom_newton_solve(s->newton, &a->problem, &goal, q->P, q->u, &polishing);
+  return CAROM_OK;
+}
+
+static const struct {
+  const char *name;
+  carom_status (*solve)(carom_solver *s, attempt *a, carom_error *error);
+} table[] = {{"newton", by_newton}, {"pgs", by_sweeps}, {"lemke", by_pivots}};
+enum { SOLVERS = sizeof table / sizeof *table };
+
+// The one that was asked for; or all that converge by themselves, until one succeeds.
+static carom_status ask(carom_solver *s, attempt *a, const char **method, carom_error *error) {
+  carom_status status = CAROM_OK;
+  const char *name = a->choice->name;
+  for (int i = 0; i < SOLVERS && status == CAROM_OK; i++) {
+    bool wanted = name ? strcmp(name, table[i].name) == 0 : table[i].solve != by_sweeps;
+    if (!wanted || a->residual <= a->solved) continue;
+    *method = table[i].name;
+    status = table[i].solve(s, a, error);
+  }
+  return status;
+}
+
+static carom_status show(carom_solver *s, const carom_solver_choice *choice, carom_error *error) {
+  carom_lcp_problem problem;
+  if (!choice->sink) return CAROM_OK;
+  carom_assembled polygons = with_polygons(s, &s->whole);
+  carom_status status = carom_pivot_problem(s->pivot, &polygons, &problem, error);
+  if (status == CAROM_OK) choice->sink(choice->sink_context, choice->time, &problem);
+  return status;
+}
+
+static int worst_block(const carom_system *s) {
+  carom_assembled a = view(s);
+  double most = -1;
+  int worst = 0;
+  for (int i = 0; i < a.count; i++) {
+    double own = carom_block_residual(&a, &a.blocks[i], s->P, s->u);
+    if (!(own <= most)) most = own, worst = i;
+  }
+  return worst;
+}
+
+// One part; *worst is its block that is off most, when it is the worst part so far.
+static carom_status solve_part(carom_solver *s, carom_system *part, const carom_solver_choice *choice,
+                               carom_solver_outcome *outcome, carom_error *error) {
+  attempt a = {.system = part, .problem = view(part), .choice = choice, .residual = INFINITY};
+  const char *method = "newton";
+  a.scale = carom_assembled_scale(&a.problem);
+  a.accepted = (choice->tolerance > 0 ? choice->tolerance : ACCEPTED) * a.scale;
+  a.solved = (choice->tolerance > 0 ? choice->tolerance : SOLVED) * a.scale;
+  if (a.scale <= choice->still) {
+    memset(part->P, 0, (size_t)part->rows * sizeof *part->P);
+    memcpy(part->u, part->u0, (size_t)part->rows * sizeof *part->u);
+    return CAROM_OK;
+  }
+  carom_status status = ask(s, &a, &method, error);
+  double residual = a.scale > 0 ? a.residual / a.scale : a.residual;
+  outcome->solved = outcome->solved && a.residual <= a.solved;
+  if (a.iterations > outcome->iterations) outcome->iterations = a.iterations;
+  if (!(residual <= outcome->residual))
+    outcome->residual = residual, outcome->method = method, outcome->worst = worst_block(part);
+  return status;
+}
+
+// ---- parts ----------------------------------------------------------------------------------------------------------
+
+static bool coupled(const carom_system *s, const carom_block *a, const carom_block *b) {
+  for (int j = b->first; j < b->first + b->width; j++)
+    for (int i = a->first; i < a->first + a->width; i++)
+      if (s->W[(size_t)i + (size_t)j * (size_t)s->rows] != 0) return true;
+  return false;
+}
+
+// Labels every block by the smallest one of its part; says whether there is one part only.
+static bool find_parts(carom_solver *s) {
+  const carom_system *w = &s->whole;
+  for (int i = 0; i < w->count; i++) s->group[i] = i;
+  for (int j = 1; j < w->count; j++)
+    for (int i = 0; i < j; i++)
+      if (carom_group_root(s->group, i) != carom_group_root(s->group, j) && coupled(w, &w->blocks[i], &w->blocks[j]))
+        carom_group_unite(s->group, i, j);
+  bool one = true;
+  for (int i = 0; i < w->count; i++) s->group[i] = carom_group_root(s->group, i), one = one && s->group[i] == 0;
+  return one;
+}
+
+static void copy_rows(const carom_system *from, const carom_block *a, carom_system *to, const carom_block *b) {
+  memcpy(to->u0 + b->first, from->u0 + a->first, (size_t)a->width * sizeof *to->u0);
+  memcpy(to->P + b->first, from->P + a->first, (size_t)a->width * sizeof *to->P);
+}
+
+// The part whose smallest block is `root`.
+static void take_part(carom_solver *s, int root) {
+  const carom_system *w = &s->whole;
+  carom_system *p = &s->part;
+  p->count = p->rows = 0;
+  for (int i = root; i < w->count; i++) {
+    if (s->group[i] != root) continue;
+    carom_block *b = &p->blocks[p->count];
+    *b = w->blocks[i];
+    b->first = p->rows;
+    p->rows += b->width;
+    s->member[p->count++] = i;
+    copy_rows(w, &w->blocks[i], p, b);
+  }
+  for (int j = 0; j < p->count; j++)
+    for (int c = 0; c < p->blocks[j].width; c++) {
+      const double *from = w->W + (size_t)(w->blocks[s->member[j]].first + c) * (size_t)w->rows;
+      double *to = p->W + (size_t)(p->blocks[j].first + c) * (size_t)p->rows;
+      for (int i = 0; i < p->count; i++)
+        memcpy(to + p->blocks[i].first, from + w->blocks[s->member[i]].first, (size_t)p->blocks[i].width * sizeof *to);
+    }
+}
+
+static void put_part_back(carom_solver *s) {
+  for (int i = 0; i < s->part.count; i++) {
+    const carom_block *from = &s->part.blocks[i], *to = &s->whole.blocks[s->member[i]];
+    memcpy(s->whole.P + to->first, s->part.P + from->first, (size_t)to->width * sizeof(double));
+    memcpy(s->whole.u + to->first, s->part.u + from->first, (size_t)to->width * sizeof(double));
+  }
+}
+
+carom_status carom_solver_run(carom_solver *s, const carom_solver_choice *choice, carom_solver_outcome *outcome,
+                              carom_error *error) {
+  *outcome = (carom_solver_outcome){.solved = true, .method = "newton"};
+  carom_status status = show(s, choice, error);
+  if (status == CAROM_OK && find_parts(s)) return solve_part(s, &s->whole, choice, outcome, error);
+  for (int i = 0; i < s->whole.count && status == CAROM_OK; i++) {
+    double before = outcome->residual;
+    if (s->group[i] != i) continue;
+    take_part(s, i);
+    status = solve_part(s, &s->part, choice, outcome, error);
+    if (outcome->residual > before) outcome->worst = s->member[outcome->worst];
+    put_part_back(s);
+  }
+  return status;
+}
