@@ -6,11 +6,10 @@
 #include "carom/base.h"
 #include "carom/vec.h"
 
-// A ball in its sorted place.
+// A ball; or a point, when its radius is 0.
 typedef struct carom_grain {
   carom_vec3 x;
   double radius;
-  carom_vec3 v;
   double reach;  // how far it may get
 } carom_grain;
 

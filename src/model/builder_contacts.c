@@ -65,7 +65,10 @@ void carom_builder_set_surface(carom_builder *builder, int material_a, int mater
 }
 
 carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b) {
-  int a = model->bodies[body_a].material, b = model->bodies[body_b].material;
+  return carom_materials_surface(model, model->bodies[body_a].material, model->bodies[body_b].material);
+}
+
+carom_contact_surface carom_materials_surface(const carom_model *model, int a, int b) {
   for (int i = model->surface_count - 1; i >= 0; i--) {  // what was said last holds
     const int *m = model->surfaces[i].material;
     if ((m[0] == a && m[1] == b) || (m[0] == b && m[1] == a)) return model->surfaces[i].surface;

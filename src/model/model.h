@@ -33,6 +33,9 @@ carom_vec3 carom_state_point(const carom_state *state, int body, carom_vec3 poin
 carom_status carom_state_create(int body_count, int joint_count, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error);
 
+// What holds between two materials.
+carom_contact_surface carom_materials_surface(const carom_model *model, int material_a, int material_b);
+
 // Spatial inertia times angular velocity: R J R' w.
 carom_vec3 carom_body_spin_momentum(const carom_body *body, carom_quat q, carom_vec3 angular_velocity);
 

@@ -17,6 +17,12 @@ double carom_model_heaviest(const carom_model *model) {
   return mass;
 }
 
+bool carom_body_is_ball(const carom_model *model, const carom_body *body) {
+  if (body->part_count != 1) return false;
+  const carom_part *part = &model->parts[body->part_start];
+  return carom_shape_get_kind(part->shape) == CAROM_SHAPE_SPHERE && cm_norm2(part->pose.p) == 0;
+}
+
 double carom_shape_half_depth(const carom_shape *shape) {
   const carom_polytope *P = carom_shape_polytope(shape);
   if (!P) return carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);

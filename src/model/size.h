@@ -8,6 +8,8 @@
 double carom_model_smallest(const carom_model *model);
 // Mass of the heaviest body that moves, kg; 0 when there is none.
 double carom_model_heaviest(const carom_model *model);
+// One ball about the centre of mass: turning it changes nothing.
+bool carom_body_is_ball(const carom_model *model, const carom_body *body);
 // How deep a shape is at least about its middle, m: half its least width. Twice this, and a body could pass through it
 // unseen.
 double carom_shape_half_depth(const carom_shape *shape);

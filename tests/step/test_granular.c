@@ -1,6 +1,6 @@
 // What grains do in bulk, against laws and figures that are known; and the boundaries and drives that such scenes use.
-#include "fixtures.h"
 #include "contact/boundary.h"
+#include "fixtures.h"
 
 static const double G = 9.81, PI = 3.141592653589793;
 
@@ -65,9 +65,9 @@ TEST(distance_to_a_surface_of_revolution_is_that_to_its_points) {
           double z = profile[s][1] + t * (profile[s + 1][1] - profile[s][1]);
           least = fmin(least, cm_norm(cm_sub(c, cm_vec3(rho * cos(a), rho * sin(a), z))));
         }
+    carom_grain ball = {c, 0.05, 10};
     carom_touch touches[CAROM_TOUCH_MAX];
-    int count =
-        carom_boundary_touch(w.model, &w.model->boundaries[0], w.model->boundaries[0].pose, c, 0.05, 10, touches);
+    int count = carom_boundary_touch(w.model, &w.model->boundaries[0], w.model->boundaries[0].pose, &ball, touches);
     for (int i = 0; i < count; i++) nearest = fmin(nearest, touches[i].gap);
     CHECK_NEAR(nearest + 0.05, least, 5e-3);
     CHECK(nearest + 0.05 <= least + 1e-12);

@@ -1,21 +1,7 @@
 // The same bits from any number of threads, from one run or two halves; and a step that never asks for memory.
 #include "failing_allocator.h"
 #include "fixtures.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MALLOC_COUNTED 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define MALLOC_COUNTED 0
-#endif
-#endif
-#ifndef MALLOC_COUNTED
-#ifdef __GLIBC__
-#define MALLOC_COUNTED 1
-#else
-#define MALLOC_COUNTED 0
-#endif
-#endif
+#include "heap_counter.h"
 
 enum { STEPS = 200 };
 static const double STEP = 0x1p-9;  // a power of two, so that the clock is the same however it is added up
@@ -186,27 +172,6 @@ TEST(bad_options_are_refused) {
 
 // ---- allocations
 // -------------------------------------------------------------------------------------------------------
-
-static _Atomic long heap_calls;
-
-#if MALLOC_COUNTED
-// The linker prefers these to the C library's own, for every library in the process.
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *block, size_t size);
-void *malloc(size_t size) {
-  heap_calls++;
-  return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size) {
-  heap_calls++;
-  return __libc_calloc(count, size);
-}
-void *realloc(void *block, size_t size) {
-  heap_calls++;
-  return __libc_realloc(block, size);
-}
-#endif
 
 static void check_allocations(world (*make)(void), carom_quadrature quadrature, int threads) {
   world w = make();

@@ -3,55 +3,49 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "step/cone/cone.h"
 
 enum { LEAST_BLOCK = 512, SHARE = 256 };  // balls: smaller blocks leave too many packs half empty
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
-carom_status carom_sweep_create(carom_sweep *sweep, int movers, const carom_allocator *allocator, carom_error *error) {
-  *sweep = (carom_sweep){.movers = movers};
-  sweep->velocity = carom_allocate(allocator, (size_t)movers, sizeof *sweep->velocity);
-  sweep->own = CAROM_NEW(allocator, int, movers + 1);
-  sweep->others = CAROM_NEW(allocator, int, movers + 2);
-  sweep->used[0] = CAROM_NEW(allocator, uint64_t, movers);
-  sweep->used[1] = CAROM_NEW(allocator, uint64_t, movers);
-  sweep->blocks = CAROM_NEW(allocator, carom_sweep_block, movers / LEAST_BLOCK + 1);
-  if (sweep->velocity && sweep->own && sweep->others && sweep->used[0] && sweep->used[1] && sweep->blocks)
-    return CAROM_OK;
-  carom_sweep_destroy(sweep, allocator);
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the sweeps of %d grains", movers);
+carom_status carom_balls_create(carom_balls *s, int ball_count, const carom_allocator *allocator, carom_error *error) {
+  *s = (carom_balls){.ball_count = ball_count, .allocator = *allocator};
+  s->twists = carom_allocate(allocator, (size_t)ball_count, sizeof *s->twists);
+  s->own = CAROM_NEW(allocator, int, ball_count + 1);
+  s->others = CAROM_NEW(allocator, int, ball_count + 2);
+  s->used[0] = CAROM_NEW(allocator, uint64_t, ball_count);
+  s->used[1] = CAROM_NEW(allocator, uint64_t, ball_count);
+  s->blocks = CAROM_NEW(allocator, carom_balls_block, ball_count / LEAST_BLOCK + 1);
+  if (s->twists && s->own && s->others && s->used[0] && s->used[1] && s->blocks) return CAROM_OK;
+  carom_balls_destroy(s);
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the sweeps of %d grains", ball_count);
 }
 
-void carom_sweep_destroy(carom_sweep *sweep, const carom_allocator *allocator) {
-  carom_arena_destroy(&sweep->pack_memory);
-  carom_arena_destroy(&sweep->body_memory);
-  void *blocks[] = {sweep->velocity, sweep->own,     sweep->others, sweep->links, sweep->ends,
-                    sweep->used[0],  sweep->used[1], sweep->lane,   sweep->color, sweep->blocks};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
-  *sweep = (carom_sweep){0};
-}
-
-carom_status carom_sweep_no_room(const carom_cone *cone, carom_error *error) {
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a program of %d contacts", cone->active_count);
+void carom_balls_destroy(carom_balls *s) {
+  if (!s->twists && !s->own) return;
+  carom_arena_destroy(&s->pack_memory);
+  carom_arena_destroy(&s->body_memory);
+  void *blocks[] = {s->twists, s->own, s->others, s->as_b, s->links, s->used[0], s->used[1], s->blocks};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&s->allocator, blocks[i]);
+  *s = (carom_balls){0};
 }
 
 // ---- sweeps -------------------------------------------------------------------------------------------------------
 // Called by all threads of a team at once.
 
-static carom_sweep_change sweep_once(carom_sweep *s, float beta) {
+static carom_balls_change sweep_once(carom_balls *s, float beta) {
   for (int parity = 0; parity < 2; parity++) {
 #pragma omp for schedule(static)
     for (int k = parity; k < s->block_count; k += 2) {
-      carom_sweep_block *b = &s->blocks[k];
-      b->change = carom_sweep_visit(s->packs, b->first_pack[0], b->first_pack[CAROM_SWEEP_COLORS + 1], beta, s->bodies);
+      carom_balls_block *b = &s->blocks[k];
+      b->change = carom_balls_visit(s->packs, b->first_pack[0], b->first_pack[CAROM_BALLS_COLORS + 1], beta, s->bodies);
     }
   }
-  carom_sweep_change total = {0};
+  carom_balls_change total = {0};
   for (int k = 0; k < s->block_count; k++) {
-    const carom_sweep_change *part = &s->blocks[k].change;
+    const carom_balls_change *part = &s->blocks[k].change;
     total.squares += part->squares;
-    total.turn += part->turn;
+    total.backward += part->backward;
     total.largest = part->largest > total.largest ? part->largest : total.largest;
     total.deepest = part->deepest > total.deepest ? part->deepest : total.deepest;
   }
@@ -59,21 +53,21 @@ static carom_sweep_change sweep_once(carom_sweep *s, float beta) {
 }
 
 // Bodies follow the extrapolation of the contacts.
-static void extrapolate(carom_sweep *s, float beta) {
+static void extrapolate(carom_balls *s, float beta) {
 #pragma omp for schedule(static)
-  for (int i = 0; i < s->movers; i += SHARE)
-    carom_sweep_extrapolate(s->bodies, s->before, i, i + SHARE < s->movers ? i + SHARE : s->movers, beta);
+  for (int i = 0; i < s->ball_count; i += SHARE)
+    carom_balls_extrapolate(s->bodies, s->before, i, i + SHARE < s->ball_count ? i + SHARE : s->ball_count, beta);
 }
 
-// Sweeps as the steps of Nesterov's method (1983), afresh where they turn back (O'Donoghue and Candes 2015) or grow.
-static int run_sweeps(carom_sweep *s, int most, double tolerance, double enough) {
+// Sweeps as the steps of Nesterov's method (1983), afresh where they go back (O'Donoghue and Candes 2015) or grow.
+static int run_sweeps(carom_balls *s, int most, double tolerance, double enough) {
   double theta = 1, lowest = INFINITY;
   float beta = 0;
   for (int i = 1; i <= most; i++) {
     if (i > 1) extrapolate(s, beta);
-    carom_sweep_change change = sweep_once(s, beta);
+    carom_balls_change change = sweep_once(s, beta);
     if (change.largest <= tolerance || change.deepest <= enough) return i;
-    bool afresh = change.turn > 0 || change.squares > 2 * lowest;
+    bool afresh = change.backward > 0 || change.squares > 2 * lowest;
     double next = 0.5 * theta * (sqrt(theta * theta + 4) - theta);
     beta = afresh ? 0 : (float)(theta * (1 - theta) / (theta * theta + next));
     theta = afresh ? 1 : next;
@@ -82,11 +76,12 @@ static int run_sweeps(carom_sweep *s, int most, double tolerance, double enough)
   return most;
 }
 
-static int sweep_all(carom_cone *cone, int most, double tolerance, double enough) {
+static int sweep_all(carom_balls *s, const carom_balls_options *o) {
+  double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
   int sweeps = 0;
-#pragma omp parallel num_threads(cone->threads) if (cone->threads > 1 && cone->sweep.block_count > 1)
+#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->block_count > 1)
   {
-    int count = run_sweeps(&cone->sweep, most, tolerance, enough);
+    int count = run_sweeps(s, o->max_iterations, tolerance, o->enough);
 #pragma omp master
     sweeps = count;
   }
@@ -95,37 +90,51 @@ static int sweep_all(carom_cone *cone, int most, double tolerance, double enough
 
 // ---- the solve ----------------------------------------------------------------------------------------------------
 
-static void fill_bodies(carom_cone *cone) {
-  carom_sweep *s = &cone->sweep;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < s->movers; i++) {
-    const double *V = s->velocity[i];
-    double r = cone->grid.grains[i].radius;
-    s->bodies[i] = (carom_sweep_body){{(float)V[0], (float)V[1], (float)V[2], (float)V[6], (float)(r * V[3]),
-                                       (float)(r * V[4]), (float)(r * V[5]), (float)(r * r * V[7])}};
-    s->before[i] = s->bodies[i];
-  }
-  s->bodies[s->movers] = (carom_sweep_body){0};
+// With the spin times the radius of gyration, a ball's inverse mass and what turns it are of one size.
+static carom_balls_body swept_body(const carom_balls_twist *t) {
+  double r = t->inverse_inertia > 0 ? sqrt(t->inverse_mass / t->inverse_inertia) : 0;
+  return (carom_balls_body){{(float)t->v.x, (float)t->v.y, (float)t->v.z, (float)t->inverse_mass, (float)(r * t->w.x),
+                             (float)(r * t->w.y), (float)(r * t->w.z), (float)(r * r * t->inverse_inertia)}};
+}
+
+static void fill_bodies(carom_balls *s) {
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+  for (int i = 0; i < s->ball_count; i++) s->bodies[i] = s->before[i] = swept_body(&s->twists[i]);
+  s->bodies[s->ball_count] = (carom_balls_body){0};
 }
 
 // Blocks of at least as many balls as lie between any two that meet.
-static void cut_blocks(carom_sweep *s, int farthest) {
+static void cut_blocks(carom_balls *s, int farthest) {
   s->block_size = farthest > LEAST_BLOCK ? farthest : LEAST_BLOCK;
-  s->block_count = (s->movers + s->block_size - 1) / s->block_size;
+  s->block_count = (s->ball_count + s->block_size - 1) / s->block_size;
 }
 
-carom_status carom_cone_sweep(carom_cone *cone, double h, int most, double tolerance, double enough, int *iterations,
-                              double *left, carom_error *error) {
+static void give_velocities(const carom_balls *s, carom_qp_solution *solution) {
+  if (!solution->velocities || !solution->spins) return;
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+  for (int i = 0; i < s->problem->body_count; i++) {
+    bool ball = i < s->ball_count;
+    solution->velocities[i] = ball ? s->twists[i].v : s->problem->bodies[i].velocity;
+    solution->spins[i] = ball ? s->twists[i].w : s->problem->bodies[i].spin;
+  }
+}
+
+carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, const carom_balls_options *options,
+                               carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
   int farthest;
-  carom_status status = carom_sweep_link(cone, &farthest, error);
+  s->problem = problem, s->impulses = solution->impulses, s->threads = options->threads;
+  carom_status status = carom_balls_link_up(s, &farthest, error);
   if (status != CAROM_OK) return status;
-  cut_blocks(&cone->sweep, farthest);
-  carom_sweep_set_velocities(cone);
-  fill_bodies(cone);
-  if ((status = carom_sweep_pack_up(cone, h, error)) != CAROM_OK) return status;
-  *iterations += sweep_all(cone, most, 0.5 * tolerance, enough / h);
-  carom_sweep_take_impulses(cone);
-  carom_sweep_set_velocities(cone);
-  *left = carom_sweep_residual(cone, h);
+  cut_blocks(s, farthest);
+  carom_balls_set_velocities(s);
+  fill_bodies(s);
+  if ((status = carom_balls_pack_up(s, error)) != CAROM_OK) return status;
+  *info = (carom_qp_info){.velocity_scale = options->velocity_scale};
+  info->iterations = sweep_all(s, options);
+  carom_balls_take_impulses(s);
+  carom_balls_set_velocities(s);
+  give_velocities(s, solution);
+  info->residual = carom_balls_residual(s);
+  info->outcome = info->iterations < options->max_iterations ? CAROM_QP_SOLVED : CAROM_QP_LIMIT;
   return CAROM_OK;
 }

@@ -1,94 +1,120 @@
-// Projected Gauss-Seidel for balls alone, where speed matters most: eight contacts side by side in single precision,
-// accelerated by momentum, warm-started. What it leaves is put into the cones and judged in double
-// precision: velocities are recomputed from the impulses, so that momentum is kept to the last bits, and the residual
-// is the one of carom/qp.h.
+// The fast backend of the problem of carom/qp.h for balls alone, with circular cones: projected Gauss-Seidel, eight
+// contacts side by side in single precision, accelerated by momentum, warm-started. What it leaves is put into the
+// cones and judged in double precision: velocities are recomputed from the impulses, so that momentum is kept to the
+// last bits, and the residual is the one of carom/qp.h.
 //
-// Balls are in the order of the grid of cells, and so are contacts. They are swept in blocks of so many balls that the
-// contacts of a block lead into itself and the next one at most: blocks stay in the cache while all their colours are
-// swept, and even blocks, then odd ones, go side by side on any number of threads with the same result.
+// The first bodies of the problem are the balls, in an order in which those that meet are not far apart; bodies after
+// them do not move. Contacts come in the order of their balls a, each with a later ball, with a body that does not move
+// or with the world, and their arms lie along the normal. There are no rows.
 //
-//     cone_sweep.c         the order of a solve, and the sweeps
-//     cone_sweep_packs.c   blocks, colours, and contacts in packs of eight
-//     cone_sweep_exact.c   velocities and residual in double precision
-//     cone_visit.c         the heart of a sweep
+// Contacts are swept in blocks of so many balls that those of a block lead into itself and the next one at most: blocks
+// stay in the cache while all their colours are swept, and even blocks, then odd ones, go side by side on any number of
+// threads with the same result.
+//
+//     balls.c         the order of a solve, and the sweeps
+//     balls_packs.c   who meets whom, colours, and contacts in packs of eight
+//     balls_exact.c   velocities and residual in double precision
+//     balls_visit.c   the heart of a sweep
 #ifndef CAROM_SRC_CONTACT_SOLVE_BALLS_H
 #define CAROM_SRC_CONTACT_SOLVE_BALLS_H
 
 #include "base/arena.h"
+#include "carom/qp.h"
 
-enum { CAROM_SWEEP_LANES = 8, CAROM_SWEEP_COLORS = 64 };
+enum { CAROM_BALLS_LANES = 8, CAROM_BALLS_COLORS = 64 };
 
-// A ball while it is swept: velocity and inverse mass, spin times radius and radius^2 / inertia.
-// Eight numbers in a row: v (3), inverse mass, s (3), k.
-typedef struct carom_sweep_body {
+// A ball while it is swept, eight numbers in a row: velocity (3), inverse mass, spin times radius of gyration (3), and
+// that radius squared over the inertia.
+typedef struct carom_balls_body {
   float v[8];
-} carom_sweep_body;
-
-enum { CAROM_SWEEP_INVERSE_MASS = 3, CAROM_SWEEP_SPIN = 4, CAROM_SWEEP_K = 7 };
+} carom_balls_body;
 
 // Eight contacts that have no ball in common. Velocities are in the units of the problem.
-typedef struct carom_sweep_pack {
-  float n[3][CAROM_SWEEP_LANES], bias[CAROM_SWEEP_LANES], mu[CAROM_SWEEP_LANES];
-  float arm_a[CAROM_SWEEP_LANES], arm_b[CAROM_SWEEP_LANES];  // over the radii
-  float g[3][CAROM_SWEEP_LANES];                             // impulse
-  float before[3][CAROM_SWEEP_LANES];                        // the impulse a sweep ago
-  int a[CAROM_SWEEP_LANES], b[CAROM_SWEEP_LANES];            // both the world: padding
-} carom_sweep_pack;
+typedef struct carom_balls_pack {
+  float n[3][CAROM_BALLS_LANES], bias[CAROM_BALLS_LANES], mu[CAROM_BALLS_LANES];
+  float arm_a[CAROM_BALLS_LANES], arm_b[CAROM_BALLS_LANES];  // over the radii of gyration
+  float g[3][CAROM_BALLS_LANES];                             // impulse
+  float before[3][CAROM_BALLS_LANES];                        // the impulse a sweep ago
+  int a[CAROM_BALLS_LANES], b[CAROM_BALLS_LANES];            // both the world: padding
+} carom_balls_pack;
 
 // What a sweep did, with d the change that it made to the impulses that it was given: sum of squares and largest of
-// along |d|; and whether it turned back, that is the sum of -along^2 d.(change since the last sweep).
-typedef struct carom_sweep_change {
-  double squares, turn;
+// along |d|; and whether it went back, that is the sum of -along^2 d.(change since the last sweep).
+typedef struct carom_balls_change {
+  double squares, backward;
   float largest;
   float deepest;  // speed with which the contacts that were found worst were about to overlap
-} carom_sweep_change;
+} carom_balls_change;
 
 // Visits packs first .. last - 1, each from g + beta (g - before).
-carom_sweep_change carom_sweep_visit(carom_sweep_pack *packs, int first, int last, float beta,
-                                     carom_sweep_body *bodies);
+carom_balls_change carom_balls_visit(carom_balls_pack *packs, int first, int last, float beta,
+                                     carom_balls_body *bodies);
 // Bodies first .. last - 1 follow the extrapolation of the contacts: v + beta (v - before), and before becomes v.
-void carom_sweep_extrapolate(carom_sweep_body *bodies, carom_sweep_body *before, int first, int last, float beta);
+void carom_balls_extrapolate(carom_balls_body *bodies, carom_balls_body *before, int first, int last, float beta);
 
 // Consecutive balls and the contacts that they are the first of.
-typedef struct carom_sweep_block {
-  int first_pack[CAROM_SWEEP_COLORS + 2];  // of each colour; those of the last have one contact each
-  carom_sweep_change change;               // what the last sweep did
-} carom_sweep_block;
+typedef struct carom_balls_block {
+  int first_pack[CAROM_BALLS_COLORS + 2];  // of each colour; those of the last have one contact each
+  carom_balls_change change;               // what the last sweep did
+} carom_balls_block;
 
-// Contacts between balls of places a and b; b may be the world (movers) or a point of a driven surface (above it).
-typedef struct carom_sweep_ends {
+// A contact of balls a and b, where b may be the world (ball_count) or a point of a body that does not move (above it).
+typedef struct carom_balls_link {
   int a, b;
-} carom_sweep_ends;
+  int color, lane;  // of all packs, counted through
+} carom_balls_link;
 
-typedef struct carom_sweep {
-  carom_sweep_pack *packs;
-  carom_sweep_body *bodies;              // (movers + 1 + driven) movers by rank, the world, driven points
-  carom_sweep_body *before;              // (movers) a sweep ago
-  double (*velocity)[8];                 // (movers) in double precision: v, w, inverse mass and moment
-  int *own;                              // (movers + 1) first contact of each ball as a
-  int *others;                           // (movers + 1) where its contacts as b begin in links
-  int *links;                            // (contacts) in ascending order for each ball
-  carom_sweep_ends *ends;                // (contacts)
-  int *lane;                             // (contacts) place in the packs
-  unsigned char *color;                  // (contacts)
-  uint64_t *used[2];                     // (movers) colours taken, in even and odd blocks
-  carom_sweep_block *blocks;             // (block_count)
+// A ball in double precision.
+typedef struct carom_balls_twist {
+  carom_vec3 v, w;
+  double inverse_mass, inverse_inertia;
+} carom_balls_twist;
+
+typedef struct carom_balls {
+  carom_allocator allocator;
+  int ball_count, threads;
+  const carom_qp_problem *problem;  // the one at hand,
+  carom_vec3 *impulses;             // (contact_count) and its solution so far
+  // who meets whom
+  carom_balls_link *links;  // (contact_count)
+  int *own;                 // (ball_count + 1) first contact of each ball as a
+  int *others;              // (ball_count + 2) where its contacts as b begin in as_b
+  int *as_b;                // (contact_count) in ascending order for each ball
+  int link_capacity, as_b_capacity;
+  // what is swept
+  carom_balls_twist *twists;  // (ball_count)
+  carom_balls_body *bodies;   // (ball_count + 1 + touched_count) balls, the world, points of bodies that do not move
+  carom_balls_body *before;   // (ball_count) a sweep ago
+  carom_balls_pack *packs;    // (pack_count)
+  carom_balls_block *blocks;  // (block_count)
+  uint64_t *used[2];          // (ball_count) colours taken, in even and odd blocks
+  int touched_count, pack_count, block_count, block_size;
   carom_arena pack_memory, body_memory;  // for their alignment
-  int movers, driven, block_count, block_size, pack_count;
-  int pack_capacity, body_capacity, link_capacity, end_capacity, lane_capacity, color_capacity;
-} carom_sweep;
+  int pack_capacity, body_capacity;
+} carom_balls;
 
-carom_status carom_sweep_create(carom_sweep *sweep, int movers, const carom_allocator *allocator, carom_error *error);
-void carom_sweep_destroy(carom_sweep *sweep, const carom_allocator *allocator);
+typedef struct carom_balls_options {
+  int max_iterations;     // sweeps
+  double tolerance;       // on the residual over velocity_scale, about: sweeps end by what they change
+  double velocity_scale;  // m/s
+  double enough;          // m/s: it may end when no contact is about to overlap any faster; negative: not for that
+  int threads;
+} carom_balls_options;
 
-struct carom_cone;
-// ---- cone_sweep_packs.c: who meets whom, and how many places they are apart at most; then colours and packs
-carom_status carom_sweep_link(struct carom_cone *cone, int *farthest, carom_error *error);
-carom_status carom_sweep_pack_up(struct carom_cone *cone, double h, carom_error *error);
-carom_status carom_sweep_no_room(const struct carom_cone *cone, carom_error *error);
-// ---- cone_sweep_exact.c: velocities from the impulses; impulses from the packs, put into their cones; the residual
-void carom_sweep_set_velocities(struct carom_cone *cone);
-void carom_sweep_take_impulses(struct carom_cone *cone);
-double carom_sweep_residual(const struct carom_cone *cone, double h);
+carom_status carom_balls_create(carom_balls *balls, int ball_count, const carom_allocator *allocator,
+                                carom_error *error);
+void carom_balls_destroy(carom_balls *balls);  // zero is fine
+
+// Begins from the impulses in the solution. Of the info, outcome, iterations, residual and velocity_scale are told.
+carom_status carom_balls_solve(carom_balls *balls, const carom_qp_problem *problem, const carom_balls_options *options,
+                               carom_qp_solution *solution, carom_qp_info *info, carom_error *error);
+
+// ---- balls_packs.c: who meets whom, and how many places they are apart at most; then colours and packs
+carom_status carom_balls_link_up(carom_balls *balls, int *farthest, carom_error *error);
+carom_status carom_balls_pack_up(carom_balls *balls, carom_error *error);
+// ---- balls_exact.c: velocities from the impulses; impulses from the packs, put into their cones; the residual
+void carom_balls_set_velocities(carom_balls *balls);
+void carom_balls_take_impulses(carom_balls *balls);
+double carom_balls_residual(const carom_balls *balls);
 
 #endif

@@ -1,19 +1,18 @@
 // What sweeps in single precision leave, made exact: impulses in their cones, velocities that follow from them, and
 // the residual of both.
+#include "contact/solve/balls.h"
 #include "contact/solve/qp.h"
-#include "step/cone/cone.h"
 
-enum { LANES = CAROM_SWEEP_LANES };
+enum { LANES = CAROM_BALLS_LANES };
 
-void carom_sweep_take_impulses(carom_cone *cone) {
-  const carom_sweep *s = &cone->sweep;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->active_count; i++) {
-    const carom_sweep_pack *p = &s->packs[s->lane[i] / LANES];
-    const carom_near *near = &cone->near[cone->active[i]];
-    int l = s->lane[i] % LANES;
+void carom_balls_take_impulses(carom_balls *s) {
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+  for (int i = 0; i < s->problem->contact_count; i++) {
+    const carom_balls_pack *p = &s->packs[s->links[i].lane / LANES];
+    const carom_qp_contact *c = &s->problem->contacts[i];
+    int l = s->links[i].lane % LANES;
     carom_vec3 g = cm_vec3(p->g[0][l], p->g[1][l], p->g[2][l]);
-    cone->impulses[cone->active[i]] = carom_qp_project_circular(g, near->normal, near->friction);
+    s->impulses[i] = carom_qp_project_circular(g, c->normal, c->friction);
   }
 }
 
@@ -28,65 +27,59 @@ static void add_impulse(impulse_sum *sum, carom_vec3 f, carom_vec3 arm) {
   sum->moment = cm_add(sum->moment, cm_cross(arm, f));
 }
 
-// M^-1 D gamma of one ball: always summed in the same order, whoever does it.
-static impulse_sum sum_of(const carom_cone *cone, int place) {
-  const carom_sweep *s = &cone->sweep;
+// D gamma of one ball: always summed in the same order, whoever does it.
+static impulse_sum sum_of(const carom_balls *s, int ball) {
+  const carom_qp_contact *contacts = s->problem->contacts;
   impulse_sum sum = {0};
-  for (int k = s->others[place]; k < s->others[place + 1]; k++) {
-    int candidate = cone->active[s->links[k]];
-    add_impulse(&sum, cm_neg(cone->impulses[candidate]), cone->near[candidate].arm_b);
-  }
-  for (int i = s->own[place]; i < s->own[place + 1]; i++)
-    add_impulse(&sum, cone->impulses[cone->active[i]], cone->near[cone->active[i]].arm_a);
+  for (int k = s->others[ball]; k < s->others[ball + 1]; k++)
+    add_impulse(&sum, cm_neg(s->impulses[s->as_b[k]]), contacts[s->as_b[k]].arm_b);
+  for (int i = s->own[ball]; i < s->own[ball + 1]; i++) add_impulse(&sum, s->impulses[i], contacts[i].arm_a);
   return sum;
 }
 
-void carom_sweep_set_velocities(carom_cone *cone) {
-  carom_sweep *s = &cone->sweep;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < s->movers; i++) {
-    int body = cone->mover[cone->grid.order[i]];
-    double m = cone->bodies.inverse_mass[body], k = cone->bodies.over_scale[body], *V = s->velocity[i];
-    impulse_sum sum = sum_of(cone, i);
-    carom_vec3 v = cm_axpy(cone->v_free[body], m, sum.impulse), w = cm_axpy(cone->w_free[body], k, sum.moment);
-    V[0] = v.x, V[1] = v.y, V[2] = v.z, V[3] = w.x, V[4] = w.y, V[5] = w.z, V[6] = m, V[7] = k;
-    cone->v[body] = v;
-    cone->w[body] = w;
+void carom_balls_set_velocities(carom_balls *s) {
+#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
+  for (int i = 0; i < s->ball_count; i++) {
+    const carom_qp_body *body = &s->problem->bodies[i];
+    double m = body->inverse_mass, k = body->inverse_inertia[0];
+    impulse_sum sum = sum_of(s, i);
+    s->twists[i] = (carom_balls_twist){.v = cm_axpy(body->velocity, m, sum.impulse),
+                                       .w = cm_axpy(body->spin, k, sum.moment),
+                                       .inverse_mass = m,
+                                       .inverse_inertia = k};
   }
 }
 
 // ---- residual -----------------------------------------------------------------------------------------------------
 
-static carom_vec3 point_velocity(const double V[8], carom_vec3 arm) {
-  return cm_add(cm_vec3(V[0], V[1], V[2]), cm_cross(cm_vec3(V[3], V[4], V[5]), arm));
-}
+static carom_vec3 point_velocity(carom_vec3 v, carom_vec3 w, carom_vec3 arm) { return cm_add(v, cm_cross(w, arm)); }
 
 // rho |gamma - P(gamma - w / rho)|, as in carom/qp.h, where rho is the mean of the block of the contact: 1 / m along
 // the normal, 1 / m + arm^2 / J across it.
-static double contact_residual(const carom_cone *cone, int i, double h) {
-  const carom_sweep *s = &cone->sweep;
-  const carom_near *near = &cone->near[cone->active[i]];
-  const double *A = s->velocity[s->ends[i].a];
-  double along = A[6], turning = cm_norm2(near->arm_a) * A[7];
-  carom_vec3 u = point_velocity(A, near->arm_a);
-  if (s->ends[i].b < s->movers) {
-    const double *B = s->velocity[s->ends[i].b];
-    u = cm_sub(u, point_velocity(B, near->arm_b));
-    along += B[6], turning += cm_norm2(near->arm_b) * B[7];
-  } else if (s->ends[i].b > s->movers) {
-    u = cm_sub(u, cm_add(cone->v[near->b], cm_cross(cone->w[near->b], near->arm_b)));
+static double contact_residual(const carom_balls *s, int i) {
+  const carom_qp_contact *c = &s->problem->contacts[i];
+  const carom_balls_twist *A = &s->twists[s->links[i].a];
+  int b = s->links[i].b;
+  double along = A->inverse_mass, turning = cm_norm2(c->arm_a) * A->inverse_inertia;
+  carom_vec3 u = point_velocity(A->v, A->w, c->arm_a);
+  if (b < s->ball_count) {
+    const carom_balls_twist *B = &s->twists[b];
+    u = cm_sub(u, point_velocity(B->v, B->w, c->arm_b));
+    along += B->inverse_mass, turning += cm_norm2(c->arm_b) * B->inverse_inertia;
+  } else if (b > s->ball_count) {
+    const carom_qp_body *B = &s->problem->bodies[c->b];
+    u = cm_sub(u, point_velocity(B->velocity, B->spin, c->arm_b));
   }
   double rho = along + 2 * turning / 3;
-  carom_vec3 g = cone->impulses[cone->active[i]];
-  carom_vec3 f = cm_axpy(g, -1 / rho, cm_axpy(u, carom_cone_bias(cone, cone->active[i], h), near->normal));
-  return rho * cm_norm(cm_sub(g, carom_qp_project_circular(f, near->normal, near->friction)));
+  carom_vec3 g = s->impulses[i], f = cm_axpy(g, -1 / rho, cm_axpy(u, c->bias, c->normal));
+  return rho * cm_norm(cm_sub(g, carom_qp_project_circular(f, c->normal, c->friction)));
 }
 
-double carom_sweep_residual(const carom_cone *cone, double h) {
+double carom_balls_residual(const carom_balls *s) {
   double worst = 0;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max : worst) if (cone->threads > 1)
-  for (int i = 0; i < cone->active_count; i++) {
-    double e = contact_residual(cone, i, h);
+#pragma omp parallel for num_threads(s->threads) schedule(static) reduction(max : worst) if (s->threads > 1)
+  for (int i = 0; i < s->problem->contact_count; i++) {
+    double e = contact_residual(s, i);
     worst = e > worst ? e : worst;
   }
   return worst;

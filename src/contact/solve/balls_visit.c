@@ -1,6 +1,6 @@
 // The heart of a sweep: eight contacts at once, each solved exactly.
 //
-// With surface speed s = radius x spin and arms of l radii, the velocity of a contact is u = v_a - v_b +
+// With s = radius of gyration x spin and arms of l such radii, the velocity of a contact is u = v_a - v_b +
 // n x (l_a s_a + l_b s_b), and an impulse f changes v by f / m and s by -k l n x f on either side. The local problem
 // over the circular cone, whose matrix is diag(along, across, across), has three solutions: the impulse that stops the
 // contact if it is in the cone; else the one on the cone's surface along the same tangent; else, if that would pull,
@@ -26,8 +26,8 @@ typedef struct v8x3 {
 
 INLINE v8 load(const float *p) { return *(const v8 *)p; }
 INLINE void store(float *p, v8 a) { *(v8 *)p = a; }
-INLINE v8x3 load3(float p[3][CAROM_SWEEP_LANES]) { return (v8x3){load(p[0]), load(p[1]), load(p[2])}; }
-INLINE void store3(float p[3][CAROM_SWEEP_LANES], v8x3 a) { store(p[0], a.x), store(p[1], a.y), store(p[2], a.z); }
+INLINE v8x3 load3(float p[3][CAROM_BALLS_LANES]) { return (v8x3){load(p[0]), load(p[1]), load(p[2])}; }
+INLINE void store3(float p[3][CAROM_BALLS_LANES], v8x3 a) { store(p[0], a.x), store(p[1], a.y), store(p[2], a.z); }
 INLINE v8 choose(m8 mask, v8 yes, v8 no) { return (v8)((mask & (m8)yes) | (~mask & (m8)no)); }
 INLINE v8 dot(v8x3 a, v8x3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 INLINE v8x3 add(v8x3 a, v8x3 b) { return (v8x3){a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -39,7 +39,7 @@ INLINE v8x3 cross(v8x3 a, v8x3 b) {
 }
 INLINE v8 root(v8 a) {
   v8 r;
-  for (int k = 0; k < CAROM_SWEEP_LANES; k++) r[k] = sqrtf(a[k]);
+  for (int k = 0; k < CAROM_BALLS_LANES; k++) r[k] = sqrtf(a[k]);
   return r;
 }
 
@@ -61,20 +61,20 @@ INLINE void transpose(v8 r[8]) {
   }
 }
 
-INLINE void gather(const carom_sweep_body *bodies, const int *index, v8 B[8]) {
-  for (int k = 0; k < CAROM_SWEEP_LANES; k++) B[k] = load(bodies[index[k]].v);
+INLINE void gather(const carom_balls_body *bodies, const int *index, v8 B[8]) {
+  for (int k = 0; k < CAROM_BALLS_LANES; k++) B[k] = load(bodies[index[k]].v);
   transpose(B);
 }
 
 // Bodies that cannot move are not written: several lanes or threads may hold the same one.
-INLINE void scatter(carom_sweep_body *bodies, const int *index, v8 B[8]) {
+INLINE void scatter(carom_balls_body *bodies, const int *index, v8 B[8]) {
   v8 mass = B[3], zero = {0};
   q4 moves = (q4)(mass > zero);
   transpose(B);
   if ((moves[0] & moves[1] & moves[2] & moves[3]) == -1) {
-    for (int k = 0; k < CAROM_SWEEP_LANES; k++) store(bodies[index[k]].v, B[k]);
+    for (int k = 0; k < CAROM_BALLS_LANES; k++) store(bodies[index[k]].v, B[k]);
   } else {
-    for (int k = 0; k < CAROM_SWEEP_LANES; k++)
+    for (int k = 0; k < CAROM_BALLS_LANES; k++)
       if (mass[k] > 0) store(bodies[index[k]].v, B[k]);
   }
 }
@@ -86,7 +86,7 @@ INLINE void push(v8 B[8], v8x3 f, v8x3 moment, v8 arm, v8 sign) {
 }
 
 // The new impulse from the old one and the velocity; see above.
-INLINE v8x3 local_solution(const carom_sweep_pack *pack, v8 along, v8 across, v8x3 n, v8x3 g, v8x3 u, v8 *opening) {
+INLINE v8x3 local_solution(const carom_balls_pack *pack, v8 along, v8 across, v8x3 n, v8x3 g, v8x3 u, v8 *opening) {
   v8 mu = load(pack->mu), zero = {0};
   v8 un = dot(n, u), gn = dot(n, g);
   *opening = un + load(pack->bias);
@@ -103,7 +103,7 @@ INLINE v8x3 local_solution(const carom_sweep_pack *pack, v8 along, v8 across, v8
 }
 
 CAROM_SIMD_CLONES
-void carom_sweep_extrapolate(carom_sweep_body *bodies, carom_sweep_body *before, int first, int last, float beta) {
+void carom_balls_extrapolate(carom_balls_body *bodies, carom_balls_body *before, int first, int last, float beta) {
   v8 ahead = {beta, beta, beta, beta, beta, beta, beta, beta};
   for (int i = first; i < last; i++) {  // all eight: what does not change stays
     v8 now = load(bodies[i].v);
@@ -113,11 +113,11 @@ void carom_sweep_extrapolate(carom_sweep_body *bodies, carom_sweep_body *before,
 }
 
 CAROM_SIMD_CLONES
-carom_sweep_change carom_sweep_visit(carom_sweep_pack *packs, int first, int last, float beta,
-                                     carom_sweep_body *bodies) {
-  v8 squares = {0}, turn = {0}, largest = {0}, deepest = {0}, one = {1, 1, 1, 1, 1, 1, 1, 1}, ahead = one * beta;
+carom_balls_change carom_balls_visit(carom_balls_pack *packs, int first, int last, float beta,
+                                     carom_balls_body *bodies) {
+  v8 squares = {0}, backward = {0}, largest = {0}, deepest = {0}, one = {1, 1, 1, 1, 1, 1, 1, 1}, ahead = one * beta;
   for (int i = first; i < last; i++) {
-    carom_sweep_pack *pack = &packs[i];
+    carom_balls_pack *pack = &packs[i];
     v8 A[8], B[8];
     gather(bodies, pack->a, A);
     gather(bodies, pack->b, B);
@@ -136,14 +136,14 @@ carom_sweep_change carom_sweep_visit(carom_sweep_pack *packs, int first, int las
     scatter(bodies, pack->b, B);
     v8 change = along * along * dot(d, d);
     squares += change;
-    turn -= along * along * dot(d, sub(next, old));
+    backward -= along * along * dot(d, sub(next, old));
     largest = choose(change > largest, change, largest);
     deepest = choose(-opening > deepest, -opening, deepest);
   }
-  carom_sweep_change total = {0};
-  for (int k = 0; k < CAROM_SWEEP_LANES; k++) {
+  carom_balls_change total = {0};
+  for (int k = 0; k < CAROM_BALLS_LANES; k++) {
     total.squares += squares[k];
-    total.turn += turn[k];
+    total.backward += backward[k];
     total.largest = largest[k] > total.largest ? largest[k] : total.largest;
     total.deepest = deepest[k] > total.deepest ? deepest[k] : total.deepest;
   }

@@ -26,22 +26,17 @@ bool carom_cone_may_bounce(const carom_model *model) {
   return false;
 }
 
-static carom_vec3 relative(const carom_near *near, const carom_vec3 *v, const carom_vec3 *w) {
-  carom_vec3 u = cm_add(v[near->a], cm_cross(w[near->a], near->arm_a));
-  if (near->b == CAROM_WORLD) return u;
-  return cm_sub(u, cm_add(v[near->b], cm_cross(w[near->b], near->arm_b)));
-}
-
-void carom_cone_set_rebounds(carom_cone *cone, double h) {
-  double slowest = SLOWEST * h * cm_norm(cone->model->gravity);
-  if (!cone->exacting) slowest = fmax(slowest, NOISE * cone->size / h);
+void carom_cone_set_rebounds(carom_cone *cone) {
+  const carom_cone_bodies *b = &cone->bodies;
+  double slowest = SLOWEST * cone->h * cm_norm(cone->model->gravity);
+  if (!cone->program.exacting) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
 #pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->near_count; i++) {
-    const carom_near *near = &cone->near[i];
-    double start = cm_dot(near->normal, relative(near, cone->v_start, cone->w_start));
-    double free = cm_dot(near->normal, relative(near, cone->v_free, cone->w_free));
-    bool impact = near->restitution > 0 && start < -slowest && near->gap + h * free <= 0;
-    cone->rebound[i] = impact ? fmax(0, -(double)near->restitution * start + free - start) : 0;
+  for (int i = 0; i < cone->search.near_count; i++) {
+    const carom_near *near = &cone->search.near[i];
+    double start = cm_dot(near->normal, carom_near_velocity(near, &b->start));
+    double free = cm_dot(near->normal, carom_near_velocity(near, &b->free));
+    bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * free <= 0;
+    cone->program.rebound[i] = impact ? fmax(0, -(double)near->restitution * start + free - start) : 0;
   }
 }
 
@@ -49,16 +44,17 @@ void carom_cone_set_rebounds(carom_cone *cone, double h) {
 // moved with u' where the forces act as if with (u + u')/2; and what they exchanged. What the other contacts do is the
 // same without restitution.
 static double surplus(const carom_cone *cone, double *exchanged) {
+  const carom_cone_bodies *b = &cone->bodies;
+  const carom_cone_program *p = &cone->program;
   double sum = 0, all = 0;
-  for (int i = 0; i < cone->active_count; i++) {
-    int k = cone->active[i];
-    if (!(cone->rebound[k] > 0)) continue;
-    const carom_near *near = &cone->near[k];
-    carom_vec3 start = relative(near, cone->v_start, cone->w_start), after = relative(near, cone->v, cone->w);
-    carom_vec3 free = relative(near, cone->v_free, cone->w_free);
-    carom_vec3 u = cm_sub(cm_add(after, cm_scale(2, start)), free);
-    sum += cm_dot(cone->impulses[k], u);
-    all += cm_dot(cone->impulses[k], near->normal) * cone->rebound[k];
+  for (int i = 0; i < p->active_count; i++) {
+    int k = p->active[i];
+    if (!carom_cone_is_impact(cone, k)) continue;
+    const carom_near *near = &cone->search.near[k];
+    carom_vec3 start = carom_near_velocity(near, &b->start), after = carom_near_velocity(near, &b->after);
+    carom_vec3 u = cm_sub(cm_add(after, cm_scale(2, start)), carom_near_velocity(near, &b->free));
+    sum += cm_dot(p->impulses[k], u);
+    all += cm_dot(p->impulses[k], near->normal) * p->rebound[k];
   }
   *exchanged = all;
   return sum;
@@ -70,6 +66,6 @@ bool carom_cone_soften(carom_cone *cone, bool last) {
   double exchanged, made = surplus(cone, &exchanged);
   if (!(exchanged > 0) || made <= SURPLUS * exchanged) return false;
   double share = last ? 0 : fmax(0, 1 - 0.8 * made / exchanged - SURPLUS);
-  for (int i = 0; i < cone->near_count; i++) cone->rebound[i] *= share;
+  for (int i = 0; i < cone->search.near_count; i++) cone->program.rebound[i] *= share;
   return true;
 }

@@ -1,0 +1,122 @@
+// Velocities before the contacts, and how bodies are moved with those after them:
+//
+//   v_free = v + h (g + f / m)                  forces at the start of the step
+//   x'     = x + h v',  R' = R F(h, l')         and bodies that touch nothing fall on a parabola
+#include "model/model.h"
+#include "step/cone/cone.h"
+
+// ---- forces -------------------------------------------------------------------------------------------------------
+
+static carom_configuration configuration(const carom_cone *c, const carom_state *state) {
+  return (carom_configuration){.time = state->time,
+                               .x = state->x,
+                               .d = c->fields.directors,
+                               .v = c->bodies.start.v,
+                               .dv = c->fields.director_rates,
+                               .joints = state->joints};
+}
+
+static void evaluate_forces(carom_cone *c, const carom_state *state) {
+  carom_cone_fields *f = &c->fields;
+  for (int i = 0; i < state->body_count; i++) {
+    f->directors[i] = cm_rotation(state->q[i]);
+    f->director_rates[i] = cm_mmul(cm_hat(c->bodies.start.w[i]), f->directors[i]);
+  }
+  carom_configuration at = configuration(c, state);
+  carom_fields_evaluate(c->model, &at, &f->loads);
+}
+
+// Of all fields but gravity.
+static void kick_fields(carom_cone *c, carom_state *state, carom_ledger *ledger) {
+  const carom_loads *loads = &c->fields.loads;
+  evaluate_forces(c, state);
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = c->bodies.mover[i];
+    carom_vec3 torque = cm_add(carom_director_torque(loads->g[body], c->fields.directors[body]), loads->torque[body]);
+    state->p[body] = cm_axpy(state->p[body], c->h, loads->f[body]);
+    state->l[body] = cm_axpy(state->l[body], c->h, torque);
+  }
+  carom_configuration at = configuration(c, state);
+  carom_resultant resultant = carom_fields_resultant(c->model, &at, loads);
+  carom_ledger_fields(ledger, &resultant, c->h);
+}
+
+// ---- velocities ---------------------------------------------------------------------------------------------------
+
+static void set_velocities(const carom_cone *c, const carom_state *state, carom_velocities V) {
+  const carom_cone_bodies *b = &c->bodies;
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = b->mover[i];
+    V.v[body] = cm_scale(b->constants.inverse_mass[body], state->p[body]);
+    V.w[body] = b->balls ? cm_scale(b->constants.over_scale[body], state->l[body])
+                         : carom_state_angular_velocity(c->model, state, body);
+  }
+}
+
+void carom_cone_kick(carom_cone *c, carom_state *state, carom_ledger *ledger) {
+  const carom_model *m = c->model;
+  carom_cone_bodies *b = &c->bodies;
+  set_velocities(c, state, b->start);
+  if (c->fields.present) kick_fields(c, state, ledger);
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < m->moving_count; i++) {
+    int body = b->mover[i];
+    state->p[body] = cm_axpy(state->p[body], c->h * b->constants.mass[body], m->gravity);
+  }
+  set_velocities(c, state, b->free);
+  for (int i = 0; i < m->drive_count; i++) {
+    int body = m->drives[i].body;
+    carom_model_motion(m, body, state->time, c->h, &b->free.v[body], &b->free.w[body]);
+    b->start.v[body] = b->free.v[body];
+    b->start.w[body] = b->free.w[body];
+  }
+}
+
+// ---- to the end of the step ---------------------------------------------------------------------------------------
+
+// Bodies that touch nothing keep their momenta to the last bit.
+void carom_cone_take_momenta(const carom_cone *c, carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = b->mover[i];
+    if (!b->touches[body]) continue;
+    const carom_body *def = &c->model->bodies[body];
+    carom_vec3 change = cm_sub(b->after.w[body], b->free.w[body]);
+    change = b->balls ? cm_scale(def->inertia.x, change) : carom_body_spin_momentum(def, state->q[body], change);
+    state->p[body] = cm_scale(b->constants.mass[body], b->after.v[body]);
+    state->l[body] = cm_add(state->l[body], change);
+  }
+}
+
+static carom_status failed_turn(const carom_cone *c, const carom_state *state, int body, carom_error *error) {
+  const char *name = c->model->bodies[body].name;
+  if (!cm_finite(state->x[body]) || !cm_finite(state->l[body]))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it", name,
+                      state->time);
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "body '%s' turns too fast for a step of %.3g s at t = %.9g s: use a smaller one", name, c->h,
+                    state->time);
+}
+
+carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double end, carom_error *error) {
+  carom_cone *c = stepper->work;
+  carom_vec3 fall = cm_scale(-0.5 * c->h * c->h, c->model->gravity);
+  int failed = -1;
+#pragma omp parallel for num_threads(c->threads) schedule(static) reduction(max : failed) if (c->threads > 1)
+  for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
+    carom_dmv_info info = {.failed = -1};
+    carom_dmv_drift(&c->bodies.constants, first, c->h, stepper->options.max_halvings, state, &info);
+    failed = info.failed > failed ? info.failed : failed;
+  }
+  if (failed >= 0) return failed_turn(c, state, failed, error);
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = c->bodies.mover[i];
+    if (!c->bodies.touches[body]) state->x[body] = cm_add(state->x[body], fall);
+  }
+  carom_drives_place(c->model, state, end);
+  return CAROM_OK;
+}

@@ -1,0 +1,310 @@
+// Which contacts enter the program, the program, and the check that none was left out.
+//
+// A contact is taken in when the free velocities would close it within the step, or nearly so. After the solve every
+// pair within reach is looked at again: those that the new velocities would make overlap are taken in as well, and the
+// program is solved on from where it stood.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "step/cone/cone.h"
+
+enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
+enum { SHARES = 64 };                // of the places that are near, for threads
+static const double TAKE_IN = 0.1;   // of the bodies' radii: gap at the end of the step that is no longer "near"
+static const double CALM = 5e-4;     // residual aimed at, in radii per step
+static const double JOINTED = 1e-7;  // the same where joints are in the program
+static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
+static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after all passes
+
+// ---- who is in it -------------------------------------------------------------------------------------------------
+
+// Velocity with which a body is moved over the step.
+static inline carom_vec3 drift_velocity(const carom_cone *cone, int body) {
+  carom_vec3 v = cone->bodies.after.v[body];
+  if (cone->bodies.touches[body] || !carom_cone_moves(cone, body)) return v;
+  return cm_axpy(v, -0.5 * cone->h, cone->model->gravity);
+}
+
+// Of the point of contact; the arms of balls lie along the normal, and turning does not count along it.
+static carom_vec3 approach_velocity(const carom_cone *cone, int body, carom_vec3 arm) {
+  carom_vec3 v = drift_velocity(cone, body);
+  if (cone->bodies.balls && carom_cone_moves(cone, body)) return v;
+  return cm_add(v, cm_cross(cone->bodies.after.w[body], arm));
+}
+
+// Gap at the end of the step, to first order; for balls the true one is never less.
+static double coming_gap(const carom_cone *cone, const carom_near *near) {
+  carom_vec3 u = approach_velocity(cone, near->a, near->arm_a);
+  if (near->b != CAROM_WORLD) u = cm_sub(u, approach_velocity(cone, near->b, near->arm_b));
+  return near->gap + cone->h * cm_dot(near->normal, u);
+}
+
+static double take_in_gap(const carom_cone *cone, const carom_near *near) {
+  bool both = carom_cone_moves(cone, near->b);
+  return TAKE_IN * (cone->bodies.radius[near->a] + (both ? cone->bodies.radius[near->b] : 0));
+}
+
+static void choose(carom_cone *cone, const carom_state *state, bool carry) {
+  carom_cone_program *p = &cone->program;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int i = 0; i < cone->search.near_count; i++) {
+    const carom_near *near = &cone->search.near[i];
+    carom_vec3 impulse = carom_cone_recall(cone, state, near);
+    p->chosen[i] =
+        near->gap <= 0 || (carry && cm_norm2(impulse) > 0) || coming_gap(cone, near) <= take_in_gap(cone, near);
+    p->impulses[i] = p->chosen[i] ? impulse : cm_zero3();
+  }
+}
+
+// Several threads may note the same body.
+static void note_touch(carom_cone *cone, const carom_near *near) {
+#pragma omp atomic write
+  cone->bodies.touches[near->a] = true;
+  if (near->b == CAROM_WORLD) return;
+#pragma omp atomic write
+  cone->bodies.touches[near->b] = true;
+}
+
+// Shares of what is near are counted, then listed one behind the other.
+static void list_active(carom_cone *cone, const carom_state *state) {
+  carom_cone_program *p = &cone->program;
+  int first[SHARES + 1] = {0}, count = cone->search.near_count, share = count / SHARES + 1;
+  memset(cone->bodies.touches, 0, (size_t)cone->model->body_count * sizeof *cone->bodies.touches);
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int k = 0; k < SHARES; k++)
+    for (int i = k * share; i < (k + 1) * share && i < count; i++) first[k + 1] += p->chosen[i];
+  for (int k = 0; k < SHARES; k++) first[k + 1] += first[k];
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int k = 0; k < SHARES; k++) {
+    int at = first[k];
+    for (int i = k * share; i < (k + 1) * share && i < count; i++) {
+      if (!p->chosen[i]) continue;
+      p->active[at++] = i;
+      note_touch(cone, &cone->search.near[i]);
+    }
+  }
+  p->active_count = first[SHARES];
+  carom_cone_joints_touch(cone, state);
+}
+
+// ---- the program --------------------------------------------------------------------------------------------------
+
+static carom_status make_room(carom_cone *cone, carom_error *error) {
+  carom_cone_program *p = &cone->program;
+  int count = cone->search.near_count, larger = p->capacity;
+  const struct {
+    void **array;
+    size_t size;
+  } arrays[] = {
+      {(void **)&p->chosen, sizeof *p->chosen},     {(void **)&p->impulses, sizeof *p->impulses},
+      {(void **)&p->rebound, sizeof *p->rebound},   {(void **)&p->active, sizeof *p->active},
+      {(void **)&p->contacts, sizeof *p->contacts}, {(void **)&p->solution, sizeof *p->solution},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    int capacity = p->capacity;
+    if (!carom_reserve(&cone->allocator, arrays[i].array, &capacity, count, arrays[i].size))
+      return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a program of %d contacts", count);
+    larger = capacity;
+  }
+  p->capacity = larger;
+  return CAROM_OK;
+}
+
+static void inverse_inertia(const carom_body *body, carom_quat q, double out[6]) {
+  carom_vec3 J = body->inverse_inertia;
+  carom_mat3 A = cm_diag3(J.x, J.y, J.z);
+  if (!(J.x == J.y && J.y == J.z)) {
+    carom_mat3 R = cm_rotation(q);
+    A = cm_mmul(cm_mmul(R, A), cm_transpose(R));
+  }
+  const double entries[6] = {A.m[0][0], A.m[1][1], A.m[2][2], A.m[0][1], A.m[0][2], A.m[1][2]};
+  memcpy(out, entries, sizeof entries);
+}
+
+// The search may have put the bodies in another order.
+static void program_bodies(carom_cone *cone, const carom_state *state) {
+  const carom_model *m = cone->model;
+  const carom_velocities *free = &cone->bodies.free;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int i = 0; i < m->moving_count; i++) {
+    int body = cone->bodies.mover[i];
+    carom_qp_body *b = &cone->program.bodies[cone->bodies.rank[body]];
+    b->inverse_mass = m->bodies[body].inverse_mass;
+    inverse_inertia(&m->bodies[body], state->q[body], b->inverse_inertia);
+    b->velocity = free->v[body];
+    b->spin = free->w[body];
+  }
+  for (int i = 0; i < m->drive_count; i++) {
+    int body = m->drives[i].body;
+    cone->program.bodies[m->moving_count + i] = (carom_qp_body){.velocity = free->v[body], .spin = free->w[body]};
+  }
+}
+
+// Directions of generators are counted from here: where the normal is next to this axis, and only there, they turn
+// with the least of changes in it. Beds are often built in layers along the axes, where any choice that has its
+// exceptions there (n.z = 0, say) would leave friction to round-off. Three generators also tell A from B, and which of
+// two balls is A changes from step to step: the smaller number counts.
+static carom_vec3 first_direction(const carom_near *near) {
+  double sign = near->b == CAROM_WORLD || near->a < near->b ? 1 : -1;
+  return cm_scale(sign, cm_vec3(0.3651, 0.5443, 0.7553));
+}
+
+static void program_contacts(carom_cone *cone) {
+  carom_cone_program *p = &cone->program;
+  const int *rank = cone->bodies.rank;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
+  for (int i = 0; i < p->active_count; i++) {
+    int k = p->active[i];
+    const carom_near *near = &cone->search.near[k];
+    p->contacts[i] = (carom_qp_contact){.a = rank[near->a],
+                                        .b = near->b == CAROM_WORLD ? CAROM_QP_WORLD : rank[near->b],
+                                        .friction = near->friction,
+                                        .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
+                                        .normal = near->normal,
+                                        .tangent = first_direction(near),
+                                        .arm_a = near->arm_a,
+                                        .arm_b = near->arm_b};
+    p->solution[i] = p->impulses[k];
+  }
+}
+
+carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state, bool carry, carom_error *error) {
+  carom_status status = make_room(cone, error);
+  if (status != CAROM_OK) return status;
+  program_bodies(cone, state);
+  choose(cone, state, carry);
+  if (cone->program.bounces) carom_cone_set_rebounds(cone);
+  return CAROM_OK;
+}
+
+// ---- the solve ----------------------------------------------------------------------------------------------------
+
+static void take_solution(carom_cone *cone) {
+  carom_cone_program *p = &cone->program;
+#pragma omp parallel num_threads(cone->threads) if (cone->threads > 1)
+  {
+#pragma omp for schedule(static)
+    for (int i = 0; i < cone->model->moving_count; i++) {
+      int body = cone->bodies.mover[i], rank = cone->bodies.rank[body];
+      cone->bodies.after.v[body] = p->velocities[rank];
+      cone->bodies.after.w[body] = p->spins[rank];
+    }
+#pragma omp for schedule(static)
+    for (int i = 0; i < p->active_count; i++) p->impulses[p->active[i]] = p->solution[i];
+  }
+}
+
+// Where the first sweeps left too deep an overlap, many more are allowed, and that overlap tells when to stop. A sweep
+// sees each contact just before it is solved, while later ones may push it back in: if it stopped too early, less is
+// enough.
+static carom_balls_options ball_options(const carom_cone *cone, int doubled) {
+  double size = cone->bodies.smallest, enough = -1;
+  if (doubled > 0) enough = 0.8 * ALLOWED_OVERLAP * size / (1 << (doubled - 1)) / cone->h;
+  int asked = cone->program.options.max_iterations, most = asked > 0 ? asked : BALL_SWEEPS;
+  return (carom_balls_options){.max_iterations = most << (doubled == 0   ? 0
+                                                          : doubled == 1 ? 2
+                                                                         : 3),
+                               .tolerance = CALM,
+                               .velocity_scale = size / cone->h,
+                               .enough = enough,
+                               .threads = cone->threads};
+}
+
+static carom_qp_options general_options(const carom_cone *cone, int doubled) {
+  carom_qp_options o = cone->program.options;
+  if (cone->program.exacting) return o;
+  bool joints = cone->joints.count > 0;
+  o.velocity_scale = cone->bodies.smallest / cone->h;
+  o.tolerance = joints ? JOINTED : CALM;
+  if (o.max_iterations == 0) o.max_iterations = joints ? JOINT_SWEEPS : FIRST_SWEEPS;
+  o.max_iterations <<= doubled < 3 ? doubled : 3;
+  return o;
+}
+
+// More sweeps the more often they were `doubled`.
+static carom_status solve_program(carom_cone *cone, int doubled, carom_error *error) {
+  carom_cone_program *p = &cone->program;
+  carom_qp_problem problem = {.body_count = cone->model->moving_count + cone->model->drive_count,
+                              .contact_count = p->active_count,
+                              .row_count = cone->joints.count,
+                              .bodies = p->bodies,
+                              .contacts = p->contacts,
+                              .rows = cone->joints.rows};
+  carom_qp_solution solution = {
+      .impulses = p->solution, .multipliers = cone->joints.multipliers, .velocities = p->velocities, .spins = p->spins};
+  carom_balls_options sweeps = ball_options(cone, doubled);
+  carom_qp_options general = general_options(cone, doubled);
+  carom_qp_info info;
+  program_contacts(cone);
+  carom_status status = p->swept ? carom_balls_solve(&p->balls, &problem, &sweeps, &solution, &info, error)
+                                 : carom_qp_solve(p->solver, &problem, &general, &solution, &info, error);
+  if (status != CAROM_OK) return status;
+  take_solution(cone);
+  cone->outcome.iterations += info.iterations;
+  cone->outcome.residual = info.velocity_scale > 0 ? info.residual / info.velocity_scale : 0;
+  cone->outcome.gap = info.relative_gap;
+  return CAROM_OK;
+}
+
+// ---- the check ----------------------------------------------------------------------------------------------------
+
+// Takes in what would overlap by more than `slight`. The deepest overlap of all, and of those that are in the program
+// already.
+static double check_gaps(carom_cone *cone, double slight, double *within, bool *taken) {
+  bool *chosen = cone->program.chosen;
+  double worst = 0, solved = 0;
+  bool more = false;
+#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max              \
+                                                                               : worst, solved) \
+    reduction(||                                                                                \
+              : more) if (cone->threads > 1)
+  for (int i = 0; i < cone->search.near_count; i++) {
+    double overlap = -coming_gap(cone, &cone->search.near[i]);
+    worst = overlap > worst ? overlap : worst;
+    if (chosen[i]) {
+      solved = overlap > solved ? overlap : solved;
+    } else if (overlap > slight) {
+      chosen[i] = more = true;
+    }
+  }
+  *within = solved;
+  *taken = more;
+  return worst;
+}
+
+static carom_status overfull(const carom_cone *cone, const carom_state *state, carom_error *error) {
+  const carom_near *worst = &cone->search.near[0];
+  double least = INFINITY;
+  for (int i = 0; i < cone->search.near_count; i++) {
+    double gap = coming_gap(cone, &cone->search.near[i]);
+    if (gap < least) least = gap, worst = &cone->search.near[i];
+  }
+  const char *other = worst->b == CAROM_WORLD ? "a boundary" : cone->model->bodies[worst->b].name;
+  return carom_fail(
+      error, CAROM_NOT_CONVERGED,
+      "bodies '%s' and '%s' overlap by %.2g m at t = %.6g s and cannot be parted: too many bodies for the "
+      "room they have (or a step that is too long)",
+      cone->model->bodies[worst->a].name, other, cone->outcome.violation, state->time);
+}
+
+// Sweeps are doubled only where those before did not part what was in the program. Where a tolerance was asked for,
+// whatever would overlap is taken in: the program then is the same one whoever solves it, and so is the motion.
+carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error) {
+  const carom_cone_program *p = &cone->program;
+  double allowed = ALLOWED_OVERLAP * cone->bodies.smallest, slight = 0.25 * allowed;
+  if (p->exacting) slight = fmin(slight, p->options.tolerance * cone->bodies.smallest);
+  int doubled = 0;
+  for (int pass = 0; pass < MOST_PASSES; pass++) {
+    list_active(cone, state);
+    carom_status status = fresh || pass > 0 ? solve_program(cone, doubled, error) : CAROM_OK;
+    if (status != CAROM_OK) return status;
+    double within;
+    bool taken;
+    cone->outcome.violation = check_gaps(cone, slight, &within, &taken);
+    if (cone->outcome.violation <= allowed && !(p->exacting && taken)) return CAROM_OK;
+    doubled += within > allowed;
+  }
+  bool hopeless = cone->outcome.violation > HOPELESS_OVERLAP * cone->bodies.smallest;
+  return hopeless ? overfull(cone, state, error) : CAROM_OK;
+}
