@@ -80,6 +80,12 @@ void carom_ledger_row(carom_ledger *ledger, const carom_row *row, double impulse
   carom_ledger_outside(ledger, p, cm_add(l, cm_cross(x[row->body[end]], p)));
 }
 
+void carom_ledger_joints(carom_ledger *ledger, const carom_state *state, double time, const double *impulses) {
+  carom_joint_impulse ground = carom_joints_external(ledger->model, state, impulses);
+  carom_ledger_outside(ledger, ground.linear, ground.angular);
+  carom_ledger_work(ledger, carom_joints_motor_work(ledger->model, state, time, impulses));
+}
+
 void carom_ledger_work(carom_ledger *ledger, double work) { ledger->report.work += work; }
 
 void carom_ledger_loss(carom_ledger *ledger, double restitution, double friction) {

@@ -13,6 +13,7 @@
 
 #include "carom/mechanics.h"
 #include "model/fields.h"
+#include "model/joints.h"
 #include "model/row.h"
 
 typedef struct carom_ledger {
@@ -48,6 +49,8 @@ void carom_ledger_weight(carom_ledger *ledger, const carom_vec3 *x, double dt);
 void carom_ledger_fields(carom_ledger *ledger, const carom_resultant *resultant, double dt);
 // Along a row of which one end does not move: what that end gave the other, the bodies being at x. Else nothing.
 void carom_ledger_row(carom_ledger *ledger, const carom_row *row, double impulse, const carom_vec3 *x);
+// What joints did with these impulses (as of carom_joints_project): the ground through them, and motors at `time`.
+void carom_ledger_joints(carom_ledger *ledger, const carom_state *state, double time, const double *impulses);
 void carom_ledger_work(carom_ledger *ledger, double work);  // of motors, driven bodies, dampers, J
 
 // ---- what contacts took, and what the method itself gave

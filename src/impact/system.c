@@ -6,22 +6,21 @@
 #include "base/arena.h"
 #include "base/groups.h"
 #include "base/memory.h"
+#include "contact/assemble.h"
 
 typedef enum member_kind { CONTACT, LIMIT } member_kind;
 
-// One contact or joint limit of the problem. A limit has one row; its others are of no body.
+// One contact or joint limit of the problem.
 typedef struct member {
   member_kind kind;
   int pair;                  // of a contact: members of one pair are one event
   carom_vec3 normal, point;  // for events
-  double restitution, friction;
-  carom_row rows[3];
-  carom_vec3 spin[3][2];  // I^-1 angular of each row and end
 } member;
 
 // The problem as it was loaded last, and its scratch.
 typedef struct loaded {
   member *members;  // (count)
+  carom_row *rows;  // (3 count) normal and tangents; a limit has one, and two of no body
   int count;
   double *W, *u, *P, *v;
   double *e, *mu;
@@ -46,8 +45,10 @@ struct carom_impact_system {
   int *group;            // (capacity) of each contact given to resolve: the smallest body number of its group
   carom_contact *batch;  // (capacity) the contacts of one group
   carom_impact_work *work;
-  carom_arena own;  // of all that is as long as the model
-  int *parent;      // (body_count) union-find
+  carom_arena own;              // of all that is as long as the model
+  int *parent;                  // (body_count) union-find
+  carom_assembly *assembly;     // of W = J S J'
+  carom_mat3 *inverse_inertia;  // (body_count) world axes, of bodies that touch
   jointed tied;
 };
 
@@ -57,6 +58,7 @@ static void push_members(carom_impact_system *s, carom_arena *arena, int n) {
   loaded *q = &s->problem;
   size_t m = 3 * (size_t)n;
   q->members = CAROM_PUSH(arena, member, n);
+  q->rows = CAROM_PUSH(arena, carom_row, m);
   q->W = CAROM_PUSH(arena, double, m *m);
   q->u = CAROM_PUSH(arena, double, m);
   q->P = CAROM_PUSH(arena, double, m);
@@ -95,6 +97,7 @@ static carom_status reserve(carom_impact_system *s, int n, carom_error *error) {
 static void push_own(carom_impact_system *s, carom_arena *arena) {
   const carom_model *model = s->model;
   s->parent = CAROM_PUSH(arena, int, model->body_count);
+  s->inverse_inertia = CAROM_PUSH(arena, carom_mat3, model->body_count);
   if (model->joint_count == 0) return;
   s->tied.dp = CAROM_PUSH(arena, carom_vec3, model->body_count);
   s->tied.dl = CAROM_PUSH(arena, carom_vec3, model->body_count);
@@ -113,6 +116,7 @@ carom_status carom_impact_system_create(const carom_model *model, carom_impact_l
   push_own(s, &counting);
   carom_status status = carom_arena_create(&s->own, counting.used, &a, error);
   if (status == CAROM_OK) push_own(s, &s->own);
+  if (status == CAROM_OK) status = carom_assembly_create(model, &a, &s->assembly, error);
   if (status == CAROM_OK) status = reserve(s, 16, error);
   if (status == CAROM_OK && model->joint_count > 0) status = carom_joints_create(model, &a, &s->tied.joints, error);
   if (status != CAROM_OK) {
@@ -128,6 +132,7 @@ void carom_impact_system_destroy(carom_impact_system *system) {
   carom_allocator a = system->allocator;
   release_members(system);
   carom_joints_destroy(system->tied.joints);
+  carom_assembly_destroy(system->assembly);
   if (system->own.memory) carom_arena_destroy(&system->own);
   carom_release(&a, system);
 }
@@ -135,7 +140,7 @@ void carom_impact_system_destroy(carom_impact_system *system) {
 carom_impact_work *carom_impact_system_work(carom_impact_system *system) { return system->work; }
 
 const carom_row *carom_impact_system_row(const carom_impact_system *system, int row) {
-  return &system->problem.members[row / 3].rows[row % 3];
+  return &system->problem.rows[row];
 }
 
 void carom_impact_system_set_time(carom_impact_system *system, double time, double span) {
@@ -145,48 +150,31 @@ void carom_impact_system_set_time(carom_impact_system *system, double time, doub
 
 // ---- rows --------------------------------------------------------------------------------------------------------
 
-static carom_vec3 spin_of(const carom_model *model, const carom_state *state, int body, carom_vec3 l) {
-  carom_quat q = state->q[body];
-  return cm_rotate(q, cm_mul_diag(model->bodies[body].inverse_inertia, cm_unrotate(q, l)));
-}
-
-static void set_row(const carom_model *model, const carom_state *state, member *m, int r, carom_row row) {
-  m->rows[r] = row;
-  for (int end = 0; end < 2; end++)
-    m->spin[r][end] =
-        carom_body_moves(model, row.body[end]) ? spin_of(model, state, row.body[end], row.angular[end]) : cm_zero3();
-}
-
 // Both bodies are given the same point, half-way in the gap, so that angular momentum is kept whatever the gap.
 static carom_vec3 middle(const carom_contact *c) { return cm_lerp(c->point_a, c->point_b, 0.5); }
 
 // In a planar scene one tangent lies in the plane.
-static member contact_member(const carom_model *model, const carom_state *state, const carom_contact *c) {
-  member m = {.kind = CONTACT,
-              .pair = c->pair,
-              .normal = c->normal,
-              .point = middle(c),
-              .restitution = c->restitution,
-              .friction = c->friction};
-  carom_vec3 axes[3] = {c->normal};
+static void add_contact(carom_impact_system *s, const carom_state *state, const carom_contact *c) {
+  loaded *q = &s->problem;
+  carom_vec3 point = middle(c), axes[3] = {c->normal};
   cm_frame(c->normal, &axes[1], &axes[2]);
-  if (model->planar) axes[2] = cm_vec3(0, 0, 1), axes[1] = cm_cross(axes[2], c->normal);
-  for (int r = 0; r < 3; r++)
-    set_row(model, state, &m, r, carom_row_at(c->body_a, c->body_b, axes[r], m.point, state->x));
-  return m;
+  if (s->model->planar) axes[2] = cm_vec3(0, 0, 1), axes[1] = cm_cross(axes[2], c->normal);
+  for (int r = 0; r < 3; r++) q->rows[3 * q->count + r] = carom_row_at(c->body_a, c->body_b, axes[r], point, state->x);
+  q->e[q->count] = c->restitution;
+  q->mu[q->count] = c->friction;
+  q->members[q->count++] = (member){CONTACT, c->pair, c->normal, point};
 }
 
-static member limit_member(const carom_model *model, const carom_state *state, const carom_joint_limit *limit) {
+static void add_limit(carom_impact_system *s, const carom_state *state, const carom_joint_limit *limit) {
+  loaded *q = &s->problem;
   const carom_row *row = &limit->row, none = {.body = {CAROM_WORLD, CAROM_WORLD}};
   carom_pose place = cm_pose(state->x[row->body[1]], state->q[row->body[1]]);
-  member m = {.kind = LIMIT,
-              .normal = cm_unit(limit->turn ? row->angular[1] : row->linear[1]),
-              .point = cm_transform(place, state->joints[limit->joint].frame[1].p),
-              .restitution = limit->restitution};
-  set_row(model, state, &m, 0, *row);
-  set_row(model, state, &m, 1, none);
-  set_row(model, state, &m, 2, none);
-  return m;
+  for (int r = 0; r < 3; r++) q->rows[3 * q->count + r] = r == 0 ? *row : none;
+  q->e[q->count] = limit->restitution;
+  q->mu[q->count] = 0;
+  q->members[q->count++] = (member){.kind = LIMIT,
+                                    .normal = cm_unit(limit->turn ? row->angular[1] : row->linear[1]),
+                                    .point = cm_transform(place, state->joints[limit->joint].frame[1].p)};
 }
 
 // What driven bodies contribute to the velocity along a row.
@@ -206,96 +194,68 @@ double carom_contact_normal_velocity(const carom_impact_system *s, const carom_s
 
 // ---- W = J S J': S is M^-1, or M^-1 Q where joints answer ----------------------------------------------------------
 
-// Velocity along row r of m when the bodies of row c of k get its unit impulse, free bodies.
-static double answer(const carom_model *model, const member *m, int r, const member *k, int c) {
-  double w = 0;
-  for (int i = 0; i < 2; i++) {
-    int body = m->rows[r].body[i];
-    if (!carom_body_moves(model, body)) continue;
-    for (int j = 0; j < 2; j++)
-      if (k->rows[c].body[j] == body)
-        w += cm_dot(m->rows[r].linear[i], k->rows[c].linear[j]) * model->bodies[body].inverse_mass +
-             cm_dot(m->rows[r].angular[i], k->spin[c][j]);
+static carom_mat3 inverse_inertia_of(const carom_model *model, const carom_state *state, int body) {
+  carom_mat3 R = cm_rotation(state->q[body]);
+  carom_vec3 i = model->bodies[body].inverse_inertia;
+  return cm_mmul(R, cm_mmul(cm_diag3(i.x, i.y, i.z), cm_transpose(R)));
+}
+
+typedef struct answering {
+  carom_impact_system *system;
+  const carom_state *state;
+} answering;
+
+// Impulses, projected to what the joints allow, as velocities.
+static carom_status answer_by_joints(void *context, const double *b, double *y, carom_error *error) {
+  const answering *a = context;
+  const carom_model *model = a->system->model;
+  const jointed *t = &a->system->tied;
+  for (int i = 0; i < model->body_count; i++) {
+    t->dp[i] = cm_vec3(b[6 * i], b[6 * i + 1], b[6 * i + 2]);
+    t->dl[i] = cm_vec3(b[6 * i + 3], b[6 * i + 4], b[6 * i + 5]);
   }
-  return w;
-}
-
-// Velocity along a row that the momenta dp, dl amount to.
-static double velocity_of(const carom_impact_system *s, const member *m, int r) {
-  double u = 0;
-  for (int end = 0; end < 2; end++) {
-    int body = m->rows[r].body[end];
-    if (!carom_body_moves(s->model, body)) continue;
-    u += s->model->bodies[body].inverse_mass * cm_dot(m->rows[r].linear[end], s->tied.dp[body]);
-    u += cm_dot(m->spin[r][end], s->tied.dl[body]);  // w . angular = l . I^-1 angular
+  carom_status status = carom_joints_project(t->joints, a->state, t->dp, t->dl, NULL, error);
+  for (int i = 0; i < model->body_count && status == CAROM_OK; i++) {
+    carom_vec3 v = cm_scale(model->bodies[i].inverse_mass, t->dp[i]);
+    carom_vec3 w = cm_mulv(a->system->inverse_inertia[i], t->dl[i]);
+    y[6 * i] = v.x, y[6 * i + 1] = v.y, y[6 * i + 2] = v.z;
+    y[6 * i + 3] = w.x, y[6 * i + 4] = w.y, y[6 * i + 5] = w.z;
   }
-  return u;
-}
-
-static void clear_momenta(carom_impact_system *s) {
-  memset(s->tied.dp, 0, (size_t)s->model->body_count * sizeof *s->tied.dp);
-  memset(s->tied.dl, 0, (size_t)s->model->body_count * sizeof *s->tied.dl);
-}
-
-// With joints: the unit impulse of a column is projected to what they allow.
-static carom_status fill_column(carom_impact_system *s, const carom_state *state, int j, carom_error *error) {
-  loaded *q = &s->problem;
-  int m = 3 * q->count;
-  clear_momenta(s);
-  carom_row_push(s->model, &q->members[j / 3].rows[j % 3], 1, s->tied.dp, s->tied.dl);
-  carom_status status = carom_joints_project(s->tied.joints, state, s->tied.dp, s->tied.dl, NULL, error);
-  for (int i = 0; i < m && status == CAROM_OK; i++) q->W[i + j * m] = velocity_of(s, &q->members[i / 3], i % 3);
   return status;
 }
 
 static carom_status assemble(carom_impact_system *s, const carom_state *state, carom_error *error) {
   loaded *q = &s->problem;
-  carom_status status = CAROM_OK;
   int m = 3 * q->count;
-  for (int j = 0; j < m && s->tied.joints && status == CAROM_OK; j++) status = fill_column(s, state, j, error);
+  for (int i = 0; i < 2 * m; i++) {
+    int body = q->rows[i / 2].body[i % 2];
+    if (carom_body_moves(s->model, body)) s->inverse_inertia[body] = inverse_inertia_of(s->model, state, body);
+  }
+  if (!s->tied.joints) return carom_assemble(s->assembly, q->rows, m, s->inverse_inertia, q->W, error);
+  carom_response response = {&(answering){s, state}, answer_by_joints};
+  carom_status status = carom_assemble_by(s->assembly, q->rows, m, &response, q->W, error);
   for (int j = 0; j < m; j++)
-    for (int i = 0; i <= j; i++)
-      q->W[i + j * m] = q->W[j + i * m] = s->tied.joints
-                                              ? 0.5 * (q->W[i + j * m] + q->W[j + i * m])
-                                              : answer(s->model, &q->members[i / 3], i % 3, &q->members[j / 3], j % 3);
+    for (int i = 0; i < j; i++) q->W[i + j * m] = q->W[j + i * m] = 0.5 * (q->W[i + j * m] + q->W[j + i * m]);
   return status;
 }
 
-static carom_status fill(carom_impact_system *s, const carom_state *state, carom_impact_problem *problem,
-                         carom_error *error) {
+carom_status carom_impact_system_load(carom_impact_system *s, const carom_state *state, const carom_touching *touching,
+                                      carom_impact_problem *problem, carom_error *error) {
+  carom_status status = reserve(s, touching->count + touching->limit_count, error);
+  if (status != CAROM_OK) return status;
   loaded *q = &s->problem;
-  for (int i = 0; i < q->count; i++) {
-    q->e[i] = q->members[i].restitution;
-    q->mu[i] = q->members[i].friction;
-    for (int r = 0; r < 3; r++) q->u[3 * i + r] = velocity_along(s, state, &q->members[i].rows[r]);
-  }
+  q->count = 0;
+  for (int i = 0; i < touching->count; i++) add_contact(s, state, &touching->contacts[i]);
+  for (int i = 0; i < touching->limit_count; i++) add_limit(s, state, &touching->limits[i]);
+  for (int i = 0; i < 3 * q->count; i++) q->u[i] = velocity_along(s, state, &q->rows[i]);
   *problem = (carom_impact_problem){q->count, q->W, q->u, q->e, q->mu};
   return assemble(s, state, error);
 }
 
-carom_status carom_impact_system_load(carom_impact_system *s, const carom_state *state, const carom_touching *touch,
-                                      carom_impact_problem *problem, carom_error *error) {
-  carom_status status = reserve(s, touch->count + touch->limit_count, error);
-  if (status != CAROM_OK) return status;
-  loaded *q = &s->problem;
-  q->count = 0;
-  for (int i = 0; i < touch->count; i++) q->members[q->count++] = contact_member(s->model, state, &touch->contacts[i]);
-  for (int i = 0; i < touch->limit_count; i++)
-    q->members[q->count++] = limit_member(s->model, state, &touch->limits[i]);
-  return fill(s, state, problem, error);
-}
-
 // ---- impulses ----------------------------------------------------------------------------------------------------
 
-static void book_joints(const carom_impact_system *s, const carom_state *state, carom_ledger *ledger) {
-  carom_joint_impulse ground = carom_joints_external(s->model, state, s->tied.impulse);
-  carom_ledger_outside(ledger, ground.linear, ground.angular);
-  carom_ledger_work(ledger, carom_joints_motor_work(s->model, state, s->time, s->tied.impulse));
-}
-
 // What the joints do about the impulses in dp, dl, and then all of it put into the state.
-static carom_status answer_by_joints(carom_impact_system *s, carom_state *state, carom_ledger *ledger,
-                                     carom_error *error) {
+static carom_status push_joints(carom_impact_system *s, carom_state *state, carom_ledger *ledger, carom_error *error) {
   const jointed *t = &s->tied;
   carom_status status = carom_joints_project(t->joints, state, t->dp, t->dl, t->impulse, error);
   if (status != CAROM_OK) return status;
@@ -303,16 +263,16 @@ static carom_status answer_by_joints(carom_impact_system *s, carom_state *state,
     state->p[b] = cm_add(state->p[b], t->dp[b]);
     state->l[b] = cm_add(state->l[b], t->dl[b]);
   }
-  book_joints(s, state, ledger);
+  carom_ledger_joints(ledger, state, s->time, s->tied.impulse);
   return CAROM_OK;
 }
 
 // Losses are those of relative velocities; what driven bodies do beside is work.
 static void push_rows(carom_impact_system *s, carom_state *state, const double *impulse, carom_ledger *ledger) {
   carom_vec3 *p = s->tied.joints ? s->tied.dp : state->p, *l = s->tied.joints ? s->tied.dl : state->l;
-  if (s->tied.joints) clear_momenta(s);
+  for (int i = 0; i < state->body_count && s->tied.joints; i++) p[i] = l[i] = cm_zero3();
   for (int i = 0; i < 3 * s->problem.count; i++) {
-    const carom_row *row = &s->problem.members[i / 3].rows[i % 3];
+    const carom_row *row = &s->problem.rows[i];
     carom_row_push(s->model, row, impulse[i], p, l);
     carom_ledger_row(ledger, row, impulse[i], state->x);
     carom_ledger_work(ledger, -impulse[i] * driven_velocity(s, row));
@@ -323,15 +283,16 @@ static void push_rows(carom_impact_system *s, carom_state *state, const double *
 // got none. A is end 0; but of a limit the body at end 1, since the other may be the world.
 static bool sum_up(const carom_impact_system *s, int first, int last, const double *P, carom_contact_event *event) {
   const member *m = s->problem.members;
+  const carom_row *rows = s->problem.rows;
   int a = m[first].kind == LIMIT;
   double weight = 0;
-  event->body_a = m[first].rows[0].body[a];
-  event->body_b = m[first].rows[0].body[1 - a];
+  event->body_a = rows[3 * first].body[a];
+  event->body_b = rows[3 * first].body[1 - a];
   event->normal = m[first].normal;
   for (int i = first; i < last; i++) {
     weight += P[3 * i];
     event->point = cm_axpy(event->point, P[3 * i], m[i].point);
-    for (int r = 0; r < 3; r++) event->impulse = cm_axpy(event->impulse, P[3 * i + r], m[i].rows[r].linear[a]);
+    for (int r = 0; r < 3; r++) event->impulse = cm_axpy(event->impulse, P[3 * i + r], rows[3 * i + r].linear[a]);
   }
   if (!(weight > 0)) return false;
   event->point = cm_scale(1 / weight, event->point);
@@ -352,7 +313,7 @@ carom_status carom_impact_system_apply(carom_impact_system *s, carom_state *stat
   const loaded *q = &s->problem;
   carom_status status = CAROM_OK;
   push_rows(s, state, impulse, ledger);
-  if (s->tied.joints) status = answer_by_joints(s, state, ledger, error);
+  if (s->tied.joints) status = push_joints(s, state, ledger, error);
   for (int first = 0, last; first < q->count && status == CAROM_OK; first = last) {
     carom_contact_event event = {.kind = kind, .time = s->time};
     last = end_of_pair(q, first);
@@ -415,7 +376,7 @@ static carom_status latch(carom_impact_system *s, carom_state *state, const caro
   carom_joints_gain(s->model, state, joint, middle(c));
   carom_status status = carom_joints_impose(s->tied.joints, state, s->time, state->p, state->l, s->tied.impulse, error);
   if (status != CAROM_OK) return status;
-  book_joints(s, state, ledger);
+  carom_ledger_joints(ledger, state, s->time, s->tied.impulse);
   carom_ledger_loss(ledger, before - (carom_kinetic_energy(s->model, state) - ledger->report.work), 0);
   carom_vec3 on_one = carom_joints_reaction(s->model, state, joint, s->tied.impulse).linear;
   carom_vec3 impulse = s->model->joints[joint].body[1] == c->body_a ? on_one : cm_neg(on_one);

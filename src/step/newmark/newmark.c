@@ -22,23 +22,15 @@ typedef struct newmark {
   carom_vec3 *spins;  // (body_count) angular velocities in body axes at the start of the step
 } newmark;
 
-static void push_arrays(newmark *w, carom_arena *arena, const carom_model *model) {
-  int n = model->body_count + 1;
-  w->loads.f = CAROM_PUSH(arena, carom_vec3, n);
-  w->loads.torque = CAROM_PUSH(arena, carom_vec3, n);
-  w->loads.g = CAROM_PUSH(arena, carom_mat3, n);
-  w->loads.charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
-  w->loads.charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+static void push(carom_stepper *stepper, carom_arena *arena) {
+  int n = stepper->model->body_count;
+  newmark counted = {0}, *own = CAROM_PUSH(arena, newmark, 1), *w = own ? own : &counted;
+  stepper->work = own;
+  carom_loads_push(&w->loads, arena, stepper->model);
   w->v = CAROM_PUSH(arena, carom_vec3, n);
   w->spins = CAROM_PUSH(arena, carom_vec3, n);
   w->d = CAROM_PUSH(arena, carom_mat3, n);
   w->d_rate = CAROM_PUSH(arena, carom_mat3, n);
-}
-
-static void push(carom_stepper *stepper, carom_arena *arena) {
-  newmark counted = {0}, *own = CAROM_PUSH(arena, newmark, 1);
-  stepper->work = own;
-  push_arrays(own ? own : &counted, arena, stepper->model);
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
@@ -55,22 +47,8 @@ static void release(carom_stepper *stepper) {
 
 // ---- forces --------------------------------------------------------------------------------------------------------
 
-static void book(const carom_stepper *stepper, const carom_state *state, const carom_resultant *r, double dt,
-                 carom_step_report *report) {
-  carom_vec3 g = stepper->model->gravity, force = r->force, moment = r->moment;
-  for (int i = 0; i < state->body_count; i++) {
-    const carom_body *body = &stepper->model->bodies[i];
-    if (body->fixed) continue;
-    force = cm_axpy(force, body->mass, g);
-    moment = cm_axpy(moment, body->mass, cm_cross(state->x[i], g));
-  }
-  report->impulse = cm_axpy(report->impulse, dt, force);
-  report->angular_impulse = cm_axpy(report->angular_impulse, dt, moment);
-  report->work += dt * r->power;
-}
-
 // Gravity and fields for a time dt.
-static void kick(carom_stepper *stepper, carom_state *state, double time, double dt, carom_step_report *report) {
+static void kick(carom_stepper *stepper, carom_state *state, double time, double dt, carom_ledger *ledger) {
   newmark *w = stepper->work;
   carom_resultant outside = {0};
   for (int i = 0; i < state->body_count && w->fields; i++) {
@@ -92,18 +70,8 @@ static void kick(carom_stepper *stepper, carom_state *state, double time, double
     state->p[i] = cm_axpy(state->p[i], dt, w->loads.f[i]);
     state->l[i] = cm_axpy(state->l[i], dt, torque);
   }
-  book(stepper, state, &outside, dt, report);
-}
-
-static carom_status contact_kick(carom_stepper *stepper, carom_state *state, double dt, double *energy,
-                                 carom_step_report *report, carom_error *error) {
-  newmark *w = stepper->work;
-  double depth;
-  carom_status status = carom_contact_potential_evaluate(w->contact, state, energy, &depth, error);
-  if (status != CAROM_OK) return status;
-  report->penetration = fmax(report->penetration, depth);
-  carom_contact_potential_kick(w->contact, state, dt, report);
-  return CAROM_OK;
+  carom_ledger_weight(ledger, state->x, dt);
+  carom_ledger_fields(ledger, &outside, dt);
 }
 
 // ---- motion --------------------------------------------------------------------------------------------------------
@@ -121,7 +89,7 @@ static void move(const carom_body *body, carom_state *state, int i, carom_vec3 W
 }
 
 // Solves J W + h/2 W x J W = L by fixed-point iteration; false when it does not converge.
-static bool finish_turn(const carom_stepper *stepper, carom_state *state, int i, double h, carom_step_report *report) {
+static bool finish_turn(const carom_stepper *stepper, carom_state *state, int i, double h, carom_ledger *ledger) {
   const carom_body *body = &stepper->model->bodies[i];
   if (body->fixed) return true;
   carom_vec3 L = cm_unrotate(state->q[i], state->l[i]), now = L;
@@ -130,7 +98,7 @@ static bool finish_turn(const carom_stepper *stepper, carom_state *state, int i,
     carom_vec3 next = cm_axpy(L, -0.5 * h, cm_cross(cm_mul_diag(body->inverse_inertia, now), now));
     change = cm_norm(cm_sub(next, now));
     now = next;
-    if (k > report->iterations) report->iterations = k;
+    carom_ledger_note_solve(ledger, k, 0);
     if (change <= stepper->options.tolerance * cm_norm(L)) break;
   }
   state->l[i] = cm_rotate(state->q[i], now);
@@ -141,10 +109,10 @@ static void drift(carom_stepper *stepper, carom_state *state, const carom_vec3 *
   for (int i = 0; i < state->body_count; i++) move(&stepper->model->bodies[i], state, i, W[i], h);
 }
 
-static carom_status finish(carom_stepper *stepper, carom_state *state, double h, carom_step_report *report,
+static carom_status finish(carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
                            carom_error *error) {
   for (int i = 0; i < state->body_count; i++)
-    if (!finish_turn(stepper, state, i, h, report))
+    if (!finish_turn(stepper, state, i, h, ledger))
       return carom_fail(error, CAROM_NOT_CONVERGED,
                         "body '%s' turns too fast for the step at t = %.9g s: use a smaller step",
                         stepper->model->bodies[i].name, state->time);
@@ -159,30 +127,29 @@ static void note_spins(const carom_stepper *stepper, const carom_state *state, c
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
-  carom_step_report *report = &ledger->report;
   newmark *w = stepper->work;
-  double before = 0, after = 0;
-  if (report->event_count == 0) w->contact->event_count = 0;
+  carom_contact_potential *contact = w->contact;
   note_spins(stepper, state, w->spins);
-  carom_status status = carom_potential_tune(stepper, w->contact, state, h, error);
-  if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
-  if (status == CAROM_OK) status = contact_kick(stepper, state, 0.5 * h, &before, report, error);
+  carom_status status = carom_potential_tune(stepper, contact, state, h, error);
+  if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
+  if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status != CAROM_OK) return status;
-  kick(stepper, state, state->time, 0.5 * h, report);
+  double stored = contact->energy;
+  kick(stepper, state, state->time, 0.5 * h, ledger);
   drift(stepper, state, w->spins, h);
   carom_drives_place(stepper->model, state, end);
-  status = contact_kick(stepper, state, 0.5 * h, &after, report, error);
+  status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status != CAROM_OK) return status;
-  kick(stepper, state, end, 0.5 * h, report);
-  status = finish(stepper, state, h, report, error);
+  kick(stepper, state, end, 0.5 * h, ledger);
+  status = finish(stepper, state, h, ledger, error);
   if (status != CAROM_OK) return status;
-  report->work += before - after;
-  return carom_contact_potential_note(w->contact, end, report, error);
+  carom_ledger_work(ledger, stored - contact->energy);
+  return carom_contact_potential_note(contact, end, ledger, error);
 }
 
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   newmark *w = stepper->work;
-  return carom_contacts_remember(w->contact->pairs, tape) && carom_contact_potential_remember(w->contact, tape);
+  return carom_contact_potential_remember(w->contact, tape);
 }
 
 const carom_integrator carom_integrator_newmark = {

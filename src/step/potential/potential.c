@@ -7,18 +7,11 @@
 // Overlap is part of the method; the energy that it stores is booked as work, minus its change.
 #include "step/potential/potential.h"
 
-#include <math.h>
-
-#include "base/tape.h"
 #include "model/joints.h"
-#include "model/model.h"
-#include "step/potential/limits.h"
 
 typedef struct potential {
   carom_contact_potential *contact;
-  carom_joints *joints;
   double *impulses;  // (joint_count * CAROM_JOINT_ROWS) of joints, at the end of a step
-  carom_soft_limits limits;
 } potential;
 
 static void push(carom_stepper *stepper, carom_arena *arena) {
@@ -26,78 +19,51 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   potential counted = {0}, *own = CAROM_PUSH(arena, potential, 1), *w = own ? own : &counted;
   stepper->work = own;
   w->impulses = CAROM_PUSH(arena, double, stepper->model->joint_count *CAROM_JOINT_ROWS);
-  carom_soft_limits_push(&w->limits, stepper->model, arena);
 }
 
 static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   potential *w = stepper->work;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
-  if (status == CAROM_OK)
-    status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
-  if (status == CAROM_OK) status = carom_joints_create(stepper->model, &stepper->allocator, &w->joints, error);
-  w->limits.joints = w->joints;
-  return status;
+  if (status != CAROM_OK) return status;
+  return carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
 }
 
 static void release(carom_stepper *stepper) {
   potential *w = stepper->work;
   if (!w) return;
-  carom_joints_destroy(w->joints);
   carom_contact_potential_destroy(w->contact);
   carom_integrator_variational.release(stepper);
 }
 
-static carom_status kick(carom_stepper *stepper, carom_state *state, double dt, double *energy,
-                         carom_step_report *report, carom_error *error) {
-  potential *w = stepper->work;
-  double depth;
-  carom_status status = carom_contact_potential_evaluate(w->contact, state, energy, &depth, error);
-  if (status == CAROM_OK) status = carom_soft_limits_evaluate(&w->limits, state, energy, &depth, error);
-  if (status != CAROM_OK) return status;
-  report->penetration = fmax(report->penetration, depth);
-  carom_soft_limits_kick(&w->limits, state, dt, report);
-  carom_contact_potential_kick(w->contact, state, dt, report);
-  return CAROM_OK;
-}
-
 // The last kick may go where joints do not let it: they answer, and the ground and motors with them.
-static carom_status settle(carom_stepper *stepper, carom_state *state, double time, carom_step_report *report,
+static carom_status settle(const potential *w, carom_state *state, double time, carom_ledger *ledger,
                            carom_error *error) {
-  potential *w = stepper->work;
-  if (w->contact->count + w->limits.count == 0 || !carom_joints_any(stepper->model, state)) return CAROM_OK;
-  carom_status status = carom_joints_impose(w->joints, state, time, state->p, state->l, w->impulses, error);
-  if (status != CAROM_OK) return status;
-  carom_joint_impulse ground = carom_joints_external(stepper->model, state, w->impulses);
-  report->impulse = cm_add(report->impulse, ground.linear);
-  report->angular_impulse = cm_add(report->angular_impulse, ground.angular);
-  report->work += carom_joints_motor_work(stepper->model, state, time, w->impulses);
-  return CAROM_OK;
+  if (w->contact->count + w->contact->limits.count == 0 || !carom_joints_any(ledger->model, state)) return CAROM_OK;
+  carom_status status = carom_joints_impose(w->contact->joints, state, time, state->p, state->l, w->impulses, error);
+  if (status == CAROM_OK) carom_ledger_joints(ledger, state, time, w->impulses);
+  return status;
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
-  carom_step_report *report = &ledger->report;
   potential *w = stepper->work;
-  double before = 0, after = 0;
-  if (report->event_count == 0) w->contact->event_count = 0;
-  carom_status status = carom_potential_tune(stepper, w->contact, state, h, error);
-  if (status == CAROM_OK) status = carom_soft_limits_tune(&w->limits, state, w->contact->stiffness, h, error);
-  if (status == CAROM_OK) status = carom_contact_potential_update(w->contact, state, h, error);
-  if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &before, report, error);
+  carom_contact_potential *contact = w->contact;
+  carom_status status = carom_potential_tune(stepper, contact, state, h, error);
+  if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
+  if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
+  double stored = contact->energy;
   if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
   carom_drives_place(stepper->model, state, end);
-  if (status == CAROM_OK) status = kick(stepper, state, 0.5 * h, &after, report, error);
-  if (status == CAROM_OK) status = settle(stepper, state, end, report, error);
+  if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
+  if (status == CAROM_OK) status = settle(w, state, end, ledger, error);
   if (status != CAROM_OK) return status;
-  report->work += before - after;
-  carom_soft_limits_note(&w->limits, report);
-  return carom_contact_potential_note(w->contact, end, report, error);
+  carom_ledger_work(ledger, stored - contact->energy);
+  return carom_contact_potential_note(contact, end, ledger, error);
 }
 
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   potential *w = stepper->work;
-  return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(w->contact->pairs, tape) &&
-         carom_contact_potential_remember(w->contact, tape) && carom_soft_limits_remember(&w->limits, tape);
+  return carom_integrator_variational.remember(stepper, tape) && carom_contact_potential_remember(w->contact, tape);
 }
 
 const carom_integrator carom_integrator_potential = {

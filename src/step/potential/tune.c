@@ -3,6 +3,7 @@
 // sqrt(C/m) only while h^2 C/m < 4; beyond 1 they are too coarse to be trusted.
 #include <math.h>
 
+#include "model/size.h"
 #include "step/potential/potential.h"
 
 // The largest speed to expect: what bodies have, and what they may gain by falling through the scene.
@@ -20,31 +21,17 @@ static double expected_speed2(const carom_model *model, const carom_state *state
   return fastest + 2 * g * fmax(0, high - low);
 }
 
-static double heaviest(const carom_model *model) {
-  double mass = 0;
-  for (int i = 0; i < model->body_count; i++)
-    if (!model->bodies[i].fixed) mass = fmax(mass, model->bodies[i].mass);
-  return mass;
-}
-
-static double smallest(const carom_model *model) {
-  double size = INFINITY;
-  for (int i = 0; i < model->body_count; i++)
-    if (!model->bodies[i].fixed && model->bodies[i].part_count > 0) size = fmin(size, model->bodies[i].bounding_radius);
-  return isfinite(size) ? size : 1;
-}
-
 static double chosen_stiffness(const carom_stepper *stepper, const carom_state *state, double h, double *target) {
   const carom_model *model = stepper->model;
-  double d = stepper->options.penetration > 0 ? stepper->options.penetration : 1e-3 * smallest(model);
-  double m = heaviest(model), C = m * expected_speed2(model, state) / (d * d);
+  double d = stepper->options.penetration > 0 ? stepper->options.penetration : 1e-3 * carom_model_smallest(model);
+  double m = carom_model_heaviest(model), C = m * expected_speed2(model, state) / (d * d);
   *target = d;
   C = fmax(C, m * cm_norm(model->gravity) / d);
   if (C > 0) return C;
   return 0.1 * fmin(m, carom_contact_least_mass(model)) / (h * h);  // nothing moves yet: as stiff as is safe
 }
 
-carom_status carom_potential_tune(const carom_stepper *stepper, carom_contact_potential *contact,
+static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_potential *contact,
                                   const carom_state *state, double h, carom_error *error) {
   if (contact->stiffness > 0) return CAROM_OK;
   bool given = stepper->options.stiffness > 0;
@@ -63,4 +50,10 @@ carom_status carom_potential_tune(const carom_stepper *stepper, carom_contact_po
         d, C, h, sqrt(m / C), d * sqrt(C / limit), limit);
   contact->stiffness = C;
   return CAROM_OK;
+}
+
+carom_status carom_potential_tune(const carom_stepper *stepper, carom_contact_potential *contact,
+                                  const carom_state *state, double h, carom_error *error) {
+  carom_status status = tune_contacts(stepper, contact, state, h, error);
+  return status == CAROM_OK ? carom_soft_limits_tune(contact, state, h, error) : status;
 }
