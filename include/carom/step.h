@@ -130,6 +130,7 @@ typedef enum carom_trait {
   CAROM_TRAIT_COUNT
 } carom_trait;
 
+/// What an option is, whoever honours it.
 typedef struct carom_option_info {
   const char *name;     ///< as in scenes
   const char *unit;     ///< "" when it has none
@@ -137,8 +138,10 @@ typedef struct carom_option_info {
   const char *summary;  ///< one line
 } carom_option_info;
 
+/// What a trait is.
 typedef struct carom_trait_info {
-  const char *name, *summary;  ///< few words, and one line
+  const char *name;     ///< few words
+  const char *summary;  ///< one line
 } carom_trait_info;
 
 /// What an option may be, by one integrator.
@@ -151,8 +154,10 @@ typedef struct carom_allowed {
   bool or_zero;              ///< 0 will do as well
 } carom_allowed;
 
-CAROM_API const carom_option_info *carom_option_describe(int option);  ///< null past the last
-CAROM_API const carom_trait_info *carom_trait_describe(int trait);     ///< null past the last
+/// An option by its number (carom_option); null past the last.
+CAROM_API const carom_option_info *carom_option_describe(int option);
+/// A trait by its number (carom_trait); null past the last.
+CAROM_API const carom_trait_info *carom_trait_describe(int trait);
 /// Whether an integrator (by its index) honours an option, and what it may be then; `allowed` may be null.
 CAROM_API bool carom_integrator_takes(int integrator, carom_option option, carom_allowed *allowed);
 /// Whether an integrator (by its index) honours a trait.
