@@ -73,63 +73,64 @@ CAROM_API int carom_integrator_find(const char *name);
 
 /// Members of carom_step_options, in their order.
 typedef enum carom_option {
-  CAROM_OPTION_STEP,
-  CAROM_OPTION_QUADRATURE,
-  CAROM_OPTION_ORDER,
-  CAROM_OPTION_THREADS,
-  CAROM_OPTION_TOLERANCE,
-  CAROM_OPTION_MAX_ITERATIONS,
-  CAROM_OPTION_MAX_HALVINGS,
-  CAROM_OPTION_LAW,
-  CAROM_OPTION_ENERGY_CONDITION,
-  CAROM_OPTION_MAX_IMPACTS,
-  CAROM_OPTION_STIFFNESS,
-  CAROM_OPTION_PENETRATION,
-  CAROM_OPTION_ALPHA,
-  CAROM_OPTION_RESTITUTION,  ///< the member `poisson`
-  CAROM_OPTION_FRICTION_DIRECTIONS,
-  CAROM_OPTION_SOLVER,
-  CAROM_OPTION_SOLVER_TOLERANCE,
-  CAROM_OPTION_SOLVER_ITERATIONS,
-  CAROM_OPTION_PROBLEM_SINK,  ///< not in scene files
-  CAROM_OPTION_COUNT
+  CAROM_OPTION_STEP,                 ///< length of a step
+  CAROM_OPTION_QUADRATURE,           ///< where the potential is sampled
+  CAROM_OPTION_ORDER,                ///< of smooth motion
+  CAROM_OPTION_THREADS,              ///< that share the work
+  CAROM_OPTION_TOLERANCE,            ///< of implicit solves
+  CAROM_OPTION_MAX_ITERATIONS,       ///< of implicit solves
+  CAROM_OPTION_MAX_HALVINGS,         ///< of a step that fails
+  CAROM_OPTION_LAW,                  ///< of impacts
+  CAROM_OPTION_ENERGY_CONDITION,     ///< of impacts
+  CAROM_OPTION_MAX_IMPACTS,          ///< in one step
+  CAROM_OPTION_STIFFNESS,            ///< of the contact potential
+  CAROM_OPTION_PENETRATION,          ///< overlap aimed at
+  CAROM_OPTION_ALPHA,                ///< how implicit a step is
+  CAROM_OPTION_RESTITUTION,          ///< the member `poisson`
+  CAROM_OPTION_FRICTION_DIRECTIONS,  ///< edges of the polyhedral cone
+  CAROM_OPTION_SOLVER,               ///< of contact problems, by name
+  CAROM_OPTION_SOLVER_TOLERANCE,     ///< of the contact solver
+  CAROM_OPTION_SOLVER_ITERATIONS,    ///< of the contact solver
+  CAROM_OPTION_PROBLEM_SINK,         ///< not in scene files
+  CAROM_OPTION_COUNT                 ///< how many there are
 } carom_option;
 
 /// What a model may have that an integrator must know of.
 typedef enum carom_trait {
-  CAROM_TRAIT_CONTACTS,  ///< bodies that may touch. Never refused, but bodies pass through each other without
-  CAROM_TRAIT_RESTITUTION,
+  CAROM_TRAIT_CONTACTS,          ///< bodies that may touch. Never refused, but bodies pass through each other without
+  CAROM_TRAIT_RESTITUTION,       ///< contacts that bounce
   CAROM_TRAIT_FRICTION_CONE,     ///< Coulomb's cone itself
   CAROM_TRAIT_FRICTION_PYRAMID,  ///< a polyhedral one in its place
   CAROM_TRAIT_SPHERICAL,         ///< joints, in the order of carom_joint_kind
-  CAROM_TRAIT_REVOLUTE,
-  CAROM_TRAIT_PRISMATIC,
-  CAROM_TRAIT_CYLINDRICAL,
-  CAROM_TRAIT_PLANAR,
-  CAROM_TRAIT_SCREW,
-  CAROM_TRAIT_FIXED,
-  CAROM_TRAIT_DISTANCE,
-  CAROM_TRAIT_LIMITS,           ///< of joints
-  CAROM_TRAIT_BOUNCING_LIMITS,  ///< with restitution
-  CAROM_TRAIT_LATCHES,          ///< that wait to be gained
-  CAROM_TRAIT_FORCE_MOTORS,
-  CAROM_TRAIT_RATE_MOTORS,
-  CAROM_TRAIT_POSITION_MOTORS,
-  CAROM_TRAIT_JOINT_SPRINGS,  ///< stiffness or damping along a free coordinate
-  CAROM_TRAIT_GRAVITY,
-  CAROM_TRAIT_SPRINGS,
-  CAROM_TRAIT_DAMPERS,
-  CAROM_TRAIT_CHARGES,
-  CAROM_TRAIT_APPLIED_FORCES,
-  CAROM_TRAIT_DRIVES,
-  CAROM_TRAIT_TURNING_PLANES,  ///< driven half-spaces that turn
-  CAROM_TRAIT_BOUNDARIES,
-  CAROM_TRAIT_BOUNDED_POINTS,  ///< moving bodies without a shape, beside boundaries
-  CAROM_TRAIT_RECIRCULATION,
-  CAROM_TRAIT_PLANAR_SCENES,
-  CAROM_TRAIT_COUNT
+  CAROM_TRAIT_REVOLUTE,          ///< hinges
+  CAROM_TRAIT_PRISMATIC,         ///< slides
+  CAROM_TRAIT_CYLINDRICAL,       ///< slides that turn
+  CAROM_TRAIT_PLANAR,            ///< points that stay in a plane
+  CAROM_TRAIT_SCREW,             ///< slides tied to turns
+  CAROM_TRAIT_FIXED,             ///< nothing is free
+  CAROM_TRAIT_DISTANCE,          ///< massless links
+  CAROM_TRAIT_LIMITS,            ///< of joints
+  CAROM_TRAIT_BOUNCING_LIMITS,   ///< with restitution
+  CAROM_TRAIT_LATCHES,           ///< that wait to be gained
+  CAROM_TRAIT_FORCE_MOTORS,      ///< of joints: a force or torque
+  CAROM_TRAIT_RATE_MOTORS,       ///< a prescribed rate
+  CAROM_TRAIT_POSITION_MOTORS,   ///< a prescribed coordinate
+  CAROM_TRAIT_JOINT_SPRINGS,     ///< stiffness or damping along a free coordinate
+  CAROM_TRAIT_GRAVITY,           ///< a uniform acceleration
+  CAROM_TRAIT_SPRINGS,           ///< between two points
+  CAROM_TRAIT_DAMPERS,           ///< between two points
+  CAROM_TRAIT_CHARGES,           ///< that act at a distance
+  CAROM_TRAIT_APPLIED_FORCES,    ///< and torques
+  CAROM_TRAIT_DRIVES,            ///< fixed bodies with a given motion
+  CAROM_TRAIT_TURNING_PLANES,    ///< driven half-spaces that turn
+  CAROM_TRAIT_BOUNDARIES,        ///< walls that need not be convex
+  CAROM_TRAIT_BOUNDED_POINTS,    ///< moving bodies without a shape, beside boundaries
+  CAROM_TRAIT_RECIRCULATION,     ///< of grains that leave
+  CAROM_TRAIT_PLANAR_SCENES,     ///< motion in the plane z = 0
+  CAROM_TRAIT_COUNT              ///< how many there are
 } carom_trait;
 
+/// What an option is, whoever honours it.
 typedef struct carom_option_info {
   const char *name;     ///< as in scenes
   const char *unit;     ///< "" when it has none
@@ -137,8 +138,10 @@ typedef struct carom_option_info {
   const char *summary;  ///< one line
 } carom_option_info;
 
+/// What a trait is.
 typedef struct carom_trait_info {
-  const char *name, *summary;  ///< few words, and one line
+  const char *name;     ///< few words
+  const char *summary;  ///< one line
 } carom_trait_info;
 
 /// What an option may be, by one integrator.
@@ -151,8 +154,10 @@ typedef struct carom_allowed {
   bool or_zero;              ///< 0 will do as well
 } carom_allowed;
 
-CAROM_API const carom_option_info *carom_option_describe(int option);  ///< null past the last
-CAROM_API const carom_trait_info *carom_trait_describe(int trait);     ///< null past the last
+/// An option by its number (carom_option); null past the last.
+CAROM_API const carom_option_info *carom_option_describe(int option);
+/// A trait by its number (carom_trait); null past the last.
+CAROM_API const carom_trait_info *carom_trait_describe(int trait);
 /// Whether an integrator (by its index) honours an option, and what it may be then; `allowed` may be null.
 CAROM_API bool carom_integrator_takes(int integrator, carom_option option, carom_allowed *allowed);
 /// Whether an integrator (by its index) honours a trait.

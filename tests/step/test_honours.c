@@ -25,7 +25,8 @@ static carom_scene *parse(const char *text, bool bodies_only, verdict *v) {
   options.bodies_only = bodies_only;
   carom_scene *scene = NULL;
   carom_diagnostics d;
-  *v = (verdict){.status = carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, &options, NULL, &scene, &d)};
+  *v = (verdict){.status =
+                     carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, &options, NULL, &scene, &d)};
   for (int i = 0; i < d.count; i++) {
     size_t n = strlen(v->message);
     if (!d.items[i].warning)
