@@ -15,7 +15,7 @@ static void janssen(FILE *json) {
     printf("janssen: filled %7.2f kg, on the bottom %7.2f kg\n", M[i], m[i]);
     fflush(stdout);
   }
-  double saturation = gp_janssen_fit(M, m, POINTS, &worst);
+  double saturation = gp_silo_fit(gp_janssen, M, m, POINTS, &worst);
   double lambda = saturation / (GP_DENSITY * 0.6 * GP_PI * s.R * s.R);
   printf("janssen: saturation %.2f kg, K = %.2f, largest deviation from the law %.1f %%\n", saturation,
          s.R / (2 * s.mu * lambda), 100 * worst);

@@ -143,14 +143,19 @@ static inline double gp_weigh(const gp_silo *s) {
   return -work / (time * s->speed * GP_G);
 }
 
-// The saturation mass of the law m = M_s (1 - exp(-M / M_s)) that fits best, by relative error, and the largest
-// relative deviation.
-static inline double gp_janssen_fit(const double *M, const double *m, int count, double *worst) {
+typedef double (*gp_silo_law)(double mass, double saturation);
+
+static inline double gp_janssen(double M, double S) { return S * (1 - exp(-M / S)); }
+// No law of silos, but one with the same limits: M of little, S of much.
+static inline double gp_hyperbola(double M, double S) { return M * S / (M + S); }
+
+// The saturation mass with which the law fits best, by relative error, and the largest relative deviation.
+static inline double gp_silo_fit(gp_silo_law law, const double *M, const double *m, int count, double *worst) {
   double best = INFINITY, mass = 0;
   for (double log_s = log(M[0] / 10); log_s < log(M[count - 1] * 10); log_s += 1e-3) {
     double sum = 0, most = 0, s = exp(log_s);
     for (int i = 0; i < count; i++) {
-      double e = m[i] / (s * (1 - exp(-M[i] / s))) - 1;
+      double e = m[i] / law(M[i], s) - 1;
       sum += e * e, most = fmax(most, fabs(e));
     }
     if (sum < best) best = sum, mass = s, *worst = most;

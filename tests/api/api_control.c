@@ -94,7 +94,7 @@ TEST(die_lands_with_its_face_up) {
   CHECK(cm_rotate(carom_state_pose(file->scene->model, last, 0).q, cm_vec3(0, 0, 1)).z > 0.98);
   REQUIRE(carom_plan_scale_count(file->plan) == 4);
   for (int i = 0; i < 4; i++) CHECK(carom_plan_scale(file->plan, i) > 0.51 && carom_plan_scale(file->plan, i) < 1.99);
-  CHECK_AT_MOST(report.cost, 1e-2 * report.guess_cost);
+  CHECK_AT_MOST(report.cost, 4e-4);  // 3.6e-4, of 0.13 for the guess
   carom_state_destroy(last);
   carom_plan_file_destroy(file);
 }
@@ -106,7 +106,7 @@ TEST(satellites_change_their_docking_pairs_long) {
   carom_plan_report report;
   REQUIRE(file && solve(file, &report));
   check_plan(file->plan, &report);
-  CHECK(report.cost < report.guess_cost / 1.44);
+  check_satellites_effort(&report);
   carom_plan_file_destroy(file);
 }
 

@@ -4,32 +4,69 @@
 #include "test.h"
 
 // Janssen (1895): what the bottom of a silo bears is M_s (1 - exp(-M / M_s)) of the mass M that was filled in, with one
-// M_s for all depths. 10 percent is what is asked for.
-static void check_silo(gp_silo s, const int *counts, int points) {
-  double M[8], m[8], worst = INFINITY, grain = GP_DENSITY * 4 / 3 * GP_PI * s.r * s.r * s.r;
-  for (int i = 0; i < points; i++) {
-    s.count = counts[i], M[i] = grain * s.count, m[i] = gp_weigh(&s);
-    printf("filled %.2f kg, on the bottom %.2f kg\n", M[i], m[i]);
-  }
-  double saturation = gp_janssen_fit(M, m, points, &worst);
-  double lambda = saturation / (GP_DENSITY * 0.6 * GP_PI * s.R * s.R), K = s.R / (2 * s.mu * lambda);
-  printf("saturation %.2f kg, K = %.2f, largest deviation %.3f\n", saturation, K, worst);
-  CHECK_AT_MOST(worst, 0.1);
-  CHECK(K > 0.3 && K < 1.2);                   // between Rankine's active state and hydrostatic
-  CHECK(m[points - 1] < 0.5 * M[points - 1]);  // it does saturate
+// M_s for all depths. Eight grains across: in narrower ones single arches show.
+static gp_silo small_silo(uint64_t seed) {
+  return (gp_silo){
+      .r = 0.02, .R = 0.16, .mu = 0.5, .h = 0.004, .speed = 0.02, .settle = 0.8, .measure = 1, .seed = seed};
 }
 
-// Eight grains across: in narrower ones single arches show.
+static double grain_mass(const gp_silo *s) { return GP_DENSITY * 4 / 3 * GP_PI * s->r * s->r * s->r; }
+
+// The ratio of the pressures on wall and bottom: between Rankine's active state, (1 - sin) / (1 + sin) of the angle of
+// friction, and hydrostatic.
+static void check_pressure_ratio(const gp_silo *s, double saturation) {
+  double lambda = saturation / (GP_DENSITY * 0.6 * GP_PI * s->R * s->R), K = s->R / (2 * s->mu * lambda);
+  double sine = sin(atan(s->mu));
+  printf("saturation %.2f kg, K = %.2f\n", saturation, K);
+  CHECK(K > (1 - sine) / (1 + sine) && K < 1);
+}
+
+// One bed, with the saturation that the mean of many has. Beds of other seeds lie up to 9 percent off, this one 6.
 TEST(a_silo_bears_its_weight_as_janssen_says) {
   static const int counts[] = {150, 300, 800};
-  gp_silo s = {.r = 0.02, .R = 0.16, .mu = 0.5, .h = 0.004, .speed = 0.02, .settle = 0.8, .measure = 1, .seed = 3};
-  check_silo(s, counts, 3);
+  gp_silo s = small_silo(3);
+  for (int i = 0; i < 3; i++) {
+    s.count = counts[i];
+    double M = grain_mass(&s) * s.count, m = gp_weigh(&s);
+    printf("filled %.2f kg, on the bottom %.2f kg\n", M, m);
+    CHECK_NEAR(m / gp_janssen(M, 37.7), 1, 0.08);
+  }
 }
 
+// The mean of four beds at each of four depths tells the law from its like.
+TEST(beds_follow_janssen_and_no_other_curve_long) {
+  enum { SEEDS = 4, DEPTHS = 4 };
+  static const int counts[DEPTHS] = {150, 300, 500, 800};
+  double M[DEPTHS], m[DEPTHS] = {0}, worst = INFINITY, other = INFINITY;
+  gp_silo s = small_silo(0);
+  for (int i = 0; i < DEPTHS; i++) {
+    s.count = counts[i], M[i] = grain_mass(&s) * s.count;
+    for (s.seed = 1; s.seed <= SEEDS; s.seed++) m[i] += gp_weigh(&s) / SEEDS;
+  }
+  double saturation = gp_silo_fit(gp_janssen, M, m, DEPTHS, &worst);
+  gp_silo_fit(gp_hyperbola, M, m, DEPTHS, &other);
+  printf("largest deviation %.3f from Janssen's law, %.3f from a hyperbola\n", worst, other);
+  CHECK_AT_MOST(worst, 0.025);      // 0.014; four beds scatter by 2 to 3 percent
+  CHECK_AT_MOST(2 * worst, other);  // 0.046
+  check_pressure_ratio(&s, saturation);
+}
+
+// 1.6 percent off: the many layers of a tall bed are a mean by themselves. And it does saturate.
 TEST(a_tall_silo_bears_its_weight_as_janssen_says_long) {
-  static const int counts[] = {150, 300, 600, 1000, 1500};
-  gp_silo s = {.r = 0.02, .R = 0.16, .mu = 0.5, .h = 0.002, .speed = 0.02, .settle = 1.2, .measure = 1.5, .seed = 3};
-  check_silo(s, counts, 5);
+  enum { DEPTHS = 5 };
+  static const int counts[DEPTHS] = {150, 300, 600, 1000, 1500};
+  double M[DEPTHS], m[DEPTHS], worst = INFINITY;
+  gp_silo s = small_silo(3);
+  s.h = 0.002, s.settle = 1.2, s.measure = 1.5;
+  for (int i = 0; i < DEPTHS; i++) {
+    s.count = counts[i], M[i] = grain_mass(&s) * s.count, m[i] = gp_weigh(&s);
+    printf("filled %.2f kg, on the bottom %.2f kg\n", M[i], m[i]);
+  }
+  double saturation = gp_silo_fit(gp_janssen, M, m, DEPTHS, &worst);
+  printf("largest deviation %.3f\n", worst);
+  CHECK_AT_MOST(worst, 0.03);
+  CHECK_NEAR(m[DEPTHS - 1] / m[DEPTHS - 2], 1.05, 0.05);  // of 500 grains more
+  check_pressure_ratio(&s, saturation);
 }
 
 // Without friction the bottom bears all.

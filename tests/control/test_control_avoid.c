@@ -209,5 +209,6 @@ TEST(the_whole_satellites_change_their_docking_long) {
   check_solution(file, &report);
   CHECK(carom_plan_node_count(file->plan) >= 31);
   CHECK(report.cost < report.guess_cost / 1.44);
+  check_satellites_effort(&report);
   carom_plan_file_destroy(file);
 }
