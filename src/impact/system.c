@@ -206,20 +206,17 @@ typedef struct answering {
 } answering;
 
 // Impulses, projected to what the joints allow, as velocities.
-static carom_status answer_by_joints(void *context, const double *b, double *y, carom_error *error) {
+static carom_status answer_by_joints(void *context, const carom_vec3 *p, const carom_vec3 *l, carom_twists *twists,
+                                     carom_error *error) {
   const answering *a = context;
   const carom_model *model = a->system->model;
   const jointed *t = &a->system->tied;
-  for (int i = 0; i < model->body_count; i++) {
-    t->dp[i] = cm_vec3(b[6 * i], b[6 * i + 1], b[6 * i + 2]);
-    t->dl[i] = cm_vec3(b[6 * i + 3], b[6 * i + 4], b[6 * i + 5]);
-  }
+  memcpy(t->dp, p, (size_t)model->body_count * sizeof *p);
+  memcpy(t->dl, l, (size_t)model->body_count * sizeof *l);
   carom_status status = carom_joints_project(t->joints, a->state, t->dp, t->dl, NULL, error);
   for (int i = 0; i < model->body_count && status == CAROM_OK; i++) {
-    carom_vec3 v = cm_scale(model->bodies[i].inverse_mass, t->dp[i]);
-    carom_vec3 w = cm_mulv(a->system->inverse_inertia[i], t->dl[i]);
-    y[6 * i] = v.x, y[6 * i + 1] = v.y, y[6 * i + 2] = v.z;
-    y[6 * i + 3] = w.x, y[6 * i + 4] = w.y, y[6 * i + 5] = w.z;
+    twists->v[i] = cm_scale(model->bodies[i].inverse_mass, t->dp[i]);
+    twists->w[i] = cm_mulv(a->system->inverse_inertia[i], t->dl[i]);
   }
   return status;
 }

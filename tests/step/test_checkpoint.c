@@ -160,6 +160,7 @@ TEST(variational_damped_joints) { check_split(damped_world(), "variational", CAR
 TEST(variational_midpoint_joints) { check_split(damped_world(), "variational", CAROM_QUADRATURE_MIDPOINT, 300); }
 TEST(moreau) { check_split(falling_world(false), "moreau", CAROM_QUADRATURE_ENDPOINT, 300); }
 TEST(moreau_with_joints) { check_split(falling_world(true), "moreau", CAROM_QUADRATURE_ENDPOINT, 300); }
+TEST(moreau_with_fields) { check_split(sticky_world(), "moreau", CAROM_QUADRATURE_ENDPOINT, 300); }
 TEST(exact) { check_split(falling_world(false), "exact", CAROM_QUADRATURE_ENDPOINT, 300); }
 TEST(exact_with_joints) { check_split(falling_world(true), "exact", CAROM_QUADRATURE_ENDPOINT, 120); }
 TEST(exact_with_fields) { check_split(sticky_world(), "exact", CAROM_QUADRATURE_MIDPOINT, 100); }

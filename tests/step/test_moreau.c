@@ -251,6 +251,32 @@ TEST(a_ball_bounces_on_time) {
   CHECK(coarse / fine > 2.5 && coarse / fine < 6);
 }
 
+// A box that overlaps the floor by 10 um parts from it in the course of a step, and on its way meets another, 5 um
+// above it, that bounces. Parted within whatever piece of the step was tried, it met that one in pieces of any length,
+// so that no moment of their collision was found.
+TEST(what_parts_may_meet_what_bounces) {
+  carom_builder *b = new_builder();
+  int plastic = put_material(b, 0, 0.5), bouncing = put_material(b, 0.5, 0.5);
+  carom_builder_set_surface(b, bouncing, plastic, 0.5, 0.5);
+  carom_builder_set_gravity(b, cm_vec3(0, 0, -g0));
+  add_floor(b, cm_qidentity());
+  add_box(b, cm_vec3(0.1, 0.1, 0.1), 1, cm_pose(cm_vec3(0, 0, 0.05 - 10e-6), cm_qidentity()), false);
+  carom_body_def def = carom_body_default();
+  def.mass = 1;
+  def.material = bouncing;
+  def.pose.p = cm_vec3(0, 0, 0.15 - 5e-6);
+  put_shape(b, def, box_shape(0.1, 0.1, 0.1));
+  world w = finish_world(b);
+  carom_step_options options = moreau_options(1e-3);
+  carom_stepper *stepper = stepper_by(&w, &options);
+  CHECK(step_once(stepper, w.state).halvings == 0);
+  run_steps(stepper, w.state, 99);
+  CHECK_NEAR(w.state->x[1].z, 0.05, 1e-6);
+  CHECK_NEAR(w.state->x[2].z, 0.15, 1e-6);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
 // ---- things that stand still ----------------------------------------------------------------------------------------
 
 TEST(a_stack_of_ten_boxes_stands) {
