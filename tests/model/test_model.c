@@ -203,7 +203,10 @@ TEST(a_builder_finishes_once) {
   carom_state *state = NULL;
   carom_error error = {0};
   REQUIRE(carom_builder_finish(b, &model, &state, &error) == CAROM_OK);
-  CHECK(carom_builder_finish(b, &model, &state, &error) == CAROM_ERR_ARGUMENT);
+  carom_model *again = model;
+  carom_state *start = state;
+  CHECK(carom_builder_finish(b, &again, &start, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(!again && !start);
   CHECK_CONTAINS(error.message, "finished already");
   carom_body_def def = inert_body(1, cm_vec3(1, 1, 1));
   CHECK(carom_builder_add_body(b, &def) == -1);
