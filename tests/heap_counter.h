@@ -1,9 +1,11 @@
-// Counts the calls to the heap of the whole process, libraries included: for tests of code that must not make any. To
-// be included by the one source of a test.
+// Counts calls to the heap by everything in the process, the libraries beneath included. For one source file of a test.
 #ifndef CAROM_TESTS_HEAP_COUNTER_H
 #define CAROM_TESTS_HEAP_COUNTER_H
 
+#include <errno.h>
+#include <malloc.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MALLOC_COUNTED 0
@@ -20,24 +22,39 @@
 #endif
 #endif
 
-static _Atomic long heap_calls;
+static _Atomic long heap_calls;  // requests so far: malloc, calloc, realloc and their aligned kin
 
 #if MALLOC_COUNTED
-// The linker prefers these to the C library's own, for every library in the process.
+// The linker prefers these to the C library's own, for every library in the process; they must be seen to be preferred.
+#define SEEN __attribute__((visibility("default")))
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
-void *malloc(size_t size) {
+extern void *__libc_memalign(size_t alignment, size_t size);
+SEEN void *malloc(size_t size) {
   heap_calls++;
   return __libc_malloc(size);
 }
-void *calloc(size_t count, size_t size) {
+SEEN void *calloc(size_t count, size_t size) {
   heap_calls++;
   return __libc_calloc(count, size);
 }
-void *realloc(void *block, size_t size) {
+SEEN void *realloc(void *block, size_t size) {
   heap_calls++;
   return __libc_realloc(block, size);
+}
+SEEN void *aligned_alloc(size_t alignment, size_t size) {
+  heap_calls++;
+  return __libc_memalign(alignment, size);
+}
+SEEN void *memalign(size_t alignment, size_t size) {
+  heap_calls++;
+  return __libc_memalign(alignment, size);
+}
+SEEN int posix_memalign(void **block, size_t alignment, size_t size) {
+  heap_calls++;
+  *block = __libc_memalign(alignment, size);
+  return *block ? 0 : ENOMEM;
 }
 #endif
 

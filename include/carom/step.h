@@ -188,8 +188,13 @@ CAROM_API carom_status carom_stepper_create(const carom_model *model, const caro
                                             const carom_allocator *allocator, carom_stepper **stepper,
                                             carom_error *error);
 CAROM_API void carom_stepper_destroy(carom_stepper *stepper);  ///< null is fine
-/// Advances the state by one step of options->step. Never allocates. On failure the state is left as
-/// it was, and the message names body, time and remedy. `report` may be null.
+/// Advances the state by one step of options->step. On failure the state is left as it was, and the message names body,
+/// time and remedy: CAROM_NOT_CONVERGED where a smaller step may do, else CAROM_ERR_NUMBER, CAROM_ERR_GEOMETRY or
+/// CAROM_ERR_SINGULAR. `report` may be null; its events belong to the stepper and hold until the next step.
+///
+/// Allocates in the first step, and while contacts, events or groups of bodies that touch grow beyond what they ever
+/// were in this stepper; with no more of them than before, never, neither by the allocator nor by a library beneath.
+/// Only the solvers `interior`, `tao-blmvm` and `tao-tron` of `cone` allocate in every step: their libraries do.
 CAROM_API carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                           carom_error *error);
 

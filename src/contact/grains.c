@@ -1,4 +1,5 @@
 #include "contact/grains.h"
+#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,19 +46,20 @@ static void components(carom_vec3 x, double out[3]) { out[0] = x.x, out[1] = x.y
 // Cells as long as two of the largest balls may be apart and still meet.
 static cells choose_cells(const carom_grain_grid *grid, int threads) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, side = 0;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min        \
-                                                                         : low[:3]) \
-    reduction(max                                                                   \
-              : high[:3], side) if (threads > 1)
-  for (int i = 0; i < grid->count; i++) {
-    double x[3], room = 2 * (grid->balls[i].radius + grid->balls[i].reach);
-    components(grid->balls[i].x, x);
-    for (int k = 0; k < 3; k++) {
-      low[k] = x[k] < low[k] ? x[k] : low[k];
-      high[k] = x[k] > high[k] ? x[k] : high[k];
-    }
-    side = room > side ? room : side;
-  }
+  CAROM_PARALLEL_FOR(
+      threads,
+      schedule(static) reduction(min
+                                 : low[:3]) reduction(max
+                                                      : high[:3], side),
+      for (int i = 0; i < grid->count; i++) {
+        double x[3], room = 2 * (grid->balls[i].radius + grid->balls[i].reach);
+        components(grid->balls[i].x, x);
+        for (int k = 0; k < 3; k++) {
+          low[k] = x[k] < low[k] ? x[k] : low[k];
+          high[k] = x[k] > high[k] ? x[k] : high[k];
+        }
+        side = room > side ? room : side;
+      });
   cells c = {.low = {low[0], low[1], low[2]}};
   c.per_metre = 1 / (side * (1 + 1e-9));
   for (int k = 0; k < 3; k++) c.across[k] = (int64_t)fmin((high[k] - c.low[k]) * c.per_metre, MOST_CELLS) + 3;
@@ -101,19 +103,22 @@ void carom_grain_grid_sort(carom_grain_grid *grid, int up, int threads) {
   uint64_t largest = 0;
   grid->row = c.across[fast];
   grid->layer = c.across[fast] * c.across[middle];
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(max : largest) if (threads > 1)
-  for (int i = 0; i < grid->count; i++) {
-    double x[3];
-    components(grid->balls[i].x, x);
-    int64_t key = cell_of(&c, slow, x[slow]) * grid->layer + cell_of(&c, middle, x[middle]) * grid->row +
-                  cell_of(&c, fast, x[fast]);
-    grid->keys[i] = (uint64_t)key;
-    grid->order[i] = i;
-    if (grid->keys[i] > largest) largest = grid->keys[i];
-  }
+  CAROM_PARALLEL_FOR(
+      threads,
+      schedule(static) reduction(max
+                                 : largest),
+      for (int i = 0; i < grid->count; i++) {
+        double x[3];
+        components(grid->balls[i].x, x);
+        int64_t key = cell_of(&c, slow, x[slow]) * grid->layer + cell_of(&c, middle, x[middle]) * grid->row +
+                      cell_of(&c, fast, x[fast]);
+        grid->keys[i] = (uint64_t)key;
+        grid->order[i] = i;
+        if (grid->keys[i] > largest) largest = grid->keys[i];
+      });
   radix_sort(grid, largest);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int i = 0; i < grid->count; i++) grid->grains[i] = grid->balls[grid->order[i]];
+  CAROM_PARALLEL_FOR(threads, schedule(static),
+                     for (int i = 0; i < grid->count; i++) grid->grains[i] = grid->balls[grid->order[i]]);
 }
 
 // ---- pairs --------------------------------------------------------------------------------------------------------
@@ -166,11 +171,14 @@ static int pair_range(carom_grain_grid *grid, int first, int last) {
 carom_status carom_grain_grid_pair(carom_grain_grid *grid, int threads, carom_error *error) {
   for (;;) {
     int most = 0, share = 1 + grid->count / (4 * threads);
-#pragma omp parallel for num_threads(threads) schedule(static, 1) reduction(max : most) if (threads > 1)
-    for (int first = 0; first < grid->count; first += share) {
-      int m = pair_range(grid, first, first + share < grid->count ? first + share : grid->count);
-      most = m > most ? m : most;
-    }
+    CAROM_PARALLEL_FOR(
+        threads,
+        schedule(static, 1) reduction(max
+                                      : most),
+        for (int first = 0; first < grid->count; first += share) {
+          int m = pair_range(grid, first, first + share < grid->count ? first + share : grid->count);
+          most = m > most ? m : most;
+        });
     if (most <= grid->slots) return CAROM_OK;
     int slots = most + most / 4;
     int *larger = carom_allocate(&grid->allocator, (size_t)grid->count * (size_t)slots, sizeof(int));

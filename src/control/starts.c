@@ -137,8 +137,7 @@ carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options 
   double begin = carom_clock();
   int threads = carom_thread_count(options->threads), first = options->first_start;
   if (threads > options->starts) threads = options->starts;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-  for (int i = 0; i < options->starts; i++) run_start(&r, first + i);
+  CAROM_PARALLEL_FOR(threads, schedule(dynamic, 1), for (int i = 0; i < options->starts; i++) run_start(&r, first + i));
   if (r.status == CAROM_ERR_MEMORY || !r.best.plan) {
     carom_plan_destroy(r.best.plan);
     return carom_fail(error, r.status, "%s", r.error.message);

@@ -135,9 +135,9 @@ def struct_bodies(text):
             yield number, line, lines[number + 1:end]
 
 
-def is_plain(fields):
-    """All fields in one line, or names that a macro lists: the comment of the type says it all."""
-    return sum(";" in field or "," in field for field in fields) <= 1 or any("#define" in field for field in fields)
+def is_plain(line, fields):
+    """Names of an enum, or all fields in one line: the comment of the type may say it all."""
+    return "enum" in line or sum(";" in field for field in fields) <= 1
 
 
 def field_faults(header, text):
@@ -150,7 +150,7 @@ def field_faults(header, text):
             code = without_remarks(field).strip()
             explained = "///<" in field or (i > 0 and fields[i - 1].strip().startswith("///"))
             goes_on = i + 1 < len(fields) and not code.endswith((";", ",")) and "///" in fields[i + 1]
-            if code and not (explained or goes_on or is_plain(fields)):
+            if code and not (explained or goes_on or is_plain(line, fields)):
                 faults.append(f"{header}:{number + i + 2}: '{code}' has no comment")
     return faults
 

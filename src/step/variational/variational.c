@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/tape.h"
+#include "base/threads.h"
 #include "model/fields.h"
 #include "model/model.h"
 #include "step/step.h"
@@ -104,8 +105,9 @@ static void kick_weight(const carom_stepper *stepper, carom_state *state, double
   const variational *w = stepper->flow;
   carom_vec3 g = stepper->model->gravity;
   if (cm_norm2(g) == 0) return;
-#pragma omp parallel for num_threads(stepper->threads) schedule(static) if (stepper->threads > 1)
-  for (int i = 0; i < state->body_count; i++) state->p[i] = cm_axpy(state->p[i], dt * w->bodies.mass[i], g);
+  CAROM_PARALLEL_FOR(
+      stepper->threads, schedule(static),
+      for (int i = 0; i < state->body_count; i++) state->p[i] = cm_axpy(state->p[i], dt * w->bodies.mass[i], g));
 }
 
 // p += dt (m g + f),  l += dt (torque of g about the directors d + couple).
@@ -139,16 +141,17 @@ static carom_status drift(const carom_stepper *stepper, carom_state *state, doub
   const variational *w = stepper->flow;
   int iterations = 0, failed = -1;
   double residual = 0;
-#pragma omp parallel for num_threads(stepper->threads) schedule(static) \
-    reduction(max                                                       \
-              : iterations, failed, residual) if (stepper->threads > 1)
-  for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
-    carom_dmv_info info = {.failed = -1};
-    carom_dmv_drift(&w->bodies, first, h, stepper->options.max_halvings, state, &info);
-    iterations = info.iterations > iterations ? info.iterations : iterations;
-    failed = info.failed > failed ? info.failed : failed;
-    residual = info.residual > residual ? info.residual : residual;
-  }
+  CAROM_PARALLEL_FOR(
+      stepper->threads,
+      schedule(static) reduction(max
+                                 : iterations, failed, residual),
+      for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
+        carom_dmv_info info = {.failed = -1};
+        carom_dmv_drift(&w->bodies, first, h, stepper->options.max_halvings, state, &info);
+        iterations = info.iterations > iterations ? info.iterations : iterations;
+        failed = info.failed > failed ? info.failed : failed;
+        residual = info.residual > residual ? info.residual : residual;
+      });
   carom_ledger_note_solve(ledger, iterations, residual);
   return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
 }
