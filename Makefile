@@ -41,8 +41,7 @@ valgrind:
 bench:
 	@scripts/setup build bench
 	@scripts/build bench
-	@for job in free separation broadphase lcp falling chain moreau_order granular granular_physics plan; do \
-	  if [ -x build/bench/bench/carom_bench_$$job ]; then build/bench/bench/carom_bench_$$job --json build/bench.jsonl; fi; done
+	@scripts/bench
 
 docs:
 	@scripts/setup docs

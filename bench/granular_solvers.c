@@ -67,7 +67,8 @@ static bool run_step(const options *o, double h, bench_log *log) {
          "E > 1/2", "E > 1/10", "E > 1/100", "peak (J)", "end (J)");
   for (int k = 0; k < PEBBLE_SOLVERS; k++) {
     if (o->solver && !strstr(o->solver, pebble_solvers[k])) continue;
-    bool ran = pebbles_fall(o->pebbles, pebble_solvers[k], o->tolerance, h, steps, o->limit, &runs[count]);
+    pebble_job job = {o->pebbles, steps, pebble_solvers[k], o->tolerance, h, o->limit};
+    bool ran = pebbles_fall(&job, &runs[count]);
     if (!ran || runs[count].steps == 0) {
       printf("%-10s %s\n", pebble_solvers[k], ran ? "no step within the limit" : runs[count].message);
       free(runs[count].energy);

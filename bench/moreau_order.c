@@ -1,5 +1,7 @@
 // The order of the alpha-family on a double pendulum, alone and with its tip hitting a wall, against a Runge-Kutta
 // integration in minimal coordinates whose impacts are found by bisection.
+#include <string.h>
+
 #include "bench.h"
 #include "double_pendulum.h"
 
@@ -34,11 +36,13 @@ int main(int count, char **arguments) {
                       {"index2", 0.5, INFINITY, 0, "no wall"},  {"index3", 0.5, INFINITY, 0, "no wall"},
                       {"moreau", 1, 0.5, 0.5, "wall, e = 0.5"}, {"moreau", 0.5, 0.5, 0.5, "wall, e = 0.5"},
                       {"moreau", 1, 0.5, 0, "wall, e = 0"},     {"moreau", 0.5, 0.5, 0, "wall, e = 0"}};
-  bench_log log = {0};
-  if (count == 3 && strcmp(arguments[1], "--json") == 0 && !bench_log_open(&log, arguments[2], "moreau_order")) {
-    fprintf(stderr, "cannot write %s\n", arguments[2]);
-    return 1;
-  }
+  const char *json = "bench-results.jsonl";
+  if (count == 3 && strcmp(arguments[1], "--json") == 0)
+    json = arguments[2];
+  else if (count > 1)
+    return printf("usage: %s [--json FILE]\n", arguments[0]), 2;
+  bench_log log;
+  if (!bench_log_open(&log, json, "moreau_order")) fprintf(stderr, "%s cannot be written\n", json);
   printf(
       "Error of the tip after 1 s, m (the wall is hit at 0.80 s), for steps of 4 ms / 1, 2, 4, ..., 32, and the order "
       "fitted to them.\n\n");

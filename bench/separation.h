@@ -2,8 +2,8 @@
 #ifndef CAROM_BENCH_SEPARATION_H
 #define CAROM_BENCH_SEPARATION_H
 
-#include "../tests/pair_file.h"
 #include "bench.h"
+#include "pair_file.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -9,7 +9,7 @@ if(CAROM_HEADERS_PYTHON AND CMAKE_NM)
     add_test(NAME headers.${name}
              COMMAND ${CAROM_HEADERS_PYTHON} ${header_check} ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:carom_shared>
                      $<TARGET_FILE:carom_static> ${CMAKE_NM} ${CMAKE_C_COMPILER} ${CAROM_HEADERS_CXX} ${name})
-    set_tests_properties(headers.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS python)
+    set_tests_properties(headers.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG} LABELS python)
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header_check})
 else()

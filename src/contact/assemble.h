@@ -5,8 +5,8 @@
 
 #include "model/row.h"
 
-// The answer of a coupled system: the velocities v, w that momenta p, l (body_count each) amount to. Those of bodies that
-// do not move are not read.
+// The answer of a coupled system: the velocities v, w that momenta p, l (body_count each) amount to. Those of bodies
+// that do not move are not read.
 typedef struct carom_twists {
   carom_vec3 *v, *w;
 } carom_twists;

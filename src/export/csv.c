@@ -4,8 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "export/export.h"
 
 enum { DIGITS = 17, FLUSH_SIZE = 1 << 16 };

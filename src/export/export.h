@@ -2,9 +2,9 @@
 #ifndef CAROM_SRC_EXPORT_EXPORT_H
 #define CAROM_SRC_EXPORT_EXPORT_H
 
+#include "base/text_buffer.h"
 #include "carom/export.h"
 #include "export/surface.h"
-#include "base/text_buffer.h"
 
 // The frames that an export takes: all of them, or an even choice when there would be too many poses. The first and
 // the last are always among them.

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "export/export.h"
 
 static const double max_poses = 20e6;

@@ -2,8 +2,8 @@
 #ifndef CAROM_SRC_EXPORT_REPLAY_EVENTS_H
 #define CAROM_SRC_EXPORT_REPLAY_EVENTS_H
 
-#include "carom/export.h"
 #include "base/text_buffer.h"
+#include "carom/export.h"
 
 enum { CAROM_REPLAY_EVENTS_MAX = 20000 };  // an even choice of those that there are
 

@@ -2,8 +2,8 @@
 #ifndef CAROM_SRC_EXPORT_REPLAY_PLAN_H
 #define CAROM_SRC_EXPORT_REPLAY_PLAN_H
 
-#include "carom/export.h"
 #include "base/text_buffer.h"
+#include "carom/export.h"
 
 enum { CAROM_REPLAY_JOINTS_MAX = 20000, CAROM_REPLAY_PLANES_MAX = 20000 };  // more would be a hedge, not a picture
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 #include "export/export.h"
 
 typedef struct vtk {

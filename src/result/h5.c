@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/atomic_file.h"
+#include "base/memory.h"
 
 // ---- the guard -----------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ enum { PEBBLES = 80 };
 static const double SECONDS = 0.3;
 
 static pebble_run fall(const char *solver, double h, double tolerance) {
+  pebble_job job = {PEBBLES, (int)lround(SECONDS / h), solver, tolerance, h, INFINITY};
   pebble_run run;
-  if (!pebbles_fall(PEBBLES, solver, tolerance, h, (int)lround(SECONDS / h), INFINITY, &run)) {
+  if (!pebbles_fall(&job, &run)) {
     fprintf(stderr, "%s: %s\n", solver, run.message);
     exit(1);
   }

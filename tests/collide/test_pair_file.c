@@ -3,6 +3,7 @@
 #include "pair_file.h"
 
 #include "shapes.h"
+#include "test.h"
 
 static carom_pose at(double x, double y, double z) { return cm_pose(cm_vec3(x, y, z), cm_qidentity()); }
 

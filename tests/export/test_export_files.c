@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 #include "base/atomic_file.h"
-#include "export/surface.h"
 #include "base/text_buffer.h"
+#include "export/surface.h"
 #include "result_fixture.h"
 
 enum { FRAMES = 40 };

@@ -1,8 +1,8 @@
 // Joints as equations and as impulses: rows against finite differences, projections, null space, latches, limits.
 #include "failing_allocator.h"
 #include "fixtures.h"
-#include "model/joints.h"
 #include "model/joint_system.h"
+#include "model/joints.h"
 
 enum { ROWS = CAROM_JOINT_ROWS, KINDS = CAROM_JOINT_DISTANCE + 1 };
 

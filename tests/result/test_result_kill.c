@@ -31,7 +31,8 @@ static _Noreturn void record_until_killed(const char *path, int orders, int repo
   carom_random random = carom_random_make(seed, 1);
   fixture_create(&f);
   if (carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) !=
-      CAROM_OK) _exit(1);
+      CAROM_OK)
+    _exit(1);
   writes_to_live = writes;
   char order;
   for (int i = 0; read(orders, &order, 1) == 1;) {

@@ -1,5 +1,6 @@
 // `moreau` with joints: order against an independent integration in minimal coordinates, joint impulses in collisions.
 #include "double_pendulum.h"
+#include "test.h"
 
 static double order(const char *integrator, double alpha, double until, double wall, double e, double h) {
   double coarse = pendulum_error(integrator, alpha, h, until, wall, e);

@@ -13,7 +13,7 @@
 // first, and again with smaller ones.
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
-static const double ROUND_OFF = 1e-13;  // velocities over the largest one
+static const double ROUND_OFF = 1e-13;             // velocities over the largest one
 // Of a round, over its first miss: met to round-off, met well enough where round-off ends the progress, lost.
 static const double SETTLED = 1e-12, CLOSE = 1e-8, RUNAWAY = 1e3;
 enum {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "math/dense.h"
 #include "contact/solve/qp_pgs.h"
+#include "math/dense.h"
 
 void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_taker *taker) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;

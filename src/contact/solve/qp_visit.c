@@ -2,8 +2,8 @@
 // with generators, and joints. Each solves its small problem to a fraction of the change it makes.
 #include <math.h>
 
-#include "math/dense.h"
 #include "contact/solve/qp_pgs.h"
+#include "math/dense.h"
 
 enum { INNER = 8 };                 // most inner steps of a visit
 static const double ENOUGH = 0.03;  // an inner step that adds less than this share of the change ends the visit

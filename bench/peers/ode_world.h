@@ -1,6 +1,6 @@
 // What all peers of the Open Dynamics Engine begin and end with.
-#ifndef CAROM_BENCH_PEER_ODE_WORLD_H
-#define CAROM_BENCH_PEER_ODE_WORLD_H
+#ifndef CAROM_BENCH_PEERS_ODE_WORLD_H
+#define CAROM_BENCH_PEERS_ODE_WORLD_H
 
 #include <ode/ode.h>
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "falling.h"
-#include "peer_mujoco_world.h"
+#include "mujoco_world.h"
 
 static void *create(const falling_job *job, const char *contact) {
   char text[2000];

@@ -1,9 +1,11 @@
-// Shapes for tests: there, or the test is over. The caller releases them.
-#ifndef CAROM_TESTS_SHAPES_H
-#define CAROM_TESTS_SHAPES_H
+// Shapes that are there, or the program ends. The caller releases them.
+#ifndef CAROM_SAMPLES_SHAPES_H
+#define CAROM_SAMPLES_SHAPES_H
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "carom/geometry.h"
-#include "test.h"
 
 static inline const carom_shape *made(carom_status status, const carom_shape *const *shape, const carom_error *error) {
   if (status == CAROM_OK) return *shape;

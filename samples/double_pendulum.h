@@ -1,8 +1,8 @@
 // A double pendulum that may hit a wall: by an integrator, and by an independent integration in minimal coordinates.
-#ifndef CAROM_TESTS_DOUBLE_PENDULUM_H
-#define CAROM_TESTS_DOUBLE_PENDULUM_H
+#ifndef CAROM_SAMPLES_DOUBLE_PENDULUM_H
+#define CAROM_SAMPLES_DOUBLE_PENDULUM_H
 
-#include "fixtures.h"
+#include "worlds.h"
 
 static const double g0 = 9.81;
 

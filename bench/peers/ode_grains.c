@@ -1,6 +1,6 @@
 // Open Dynamics Engine: the iterative "quick step" with 20 iterations, hash space, no auto-disable.
 #include "granular.h"
-#include "peer_ode_world.h"
+#include "ode_world.h"
 
 enum { ITERATIONS = 20, POINTS = 4 };
 

@@ -1,4 +1,4 @@
-#include "peer_ode_world.h"
+#include "ode_world.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "granular.h"
-#include "peer_mujoco_world.h"
+#include "mujoco_world.h"
 
 static const char plane[] = "<geom type='plane' size='0 0 1' pos='%.17g %.17g 0' zaxis='%d %d %d'/>";
 

@@ -1,6 +1,6 @@
 // Open Dynamics Engine: bodies without geometry, so that no collision space is ever asked; no auto-disable.
 #include "bench.h"
-#include "peer_ode_world.h"
+#include "ode_world.h"
 
 static void *create(const bench_job *job, char *message) {
   ode_world *w = ode_world_open(job->count, job->dt, job->gravity);

@@ -1,8 +1,8 @@
 // A pebble bed that is filled and comes to rest, for the test and the benchmark of contact solvers: pebbles in layers
 // of circles fall into a vessel with a conical bottom (Gavrea 2.3, figure 2.5), its outlet shut. Friction cones have
 // three generators, so that every solver has the same program.
-#ifndef CAROM_TESTS_PEBBLES_H
-#define CAROM_TESTS_PEBBLES_H
+#ifndef CAROM_SAMPLES_PEBBLES_H
+#define CAROM_SAMPLES_PEBBLES_H
 
 #include <math.h>
 #include <stdio.h>
@@ -31,6 +31,13 @@ static const char pebble_scene[] =
     "integrator: {name: cone, step: 10 ms, friction_directions: 3}\n"
     "duration: 1 s\n";
 
+typedef struct pebble_job {
+  int pebbles, steps;
+  const char *solver;
+  double tolerance, h;
+  double limit;  // s of the clock within which steps may begin; infinity where only the motion matters
+} pebble_job;
+
 typedef struct pebble_run {
   int steps;        // taken
   double *energy;   // (steps) kinetic, after each step, J
@@ -41,43 +48,50 @@ typedef struct pebble_run {
   char message[300];  // why it ended early; empty when it did not
 } pebble_run;
 
-// Runs so many steps, or as many as begin within `limit` seconds. False when the scene or a step failed, with the
-// reason in `message`.
-static bool pebbles_fall(int pebbles, const char *solver, double tolerance, double h, int steps, double limit,
-                         pebble_run *run) {
+static carom_status pebbles_load(const pebble_job *job, carom_scene **scene, carom_error *error) {
   char count[64];
-  snprintf(count, sizeof count, "constants.pebbles=%d", pebbles);
+  snprintf(count, sizeof count, "constants.pebbles=%d", job->pebbles);
   const char *const overrides[] = {count};
   carom_scene_options options = carom_scene_default_options();
   options.overrides = overrides, options.override_count = 1;
   carom_diagnostics diagnostics = {0};
+  carom_bytes text = {"pebbles.yaml", pebble_scene, strlen(pebble_scene)};
+  carom_status status = carom_scene_parse(&text, &options, NULL, scene, &diagnostics);
+  if (diagnostics.count > 0) carom_diagnostic_format(&diagnostics.items[0], error->message, sizeof error->message);
+  carom_diagnostics_release(&diagnostics);
+  return status;
+}
+
+static carom_status pebbles_step(carom_stepper *stepper, carom_scene *scene, pebble_run *run, carom_error *error) {
+  carom_step_report report;
+  carom_status status = carom_stepper_step(stepper, scene->state, &report, error);
+  if (status != CAROM_OK) return status;
+  run->energy[run->steps++] = carom_kinetic_energy(scene->model, scene->state);
+  run->gap = fmax(run->gap, report.duality_gap);
+  run->residual = fmax(run->residual, report.complementarity);
+  run->iterations += report.iterations;
+  return status;
+}
+
+// False when the scene or a step failed, with the reason in `message`.
+static bool pebbles_fall(const pebble_job *job, pebble_run *run) {
   carom_scene *scene = NULL;
   carom_stepper *stepper = NULL;
   carom_error error = {0};
-  *run = (pebble_run){.energy = malloc((size_t)steps * sizeof(double))};
-  carom_status status = carom_scene_parse(&(carom_bytes){"pebbles.yaml", pebble_scene, strlen(pebble_scene)}, &options,
-                                          NULL, &scene, &diagnostics);
-  if (diagnostics.count > 0) carom_diagnostic_format(&diagnostics.items[0], error.message, sizeof error.message);
+  *run = (pebble_run){.energy = malloc((size_t)job->steps * sizeof(double))};
+  carom_status status = run->energy ? pebbles_load(job, &scene, &error) : CAROM_ERR_MEMORY;
   if (status == CAROM_OK) {
-    scene->step.solver = solver, scene->step.solver_tolerance = tolerance, scene->step.step = h;
+    scene->step.solver = job->solver, scene->step.solver_tolerance = job->tolerance, scene->step.step = job->h;
     status = carom_stepper_create(scene->model, &scene->step, NULL, &stepper, &error);
   }
   double begin = carom_clock();
-  while (status == CAROM_OK && run->energy && run->steps < steps && carom_clock() - begin < limit) {
-    carom_step_report report;
-    status = carom_stepper_step(stepper, scene->state, &report, &error);
-    if (status != CAROM_OK) break;
-    run->energy[run->steps++] = carom_kinetic_energy(scene->model, scene->state);
-    run->gap = fmax(run->gap, report.duality_gap);
-    run->residual = fmax(run->residual, report.complementarity);
-    run->iterations += report.iterations;
-  }
+  while (status == CAROM_OK && run->steps < job->steps && carom_clock() - begin < job->limit)
+    status = pebbles_step(stepper, scene, run, &error);
   run->seconds = carom_clock() - begin;
   snprintf(run->message, sizeof run->message, "%.299s", status == CAROM_OK ? "" : error.message);
   carom_stepper_destroy(stepper);
   carom_scene_destroy(scene);
-  carom_diagnostics_release(&diagnostics);
-  return status == CAROM_OK && run->energy;
+  return status == CAROM_OK;
 }
 
 static double pebbles_peak(const pebble_run *run) {

@@ -8,8 +8,8 @@
 //
 // Regimes in order: separated (gap 1), near (gap 1e-3), overlap (depth 0.05). When seqlen > 1 the pairs of a regime are
 // npair / seqlen sequences along which B turns and orbits by 0.01 rad a step.
-#ifndef CAROM_TESTS_PAIR_FILE_H
-#define CAROM_TESTS_PAIR_FILE_H
+#ifndef CAROM_SAMPLES_PAIR_FILE_H
+#define CAROM_SAMPLES_PAIR_FILE_H
 
 #include "carom/geometry.h"
 

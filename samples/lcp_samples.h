@@ -1,6 +1,6 @@
 // Complementarity problems made to order, for tests and benchmarks: random classes and stacks of boxes.
-#ifndef CAROM_TESTS_LCP_SAMPLES_H
-#define CAROM_TESTS_LCP_SAMPLES_H
+#ifndef CAROM_SAMPLES_LCP_SAMPLES_H
+#define CAROM_SAMPLES_LCP_SAMPLES_H
 
 #include <math.h>
 #include <stdlib.h>

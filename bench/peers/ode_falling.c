@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "falling.h"
-#include "peer_ode_world.h"
+#include "ode_world.h"
 
 static void *create(const falling_job *job) {
   const double gravity[3] = {0, 0, -job->gravity}, x[3] = {0, 0, job->height};

@@ -1,6 +1,6 @@
 // What all peers of MuJoCo begin and end with: a model from a text, its data, and errors that do not end the process.
-#ifndef CAROM_BENCH_PEER_MUJOCO_WORLD_H
-#define CAROM_BENCH_PEER_MUJOCO_WORLD_H
+#ifndef CAROM_BENCH_PEERS_MUJOCO_WORLD_H
+#define CAROM_BENCH_PEERS_MUJOCO_WORLD_H
 
 #include <mujoco/mujoco.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-#include "peer_mujoco_world.h"
+#include "mujoco_world.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "peer_mujoco_world.h"
+#include "mujoco_world.h"
 #include "separation.h"
 
 static const double MARGIN = 0.01;

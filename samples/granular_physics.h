@@ -1,7 +1,7 @@
 // Three classical experiments with balls, measured with the public interface alone: the weight on the bottom of a silo
 // (Janssen 1895), the flow through an outlet (Beverloo 1961), the angle of repose in a slowly turning drum.
-#ifndef CAROM_TESTS_GRANULAR_PHYSICS_H
-#define CAROM_TESTS_GRANULAR_PHYSICS_H
+#ifndef CAROM_SAMPLES_GRANULAR_PHYSICS_H
+#define CAROM_SAMPLES_GRANULAR_PHYSICS_H
 
 #include <math.h>
 #include <stdio.h>

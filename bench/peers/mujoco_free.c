@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "peer_mujoco_world.h"
+#include "mujoco_world.h"
 
 // The default stack is 5 (nv + njmax)^2 numbers, 144 GB for 1e4 free bodies; what a step without constraints takes is
 // linear in nv.
