@@ -6,6 +6,15 @@
 #include "model/joint_rows.h"
 #include "model/model.h"
 
+void carom_loads_push(carom_loads *loads, const carom_model *model, carom_arena *arena) {
+  int n = model->body_count;
+  loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
+  loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
+  loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+  loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
+}
+
 bool carom_fields_present(const carom_model *model) {
   return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0 ||
          carom_joint_fields_present(model);

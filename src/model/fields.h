@@ -4,6 +4,7 @@
 #ifndef CAROM_SRC_MODEL_FIELDS_H
 #define CAROM_SRC_MODEL_FIELDS_H
 
+#include "base/arena.h"
 #include "carom/model.h"
 
 typedef struct carom_configuration {
@@ -22,6 +23,8 @@ typedef struct carom_loads {
   carom_vec3 *torque;                       // (body_count + 1) couples of applied forces
   carom_vec3 *charge_point, *charge_force;  // (charge_count) scratch
 } carom_loads;
+
+void carom_loads_push(carom_loads *loads, const carom_model *model, carom_arena *arena);
 
 // What the outside does to the moving bodies, gravity aside; the moment is about the world origin.
 typedef struct carom_resultant {

@@ -41,19 +41,10 @@ static void clear_loads(carom_loads *loads, int n) {
   memset(loads->torque, 0, (size_t)(n + 1) * sizeof *loads->torque);
 }
 
-static void push_loads(carom_arena *arena, const carom_model *model, carom_loads *loads) {
-  int n = model->body_count;
-  loads->f = CAROM_PUSH(arena, carom_vec3, n + 1);
-  loads->g = CAROM_PUSH(arena, carom_mat3, n + 1);
-  loads->torque = CAROM_PUSH(arena, carom_vec3, n + 1);
-  loads->charge_point = CAROM_PUSH(arena, carom_vec3, model->charge_count);
-  loads->charge_force = CAROM_PUSH(arena, carom_vec3, model->charge_count);
-}
-
 static void push_fields(variational *w, carom_arena *arena, const carom_model *model) {
   int n = model->body_count;
-  push_loads(arena, model, &w->loads);
-  push_loads(arena, model, &w->fresh);
+  carom_loads_push(&w->loads, model, arena);
+  carom_loads_push(&w->fresh, model, arena);
   w->d = CAROM_PUSH(arena, carom_mat3, n);
   w->d_start = CAROM_PUSH(arena, carom_mat3, n);
   w->d_mean = CAROM_PUSH(arena, carom_mat3, n);
