@@ -104,8 +104,8 @@ TEST(sweeps_of_balls_solve_the_problem_of_the_general_solver) {
     solution[k] = (carom_qp_solution){.impulses = impulses[k], .velocities = v[k], .spins = w[k]};
   REQUIRE(carom_balls_create(&balls, BALLS, &allocator, &error) == CAROM_OK);
   REQUIRE(carom_qp_work_create(NULL, &work, &error) == CAROM_OK);
-  carom_balls_options o = {.max_iterations = 2000, .tolerance = 1e-5, .velocity_scale = 1, .enough = -1, .threads = 1};
-  REQUIRE(carom_balls_solve(&balls, &problem, &o, &solution[0], &info, &error) == CAROM_OK);
+  carom_qp_options loose = {.max_iterations = 2000, .tolerance = 1e-5, .velocity_scale = 1, .threads = 1};
+  REQUIRE(carom_balls_solve(&balls, &problem, &loose, &solution[0], &info, &error) == CAROM_OK);
   CHECK(info.outcome == CAROM_QP_SOLVED && info.iterations < 2000);
   CHECK_AT_MOST(info.residual, 1e-4);
   carom_qp_options exact = carom_qp_default_options();

@@ -9,7 +9,7 @@ enum { LEAST_BLOCK = 512, SHARE = 256 };  // balls: smaller blocks leave too man
 // ---- memory -------------------------------------------------------------------------------------------------------
 
 carom_status carom_balls_create(carom_balls *s, int ball_count, const carom_allocator *allocator, carom_error *error) {
-  *s = (carom_balls){.ball_count = ball_count, .allocator = *allocator};
+  *s = (carom_balls){.ball_count = ball_count, .enough = -1, .allocator = *allocator};
   s->twists = carom_allocate(allocator, (size_t)ball_count, sizeof *s->twists);
   s->own = CAROM_NEW(allocator, int, ball_count + 1);
   s->others = CAROM_NEW(allocator, int, ball_count + 2);
@@ -23,8 +23,8 @@ carom_status carom_balls_create(carom_balls *s, int ball_count, const carom_allo
 
 void carom_balls_destroy(carom_balls *s) {
   if (!s->twists && !s->own) return;
-  carom_arena_destroy(&s->pack_memory);
-  carom_arena_destroy(&s->body_memory);
+  carom_arena_destroy(&s->pack_arena);
+  carom_arena_destroy(&s->body_arena);
   void *blocks[] = {s->twists, s->own, s->others, s->as_b, s->links, s->used[0], s->used[1], s->blocks};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&s->allocator, blocks[i]);
   *s = (carom_balls){0};
@@ -76,12 +76,12 @@ static int run_sweeps(carom_balls *s, int most, double tolerance, double enough)
   return most;
 }
 
-static int sweep_all(carom_balls *s, const carom_balls_options *o) {
+static int sweep_all(carom_balls *s, const carom_qp_options *o) {
   double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
   int sweeps = 0;
 #pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->block_count > 1)
   {
-    int count = run_sweeps(s, o->max_iterations, tolerance, o->enough);
+    int count = run_sweeps(s, o->max_iterations, tolerance, s->enough);
 #pragma omp master
     sweeps = count;
   }
@@ -119,7 +119,7 @@ static void give_velocities(const carom_balls *s, carom_qp_solution *solution) {
   }
 }
 
-carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, const carom_balls_options *options,
+carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, const carom_qp_options *options,
                                carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
   int farthest;
   s->problem = problem, s->impulses = solution->impulses, s->threads = options->threads;

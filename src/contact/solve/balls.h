@@ -73,6 +73,7 @@ typedef struct carom_balls_twist {
 typedef struct carom_balls {
   carom_allocator allocator;
   int ball_count, threads;
+  double enough;  // m/s: sweeps may end when no contact is about to overlap any faster; -1 (default): not for that
   const carom_qp_problem *problem;  // the one at hand,
   carom_vec3 *impulses;             // (contact_count) and its solution so far
   // who meets whom
@@ -89,24 +90,17 @@ typedef struct carom_balls {
   carom_balls_block *blocks;  // (block_count)
   uint64_t *used[2];          // (ball_count) colours taken, in even and odd blocks
   int touched_count, pack_count, block_count, block_size;
-  carom_arena pack_memory, body_memory;  // for their alignment
+  carom_arena pack_arena, body_arena;  // for their alignment
   int pack_capacity, body_capacity;
 } carom_balls;
-
-typedef struct carom_balls_options {
-  int max_iterations;     // sweeps
-  double tolerance;       // on the residual over velocity_scale, about: sweeps end by what they change
-  double velocity_scale;  // m/s
-  double enough;          // m/s: it may end when no contact is about to overlap any faster; negative: not for that
-  int threads;
-} carom_balls_options;
 
 carom_status carom_balls_create(carom_balls *balls, int ball_count, const carom_allocator *allocator,
                                 carom_error *error);
 void carom_balls_destroy(carom_balls *balls);  // zero is fine
 
-// Begins from the impulses in the solution. Of the info, outcome, iterations, residual and velocity_scale are told.
-carom_status carom_balls_solve(carom_balls *balls, const carom_qp_problem *problem, const carom_balls_options *options,
+// As carom_qp_solve, always from the impulses in the solution. Of the options it takes max_iterations, tolerance
+// (about: sweeps end by what they change), velocity_scale and threads; of the info it tells all but the judgement of v.
+carom_status carom_balls_solve(carom_balls *balls, const carom_qp_problem *problem, const carom_qp_options *options,
                                carom_qp_solution *solution, carom_qp_info *info, carom_error *error);
 
 // ---- balls_packs.c: who meets whom, and how many places they are apart at most; then colours and packs

@@ -33,7 +33,7 @@ static bool room_for_contacts(carom_balls *s) {
 }
 
 static bool room_for_bodies(carom_balls *s) {
-  carom_balls_body *bodies = aligned_room(&s->body_memory, &s->allocator, s->before, &s->body_capacity,
+  carom_balls_body *bodies = aligned_room(&s->body_arena, &s->allocator, s->before, &s->body_capacity,
                                           2 * s->ball_count + 1 + s->touched_count, sizeof *s->bodies);
   if (!bodies) return false;
   s->before = bodies;
@@ -43,7 +43,7 @@ static bool room_for_bodies(carom_balls *s) {
 
 static bool room_for_packs(carom_balls *s) {
   void *packs =
-      aligned_room(&s->pack_memory, &s->allocator, s->packs, &s->pack_capacity, s->pack_count, sizeof *s->packs);
+      aligned_room(&s->pack_arena, &s->allocator, s->packs, &s->pack_capacity, s->pack_count, sizeof *s->packs);
   if (packs) s->packs = packs;
   return packs || s->pack_count == 0;
 }

@@ -86,11 +86,10 @@ INLINE void push(v8 B[8], v8x3 f, v8x3 moment, v8 arm, v8 sign) {
 }
 
 // The new impulse from the old one and the velocity; see above.
-INLINE v8x3 local_solution(const carom_balls_pack *pack, v8 along, v8 across, v8x3 n, v8x3 g, v8x3 u, v8 *opening) {
+INLINE v8x3 local_solution(const carom_balls_pack *pack, v8 along, v8 across, v8x3 n, v8x3 g, v8x3 u) {
   v8 mu = load(pack->mu), zero = {0};
   v8 un = dot(n, u), gn = dot(n, g);
-  *opening = un + load(pack->bias);
-  v8 wanted = gn - *opening / along;
+  v8 wanted = gn - (un + load(pack->bias)) / along;
   v8x3 ut = axpy(u, -un, n), gt = axpy(g, -gn, n);
   v8x3 t = axpy(gt, -1 / across, ut);
   v8 size = root(dot(t, t));
@@ -127,8 +126,8 @@ carom_balls_change carom_balls_visit(carom_balls_pack *packs, int first, int las
     v8x3 u = {A[0] - B[0] + spin.x, A[1] - B[1] + spin.y, A[2] - B[2] + spin.z};
     v8 along = A[3] + B[3], across = along + la * la * A[7] + lb * lb * B[7];
     along = choose(along > 0, along, one), across = choose(across > 0, across, one);  // padding
-    v8 opening;
-    v8x3 next = local_solution(pack, along, across, n, g, u, &opening), d = sub(next, g), moment = cross(n, d);
+    v8 opening = dot(n, u) + load(pack->bias);
+    v8x3 next = local_solution(pack, along, across, n, g, u), d = sub(next, g), moment = cross(n, d);
     store3(pack->before, old);
     store3(pack->g, next);
     push(A, d, moment, la, one), push(B, d, moment, lb, -one);

@@ -110,11 +110,6 @@ carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double 
 
 // ---- what they do to the inside of the bodies -----------------------------------------------------------------------
 
-static void add_outer(carom_mat3 *sum, double s, carom_vec3 a, carom_vec3 b) {
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) sum->m[i][j] += s * (&a.x)[i] * (&b.x)[j];
-}
-
 // Force (x) (centre - point) on either body. Both together are the force times the branch from centre to centre, whose
 // sum over a volume is its stress (Love 1927, note B; Weber 1966).
 bool carom_cone_contact_moments(const carom_stepper *stepper, carom_mat3 *moments) {
@@ -123,10 +118,10 @@ bool carom_cone_contact_moments(const carom_stepper *stepper, carom_mat3 *moment
   memset(moments, 0, (size_t)cone->model->body_count * sizeof *moments);
   for (int i = 0; i < cone->program.active_count; i++) {
     const carom_near *near = &cone->search.near[cone->program.active[i]];
-    carom_vec3 impulse = cone->program.impulses[cone->program.active[i]];
-    add_outer(&moments[near->a], -1 / cone->h, impulse, near->arm_a);
-    if (near->b != CAROM_WORLD && !cone->model->bodies[near->b].fixed)
-      add_outer(&moments[near->b], 1 / cone->h, impulse, near->arm_b);
+    carom_vec3 force = cm_scale(1 / cone->h, cone->program.impulses[cone->program.active[i]]);
+    carom_mat3 *a = &moments[near->a], *b = carom_cone_moves(cone, near->b) ? &moments[near->b] : NULL;
+    *a = cm_msub(*a, cm_outer(force, near->arm_a));
+    if (b) *b = cm_madd(*b, cm_outer(force, near->arm_b));
   }
   return true;
 }

@@ -58,7 +58,7 @@ typedef struct carom_cone_bodies {
   double *radius;   // (body_count) bounding radius
   double smallest;  // of those that move, m
   carom_dmv_bodies constants;
-  void *constants_memory;
+  void *constants_room;
   carom_velocities start, free, after;  // before forces; after forces; after the contacts, as far as they are known
   bool *touches;                        // (body_count) is in a contact of the program
   carom_vec3 *middle;                   // (body_count) where weight acts over the step
@@ -74,10 +74,9 @@ typedef struct carom_cone_fields {
 // Boundaries and parts of fixed bodies, where they are now.
 typedef struct carom_cone_walls {
   int *parts, part_count;
-  carom_aabb *boxes;       // (part_count)
-  carom_pose *frames;      // (boundary_count)
-  carom_vec3 *upward;      // (boundary_count) z axes of the frames
-  carom_vec3 *body_place;  // (boundary_count) centres of mass of the bodies they belong to
+  carom_aabb *boxes;   // (part_count)
+  carom_pose *frames;  // (boundary_count)
+  carom_vec3 *upward;  // (boundary_count) z axes of the frames
 } carom_cone_walls;
 
 // Which places are near.
@@ -123,8 +122,7 @@ typedef struct carom_cone_program {
 
 // Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
 typedef struct carom_cone_joints {
-  double *theta;             // (joint_count x CAROM_JOINT_ROWS) what the equations leave at the start
-  carom_row *equations;      // (same)
+  carom_row *equations;      // (joint_count x CAROM_JOINT_ROWS)
   carom_joint_limit *stops;  // (stop_count)
   carom_qp_row *rows;        // (count)
   double *multipliers;       // (count)
@@ -187,8 +185,8 @@ carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state,
 
 // ---- walls.c
 void carom_cone_place_walls(carom_cone *cone, const carom_state *state);
-// Where a ball, or a corner, whose centre lies at `arm` from that of its body, meets boundaries within its reach.
-void carom_cone_touch_boundaries(const carom_cone *cone, int body, const carom_grain *ball, carom_vec3 arm,
+// Where a ball that is part of a body, or a corner, meets boundaries within its reach.
+void carom_cone_touch_boundaries(const carom_cone *cone, const carom_state *state, int body, const carom_grain *ball,
                                  carom_near_list *list);
 // Where a body that is a ball meets fixed bodies.
 void carom_cone_touch_fixed(const carom_cone *cone, const carom_state *state, int body, const carom_grain *ball,

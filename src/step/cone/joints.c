@@ -15,7 +15,6 @@ enum { ROWS = CAROM_JOINT_ROWS };
 void carom_cone_joints_push(carom_cone *cone, carom_arena *arena) {
   carom_cone_joints *j = &cone->joints;
   int stops = carom_joints_limit_capacity(cone->model), rows = cone->model->joint_count * ROWS;
-  j->theta = CAROM_PUSH(arena, double, rows);
   j->equations = CAROM_PUSH(arena, carom_row, rows);
   j->stops = CAROM_PUSH(arena, carom_joint_limit, stops);
   j->rows = CAROM_PUSH(arena, carom_qp_row, rows + stops);
@@ -50,11 +49,11 @@ static void add_row(carom_cone *cone, const carom_row *row, double bias, double 
 
 static void add_equations(carom_cone *cone, const carom_state *state, int joint, double end) {
   const carom_joint *def = &cone->model->joints[joint];
-  double *theta = cone->joints.theta + joint * ROWS;
+  double left[ROWS];  // of the equations, at the start
   carom_row *rows = cone->joints.equations + joint * ROWS;
-  carom_joint_equations(cone->model, def, &state->joints[joint], state, end, theta, rows);
+  carom_joint_equations(cone->model, def, &state->joints[joint], state, end, left, rows);
   for (int i = 0; i < carom_joint_row_count(def); i++)
-    add_row(cone, &rows[i], theta[i] / cone->h, -INFINITY, *carom_memory_joint_row(cone->memory, joint, i));
+    add_row(cone, &rows[i], left[i] / cone->h, -INFINITY, *carom_memory_joint_row(cone->memory, joint, i));
 }
 
 static double *stop_force(const carom_cone *cone, const carom_joint_limit *stop) {

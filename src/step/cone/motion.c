@@ -7,37 +7,32 @@
 
 // ---- forces -------------------------------------------------------------------------------------------------------
 
-static carom_configuration configuration(const carom_cone *c, const carom_state *state) {
-  return (carom_configuration){.time = state->time,
-                               .x = state->x,
-                               .d = c->fields.directors,
-                               .v = c->bodies.start.v,
-                               .dv = c->fields.director_rates,
-                               .joints = state->joints};
-}
-
-static void evaluate_forces(carom_cone *c, const carom_state *state) {
+static carom_resultant evaluate_forces(carom_cone *c, const carom_state *state) {
   carom_cone_fields *f = &c->fields;
   for (int i = 0; i < state->body_count; i++) {
     f->directors[i] = cm_rotation(state->q[i]);
     f->director_rates[i] = cm_mmul(cm_hat(c->bodies.start.w[i]), f->directors[i]);
   }
-  carom_configuration at = configuration(c, state);
+  carom_configuration at = {.time = state->time,
+                            .x = state->x,
+                            .d = f->directors,
+                            .v = c->bodies.start.v,
+                            .dv = f->director_rates,
+                            .joints = state->joints};
   carom_fields_evaluate(c->model, &at, &f->loads);
+  return carom_fields_resultant(c->model, &at, &f->loads);
 }
 
 // Of all fields but gravity.
 static void kick_fields(carom_cone *c, carom_state *state, carom_ledger *ledger) {
   const carom_loads *loads = &c->fields.loads;
-  evaluate_forces(c, state);
+  carom_resultant resultant = evaluate_forces(c, state);
   for (int i = 0; i < c->model->moving_count; i++) {
     int body = c->bodies.mover[i];
     carom_vec3 torque = cm_add(carom_director_torque(loads->g[body], c->fields.directors[body]), loads->torque[body]);
     state->p[body] = cm_axpy(state->p[body], c->h, loads->f[body]);
     state->l[body] = cm_axpy(state->l[body], c->h, torque);
   }
-  carom_configuration at = configuration(c, state);
-  carom_resultant resultant = carom_fields_resultant(c->model, &at, loads);
   carom_ledger_fields(ledger, &resultant, c->h);
 }
 
@@ -54,23 +49,28 @@ static void set_velocities(const carom_cone *c, const carom_state *state, carom_
   }
 }
 
-void carom_cone_kick(carom_cone *c, carom_state *state, carom_ledger *ledger) {
-  const carom_model *m = c->model;
-  carom_cone_bodies *b = &c->bodies;
-  set_velocities(c, state, b->start);
-  if (c->fields.present) kick_fields(c, state, ledger);
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < m->moving_count; i++) {
-    int body = b->mover[i];
-    state->p[body] = cm_axpy(state->p[body], c->h * b->constants.mass[body], m->gravity);
-  }
-  set_velocities(c, state, b->free);
-  for (int i = 0; i < m->drive_count; i++) {
-    int body = m->drives[i].body;
-    carom_model_motion(m, body, state->time, c->h, &b->free.v[body], &b->free.w[body]);
+// Driven bodies move evenly over the step.
+static void set_driven(const carom_cone *c, const carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->drive_count; i++) {
+    int body = c->model->drives[i].body;
+    carom_model_motion(c->model, body, state->time, c->h, &b->free.v[body], &b->free.w[body]);
     b->start.v[body] = b->free.v[body];
     b->start.w[body] = b->free.w[body];
   }
+}
+
+void carom_cone_kick(carom_cone *c, carom_state *state, carom_ledger *ledger) {
+  const carom_cone_bodies *b = &c->bodies;
+  set_driven(c, state);
+  set_velocities(c, state, b->start);
+  if (c->fields.present) kick_fields(c, state, ledger);
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = b->mover[i];
+    state->p[body] = cm_axpy(state->p[body], c->h * b->constants.mass[body], c->model->gravity);
+  }
+  set_velocities(c, state, b->free);
 }
 
 // ---- to the end of the step ---------------------------------------------------------------------------------------

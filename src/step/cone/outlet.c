@@ -15,7 +15,7 @@ static bool room_at(const carom_cone *cone, const carom_state *state, int body, 
   const double *radius = cone->bodies.radius;
   carom_grain ball = {x, radius[body], 0.01 * radius[body]};
   carom_near_list counted = {0};
-  carom_cone_touch_boundaries(cone, body, &ball, cm_zero3(), &counted);
+  carom_cone_touch_boundaries(cone, state, body, &ball, &counted);
   if (counted.count > 0) return false;
   for (int i = 0; i < cone->model->moving_count; i++) {
     int other = cone->bodies.mover[i];

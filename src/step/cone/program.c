@@ -10,7 +10,6 @@
 #include "step/cone/cone.h"
 
 enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
-enum { SHARES = 64 };                // of the places that are near, for threads
 static const double TAKE_IN = 0.1;   // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double CALM = 5e-4;     // residual aimed at, in radii per step
 static const double JOINTED = 1e-7;  // the same where joints are in the program
@@ -66,25 +65,14 @@ static void note_touch(carom_cone *cone, const carom_near *near) {
   cone->bodies.touches[near->b] = true;
 }
 
-// Shares of what is near are counted, then listed one behind the other.
 static void list_active(carom_cone *cone, const carom_state *state) {
   carom_cone_program *p = &cone->program;
-  int first[SHARES + 1] = {0}, count = cone->search.near_count, share = count / SHARES + 1;
+  p->active_count = 0;
+  for (int i = 0; i < cone->search.near_count; i++)
+    if (p->chosen[i]) p->active[p->active_count++] = i;
   memset(cone->bodies.touches, 0, (size_t)cone->model->body_count * sizeof *cone->bodies.touches);
 #pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int k = 0; k < SHARES; k++)
-    for (int i = k * share; i < (k + 1) * share && i < count; i++) first[k + 1] += p->chosen[i];
-  for (int k = 0; k < SHARES; k++) first[k + 1] += first[k];
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int k = 0; k < SHARES; k++) {
-    int at = first[k];
-    for (int i = k * share; i < (k + 1) * share && i < count; i++) {
-      if (!p->chosen[i]) continue;
-      p->active[at++] = i;
-      note_touch(cone, &cone->search.near[i]);
-    }
-  }
-  p->active_count = first[SHARES];
+  for (int i = 0; i < p->active_count; i++) note_touch(cone, &cone->search.near[p->active[i]]);
   carom_cone_joints_touch(cone, state);
 }
 
@@ -195,34 +183,26 @@ static void take_solution(carom_cone *cone) {
   }
 }
 
-// Where the first sweeps left too deep an overlap, many more are allowed, and that overlap tells when to stop. A sweep
-// sees each contact just before it is solved, while later ones may push it back in: if it stopped too early, less is
-// enough.
-static carom_balls_options ball_options(const carom_cone *cone, int doubled) {
-  double size = cone->bodies.smallest, enough = -1;
-  if (doubled > 0) enough = 0.8 * ALLOWED_OVERLAP * size / (1 << (doubled - 1)) / cone->h;
-  int asked = cone->program.options.max_iterations, most = asked > 0 ? asked : BALL_SWEEPS;
-  return (carom_balls_options){.max_iterations = most << (doubled == 0   ? 0
-                                                          : doubled == 1 ? 2
-                                                                         : 3),
-                               .tolerance = CALM,
-                               .velocity_scale = size / cone->h,
-                               .enough = enough,
-                               .threads = cone->threads};
-}
-
-static carom_qp_options general_options(const carom_cone *cone, int doubled) {
-  carom_qp_options o = cone->program.options;
-  if (cone->program.exacting) return o;
+// Where the first sweeps left too deep an overlap, many more are allowed, the more the more often they were `doubled`.
+static carom_qp_options options_of(const carom_cone *cone, int doubled) {
+  const carom_cone_program *p = &cone->program;
+  carom_qp_options o = p->options;
+  if (p->exacting) return o;
   bool joints = cone->joints.count > 0;
+  int shift = doubled + (p->swept && doubled > 0);
   o.velocity_scale = cone->bodies.smallest / cone->h;
   o.tolerance = joints ? JOINTED : CALM;
-  if (o.max_iterations == 0) o.max_iterations = joints ? JOINT_SWEEPS : FIRST_SWEEPS;
-  o.max_iterations <<= doubled < 3 ? doubled : 3;
+  if (o.max_iterations == 0) o.max_iterations = joints ? JOINT_SWEEPS : p->swept ? BALL_SWEEPS : FIRST_SWEEPS;
+  o.max_iterations <<= shift < 3 ? shift : 3;
   return o;
 }
 
-// More sweeps the more often they were `doubled`.
+// Then that overlap tells when to stop. A sweep sees each contact just before it is solved, while later ones may push
+// it back in: if it stopped too early, less is enough.
+static double enough(const carom_cone *cone, int doubled) {
+  return doubled > 0 ? 0.8 * ALLOWED_OVERLAP * cone->bodies.smallest / cone->h / (1 << (doubled - 1)) : -1;
+}
+
 static carom_status solve_program(carom_cone *cone, int doubled, carom_error *error) {
   carom_cone_program *p = &cone->program;
   carom_qp_problem problem = {.body_count = cone->model->moving_count + cone->model->drive_count,
@@ -233,12 +213,12 @@ static carom_status solve_program(carom_cone *cone, int doubled, carom_error *er
                               .rows = cone->joints.rows};
   carom_qp_solution solution = {
       .impulses = p->solution, .multipliers = cone->joints.multipliers, .velocities = p->velocities, .spins = p->spins};
-  carom_balls_options sweeps = ball_options(cone, doubled);
-  carom_qp_options general = general_options(cone, doubled);
+  carom_qp_options options = options_of(cone, doubled);
   carom_qp_info info;
   program_contacts(cone);
-  carom_status status = p->swept ? carom_balls_solve(&p->balls, &problem, &sweeps, &solution, &info, error)
-                                 : carom_qp_solve(p->solver, &problem, &general, &solution, &info, error);
+  p->balls.enough = enough(cone, doubled);
+  carom_status status = p->swept ? carom_balls_solve(&p->balls, &problem, &options, &solution, &info, error)
+                                 : carom_qp_solve(p->solver, &problem, &options, &solution, &info, error);
   if (status != CAROM_OK) return status;
   take_solution(cone);
   cone->outcome.iterations += info.iterations;

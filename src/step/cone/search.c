@@ -22,7 +22,7 @@ static void touch_walls(const carom_cone *cone, const carom_state *state, int pl
   const carom_grain_grid *grid = &cone->search.grid;
   int body = cone->bodies.mover[grid->order[place]];
   carom_cone_touch_fixed(cone, state, body, &grid->grains[place], list);
-  carom_cone_touch_boundaries(cone, body, &grid->grains[place], cm_zero3(), list);
+  carom_cone_touch_boundaries(cone, state, body, &grid->grains[place], list);
 }
 
 // Both arms lead to one point, half way, so that angular momentum is kept to the last bit.

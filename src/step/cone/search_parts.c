@@ -67,7 +67,7 @@ static carom_status add_corner(carom_cone *cone, const carom_state *state, int b
   carom_status status = make_room(cone, most, error);
   if (status != CAROM_OK) return status;
   carom_near_list list = {.near = s->unsorted + s->near_count, .room = most};
-  carom_cone_touch_boundaries(cone, body, corner, cm_sub(corner->x, state->x[body]), &list);
+  carom_cone_touch_boundaries(cone, state, body, corner, &list);
   s->near_count += list.count;
   return CAROM_OK;
 }

@@ -23,18 +23,7 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
   push_velocities(&b->start, n, arena);
   push_velocities(&b->free, n, arena);
   push_velocities(&b->after, n, arena);
-  b->constants_memory = carom_arena_push(arena, carom_dmv_bodies_cost(n));
-}
-
-static void push_fields(carom_cone_fields *f, const carom_model *m, carom_arena *arena) {
-  int n = m->body_count;
-  f->loads.f = CAROM_PUSH(arena, carom_vec3, n + 1);
-  f->loads.torque = CAROM_PUSH(arena, carom_vec3, n + 1);
-  f->loads.g = CAROM_PUSH(arena, carom_mat3, n + 1);
-  f->loads.charge_point = CAROM_PUSH(arena, carom_vec3, m->charge_count);
-  f->loads.charge_force = CAROM_PUSH(arena, carom_vec3, m->charge_count);
-  f->directors = CAROM_PUSH(arena, carom_mat3, n);
-  f->director_rates = CAROM_PUSH(arena, carom_mat3, n);
+  b->constants_room = carom_arena_push(arena, carom_dmv_bodies_cost(n));
 }
 
 static void push_search(carom_cone *c, carom_arena *arena) {
@@ -46,7 +35,6 @@ static void push_search(carom_cone *c, carom_arena *arena) {
   c->walls.boxes = CAROM_PUSH(arena, carom_aabb, m->part_count);
   c->walls.frames = CAROM_PUSH(arena, carom_pose, m->boundary_count);
   c->walls.upward = CAROM_PUSH(arena, carom_vec3, m->boundary_count);
-  c->walls.body_place = CAROM_PUSH(arena, carom_vec3, m->boundary_count);
 }
 
 void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
@@ -56,7 +44,11 @@ void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
   stepper->work = own;
   c->model = m;
   push_bodies(&c->bodies, m, arena);
-  if (carom_fields_present(m)) push_fields(&c->fields, m, arena);
+  if (carom_fields_present(m)) {
+    carom_loads_push(&c->fields.loads, arena, m);
+    c->fields.directors = CAROM_PUSH(arena, carom_mat3, m->body_count);
+    c->fields.director_rates = CAROM_PUSH(arena, carom_mat3, m->body_count);
+  }
   push_search(c, arena);
   carom_cone_joints_push(c, arena);
   c->program.bodies = CAROM_PUSH(arena, carom_qp_body, program);
@@ -81,7 +73,7 @@ static void number_bodies(carom_cone *c) {
   int movers = 0;
   b->balls = all_balls(m);
   b->smallest = carom_model_smallest(m);
-  carom_dmv_bodies_fill(&b->constants, m, b->constants_memory);
+  carom_dmv_bodies_fill(&b->constants, m, b->constants_room);
   for (int i = 0; i < m->body_count; i++) {
     b->radius[i] = m->bodies[i].bounding_radius;
     b->rank[i] = m->bodies[i].fixed ? -1 : movers;

@@ -20,10 +20,8 @@ void carom_cone_place_walls(carom_cone *cone, const carom_state *state) {
     w->boxes[i] = carom_aabb_of(&part);
   }
   for (int i = 0; i < m->boundary_count; i++) {
-    int body = m->boundaries[i].body;
     w->frames[i] = carom_boundary_frame(&m->boundaries[i], state->x, state->q);
     w->upward[i] = cm_rotate(w->frames[i].q, cm_vec3(0, 0, 1));
-    w->body_place[i] = body == CAROM_WORLD ? cm_zero3() : state->x[body];
   }
 }
 
@@ -34,19 +32,20 @@ static carom_near *next_of(carom_near_list *list) {
 
 // ---- boundaries ---------------------------------------------------------------------------------------------------
 
-static carom_near near_boundary(const carom_cone *cone, int body, int boundary, const carom_grain *ball,
-                                const carom_touch *touch) {
+static carom_near near_boundary(const carom_cone *cone, const carom_state *state, int body, const carom_grain *ball,
+                                int boundary, const carom_touch *touch) {
   const carom_model *m = cone->model;
   const carom_boundary *b = &m->boundaries[boundary];
   carom_near near = {.a = body, .b = b->body, .gap = touch->gap, .normal = touch->normal};
   near.key = boundary_key(m, boundary, touch->feature);
   carom_near_set_surface(&near, carom_materials_surface(m, m->bodies[body].material, b->material));
-  carom_vec3 point = cm_sub(cm_axpy(ball->x, -ball->radius, near.normal), cm_scale(near.gap, near.normal));
-  near.arm_b = b->body == CAROM_WORLD ? cm_zero3() : cm_sub(point, cone->walls.body_place[boundary]);
+  carom_vec3 point = cm_axpy(ball->x, -ball->radius, near.normal);
+  near.arm_a = cm_sub(point, state->x[body]);
+  if (b->body != CAROM_WORLD) near.arm_b = cm_sub(cm_axpy(point, -near.gap, near.normal), state->x[b->body]);
   return near;
 }
 
-void carom_cone_touch_boundaries(const carom_cone *cone, int body, const carom_grain *ball, carom_vec3 arm,
+void carom_cone_touch_boundaries(const carom_cone *cone, const carom_state *state, int body, const carom_grain *ball,
                                  carom_near_list *list) {
   const carom_cone_walls *w = &cone->walls;
   for (int i = 0; i < cone->model->boundary_count; i++) {
@@ -59,9 +58,7 @@ void carom_cone_touch_boundaries(const carom_cone *cone, int body, const carom_g
     int found = carom_boundary_touch(cone->model, b, w->frames[i], &wide, touches);
     for (int k = 0; k < found; k++) {
       carom_near *near = next_of(list);
-      if (!near) continue;
-      *near = near_boundary(cone, body, i, ball, &touches[k]);
-      near->arm_a = cm_axpy(arm, -ball->radius, near->normal);
+      if (near) *near = near_boundary(cone, state, body, ball, i, &touches[k]);
     }
   }
 }
