@@ -42,7 +42,7 @@ void carom_contact_potential_destroy(carom_contact_potential *p) {
   carom_contacts_destroy(p->pairs);
   carom_memory_destroy(p->memory);
   carom_joints_destroy(p->joints);
-  if (p->arena.memory) carom_arena_destroy(&p->arena);
+  carom_arena_destroy(&p->arena);
   carom_release(&a, p->contacts);
   carom_release(&a, p);
 }
