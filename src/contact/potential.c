@@ -194,9 +194,7 @@ static carom_status find_overlap(carom_contact_potential *p, int pair, const car
   carom_status status = separate(p, state, &c, &r);
   if (status == CAROM_OK && r.gap >= 0) return CAROM_OK;
   if (status == CAROM_OK) status = carom_ssh_gradient(&c.a, &c.b, &r, c.beta_moves, &gradient);
-  if (status != CAROM_OK)
-    return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
-                      p->model->bodies[parts->body_a].name, p->model->bodies[parts->body_b].name, state->time);
+  if (status != CAROM_OK) return carom_contacts_no_separation(p->pairs, pair, state, status, error);
   if (!carom_grow(&p->allocator, (void **)&p->contacts, p->count, &p->capacity, sizeof *p->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   p->contacts[p->count++] = contact_of(p, state, &c, &r, &gradient);
