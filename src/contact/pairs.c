@@ -269,16 +269,16 @@ static int polygon(const carom_placed *a, const carom_placed *b, const carom_con
 
 // The polygon of two prisms stands upright on the plane; its shadow is a point or a segment.
 static int flatten(carom_contact *contacts, int count) {
-  int kept = 0;
+  int left = 0;
   for (int i = 0; i < count; i++) {
     carom_contact c = contacts[i];
     bool new_point = true;
     c.point_a.z = c.point_b.z = 0;
-    for (int k = 0; k < kept; k++)
+    for (int k = 0; k < left; k++)
       if (cm_norm(cm_sub(contacts[k].point_a, c.point_a)) < 1e-9) new_point = false;
-    if (new_point) contacts[kept++] = c;
+    if (new_point) contacts[left++] = c;
   }
-  return kept;
+  return left;
 }
 
 int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
@@ -324,7 +324,7 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, 
   return CAROM_OK;
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------
+// ---- for checkpoints ------------------------------------------------------------------------------------------------
 
 static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
   int parts = set->model->part_count;

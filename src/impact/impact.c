@@ -21,7 +21,7 @@ static const char *const law_names[CAROM_IMPACT_LAW_COUNT] = {"generalized", "su
 
 const char *carom_impact_law_name(int law) { return law >= 0 && law < CAROM_IMPACT_LAW_COUNT ? law_names[law] : NULL; }
 
-// ---- memory ------------------------------------------------------------------------------------------------------
+// ---- scratch -----------------------------------------------------------------------------------------------------
 
 static void push(carom_impact_work *k, carom_arena *arena) {
   size_t n = (size_t)k->capacity;

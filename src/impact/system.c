@@ -52,7 +52,7 @@ struct carom_impact_system {
   jointed tied;
 };
 
-// ---- memory ------------------------------------------------------------------------------------------------------
+// ---- scratch -----------------------------------------------------------------------------------------------------
 
 static void push_members(carom_impact_system *s, carom_arena *arena, int n) {
   loaded *q = &s->problem;
