@@ -269,16 +269,16 @@ static int polygon(const carom_placed *a, const carom_placed *b, const carom_con
 
 // The polygon of two prisms stands upright on the plane; its shadow is a point or a segment.
 static int flatten(carom_contact *contacts, int count) {
-  int kept = 0;
+  int left = 0;
   for (int i = 0; i < count; i++) {
     carom_contact c = contacts[i];
     bool new_point = true;
     c.point_a.z = c.point_b.z = 0;
-    for (int k = 0; k < kept; k++)
+    for (int k = 0; k < left; k++)
       if (cm_norm(cm_sub(contacts[k].point_a, c.point_a)) < 1e-9) new_point = false;
-    if (new_point) contacts[kept++] = c;
+    if (new_point) contacts[left++] = c;
   }
-  return kept;
+  return left;
 }
 
 int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
@@ -298,10 +298,12 @@ int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_stat
   return set->planar ? flatten(contacts, count) : count;
 }
 
-static carom_status separation_failed(const carom_contacts *set, int pair, carom_status status, carom_error *error) {
+carom_status carom_contacts_no_separation(const carom_contacts *set, int pair, const carom_state *state,
+                                          carom_status status, carom_error *error) {
   const carom_part_pair *p = &set->pairs[pair];
-  return carom_fail(error, status, "no separation of bodies '%s' and '%s': a pose is not finite, or a shape degenerate",
-                    set->model->bodies[p->body_a].name, set->model->bodies[p->body_b].name);
+  return carom_fail(error, status,
+                    "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite, or a shape degenerate",
+                    set->model->bodies[p->body_a].name, set->model->bodies[p->body_b].name, state->time);
 }
 
 carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, const carom_contact_query *query,
@@ -310,7 +312,7 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, 
   for (int i = 0; i < set->pair_count; i++) {
     carom_distance_result d;
     carom_status status = carom_contacts_distance(set, i, state, &d);
-    if (status != CAROM_OK) return separation_failed(set, i, status, error);
+    if (status != CAROM_OK) return carom_contacts_no_separation(set, i, state, status, error);
     if (d.distance > query->reach) continue;
     if (!carom_reserve(&set->allocator, (void **)&set->contacts, &set->contact_capacity,
                        set->contact_count + CAROM_MANIFOLD_MAX, sizeof *set->contacts))
@@ -322,7 +324,7 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, 
   return CAROM_OK;
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------
+// ---- for checkpoints ------------------------------------------------------------------------------------------------
 
 static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
   int parts = set->model->part_count;

@@ -61,6 +61,10 @@ carom_status carom_contacts_update(carom_contacts *set, const carom_state *state
 carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_state *state,
                                      carom_distance_result *result);
 
+// Says that it failed, as it does for a pose that is not finite.
+carom_status carom_contacts_no_separation(const carom_contacts *set, int pair, const carom_state *state,
+                                          carom_status status, carom_error *error);
+
 // Which contacts, and how many of each pair.
 typedef struct carom_contact_query {
   carom_contact_detail detail;

@@ -12,7 +12,7 @@ static void push_arrays(carom_contact_potential *p, carom_arena *arena) {
   p->v = CAROM_PUSH(arena, carom_vec3, n);
   p->w = CAROM_PUSH(arena, carom_vec3, n);
   p->reach = CAROM_PUSH(arena, double, n);
-  carom_soft_limits_push(&p->limits, p->model, arena);
+  carom_soft_limits_lay_out(&p->limits, p->model, arena);
 }
 
 carom_status carom_contact_potential_create(const carom_model *model, const carom_allocator *allocator,
@@ -42,7 +42,7 @@ void carom_contact_potential_destroy(carom_contact_potential *p) {
   carom_contacts_destroy(p->pairs);
   carom_memory_destroy(p->memory);
   carom_joints_destroy(p->joints);
-  if (p->arena.memory) carom_arena_destroy(&p->arena);
+  carom_arena_destroy(&p->arena);
   carom_release(&a, p->contacts);
   carom_release(&a, p);
 }
@@ -70,11 +70,11 @@ double carom_drag_ratio(double e) {
   return 0.5 * (low + high);
 }
 
-carom_soft_push carom_soft_spring(double k, double mass, double restitution, double gap, double rate, double dt) {
+carom_spring_impulse carom_soft_spring(double k, double mass, double restitution, double gap, double rate, double dt) {
   double elastic = -k * gap * dt;
   double resistance = isfinite(mass) ? 2 * carom_drag_ratio(restitution) * sqrt(k * mass) : 0;
   double drag = -fmin(elastic, resistance * fmax(0, rate) * dt);
-  return (carom_soft_push){elastic + drag, drag};
+  return (carom_spring_impulse){elastic + drag, drag};
 }
 
 double carom_contact_least_mass(const carom_model *model) {
@@ -194,9 +194,7 @@ static carom_status find_overlap(carom_contact_potential *p, int pair, const car
   carom_status status = separate(p, state, &c, &r);
   if (status == CAROM_OK && r.gap >= 0) return CAROM_OK;
   if (status == CAROM_OK) status = carom_ssh_gradient(&c.a, &c.b, &r, c.beta_moves, &gradient);
-  if (status != CAROM_OK)
-    return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
-                      p->model->bodies[parts->body_a].name, p->model->bodies[parts->body_b].name, state->time);
+  if (status != CAROM_OK) return carom_contacts_no_separation(p->pairs, pair, state, status, error);
   if (!carom_grow(&p->allocator, (void **)&p->contacts, p->count, &p->capacity, sizeof *p->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   p->contacts[p->count++] = contact_of(p, state, &c, &r, &gradient);
@@ -242,10 +240,10 @@ static carom_row slip_of(const carom_contact_potential *p, const carom_state *st
 static void find_impulses(const carom_contact_potential *p, const carom_state *state, double dt,
                           carom_potential_contact *c) {
   double rate = rate_along(p, state, &c->row);
-  c->push = carom_soft_spring(p->stiffness, c->mass, c->found.restitution, c->gap, rate, dt);
+  c->spring = carom_soft_spring(p->stiffness, c->mass, c->found.restitution, c->gap, rate, dt);
   c->slip = slip_of(p, state, &c->found);
   double stop = 0.5 * felt_mass(p->model, &c->slip, state) * rate_along(p, state, &c->slip);
-  c->friction = -fmin(c->found.friction * c->push.impulse * cm_norm(c->row.linear[0]), stop);
+  c->friction = -fmin(c->found.friction * c->spring.whole * cm_norm(c->row.linear[0]), stop);
 }
 
 static void push_along(const carom_contact_potential *p, carom_state *state, const carom_row *row, double impulse,
@@ -259,7 +257,7 @@ static void push_along(const carom_contact_potential *p, carom_state *state, con
 static void book_half(const carom_contact_potential *p, const carom_state *state, carom_ledger *ledger) {
   for (int i = 0; i < p->count; i++) {
     const carom_potential_contact *c = &p->contacts[i];
-    carom_ledger_loss(ledger, -0.5 * c->push.drag * rate_along(p, state, &c->row),
+    carom_ledger_loss(ledger, -0.5 * c->spring.drag * rate_along(p, state, &c->row),
                       -0.5 * c->friction * rate_along(p, state, &c->slip));
   }
 }
@@ -274,7 +272,7 @@ carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_stat
   for (int i = 0; i < p->count; i++) find_impulses(p, state, dt, &p->contacts[i]);
   book_half(p, state, ledger);
   for (int i = 0; i < p->count; i++) {
-    push_along(p, state, &p->contacts[i].row, p->contacts[i].push.impulse, ledger);
+    push_along(p, state, &p->contacts[i].row, p->contacts[i].spring.whole, ledger);
     push_along(p, state, &p->contacts[i].slip, p->contacts[i].friction, ledger);
   }
   book_half(p, state, ledger);
@@ -288,7 +286,7 @@ carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_stat
 static carom_status note_contact(carom_contact_potential *p, const carom_potential_contact *c, double time,
                                  carom_ledger *ledger, carom_error *error) {
   const carom_contact *f = &c->found;
-  carom_vec3 impulse = cm_axpy(cm_scale(c->push.impulse, c->row.linear[0]), c->friction, c->slip.linear[0]), before;
+  carom_vec3 impulse = cm_axpy(cm_scale(c->spring.whole, c->row.linear[0]), c->friction, c->slip.linear[0]), before;
   carom_memory_record record = {.key = carom_memory_parts(p->model, f->part_a, f->part_b),
                                 .force = cm_scale(2 / p->span, impulse)};
   bool known = carom_memory_find(p->memory, f->body_a, record.key, record.point, &before);

@@ -19,19 +19,19 @@
 #include "contact/pairs.h"
 
 // What a spring gives along its row in a kick, and how much the drag has taken off it (<= 0).
-typedef struct carom_soft_push {
-  double impulse, drag;
-} carom_soft_push;
+typedef struct carom_spring_impulse {
+  double whole, drag;
+} carom_spring_impulse;
 
 // One overlapping pair at a configuration.
 typedef struct carom_potential_contact {
-  carom_contact found;   // its gap is the overlap along the unit normal, m
-  double gap;            // of SSH, < 0
-  carom_row row;         // gradient of that gap
-  double mass;           // felt along it
-  carom_row slip;        // the way the bodies slip, at the contact point
-  carom_soft_push push;  // along the row,
-  double friction;       // and along the slip (<= 0), in the last kick
+  carom_contact found;          // its gap is the overlap along the unit normal, m
+  double gap;                   // of SSH, < 0
+  carom_row row;                // gradient of that gap
+  double mass;                  // felt along it
+  carom_row slip;               // the way the bodies slip, at the contact point
+  carom_spring_impulse spring;  // along the row,
+  double friction;              // and along the slip (<= 0), in the last kick
 } carom_potential_contact;
 
 // Limits of joints beyond at the last evaluation.
@@ -77,7 +77,7 @@ carom_status carom_contact_potential_note(carom_contact_potential *potential, do
 bool carom_contact_potential_remember(carom_contact_potential *potential, carom_tape *tape);
 
 // A spring of stiffness k in a kick of dt, for a gap (< 0) that opens at `rate`; mass may be infinite.
-carom_soft_push carom_soft_spring(double k, double mass, double restitution, double gap, double rate, double dt);
+carom_spring_impulse carom_soft_spring(double k, double mass, double restitution, double gap, double rate, double dt);
 // zeta for a coefficient of restitution e in [0, 1].
 double carom_drag_ratio(double e);
 // The least mass that a contact of moving bodies can feel: bounds the frequency of the potential.
@@ -85,7 +85,7 @@ double carom_contact_least_mass(const carom_model *model);
 
 // ---- potential_limits.c
 
-void carom_soft_limits_push(carom_soft_limits *limits, const carom_model *model, carom_arena *arena);
+void carom_soft_limits_lay_out(carom_soft_limits *limits, const carom_model *model, carom_arena *arena);
 // Chooses the stiffnesses of limits, once; a step too long for them is refused.
 carom_status carom_soft_limits_tune(carom_contact_potential *potential, const carom_state *state, double h,
                                     carom_error *error);

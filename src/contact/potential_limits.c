@@ -6,7 +6,7 @@
 
 static int numbers(const carom_model *model) { return CAROM_JOINT_LIMITS * model->joint_count; }
 
-void carom_soft_limits_push(carom_soft_limits *s, const carom_model *model, carom_arena *arena) {
+void carom_soft_limits_lay_out(carom_soft_limits *s, const carom_model *model, carom_arena *arena) {
   s->capacity = carom_joints_limit_capacity(model);
   s->limits = CAROM_PUSH(arena, carom_joint_limit, s->capacity);
   s->mass = CAROM_PUSH(arena, double, s->capacity);
@@ -71,10 +71,10 @@ void carom_soft_limits_kick(const carom_contact_potential *p, carom_state *state
   for (int i = 0; i < s->count; i++) {
     const carom_joint_limit *l = &s->limits[i];
     double k = s->stiffness[carom_limit_number(l)], rate = carom_row_state_rate(p->model, &l->row, state);
-    carom_soft_push push = carom_soft_spring(k, s->mass[i], l->restitution, l->gap, rate, dt);
-    carom_ledger_loss(ledger, -push.drag * (rate + 0.5 * push.impulse / s->mass[i]), 0);
-    carom_ledger_row(ledger, &l->row, push.impulse, state->x);
-    carom_row_push(p->model, &l->row, push.impulse, state->p, state->l);
+    carom_spring_impulse spring = carom_soft_spring(k, s->mass[i], l->restitution, l->gap, rate, dt);
+    carom_ledger_loss(ledger, -spring.drag * (rate + 0.5 * spring.whole / s->mass[i]), 0);
+    carom_ledger_row(ledger, &l->row, spring.whole, state->x);
+    carom_row_push(p->model, &l->row, spring.whole, state->p, state->l);
   }
 }
 

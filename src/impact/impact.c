@@ -21,18 +21,18 @@ static const char *const law_names[CAROM_IMPACT_LAW_COUNT] = {"generalized", "su
 
 const char *carom_impact_law_name(int law) { return law >= 0 && law < CAROM_IMPACT_LAW_COUNT ? law_names[law] : NULL; }
 
-// ---- memory ------------------------------------------------------------------------------------------------------
+// ---- scratch -----------------------------------------------------------------------------------------------------
 
-static size_t doubles_for(size_t n) { return 2 * n * n + 9 * n + 4 * 3 * n; }
-
-static void place(carom_impact_work *k, size_t n, double *next) {
-  k->N = next, next += n * n;
-  k->sub_N = next, next += n * n;
+static void push(carom_impact_work *k, carom_arena *arena) {
+  size_t n = (size_t)k->capacity;
   double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = next, next += n;
   double **triples[] = {&k->P, &k->v, &k->base, &k->b};
-  for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = next, next += 3 * n;
-  k->list = (int *)next;  // room of n doubles
+  k->N = CAROM_PUSH(arena, double, n *n);
+  k->sub_N = CAROM_PUSH(arena, double, n *n);
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
+  for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
+  k->list = CAROM_PUSH(arena, int, n);
+  carom_normal_work_push(&k->normal, k->capacity, arena);
 }
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
@@ -43,15 +43,11 @@ carom_status carom_impact_work_create(int max_count, const carom_allocator *allo
   carom_impact_work *k = CAROM_NEW(&a, carom_impact_work, 1);
   if (!k) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact");
   *k = (carom_impact_work){.allocator = a, .capacity = max_count};
-  size_t n = (size_t)max_count, own = (doubles_for(n) * sizeof(double) + 63) / 64 * 64;
-  k->memory = carom_allocate(&a, own + carom_normal_work_size(max_count), 1);
-  if (!k->memory) {
-    carom_release(&a, k);
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact of %d contacts", max_count);
-  }
-  place(k, n, k->memory);
-  carom_normal_work_place(&k->normal, max_count, (unsigned char *)k->memory + own);
-  carom_status status = carom_friction_work_create(max_count, &a, &k->friction, error);
+  carom_arena counting = {0};
+  push(k, &counting);
+  carom_status status = carom_arena_create(&k->arena, counting.used, &a, error);
+  if (status == CAROM_OK) push(k, &k->arena);
+  if (status == CAROM_OK) status = carom_friction_work_create(max_count, &a, &k->friction, error);
   if (status != CAROM_OK) {
     carom_impact_work_destroy(k);
     return status;
@@ -64,7 +60,7 @@ void carom_impact_work_destroy(carom_impact_work *work) {
   if (!work) return;
   carom_allocator a = work->allocator;
   carom_friction_work_destroy(&a, &work->friction);
-  carom_release(&a, work->memory);
+  carom_arena_destroy(&work->arena);
   carom_release(&a, work);
 }
 

@@ -52,7 +52,7 @@ struct carom_impact_system {
   jointed tied;
 };
 
-// ---- memory ------------------------------------------------------------------------------------------------------
+// ---- scratch -----------------------------------------------------------------------------------------------------
 
 static void push_members(carom_impact_system *s, carom_arena *arena, int n) {
   loaded *q = &s->problem;
@@ -70,7 +70,7 @@ static void push_members(carom_impact_system *s, carom_arena *arena, int n) {
 }
 
 static void release_members(carom_impact_system *s) {
-  if (s->arena.memory) carom_arena_destroy(&s->arena);
+  carom_arena_destroy(&s->arena);
   carom_impact_work_destroy(s->work);
   s->arena = (carom_arena){0};
   s->work = NULL;
@@ -133,7 +133,7 @@ void carom_impact_system_destroy(carom_impact_system *system) {
   release_members(system);
   carom_joints_destroy(system->tied.joints);
   carom_assembly_destroy(system->assembly);
-  if (system->own.memory) carom_arena_destroy(&system->own);
+  carom_arena_destroy(&system->own);
   carom_release(&a, system);
 }
 

@@ -9,7 +9,7 @@
 struct carom_impact_work {
   carom_allocator allocator;
   int capacity;
-  void *memory;
+  carom_arena arena;
   carom_normal_work normal;
   carom_friction_work friction;
   double *N;                      // (n x n) W between the normals

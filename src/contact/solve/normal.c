@@ -18,24 +18,15 @@ enum { MAX_ROUNDS = 60, PATIENCE = 8 };
 
 static const double PROXIMITY = 1e-5;  // eps over the largest diagonal entry
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-size_t carom_normal_work_size(int n) {
+void carom_normal_work_push(carom_normal_work *work, int n, carom_arena *arena) {
   size_t m = (size_t)n;
-  return aligned(m * m * sizeof(double)) + 4 * aligned(m * sizeof(double)) + aligned(m * sizeof(int)) +
-         aligned(m * sizeof(bool));
-}
-
-void carom_normal_work_place(carom_normal_work *work, int n, void *memory) {
-  size_t m = (size_t)n;
-  unsigned char *next = memory;
-  work->L = (double *)next, next += aligned(m * m * sizeof(double));
-  work->x = (double *)next, next += aligned(m * sizeof(double));
-  work->w = (double *)next, next += aligned(m * sizeof(double));
-  work->previous = (double *)next, next += aligned(m * sizeof(double));
-  work->rhs = (double *)next, next += aligned(m * sizeof(double));
-  work->free_set = (int *)next, next += aligned(m * sizeof(int));
-  work->is_free = (bool *)next;
+  work->L = CAROM_PUSH(arena, double, m *m);
+  work->x = CAROM_PUSH(arena, double, m);
+  work->w = CAROM_PUSH(arena, double, m);
+  work->previous = CAROM_PUSH(arena, double, m);
+  work->rhs = CAROM_PUSH(arena, double, m);
+  work->free_set = CAROM_PUSH(arena, int, m);
+  work->is_free = CAROM_PUSH(arena, bool, m);
 }
 
 static double largest_diagonal(int n, const double *A) {

@@ -3,9 +3,9 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_NORMAL_H
 #define CAROM_SRC_CONTACT_SOLVE_NORMAL_H
 
-#include "carom/base.h"
+#include "base/arena.h"
 
-// Scratch for up to n contacts, from one block.
+// Scratch for up to n contacts.
 typedef struct carom_normal_work {
   double *L;         // (n x n) factor of the free part
   double *x, *w;     // (n)
@@ -15,8 +15,7 @@ typedef struct carom_normal_work {
   bool *is_free;     // (n)
 } carom_normal_work;
 
-size_t carom_normal_work_size(int n);
-void carom_normal_work_place(carom_normal_work *work, int n, void *memory);
+void carom_normal_work_push(carom_normal_work *work, int n, carom_arena *arena);
 
 // A (n x n). Among the solutions, close to the one of least norm, so that symmetric contacts get equal impulses. False
 // when the limit of iterations was reached; P is then the best so far.

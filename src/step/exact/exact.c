@@ -15,7 +15,7 @@
 
 #include "contact/reach.h"
 
-enum { MAX_WIDENINGS = 12, MAX_AIMS = 100 };
+enum { MAX_WIDENINGS = 12, MAX_LANDINGS = 100 };
 
 static const double LARGEST_TURN = 0.5;  // rad, between two impacts
 // An impact within this share of the step is met with the forces at hand: positions are known to round-off, and forces
@@ -79,21 +79,21 @@ static carom_status turns_too_far(const carom_exact *e, const carom_exact_group 
 // Where to: the end of the step, or the first impact before it. Forces of resting contacts are found for a given time,
 // so that an impact on the way asks for others: the search is made again for the shorter time, on the path as it will
 // be.
-static carom_status take_aim(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
-                             carom_exact_aim *aim, carom_error *error) {
+static carom_status find_landing(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
+                                 carom_exact_landing *landing, carom_error *error) {
   carom_exact *e = stepper->work;
   double duration = g->duration - g->time;
-  for (int attempt = 0; attempt < MAX_AIMS; attempt++) {
+  for (int attempt = 0; attempt < MAX_LANDINGS; attempt++) {
     carom_status status = carom_exact_press(stepper, state, g, duration, error);
     if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration, error);
     if (status == CAROM_OK) status = turns_too_far(e, g, state, duration, error);
     if (status != CAROM_OK) return status;
-    *aim = (carom_exact_aim){.time = duration, .widen = needs_room(e, g, duration)};
-    if (aim->widen) return CAROM_OK;
-    status = carom_exact_search(stepper, state, g, aim, error);
-    bool settled = aim->time > (1 - SETTLED) * duration || aim->time <= NO_TIME * g->duration;
-    if (status != CAROM_OK || !aim->impact || carom_exact_held_count(e) == 0 || settled) return status;
-    duration = aim->time;
+    *landing = (carom_exact_landing){.time = duration, .widen = needs_room(e, g, duration)};
+    if (landing->widen) return CAROM_OK;
+    status = carom_exact_search(stepper, state, g, landing, error);
+    bool settled = landing->time > (1 - SETTLED) * duration || landing->time <= NO_TIME * g->duration;
+    if (status != CAROM_OK || !landing->impact || carom_exact_held_count(e) == 0 || settled) return status;
+    duration = landing->time;
   }
   return CAROM_OK;
 }
@@ -110,18 +110,18 @@ static double own_energy(const carom_exact *e, const carom_state *state, const c
   return carom_kinetic_energy(e->model, state) + carom_potential_energy(e->model, state) - ledger->report.work;
 }
 
-// Goes where the aim says.
-static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact_group *g, const carom_exact_aim *aim,
-                         carom_ledger *ledger, carom_error *error) {
+// The way there: resting contacts push, the group moves, and velocities are made to leave the contacts.
+static carom_status leap(carom_stepper *stepper, carom_state *state, carom_exact_group *g,
+                         const carom_exact_landing *landing, carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   bool held = carom_exact_held_count(e) > 0;
-  double energy = held ? own_energy(e, state, ledger) : 0, left = g->duration - g->time - aim->time;
-  use_room(e, g, aim->time);
+  double energy = held ? own_energy(e, state, ledger) : 0, left = g->duration - g->time - landing->time;
+  use_room(e, g, landing->time);
   if (stepper->options.energy_condition == CAROM_ENERGY_DISCRETE) carom_state_copy(e->leap.before, state);
-  e->leap.time = aim->time;
-  carom_status status = carom_exact_push(e, state, aim->time, ledger, error);
-  if (status == CAROM_OK) status = carom_exact_move(stepper, state, g, aim->time, ledger, error);
-  g->time = left > 1e-12 * g->duration || aim->impact ? g->time + aim->time : g->duration;
+  e->leap.time = landing->time;
+  carom_status status = carom_exact_push_held(e, state, landing->time, ledger, error);
+  if (status == CAROM_OK) status = carom_exact_move(stepper, state, g, landing->time, ledger, error);
+  g->time = left > 1e-12 * g->duration || landing->impact ? g->time + landing->time : g->duration;
   set_clock(e, state, g);
   if (status == CAROM_OK) status = carom_exact_settle(e, state, g, ledger, error);
   if (held) carom_exact_book_loss(e, energy - own_energy(e, state, ledger), ledger);
@@ -132,14 +132,14 @@ static carom_status run_group(carom_stepper *stepper, carom_state *state, carom_
                               carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   while (g->time < g->duration) {
-    carom_exact_aim aim;
+    carom_exact_landing landing;
     set_clock(e, state, g);
     carom_status status = carom_exact_measure(e, state, g, ledger, error);
-    if (status == CAROM_OK) status = take_aim(stepper, state, g, &aim, error);
-    if (status == CAROM_OK && aim.widen) *widen = true;
-    if (status != CAROM_OK || aim.widen) return status;
-    status = leap(stepper, state, g, &aim, ledger, error);
-    if (status == CAROM_OK && aim.impact) status = carom_exact_collide(stepper, state, g, ledger, error);
+    if (status == CAROM_OK) status = find_landing(stepper, state, g, &landing, error);
+    if (status == CAROM_OK && landing.widen) *widen = true;
+    if (status != CAROM_OK || landing.widen) return status;
+    status = leap(stepper, state, g, &landing, ledger, error);
+    if (status == CAROM_OK && landing.impact) status = carom_exact_collide(stepper, state, g, ledger, error);
     if (status != CAROM_OK) return status;
   }
   return CAROM_OK;

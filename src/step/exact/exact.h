@@ -120,12 +120,12 @@ typedef struct carom_exact_group {
   int impacts;
 } carom_exact_group;
 
-// Where a leap leads.
-typedef struct carom_exact_aim {
+// Where a leap ends.
+typedef struct carom_exact_landing {
   double time;
   bool impact;  // it ends in one
   bool widen;   // bodies may get farther than the candidate pairs allow for: the step must be begun again
-} carom_exact_aim;
+} carom_exact_landing;
 
 // ---- setup.c -----------------------------------------------------------------------------------------------------
 
@@ -169,9 +169,9 @@ double carom_exact_within(const carom_exact *exact, const carom_state *state, co
 
 // ---- search.c ----------------------------------------------------------------------------------------------------
 
-// The first impact of the group before aim->time, which then moves there.
+// The first impact of the group before landing->time, which then moves there.
 carom_status carom_exact_search(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
-                                carom_exact_aim *aim, carom_error *error);
+                                carom_exact_landing *landing, carom_error *error);
 
 // ---- impact.c ----------------------------------------------------------------------------------------------------
 
@@ -191,9 +191,9 @@ bool carom_exact_bounces_spent(const carom_exact_bounce *bounce, double before, 
 
 // ---- limits.c ----------------------------------------------------------------------------------------------------
 
-void carom_exact_push_limits(carom_exact *exact, carom_arena *arena);
+void carom_exact_lay_out_limits(carom_exact *exact, carom_arena *arena);
 // As carom_exact_search.
-carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, carom_exact_aim *aim,
+carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
                                        carom_error *error);
 // Largest |rate| at the limits that are reached.
 double carom_exact_fastest_limit(const carom_exact *exact, const carom_state *state);
@@ -226,8 +226,8 @@ static inline int carom_exact_held_count(const carom_exact *exact) {
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
 // What they come to in a move of `time`, put in at its start.
-carom_status carom_exact_push(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
-                              carom_error *error);
+carom_status carom_exact_push_held(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
+                                   carom_error *error);
 // Velocities after a move: resting contacts do not approach.
 carom_status carom_exact_settle(carom_exact *exact, carom_state *state, const carom_exact_group *group,
                                 carom_ledger *ledger, carom_error *error);

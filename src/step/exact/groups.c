@@ -66,10 +66,7 @@ carom_status carom_exact_measure(carom_exact *e, const carom_state *state, const
   for (int i = 0; i < e->contacts->pair_count; i++) {
     if (!carom_exact_in_group(e, state, g, i)) continue;
     carom_status status = carom_contacts_distance(e->contacts, i, state, &e->near[i]);
-    if (status != CAROM_OK)
-      return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
-                        e->model->bodies[e->contacts->pairs[i].body_a].name,
-                        e->model->bodies[e->contacts->pairs[i].body_b].name, state->time);
+    if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, i, state, status, error);
     carom_ledger_note_overlap(ledger, -e->near[i].distance);
   }
   return CAROM_OK;

@@ -112,7 +112,7 @@ static void follow_point(carom_stepper *stepper, const carom_state *state, const
 // ---- position ----------------------------------------------------------------------------------------------------
 
 // The forces that the impulses amount to, on the bodies of the group.
-static void spread(carom_exact *e, const carom_exact_group *g, double duration) {
+static void act_on_bodies(carom_exact *e, const carom_exact_group *g, double duration) {
   carom_exact_held *h = &e->held;
   for (int i = 0; i < g->count; i++) h->force[g->bodies[i]] = h->torque[g->bodies[i]] = cm_zero3();
   for (int i = 0; i < 3 * carom_exact_held_count(e); i++)
@@ -128,8 +128,8 @@ static double miss(const carom_exact_held *h, int i, double gap, double duration
 
 // Velocities that the linear problem begins from: what the path would do without the impulses, over T. Returns how far
 // the laws are from being met by the present impulses, m.
-static double measure(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
-                      double duration) {
+static double follow_path(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
+                          double duration) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   int count = carom_exact_held_count(e), m = 3 * count;
@@ -158,7 +158,7 @@ static void set_targets(carom_exact *e, double duration) {
 }
 
 // The largest coordinate that positions of contacts are differences of; angles of limits count by radians.
-static double spread_of(const carom_exact_held *h, const carom_state *state) {
+static double farthest(const carom_exact_held *h, const carom_state *state) {
   double most = h->limit_count > 0 ? 1 : 0;
   for (int i = 0; i < h->count; i++) {
     const carom_contact *c = &h->contacts[i];
@@ -172,10 +172,10 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
                                     carom_impact_problem *problem, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
-  double T = h->time, extent = spread_of(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY;
+  double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY;
   problem->velocity = h->drive;
   for (int round = 0; round < MAX_ROUNDS; round++) {
-    double off = measure(stepper, state, problem, T);
+    double off = follow_path(stepper, state, problem, T);
     if (round > 0 && off <= MET) break;
     if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) break;  // as near as the solver gets
     before = off;
@@ -183,7 +183,7 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
         carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
                           &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
     if (status != CAROM_OK) return status;
-    spread(e, g, T);
+    act_on_bodies(e, g, T);
   }
   return CAROM_OK;
 }
@@ -200,14 +200,14 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   if (status != CAROM_OK) return status;
   for (int i = 0; i < h->count; i++) h->points[i] = point_of(e, state, i, &problem);
   if (count > 0) memset(h->impulse, 0, 3 * (size_t)count * sizeof *h->impulse);
-  spread(e, g, duration);
+  act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
   set_targets(e, duration);
   return solve_positions(stepper, state, g, &problem, error);
 }
 
-carom_status carom_exact_push(carom_exact *e, carom_state *state, double time, carom_ledger *ledger,
-                              carom_error *error) {
+carom_status carom_exact_push_held(carom_exact *e, carom_state *state, double time, carom_ledger *ledger,
+                                   carom_error *error) {
   carom_exact_held *h = &e->held;
   int m = 3 * carom_exact_held_count(e);
   if (m == 0) return CAROM_OK;

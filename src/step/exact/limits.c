@@ -14,7 +14,7 @@ static double rate_of(const carom_exact *e, const carom_state *state, const caro
   return carom_row_state_rate(e->model, &limit->row, state);
 }
 
-void carom_exact_push_limits(carom_exact *e, carom_arena *arena) {
+void carom_exact_lay_out_limits(carom_exact *e, carom_arena *arena) {
   size_t numbers = CAROM_JOINT_LIMITS * (size_t)e->model->joint_count;
   e->limits.capacity = carom_joints_limit_capacity(e->model);
   e->limits.now = CAROM_PUSH(arena, carom_joint_limit, e->limits.capacity);
@@ -58,7 +58,7 @@ static double safe_time(double g, double r, double B) {
 }
 
 static carom_status search_limit(carom_stepper *stepper, const carom_state *state, carom_joint_limit limit,
-                                 carom_exact_aim *aim, carom_error *error) {
+                                 carom_exact_landing *landing, carom_error *error) {
   const carom_exact *e = stepper->work;
   int number = carom_limit_number(&limit);
   const carom_state *now = state;
@@ -66,12 +66,12 @@ static carom_status search_limit(carom_stepper *stepper, const carom_state *stat
   for (int k = 0; k < MAX_STEPS; k++) {
     double rate = rate_of(e, now, &limit);
     if (limit.gap <= WITHIN && rate <= 0) {
-      aim->time = time;
-      aim->impact = true;
+      landing->time = time;
+      landing->impact = true;
       return CAROM_OK;
     }
     time += safe_time(limit.gap - 0.5 * WITHIN, rate, e->limits.bend[number]);
-    if (!(time < aim->time)) return CAROM_OK;
+    if (!(time < landing->time)) return CAROM_OK;
     now = carom_exact_try(stepper, state, time);
     if (e->trial.status != CAROM_OK) return e->trial.status;
     if (!limit_at(e, now, number, &limit)) return CAROM_OK;
@@ -81,17 +81,17 @@ static carom_status search_limit(carom_stepper *stepper, const carom_state *stat
                     e->model->joints[limit.joint].name, state->time);
 }
 
-carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, carom_exact_aim *aim,
+carom_status carom_exact_search_limits(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
                                        carom_error *error) {
   carom_exact *e = stepper->work;
   if (e->limits.capacity == 0) return CAROM_OK;
   int count = carom_joints_limits(e->model, state, INFINITY, e->limits.now);
-  const carom_state *later = carom_exact_try(stepper, state, aim->time);
+  const carom_state *later = carom_exact_try(stepper, state, landing->time);
   for (int i = 0; i < count && e->trial.status == CAROM_OK; i++)
-    e->limits.bend[carom_limit_number(&e->limits.now[i])] = bend_of(e, state, &e->limits.now[i], later, aim->time);
+    e->limits.bend[carom_limit_number(&e->limits.now[i])] = bend_of(e, state, &e->limits.now[i], later, landing->time);
   for (int i = 0; i < count && e->trial.status == CAROM_OK; i++) {
     if (e->resting.limits[carom_limit_number(&e->limits.now[i])]) continue;
-    carom_status status = search_limit(stepper, state, e->limits.now[i], aim, error);
+    carom_status status = search_limit(stepper, state, e->limits.now[i], landing, error);
     if (status != CAROM_OK) return status;
   }
   return e->trial.status;

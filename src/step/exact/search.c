@@ -43,32 +43,32 @@ static carom_path_duel duel_of(const carom_exact *e, couple *c, double end, doub
                            .planar = e->model->planar};
 }
 
-static carom_status search_pair(carom_stepper *stepper, const carom_state *state, int index, carom_exact_aim *aim,
-                                carom_error *error) {
+static carom_status search_pair(carom_stepper *stepper, const carom_state *state, int index,
+                                carom_exact_landing *landing, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_part_pair *pair = &e->contacts->pairs[index];
-  double travel =
-      part_travel(e, pair->body_a, pair->part_a, aim->time) + part_travel(e, pair->body_b, pair->part_b, aim->time);
+  double travel = part_travel(e, pair->body_a, pair->part_a, landing->time) +
+                  part_travel(e, pair->body_b, pair->part_b, landing->time);
   if (e->near[index].distance > carom_exact_within(e, state, pair) + travel) return CAROM_OK;
   couple c = {stepper, state, pair};
-  carom_path_duel duel = duel_of(e, &c, aim->time, travel);
+  carom_path_duel duel = duel_of(e, &c, landing->time, travel);
   carom_path_impact impact;
   carom_status status = carom_path_impact_time(&duel, &e->near[index], &pair->cache, &impact);
   if (status != CAROM_OK)
     return carom_fail(error, status, "no time of impact of bodies '%s' and '%s' near t = %.9g s: use a smaller step",
                       e->model->bodies[pair->body_a].name, e->model->bodies[pair->body_b].name, state->time);
-  if (impact.found) aim->time = impact.time, aim->impact = true;
+  if (impact.found) landing->time = impact.time, landing->impact = true;
   return CAROM_OK;
 }
 
 carom_status carom_exact_search(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
-                                carom_exact_aim *aim, carom_error *error) {
+                                carom_exact_landing *landing, carom_error *error) {
   carom_exact *e = stepper->work;
   for (int i = 0; i < e->contacts->pair_count; i++) {
     if (!carom_exact_in_group(e, state, g, i) || carom_exact_is_resting(e, &e->contacts->pairs[i])) continue;
-    carom_status status = search_pair(stepper, state, i, aim, error);
+    carom_status status = search_pair(stepper, state, i, landing, error);
     if (status == CAROM_OK) status = e->trial.status;
     if (status != CAROM_OK) return status;
   }
-  return carom_exact_search_limits(stepper, state, aim, error);
+  return carom_exact_search_limits(stepper, state, landing, error);
 }

@@ -57,7 +57,7 @@ void carom_exact_lay_out(carom_stepper *stepper, carom_arena *arena) {
   e->held.torque = CAROM_PUSH(arena, carom_vec3, n);
   e->leap.jump_p = CAROM_PUSH(arena, carom_vec3, n);
   e->leap.jump_l = CAROM_PUSH(arena, carom_vec3, n);
-  carom_exact_push_limits(e, arena);
+  carom_exact_lay_out_limits(e, arena);
 }
 
 carom_status carom_exact_prepare(carom_stepper *stepper, carom_error *error) {
