@@ -44,15 +44,15 @@ static void keep_start(carom_constrained *c, const carom_state *state) {
   memcpy(c->l, state->l, n * sizeof *c->l);
 }
 
-static carom_status drift_with(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
-                               carom_state *state, double h, carom_ledger *ledger, carom_error *error) {
+static carom_status drift_with(carom_constrained *c, const carom_leg *leg, carom_drift drift, carom_state *state,
+                               carom_error *error) {
   size_t n = (size_t)state->body_count;
   memcpy(state->x, c->x, n * sizeof *c->x);
   memcpy(state->q, c->q, n * sizeof *c->q);
   memcpy(state->p, c->p, n * sizeof *c->p);
   memcpy(state->l, c->l, n * sizeof *c->l);
   carom_joint_system_push(c->system, c->lambda, state->p, state->l);
-  return drift(stepper, state, h, ledger, error);
+  return drift(leg, state, error);
 }
 
 // The lengths that a joint's residuals are differences of.
@@ -128,12 +128,11 @@ static void correct(carom_constrained *c, const carom_model *model, const carom_
   }
 }
 
-static carom_status not_converged(const carom_model *model, const carom_state *state, int joint, double worst, double h,
-                                  carom_error *error) {
+static carom_status not_converged(const carom_leg *leg, int joint, double worst, carom_error *error) {
   return carom_fail(error, CAROM_NOT_CONVERGED,
                     "joint '%s' could not be held at t = %.9g s (relative residual %.2g, h = %.3g s): use a smaller "
                     "step, or check that the loop it closes can move",
-                    model->joints[joint].name, state->time, worst, h);
+                    leg->stepper->model->joints[joint].name, leg->start, worst, leg->h);
 }
 
 // Redundant loops have no exact derivative of full rank away from the constraints: there the matrix of q_k must do.
@@ -141,10 +140,9 @@ static bool may_refactor(const carom_constrained *c) {
   return carom_joint_system_loop_rank(c->system) == carom_joint_system_loop_rows(c->system);
 }
 
-carom_status carom_constrained_drift(carom_constrained *c, const carom_stepper *stepper, carom_drift drift,
-                                     carom_state *state, double h, double end, carom_ledger *ledger,
+carom_status carom_constrained_drift(carom_constrained *c, const carom_leg *leg, carom_drift drift, carom_state *state,
                                      carom_error *error) {
-  const carom_model *model = stepper->model;
+  const carom_model *model = leg->stepper->model;
   carom_status status = carom_joint_system_prepare(c->system, state, error);
   if (status != CAROM_OK) return status;
   bool exact = false, allowed = may_refactor(c);
@@ -153,74 +151,81 @@ carom_status carom_constrained_drift(carom_constrained *c, const carom_stepper *
   keep_start(c, state);
   memset(c->lambda, 0, (size_t)model->joint_count * ROWS * sizeof *c->lambda);
   for (int iteration = 1; iteration <= MOST_ITERATIONS; iteration++) {
-    status = drift_with(c, stepper, drift, state, h, ledger, error);
-    if (status != CAROM_OK) return iteration > 1 ? not_converged(model, state, joint, worst, h, error) : status;
+    status = drift_with(c, leg, drift, state, error);
+    if (status != CAROM_OK) return iteration > 1 ? not_converged(leg, joint, worst, error) : status;
     double previous = worst;
-    worst = residual(c, model, state, end, &joint);
+    worst = residual(c, model, state, leg->end, &joint);
     if (!isfinite(worst) || worst > 1e3 * previous) break;
-    if (worst <= SOLVED || h == 0 || (worst <= STALLED && worst >= 0.5 * previous)) {
-      carom_ledger_note_solve(ledger, iteration, worst);
+    if (worst <= SOLVED || leg->h == 0 || (worst <= STALLED && worst >= 0.5 * previous)) {
+      carom_ledger_note_solve(leg->ledger, iteration, worst);
       carom_joints_note_turns(model, state);
       return CAROM_OK;
     }
     exact = exact || (allowed && worst > SLOW * previous);
-    if (exact && factor_exactly(c, model, state, h, end) != CAROM_OK) break;
-    correct(c, model, state, h);
+    if (exact && factor_exactly(c, model, state, leg->h, leg->end) != CAROM_OK) break;
+    correct(c, model, state, leg->h);
   }
   carom_joint_system_forget(c->system);
-  return not_converged(model, state, joint, worst, h, error);
+  return not_converged(leg, joint, worst, error);
 }
 
 // ---- the end of the step
 // ---------------------------------------------------------------------------------------------
 
-carom_status carom_constrained_settle(carom_constrained *c, const carom_stepper *stepper, carom_state *state,
-                                      double time, carom_error *error) {
-  const carom_model *model = stepper->model;
+carom_status carom_constrained_settle(carom_constrained *c, const carom_leg *leg, carom_state *state,
+                                      carom_error *error) {
+  const carom_model *model = leg->stepper->model;
   carom_status status = carom_joint_system_prepare(c->system, state, error);
   if (status != CAROM_OK) return status;
-  for (int j = 0; j < model->joint_count; j++) carom_joint_rates(model, &model->joints[j], time, c->rates + j * ROWS);
+  for (int j = 0; j < model->joint_count; j++)
+    carom_joint_rates(model, &model->joints[j], leg->end, c->rates + j * ROWS);
   carom_joint_system_project(c->system, state, c->rates, state->p, state->l, c->mu);
   return CAROM_OK;
 }
 
-// Adds a joint's impulses over h to its mean force and torque, with body[1] turned by q.
-static void add_force(carom_constrained *c, const carom_joint *joint, const carom_joint_state *record, int j,
-                      const carom_row *rows, const double *impulses, carom_quat q, double h) {
+// Impulses of the joints, and where the bodies were when they acted.
+typedef struct push {
+  const double *impulses;
+  const carom_vec3 *x;
+  const carom_quat *q;
+  double time;
+} push;
+
+// Adds a joint's impulses over h to its mean force and torque.
+static void add_force(carom_constrained *c, const carom_leg *leg, const carom_state *state, int j, const push *by) {
+  const carom_joint *joint = &leg->stepper->model->joints[j];
+  const carom_row *rows = carom_joint_system_vectors(c->system)->right + j * ROWS;
   carom_vec3 linear = cm_zero3(), angular = cm_zero3();
   for (int i = 0; i < carom_joint_row_count(joint); i++) {
-    linear = cm_axpy(linear, impulses[i], rows[i].linear[1]);
-    angular = cm_axpy(angular, impulses[i], rows[i].angular[1]);
+    linear = cm_axpy(linear, by->impulses[j * ROWS + i], rows[i].linear[1]);
+    angular = cm_axpy(angular, by->impulses[j * ROWS + i], rows[i].angular[1]);
   }
-  angular = cm_sub(angular, cm_cross(cm_rotate(q, record->frame[1].p), linear));
-  c->force[j] = cm_axpy(c->force[j], 1 / h, linear);
-  c->torque[j] = cm_axpy(c->torque[j], 1 / h, angular);
+  carom_vec3 arm = cm_rotate(by->q[joint->body[1]], state->joints[j].frame[1].p);
+  c->force[j] = cm_axpy(c->force[j], 1 / leg->h, linear);
+  c->torque[j] = cm_axpy(c->torque[j], 1 / leg->h, cm_sub(angular, cm_cross(arm, linear)));
 }
 
-static void book(carom_constrained *c, const carom_state *state, const carom_model *model, const carom_vec3 *x,
-                 const carom_quat *q, const double *impulses, double h, double time, carom_ledger *ledger) {
-  const carom_joint_vectors *v = carom_joint_system_vectors(c->system);
+static void book(carom_constrained *c, const carom_leg *leg, const carom_state *state, const push *by) {
+  const carom_model *model = leg->stepper->model;
+  const carom_row *rows = carom_joint_system_vectors(c->system)->right;
   double rates[ROWS];
   for (int k = 0; k < carom_joint_system_acting_count(c->system); k++) {
     int j = carom_joint_system_acting(c->system)[k];
-    const carom_joint *joint = &model->joints[j];
-    for (int i = 0; i < carom_joint_row_count(joint); i++)
-      carom_ledger_row(ledger, &v->right[j * ROWS + i], impulses[j * ROWS + i], x);
-    if (h != 0)
-      add_force(c, joint, &state->joints[j], j, v->right + j * ROWS, impulses + j * ROWS, q[joint->body[1]], h);
-    carom_joint_rates(model, joint, time, rates);
-    for (int i = 0; i < carom_joint_row_count(joint); i++) carom_ledger_work(ledger, rates[i] * impulses[j * ROWS + i]);
+    carom_joint_rates(model, &model->joints[j], by->time, rates);
+    for (int i = 0; i < carom_joint_row_count(&model->joints[j]); i++) {
+      carom_ledger_row(leg->ledger, &rows[j * ROWS + i], by->impulses[j * ROWS + i], by->x);
+      carom_ledger_work(leg->ledger, rates[i] * by->impulses[j * ROWS + i]);
+    }
+    if (leg->h != 0) add_force(c, leg, state, j, by);
   }
 }
 
-void carom_constrained_book_drift(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
-                                  double h, double time, carom_ledger *ledger) {
-  clear_forces(c, stepper->model);
-  book(c, state, stepper->model, c->x, c->q, c->lambda, h, time, ledger);
+void carom_constrained_book_drift(carom_constrained *c, const carom_leg *leg, const carom_state *state) {
+  clear_forces(c, leg->stepper->model);
+  book(c, leg, state, &(push){c->lambda, c->x, c->q, leg->start});
 }
 
-void carom_constrained_book_settling(carom_constrained *c, const carom_stepper *stepper, const carom_state *state,
-                                     double h, double time, carom_ledger *ledger) {
-  book(c, state, stepper->model, state->x, state->q, c->mu, h, time, ledger);
-  carom_ledger_note_constraint(ledger, carom_joints_drift_at(stepper->model, state, time));
+void carom_constrained_book_settling(carom_constrained *c, const carom_leg *leg, const carom_state *state) {
+  book(c, leg, state, &(push){c->mu, state->x, state->q, leg->end});
+  carom_ledger_note_constraint(leg->ledger, carom_joints_drift_at(leg->stepper->model, state, leg->end));
 }

@@ -23,27 +23,30 @@ typedef struct carom_constrained {
       *torque;  // (joint_count) mean over the last step on body[1]; the moment about the joint's point there
 } carom_constrained;
 
-// Moves the bodies freely by h.
-typedef carom_status (*carom_drift)(const carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
-                                    carom_error *error);
+// One stretch of smooth motion, from the time `start` to `end`; parts of composed steps may go back in time.
+typedef struct carom_leg {
+  const carom_stepper *stepper;
+  carom_ledger *ledger;
+  double h, start, end;
+} carom_leg;
+
+// Moves the bodies freely along a leg.
+typedef carom_status (*carom_drift)(const carom_leg *leg, carom_state *state, carom_error *error);
 
 // Lays the arrays out; the system is the owner's to create.
 void carom_constrained_push(carom_constrained *joints, carom_arena *arena, const carom_model *model);
 
-// Finds the multipliers with which the drift ends on the constraints at time `end`; p and l then hold p_half.
-// CAROM_NOT_CONVERGED asks for a smaller step.
-carom_status carom_constrained_drift(carom_constrained *joints, const carom_stepper *stepper, carom_drift drift,
-                                     carom_state *state, double h, double end, carom_ledger *ledger,
-                                     carom_error *error);
+// Finds the multipliers with which the drift ends on the constraints; p and l then hold p_half. CAROM_NOT_CONVERGED
+// asks for a smaller step.
+carom_status carom_constrained_drift(carom_constrained *joints, const carom_leg *leg, carom_drift drift,
+                                     carom_state *state, carom_error *error);
 // Books what the ground and the motors did by lambda; to be called before anything is settled at the new configuration.
-void carom_constrained_book_drift(carom_constrained *joints, const carom_stepper *stepper, const carom_state *state,
-                                  double h, double time, carom_ledger *ledger);
-// Makes the momenta consistent at the state's configuration and `time`.
-carom_status carom_constrained_settle(carom_constrained *joints, const carom_stepper *stepper, carom_state *state,
-                                      double time, carom_error *error);
+void carom_constrained_book_drift(carom_constrained *joints, const carom_leg *leg, const carom_state *state);
+// Makes the momenta consistent at the state's configuration and the end of the leg.
+carom_status carom_constrained_settle(carom_constrained *joints, const carom_leg *leg, carom_state *state,
+                                      carom_error *error);
 // Books the last settling, and the drift from the constraints that is left.
-void carom_constrained_book_settling(carom_constrained *joints, const carom_stepper *stepper, const carom_state *state,
-                                     double h, double time, carom_ledger *ledger);
+void carom_constrained_book_settling(carom_constrained *joints, const carom_leg *leg, const carom_state *state);
 
 // Of the last stretch that the variational integrator went: null when the model has no joints. For records of joint
 // forces.

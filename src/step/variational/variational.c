@@ -136,8 +136,8 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
       b->name, turn, state->time, stepper->options.max_halvings, 0.5 * h / turn);
 }
 
-static carom_status drift(const carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
-                          carom_error *error) {
+static carom_status drift(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const carom_stepper *stepper = leg->stepper;
   const variational *w = stepper->flow;
   int iterations = 0, failed = -1;
   double residual = 0;
@@ -147,38 +147,35 @@ static carom_status drift(const carom_stepper *stepper, carom_state *state, doub
                                  : iterations, failed, residual),
       for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
         carom_dmv_info info = {.failed = -1};
-        carom_dmv_drift(&w->bodies, first, h, stepper->options.max_halvings, state, &info);
+        carom_dmv_drift(&w->bodies, first, leg->h, stepper->options.max_halvings, state, &info);
         iterations = info.iterations > iterations ? info.iterations : iterations;
         failed = info.failed > failed ? info.failed : failed;
         residual = info.residual > residual ? info.residual : residual;
       });
-  carom_ledger_note_solve(ledger, iterations, residual);
-  return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, h, error);
+  carom_ledger_note_solve(leg->ledger, iterations, residual);
+  return failed < 0 ? CAROM_OK : report_failed_turn(stepper, state, failed, leg->h, error);
 }
 
 // The drift, with the joints' impulses at its start when there are any.
-static carom_status move(const carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
-                         carom_error *error) {
-  variational *w = stepper->flow;
-  if (!w->joints.system) return drift(stepper, state, h, ledger, error);
-  return carom_constrained_drift(&w->joints, stepper, drift, state, h, end, ledger, error);
+static carom_status move(const carom_leg *leg, carom_state *state, carom_error *error) {
+  variational *w = leg->stepper->flow;
+  if (!w->joints.system) return drift(leg, state, error);
+  return carom_constrained_drift(&w->joints, leg, drift, state, error);
 }
 
-static carom_status settle(const carom_stepper *stepper, carom_state *state, double time, carom_error *error) {
-  variational *w = stepper->flow;
-  return w->joints.system ? carom_constrained_settle(&w->joints, stepper, state, time, error) : CAROM_OK;
+static carom_status settle(const carom_leg *leg, carom_state *state, carom_error *error) {
+  variational *w = leg->stepper->flow;
+  return w->joints.system ? carom_constrained_settle(&w->joints, leg, state, error) : CAROM_OK;
 }
 
-static void book_drift(const carom_stepper *stepper, const carom_state *state, double h, double time,
-                       carom_ledger *ledger) {
-  variational *w = stepper->flow;
-  if (w->joints.system) carom_constrained_book_drift(&w->joints, stepper, state, h, time, ledger);
+static void book_drift(const carom_leg *leg, const carom_state *state) {
+  variational *w = leg->stepper->flow;
+  if (w->joints.system) carom_constrained_book_drift(&w->joints, leg, state);
 }
 
-static void book_settling(const carom_stepper *stepper, const carom_state *state, double h, double time,
-                          carom_ledger *ledger) {
-  variational *w = stepper->flow;
-  if (w->joints.system) carom_constrained_book_settling(&w->joints, stepper, state, h, time, ledger);
+static void book_settling(const carom_leg *leg, const carom_state *state) {
+  variational *w = leg->stepper->flow;
+  if (w->joints.system) carom_constrained_book_settling(&w->joints, leg, state);
 }
 
 const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
@@ -203,17 +200,17 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
   return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
 }
 
-// The mean of two configurations h apart, and the rate between them.
-static carom_configuration mean_configuration(const carom_stepper *stepper, const carom_vec3 *x_start,
-                                              const carom_state *state, double time, double h) {
-  variational *w = stepper->flow;
+// The mean of the configurations at both ends of a leg, and the rate between them.
+static carom_configuration mean_configuration(const carom_leg *leg, const carom_vec3 *x_start,
+                                              const carom_state *state) {
+  variational *w = leg->stepper->flow;
   for (int i = 0; i < state->body_count; i++) {
     w->x_mean[i] = cm_scale(0.5, cm_add(x_start[i], state->x[i]));
     w->d_mean[i] = cm_mscale(0.5, cm_madd(w->d_start[i], w->d[i]));
-    w->v[i] = cm_scale(1 / h, cm_sub(state->x[i], x_start[i]));
-    w->d_rate[i] = cm_mscale(1 / h, cm_msub(w->d[i], w->d_start[i]));
+    w->v[i] = cm_scale(1 / leg->h, cm_sub(state->x[i], x_start[i]));
+    w->d_rate[i] = cm_mscale(1 / leg->h, cm_msub(w->d[i], w->d_start[i]));
   }
-  return (carom_configuration){time + 0.5 * h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
+  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
@@ -241,13 +238,12 @@ static bool settled(const carom_stepper *stepper, double change, double previous
   return change <= tolerance || (change >= 0.5 * previous && change <= 100 * tolerance);
 }
 
-static carom_status not_converged(const carom_stepper *stepper, const carom_state *state, double change, double h,
-                                  carom_error *error) {
+static carom_status not_converged(const carom_leg *leg, double change, carom_error *error) {
   return carom_fail(
       error, CAROM_NOT_CONVERGED,
       "the forces did not settle within %d iterations at t = %.9g s (relative change %.2g, h = %.3g s): use "
       "a smaller step, or raise max_iterations",
-      stepper->options.max_iterations, state->time, change, h);
+      leg->stepper->options.max_iterations, leg->start, change, leg->h);
 }
 
 static void swap_loads(variational *w) {
@@ -274,153 +270,149 @@ static void note_known(variational *w, const carom_state *state, double time) {
 
 // The second kick when forces depend on velocities: p_k+1 = p_half + h/2 f(q_k+1, p_k+1), the adjoint of the first
 // kick, so that the step stays symmetric and of second order.
-static carom_status kick_damped(const carom_stepper *stepper, carom_state *state, double h, double time,
-                                carom_ledger *ledger, carom_error *error) {
+static carom_status kick_damped(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const carom_stepper *stepper = leg->stepper;
   variational *w = stepper->flow;
   size_t bytes = (size_t)state->body_count * sizeof(carom_vec3);
   memcpy(w->p_half, state->p, bytes);
   memcpy(w->l_half, state->l, bytes);
   double change = INFINITY;
   for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
-    carom_configuration c = configuration_of(stepper, state, time);
+    carom_configuration c = configuration_of(stepper, state, leg->end);
     carom_fields_evaluate(stepper->model, &c, &w->fresh);
     double previous = change;
-    change = iteration == 1 ? INFINITY : relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    change = iteration == 1 ? INFINITY : relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * leg->h);
     swap_loads(w);
     memcpy(state->p, w->p_half, bytes);
     memcpy(state->l, w->l_half, bytes);
-    kick(stepper, state, &w->loads, w->d, 0.5 * h);
-    carom_status status = settle(stepper, state, time, error);
+    kick(stepper, state, &w->loads, w->d, 0.5 * leg->h);
+    carom_status status = settle(leg, state, error);
     if (status != CAROM_OK) return status;
     if (!settled(stepper, change, previous)) continue;
-    carom_ledger_note_solve(ledger, iteration, change);
+    carom_ledger_note_solve(leg->ledger, iteration, change);
     return CAROM_OK;
   }
-  return not_converged(stepper, state, change, h, error);
+  return not_converged(leg, change, error);
 }
 
-static carom_status kick_at_end(const carom_stepper *stepper, carom_state *state, double h, double time,
-                                carom_ledger *ledger, carom_error *error) {
+static carom_status kick_at_end(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const carom_stepper *stepper = leg->stepper;
   variational *w = stepper->flow;
   directors_of(state, w->d);
-  if (w->damped) return kick_damped(stepper, state, h, time, ledger, error);
-  carom_configuration c = configuration_of(stepper, state, time);
+  if (w->damped) return kick_damped(leg, state, error);
+  carom_configuration c = configuration_of(stepper, state, leg->end);
   carom_fields_evaluate(stepper->model, &c, &w->loads);
-  kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  return settle(stepper, state, time, error);
+  kick(stepper, state, &w->loads, w->d, 0.5 * leg->h);
+  return settle(leg, state, error);
 }
 
-static void book_endpoint(const carom_stepper *stepper, const carom_state *state, double time, double dt,
-                          carom_ledger *ledger) {
-  const variational *w = stepper->flow;
-  carom_configuration c = configuration_of(stepper, state, time);
-  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
-  carom_ledger_weight(ledger, state->x, dt);
-  carom_ledger_fields(ledger, &r, dt);
+// The forces of half a leg, at one of its ends.
+static void book_endpoint(const carom_leg *leg, const carom_state *state, double time) {
+  const variational *w = leg->stepper->flow;
+  carom_configuration c = configuration_of(leg->stepper, state, time);
+  carom_resultant r = carom_fields_resultant(leg->stepper->model, &c, &w->loads);
+  carom_ledger_weight(leg->ledger, state->x, 0.5 * leg->h);
+  carom_ledger_fields(leg->ledger, &r, 0.5 * leg->h);
 }
 
 // Without fields there are no loads and no directors: only weight, or nothing at all.
-static carom_status advance_weighted(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_ledger *ledger, carom_error *error) {
-  carom_ledger_weight(ledger, state->x, 0.5 * h);
-  kick_weight(stepper, state, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, ledger, error);
+static carom_status advance_weighted(const carom_leg *leg, carom_state *state, carom_error *error) {
+  carom_ledger_weight(leg->ledger, state->x, 0.5 * leg->h);
+  kick_weight(leg->stepper, state, 0.5 * leg->h);
+  carom_status status = move(leg, state, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, state->time, ledger);
-  kick_weight(stepper, state, 0.5 * h);
-  status = settle(stepper, state, end, error);
+  book_drift(leg, state);
+  kick_weight(leg->stepper, state, 0.5 * leg->h);
+  status = settle(leg, state, error);
   if (status != CAROM_OK) return status;
-  book_settling(stepper, state, h, end, ledger);
-  carom_ledger_weight(ledger, state->x, 0.5 * h);
+  book_settling(leg, state);
+  carom_ledger_weight(leg->ledger, state->x, 0.5 * leg->h);
   return CAROM_OK;
 }
 
-static carom_status advance_endpoint(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_ledger *ledger, carom_error *error) {
+static carom_status advance_endpoint(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const carom_stepper *stepper = leg->stepper;
   variational *w = stepper->flow;
   directors_of(state, w->d);
   if (!loads_known(w, state)) {
-    carom_configuration c = configuration_of(stepper, state, state->time);
+    carom_configuration c = configuration_of(stepper, state, leg->start);
     carom_fields_evaluate(stepper->model, &c, &w->loads);
   }
-  book_endpoint(stepper, state, state->time, 0.5 * h, ledger);
-  kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, ledger, error);
+  book_endpoint(leg, state, leg->start);
+  kick(stepper, state, &w->loads, w->d, 0.5 * leg->h);
+  carom_status status = move(leg, state, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, state->time, ledger);
-  status = kick_at_end(stepper, state, h, end, ledger, error);
+  book_drift(leg, state);
+  status = kick_at_end(leg, state, error);
   if (status != CAROM_OK) return status;
-  book_settling(stepper, state, h, end, ledger);
-  note_known(w, state, end);
-  book_endpoint(stepper, state, end, 0.5 * h, ledger);
+  book_settling(leg, state);
+  note_known(w, state, leg->end);
+  book_endpoint(leg, state, leg->end);
   return CAROM_OK;
 }
 
 // ---- midpoint quadrature -------------------------------------------------------------------------------------------
 
-// From the start of the step to its end with the loads that are known so far.
-static carom_status try_loads(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                              double end, carom_ledger *ledger, carom_error *error) {
-  variational *w = stepper->flow;
+// From the start of the leg to its end with the loads that are known so far.
+static carom_status try_loads(const carom_leg *leg, const carom_state *begin, carom_state *state, carom_error *error) {
+  variational *w = leg->stepper->flow;
   carom_state_copy(state, begin);
-  kick(stepper, state, &w->loads, w->d_start, 0.5 * h);
-  carom_status status = move(stepper, state, h, end, ledger, error);
+  kick(leg->stepper, state, &w->loads, w->d_start, 0.5 * leg->h);
+  carom_status status = move(leg, state, error);
   directors_of(state, w->d);
   return status;
 }
 
 // The newest loads are closer to the fixed point than the ones that were just tried, by another factor (h omega)^2; one
 // more pass with them costs no forces and keeps angular momentum to round-off.
-static carom_status finish_midpoint(carom_stepper *stepper, const carom_state *begin, carom_state *state, double h,
-                                    double end, carom_ledger *ledger, carom_error *error) {
-  variational *w = stepper->flow;
-  carom_status status = try_loads(stepper, begin, state, h, end, ledger, error);
+static carom_status finish_midpoint(const carom_leg *leg, const carom_state *begin, carom_state *state,
+                                    carom_error *error) {
+  variational *w = leg->stepper->flow;
+  carom_status status = try_loads(leg, begin, state, error);
   if (status != CAROM_OK) return status;
-  book_drift(stepper, state, h, begin->time, ledger);
-  kick(stepper, state, &w->loads, w->d, 0.5 * h);
-  carom_configuration c = mean_configuration(stepper, begin->x, state, begin->time, h);
-  carom_resultant r = carom_fields_resultant(stepper->model, &c, &w->loads);
-  carom_ledger_weight(ledger, c.x, h);
-  carom_ledger_fields(ledger, &r, h);
-  status = settle(stepper, state, end, error);
-  if (status == CAROM_OK) book_settling(stepper, state, h, end, ledger);
+  book_drift(leg, state);
+  kick(leg->stepper, state, &w->loads, w->d, 0.5 * leg->h);
+  carom_configuration c = mean_configuration(leg, begin->x, state);
+  carom_resultant r = carom_fields_resultant(leg->stepper->model, &c, &w->loads);
+  carom_ledger_weight(leg->ledger, c.x, leg->h);
+  carom_ledger_fields(leg->ledger, &r, leg->h);
+  status = settle(leg, state, error);
+  if (status == CAROM_OK) book_settling(leg, state);
   return status;
 }
 
-static carom_status advance_midpoint(carom_stepper *stepper, carom_state *state, double h, double end,
-                                     carom_ledger *ledger, carom_error *error) {
+static carom_status advance_midpoint(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const carom_stepper *stepper = leg->stepper;
   variational *w = stepper->flow;
   carom_state *begin = &w->known;
   carom_state_copy(begin, state);
   directors_of(begin, w->d_start);
   double change = INFINITY;
   for (int iteration = 1; iteration <= stepper->options.max_iterations; iteration++) {
-    carom_status status = try_loads(stepper, begin, state, h, end, ledger, error);
+    carom_status status = try_loads(leg, begin, state, error);
     if (status != CAROM_OK && iteration > 1) break;  // the iterates ran away
     if (status != CAROM_OK) return status;
-    carom_configuration c = mean_configuration(stepper, begin->x, state, state->time, h);
+    carom_configuration c = mean_configuration(leg, begin->x, state);
     carom_fields_evaluate(stepper->model, &c, &w->fresh);
     double previous = change;
-    change = relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * h);
+    change = relative_change(stepper, state, &w->fresh, &w->loads, w->d, 0.5 * leg->h);
     swap_loads(w);
     if (!settled(stepper, change, previous)) continue;
-    carom_ledger_note_solve(ledger, iteration, change);
-    return finish_midpoint(stepper, begin, state, h, end, ledger, error);
+    carom_ledger_note_solve(leg->ledger, iteration, change);
+    return finish_midpoint(leg, begin, state, error);
   }
   clear_loads(&w->loads, state->body_count);  // a guess that ran away is worse than none
-  return not_converged(stepper, state, change, h, error);
+  return not_converged(leg, change, error);
 }
 
 // ---- the step
 // --------------------------------------------------------------------------------------------------------
 
-static carom_status advance_part(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
-                                 carom_error *error) {
-  const variational *w = stepper->flow;
-  if (!w->fields) return advance_weighted(stepper, state, h, end, ledger, error);  // both quadratures agree on it
-  if (stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT)
-    return advance_midpoint(stepper, state, h, end, ledger, error);
-  return advance_endpoint(stepper, state, h, end, ledger, error);
+static carom_status advance_leg(const carom_leg *leg, carom_state *state, carom_error *error) {
+  const variational *w = leg->stepper->flow;
+  if (!w->fields) return advance_weighted(leg, state, error);  // both quadratures agree on it
+  if (leg->stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT) return advance_midpoint(leg, state, error);
+  return advance_endpoint(leg, state, error);
 }
 
 // Both quadratures are symmetric, with joints, too, so that they may be composed.
@@ -432,7 +424,8 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   for (int i = 0; i < c->stages && status == CAROM_OK; i++) {
     share += c->weights[i];
     double part_end = i + 1 == c->stages ? end : start + share * h;
-    status = advance_part(stepper, state, c->weights[i] * h, part_end, ledger, error);
+    carom_leg leg = {stepper, ledger, c->weights[i] * h, state->time, part_end};
+    status = advance_leg(&leg, state, error);
     state->time = part_end;
   }
   state->time = start;  // the clock is the caller's
