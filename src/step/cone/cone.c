@@ -27,7 +27,7 @@ static void begin(carom_cone *c, const carom_state *state) {
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)m->body_count * sizeof *b->touches);
-  carom_moving moving = {.v = b->free.v, .w = b->free.w, .time = state->time, .h = c->h};
+  carom_moving moving = {b->free.v, b->free.w, c->search.no_acceleration, state->time, c->h};
   carom_reach(m, &moving, SPARE, c->search.reach);
   c->outcome = (carom_cone_outcome){0};
 }
@@ -35,7 +35,8 @@ static void begin(carom_cone *c, const carom_state *state) {
 static double deepest(const carom_cone *c) {
   double worst = 0;
 #pragma omp parallel for num_threads(c->threads) schedule(static) reduction(max : worst) if (c->threads > 1)
-  for (int i = 0; i < c->search.near_count; i++) worst = fmax(worst, -c->search.near[i].gap);
+  for (int i = 0; i < c->search.near_count; i++)
+    worst = -c->search.near[i].gap > worst ? -c->search.near[i].gap : worst;
   return worst;
 }
 

@@ -81,7 +81,8 @@ typedef struct carom_cone_walls {
 
 // Which places are near.
 typedef struct carom_cone_search {
-  double *reach;  // (body_count) how far a body may get within the step, m
+  double *reach;            // (body_count) how far a body may get within the step, m
+  double *no_acceleration;  // (body_count) 0: free velocities have felt all forces
   carom_near *near;
   int near_count, near_capacity;
   // balls
