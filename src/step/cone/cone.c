@@ -20,22 +20,37 @@ static const double HELD = 1e-6;  // of the smallest radius: how far joints may 
 
 // ---- find and solve -----------------------------------------------------------------------------------------------
 
-static void begin(carom_cone *c, const carom_state *state) {
-  const carom_model *m = c->model;
+// How far any point of a body goes in the step.
+static double path_of(const carom_cone *c, int body, carom_vec3 v, carom_vec3 w) {
+  return c->h * (cm_norm(v) + (c->bodies.balls ? 0 : cm_norm(w) * c->bodies.radius[body]));
+}
+
+static void look_ahead(carom_cone *c, const carom_state *state) {
+  const carom_velocities *start = &c->bodies.start, *free = &c->bodies.free;
+#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int body = c->bodies.mover[i];
+    carom_vec3 v = cm_sub(free->v[body], start->v[body]), w = cm_sub(free->w[body], start->w[body]);
+    c->search.acceleration[body] = path_of(c, body, v, w) / (c->h * c->h);
+  }
+  carom_moving moving = {start->v, start->w, c->search.acceleration, state->time, c->h};
+  carom_reach(c->model, &moving, SPARE, c->search.reach);
+}
+
+static void begin(carom_cone *c) {
   carom_cone_bodies *b = &c->bodies;
-  size_t bytes = (size_t)m->body_count * sizeof *b->free.v;
+  size_t bytes = (size_t)c->model->body_count * sizeof *b->free.v;
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
-  memset(b->touches, 0, (size_t)m->body_count * sizeof *b->touches);
-  carom_moving moving = {.v = b->free.v, .w = b->free.w, .time = state->time, .h = c->h};
-  carom_reach(m, &moving, SPARE, c->search.reach);
+  memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
   c->outcome = (carom_cone_outcome){0};
 }
 
 static double deepest(const carom_cone *c) {
   double worst = 0;
 #pragma omp parallel for num_threads(c->threads) schedule(static) reduction(max : worst) if (c->threads > 1)
-  for (int i = 0; i < c->search.near_count; i++) worst = fmax(worst, -c->search.near[i].gap);
+  for (int i = 0; i < c->search.near_count; i++)
+    worst = -c->search.near[i].gap > worst ? -c->search.near[i].gap : worst;
   return worst;
 }
 
@@ -46,8 +61,7 @@ static int outrun(carom_cone *c) {
 #pragma omp parallel for num_threads(c->threads) schedule(static) reduction(+ : count) if (c->threads > 1)
   for (int i = 0; i < c->model->moving_count; i++) {
     int body = b->mover[i];
-    double spin = b->balls ? 0 : cm_norm(b->after.w[body]) * b->radius[body];
-    double path = c->h * (cm_norm(b->after.v[body]) + spin);
+    double path = path_of(c, body, b->after.v[body], b->after.w[body]);
     if (path <= c->search.reach[body]) continue;
     c->search.reach[body] = 1.25 * path;
     count++;
@@ -57,7 +71,8 @@ static int outrun(carom_cone *c) {
 
 // So nothing passes through anything, however fast it comes.
 static carom_status find_and_solve(carom_cone *c, const carom_state *state, carom_error *error) {
-  begin(c, state);
+  begin(c);
+  look_ahead(c, state);
   for (int k = 0; k < MOST_SEARCHES; k++) {
     carom_status status = carom_cone_search_near(c, state, error);
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);

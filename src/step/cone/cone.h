@@ -81,7 +81,8 @@ typedef struct carom_cone_walls {
 
 // Which places are near.
 typedef struct carom_cone_search {
-  double *reach;  // (body_count) how far a body may get within the step, m
+  double *reach;         // (body_count) how far a body may get within the step, m
+  double *acceleration;  // (body_count) by forces, of any point of a body, m/s2
   carom_near *near;
   int near_count, near_capacity;
   // balls

@@ -26,14 +26,14 @@ static inline carom_vec3 drift_velocity(const carom_cone *cone, int body) {
 }
 
 // Of the point of contact; the arms of balls lie along the normal, and turning does not count along it.
-static carom_vec3 approach_velocity(const carom_cone *cone, int body, carom_vec3 arm) {
+static inline carom_vec3 approach_velocity(const carom_cone *cone, int body, carom_vec3 arm) {
   carom_vec3 v = drift_velocity(cone, body);
   if (cone->bodies.balls && carom_cone_moves(cone, body)) return v;
   return cm_add(v, cm_cross(cone->bodies.after.w[body], arm));
 }
 
 // Gap at the end of the step, to first order; for balls the true one is never less.
-static double coming_gap(const carom_cone *cone, const carom_near *near) {
+static inline double coming_gap(const carom_cone *cone, const carom_near *near) {
   carom_vec3 u = approach_velocity(cone, near->a, near->arm_a);
   if (near->b != CAROM_WORLD) u = cm_sub(u, approach_velocity(cone, near->b, near->arm_b));
   return near->gap + cone->h * cm_dot(near->normal, u);

@@ -29,6 +29,7 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
 static void push_search(carom_cone *c, carom_arena *arena) {
   const carom_model *m = c->model;
   c->search.reach = CAROM_PUSH(arena, double, m->body_count);
+  c->search.acceleration = CAROM_PUSH(arena, double, m->body_count);
   c->search.wall_count = CAROM_PUSH(arena, int, m->moving_count);
   c->search.first = CAROM_PUSH(arena, int, m->body_count + 1);
   c->walls.parts = CAROM_PUSH(arena, int, m->part_count);
