@@ -69,7 +69,7 @@ static void read_option(carom_reader *r, const carom_node *node, int integrator,
   char hint[100];
   bool honoured = carom_integrator_takes(integrator, option, &allowed);
   if (honoured && !read_value(r, node, option, &value)) return;
-  if (carom_check_option(integrator, option, value, &error) == CAROM_OK) {
+  if (carom_check_option(carom_integrator_at(integrator), option, value, &error) == CAROM_OK) {
     carom_option_put(options, option, value);
     return;
   }
@@ -96,7 +96,7 @@ static void read_options(carom_reader *r, const carom_node *const *fields, int i
     read_option(r, fields[k], integrator >= 0 ? integrator : any_that_takes(option), option, options);
     set[i] = true;
   }
-  int conflict = integrator >= 0 ? carom_find_conflict(integrator, options, set, &error) : -1;
+  int conflict = integrator >= 0 ? carom_find_conflict(carom_integrator_at(integrator), options, set, &error) : -1;
   if (conflict >= 0) carom_report(&r->reporter, fields[key_of(conflict)]->key_at, NULL, "%s", error.message);
 }
 
@@ -216,11 +216,12 @@ static carom_place place_of_trait(const carom_reader *r, carom_trait trait, int 
 }
 
 void carom_check_traits(carom_reader *r) {
+  const carom_integrator *integrator = carom_integrator_at(r->integrator);
   for (int i = 0; i < CAROM_TRAIT_COUNT; i++) {
     carom_trait trait = (carom_trait)i;
     carom_error error;
     int user;
-    if (carom_check_trait(r->integrator, trait, r->scene->model, &user, &error) == CAROM_OK) continue;
+    if (carom_check_trait(integrator, trait, r->scene->model, &user, &error) == CAROM_OK) continue;
     carom_place place = place_of_trait(r, trait, user);
     if (carom_trait_only_warned(trait))
       carom_warn(&r->reporter, place, NULL, "%s", error.message);

@@ -106,8 +106,8 @@ extern const char *const carom_restitution_words[];
 
 // ---- integrators.c
 
-struct carom_integrator;
-const struct carom_integrator *carom_integrator_at(int index);  // null past the last
+typedef struct carom_integrator carom_integrator;        // see step.h
+const carom_integrator *carom_integrator_at(int index);  // null past the last
 
 // ---- options.c: options by their numbers
 
@@ -126,13 +126,20 @@ bool carom_allowed_has(const carom_allowed *allowed, carom_value value);
 // ---- honours.c: one verdict and one message for all who ask
 
 // Whether the integrator takes this value.
-carom_status carom_check_option(int integrator, carom_option option, carom_value value, carom_error *error);
+carom_status carom_check_option(const carom_integrator *integrator, carom_option option, carom_value value,
+                                carom_error *error);
 // The first option, among those that are set, that does not go with another; -1, and no message, when all is well.
-int carom_find_conflict(int integrator, const carom_step_options *options, const bool set[CAROM_OPTION_COUNT],
-                        carom_error *error);
+int carom_find_conflict(const carom_integrator *integrator, const carom_step_options *options,
+                        const bool set[CAROM_OPTION_COUNT], carom_error *error);
 // Whether the integrator honours the trait, or the model has it not. *user: see carom_model_uses.
-carom_status carom_check_trait(int integrator, carom_trait trait, const carom_model *model, int *user,
-                               carom_error *error);
+carom_status carom_check_trait(const carom_integrator *integrator, carom_trait trait, const carom_model *model,
+                               int *user, carom_error *error);
+// Whether it honours all of the options and, unless that is null, the model: carom_step_check of an integrator that
+// need not be in the list.
+carom_status carom_integrator_check(const carom_integrator *integrator, const carom_model *model,
+                                    const carom_step_options *options, carom_error *error);
+// The integrator of that name; the message tells those that there are.
+carom_status carom_integrator_get(const char *name, const carom_integrator **integrator, carom_error *error);
 // Traits whose absence is worth a warning, not a refusal.
 bool carom_trait_only_warned(carom_trait trait);
 

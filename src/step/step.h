@@ -9,7 +9,7 @@
 #include "contact/ledger.h"
 #include "step/honours.h"
 
-typedef struct carom_integrator {
+struct carom_integrator {
   const char *name, *summary;
   const carom_honours *honours;  // which options and traits; see honours.h
   // Lays all scratch out. Called twice: first with an arena that only counts and gives null, then for good; what it is
@@ -27,7 +27,7 @@ typedef struct carom_integrator {
   // steps that are rolled back alike. False for bytes that are not its own.
   bool (*remember)(carom_stepper *stepper, carom_tape *tape);
   bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
-} carom_integrator;
+};
 
 // One line each; all else of an integrator is in its folder, src/step/<name> (index2 and index3 share src/step/index).
 #define CAROM_INTEGRATORS(X) \
@@ -45,7 +45,6 @@ typedef struct carom_integrator {
   extern const carom_integrator carom_integrator_##name; \
   extern const carom_honours carom_honours_##name;
 CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
-#undef CAROM_DECLARE_INTEGRATOR
 
 // An integrator with contacts takes its smooth motion from the variational one: its push, prepare, remember and release
 // call those of carom_integrator_variational first, and its advance calls that one's advance for a time of any length.
@@ -76,6 +75,12 @@ struct carom_stepper {
   int64_t base_step;
   double last_time;
 };
+
+// ---- stepper.c
+// A stepper of this integrator, whether it is in the list or not (as those of tests); options->integrator is not read.
+carom_status carom_stepper_create_with(const carom_integrator *integrator, const carom_model *model,
+                                       const carom_step_options *options, const carom_allocator *allocator,
+                                       carom_stepper **stepper, carom_error *error);
 
 // ---- snapshot.c: one mechanism for steps that are rolled back and for checkpoints
 carom_status carom_snapshot_create(carom_stepper *stepper, carom_error *error);  // room for the memory there is so far

@@ -26,22 +26,31 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   *stepper = NULL;
   carom_step_options o = options ? *options : carom_step_default_options();
-  carom_status status = carom_step_check(model, &o, error);
+  const carom_integrator *integrator;
+  carom_status status = carom_integrator_get(o.integrator, &integrator, error);
+  return status == CAROM_OK ? carom_stepper_create_with(integrator, model, &o, allocator, stepper, error) : status;
+}
+
+carom_status carom_stepper_create_with(const carom_integrator *integrator, const carom_model *model,
+                                       const carom_step_options *options, const carom_allocator *allocator,
+                                       carom_stepper **stepper, carom_error *error) {
+  *stepper = NULL;
+  carom_status status = carom_integrator_check(integrator, model, options, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_stepper *s = CAROM_NEW(&a, carom_stepper, 1);
   if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a stepper");
   s->allocator = a;
   s->model = model;
-  s->options = o;
-  s->integrator = carom_integrator_at(carom_integrator_find(o.integrator));
-  s->options.integrator = s->integrator->name;  // the caller's string may go away
-  s->threads = carom_thread_count(o.threads);
+  s->options = *options;
+  s->integrator = integrator;
+  s->options.integrator = integrator->name;  // the caller's string may go away
+  s->threads = carom_thread_count(options->threads);
   wake_threads(s->threads);
   s->last_time = NAN;
   carom_ledger_open(&s->ledger, model, &a);
   status = lay_out(s, error);
-  if (status == CAROM_OK) status = s->integrator->prepare(s, error);
+  if (status == CAROM_OK) status = integrator->prepare(s, error);
   if (status == CAROM_OK) status = carom_snapshot_create(s, error);
   if (status != CAROM_OK) {
     carom_stepper_destroy(s);
