@@ -74,7 +74,7 @@ static void say_who_takes_value(carom_option option, carom_value value, char *te
 
 static carom_status refuse_value(int integrator, carom_option option, carom_value value, carom_error *error) {
   const carom_allowed *a = &honours_of(integrator)->options[option];
-  const carom_option_info *info = carom_option_describe(option);
+  const carom_option_info *info = carom_option_describe((int)option);
   char allowed[300], got[100], others[300];
   carom_allowed_format(a, allowed, sizeof allowed);
   if (value.word)
@@ -94,7 +94,7 @@ carom_status carom_check_option(int integrator, carom_option option, carom_value
     char others[300];
     say_who_takes(option, others, sizeof others);
     return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour '%s'; %s",
-                      carom_integrator_name(integrator), carom_option_describe(option)->name, others);
+                      carom_integrator_name(integrator), carom_option_describe((int)option)->name, others);
   }
   if (!carom_allowed_has(&h->options[option], value)) return refuse_value(integrator, option, value, error);
   if (option == CAROM_OPTION_SOLVER && h->has_solver && !h->has_solver(value.word))
@@ -106,8 +106,8 @@ static int format_conflict(const carom_conflict *c, char *text, size_t size) {
   char one[300], other[300];
   carom_allowed_format(&c->one.values, one, sizeof one);
   carom_allowed_format(&c->other.values, other, sizeof other);
-  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe(c->other.option)->name, other,
-                  carom_option_describe(c->one.option)->name, one, c->reason);
+  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe((int)c->other.option)->name, other,
+                  carom_option_describe((int)c->one.option)->name, one, c->reason);
 }
 
 int carom_integrator_conflict(int integrator, int index, char *text, size_t size) {
@@ -159,7 +159,7 @@ carom_status carom_check_trait(int integrator, carom_trait trait, const carom_mo
   carom_trait_explain(model, trait, *user, whose, sizeof whose);
   say_who_honours(trait, others, sizeof others);
   return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour %s%s; %s",
-                    carom_integrator_name(integrator), carom_trait_describe(trait)->name, whose, others);
+                    carom_integrator_name(integrator), carom_trait_describe((int)trait)->name, whose, others);
 }
 
 static carom_status check_model(int integrator, const carom_model *model, carom_error *error) {
