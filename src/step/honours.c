@@ -9,21 +9,16 @@
 
 enum { MOST_INTEGRATORS = 64 };
 
-static const carom_honours *honours_of(int integrator) {
-  const carom_integrator *i = carom_integrator_at(integrator);
-  return i ? i->honours : NULL;
-}
-
 bool carom_integrator_takes(int integrator, carom_option option, carom_allowed *allowed) {
-  const carom_honours *h = honours_of(integrator);
-  if (!h || option < 0 || option >= CAROM_OPTION_COUNT) return false;
-  if (allowed) *allowed = h->options[option];
-  return h->options[option].honoured;
+  const carom_integrator *i = carom_integrator_at(integrator);
+  if (!i || option < 0 || option >= CAROM_OPTION_COUNT) return false;
+  if (allowed) *allowed = i->honours->options[option];
+  return i->honours->options[option].honoured;
 }
 
 bool carom_integrator_honours(int integrator, carom_trait trait) {
-  const carom_honours *h = honours_of(integrator);
-  return h && trait >= 0 && trait < CAROM_TRAIT_COUNT && h->traits[trait];
+  const carom_integrator *i = carom_integrator_at(integrator);
+  return i && trait >= 0 && trait < CAROM_TRAIT_COUNT && i->honours->traits[trait];
 }
 
 // ---- who does
@@ -62,7 +57,7 @@ static void say_who_honours(carom_trait trait, char *text, size_t size) {
 static void say_who_takes_value(carom_option option, carom_value value, char *text, size_t size) {
   bool able[MOST_INTEGRATORS] = {0}, any = false;
   for (int i = 0; carom_integrator_at(i) && i < MOST_INTEGRATORS; i++)
-    any |= able[i] = carom_allowed_has(&honours_of(i)->options[option], value);
+    any |= able[i] = carom_allowed_has(&carom_integrator_at(i)->honours->options[option], value);
   text[0] = '\0';
   if (!any) return;
   snprintf(text, size, "; ");
@@ -72,8 +67,9 @@ static void say_who_takes_value(carom_option option, carom_value value, char *te
 // ---- options
 // ---------------------------------------------------------------------------------------------------------
 
-static carom_status refuse_value(int integrator, carom_option option, carom_value value, carom_error *error) {
-  const carom_allowed *a = &honours_of(integrator)->options[option];
+static carom_status refuse_value(const carom_integrator *integrator, carom_option option, carom_value value,
+                                 carom_error *error) {
+  const carom_allowed *a = &integrator->honours->options[option];
   const carom_option_info *info = carom_option_describe((int)option);
   char allowed[300], got[100], others[300];
   carom_allowed_format(a, allowed, sizeof allowed);
@@ -85,16 +81,17 @@ static carom_status refuse_value(int integrator, carom_option option, carom_valu
   bool number = !a->words && a->stride == 0;
   return carom_fail(error, number ? CAROM_ERR_NUMBER : CAROM_ERR_ARGUMENT, "'%s' must be %s, got %s%s%s%s%s",
                     info->name, allowed, got, others[0] ? ", with the integrator '" : "",
-                    others[0] ? carom_integrator_name(integrator) : "", others[0] ? "'" : "", others);
+                    others[0] ? integrator->name : "", others[0] ? "'" : "", others);
 }
 
-carom_status carom_check_option(int integrator, carom_option option, carom_value value, carom_error *error) {
-  const carom_honours *h = honours_of(integrator);
+carom_status carom_check_option(const carom_integrator *integrator, carom_option option, carom_value value,
+                                carom_error *error) {
+  const carom_honours *h = integrator->honours;
   if (!h->options[option].honoured) {
     char others[300];
     say_who_takes(option, others, sizeof others);
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour '%s'; %s",
-                      carom_integrator_name(integrator), carom_option_describe((int)option)->name, others);
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour '%s'; %s", integrator->name,
+                      carom_option_describe((int)option)->name, others);
   }
   if (!carom_allowed_has(&h->options[option], value)) return refuse_value(integrator, option, value, error);
   if (option == CAROM_OPTION_SOLVER && h->has_solver && !h->has_solver(value.word))
@@ -106,35 +103,36 @@ static int format_conflict(const carom_conflict *c, char *text, size_t size) {
   char one[300], other[300];
   carom_allowed_format(&c->one.values, one, sizeof one);
   carom_allowed_format(&c->other.values, other, sizeof other);
-  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe((int)c->other.option)->name, other,
-                  carom_option_describe((int)c->one.option)->name, one, c->reason);
+  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe(c->other.option)->name, other,
+                  carom_option_describe(c->one.option)->name, one, c->reason);
 }
 
 int carom_integrator_conflict(int integrator, int index, char *text, size_t size) {
-  const carom_honours *h = honours_of(integrator);
-  return h && index >= 0 && index < h->conflict_count ? format_conflict(&h->conflicts[index], text, size) : -1;
+  const carom_integrator *i = carom_integrator_at(integrator);
+  bool there = i && index >= 0 && index < i->honours->conflict_count;
+  return there ? format_conflict(&i->honours->conflicts[index], text, size) : -1;
 }
 
 static bool holds(const carom_setting *setting, const carom_step_options *options, const bool *set) {
   return set[setting->option] && carom_allowed_has(&setting->values, carom_option_get(options, setting->option));
 }
 
-int carom_find_conflict(int integrator, const carom_step_options *options, const bool set[CAROM_OPTION_COUNT],
-                        carom_error *error) {
-  const carom_honours *h = honours_of(integrator);
+int carom_find_conflict(const carom_integrator *integrator, const carom_step_options *options,
+                        const bool set[CAROM_OPTION_COUNT], carom_error *error) {
+  const carom_honours *h = integrator->honours;
   for (int i = 0; i < h->conflict_count; i++) {
     const carom_conflict *c = &h->conflicts[i];
     if (!holds(&c->one, options, set) || !holds(&c->other, options, set)) continue;
     char text[800];
     format_conflict(c, text, sizeof text);
-    carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' cannot honour %s", carom_integrator_name(integrator),
-               text);
+    carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' cannot honour %s", integrator->name, text);
     return (int)c->other.option;
   }
   return -1;
 }
 
-static carom_status check_options(int integrator, const carom_step_options *options, carom_error *error) {
+static carom_status check_options(const carom_integrator *integrator, const carom_step_options *options,
+                                  carom_error *error) {
   bool set[CAROM_OPTION_COUNT];
   for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
     set[i] = carom_option_is_set(options, (carom_option)i);
@@ -149,20 +147,20 @@ static carom_status check_options(int integrator, const carom_step_options *opti
 // ---- models
 // ----------------------------------------------------------------------------------------------------------
 
-carom_status carom_check_trait(int integrator, carom_trait trait, const carom_model *model, int *user,
-                               carom_error *error) {
+carom_status carom_check_trait(const carom_integrator *integrator, carom_trait trait, const carom_model *model,
+                               int *user, carom_error *error) {
   *user = -1;
-  if (carom_integrator_honours(integrator, trait)) return CAROM_OK;
+  if (integrator->honours->traits[trait]) return CAROM_OK;
   *user = carom_model_uses(model, trait);
   if (*user < 0) return CAROM_OK;
   char whose[300], others[300];
   carom_trait_explain(model, trait, *user, whose, sizeof whose);
   say_who_honours(trait, others, sizeof others);
-  return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour %s%s; %s",
-                    carom_integrator_name(integrator), carom_trait_describe((int)trait)->name, whose, others);
+  return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the integrator '%s' does not honour %s%s; %s", integrator->name,
+                    carom_trait_describe((int)trait)->name, whose, others);
 }
 
-static carom_status check_model(int integrator, const carom_model *model, carom_error *error) {
+static carom_status check_model(const carom_integrator *integrator, const carom_model *model, carom_error *error) {
   carom_status status = CAROM_OK;
   for (int i = 0; i < CAROM_TRAIT_COUNT && status == CAROM_OK; i++) {
     int user;
@@ -180,9 +178,19 @@ static carom_status unknown_integrator(const char *name, carom_error *error) {
   return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; %s", name ? name : "(null)", list);
 }
 
-carom_status carom_step_check(const carom_model *model, const carom_step_options *options, carom_error *error) {
-  int integrator = carom_integrator_find(options->integrator);
-  if (integrator < 0) return unknown_integrator(options->integrator, error);
+carom_status carom_integrator_get(const char *name, const carom_integrator **integrator, carom_error *error) {
+  *integrator = carom_integrator_at(carom_integrator_find(name));
+  return *integrator ? CAROM_OK : unknown_integrator(name, error);
+}
+
+carom_status carom_integrator_check(const carom_integrator *integrator, const carom_model *model,
+                                    const carom_step_options *options, carom_error *error) {
   carom_status status = check_options(integrator, options, error);
   return status == CAROM_OK && model ? check_model(integrator, model, error) : status;
+}
+
+carom_status carom_step_check(const carom_model *model, const carom_step_options *options, carom_error *error) {
+  const carom_integrator *integrator;
+  carom_status status = carom_integrator_get(options->integrator, &integrator, error);
+  return status == CAROM_OK ? carom_integrator_check(integrator, model, options, error) : status;
 }
