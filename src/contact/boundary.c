@@ -26,7 +26,7 @@ static bool touch_segment(const carom_profile_point *a, bool first, double rho, 
   double t = nearest_fraction(a, rho, z);
   if (t == 0 && !first) return false;
   double r = rho - (a[0].rho + t * (a[1].rho - a[0].rho)), s = z - (a[0].z + t * (a[1].z - a[0].z));
-  double d = hypot(r, s);
+  double d = sqrt(r * r + s * s);
   if (d == 0) return false;  // on the sheet itself: no side to be pushed to
   *distance = d;
   *normal = (carom_profile_point){.rho = r / d, .z = s / d};
@@ -36,7 +36,7 @@ static bool touch_segment(const carom_profile_point *a, bool first, double rho, 
 static int touch_revolution(const carom_profile_point *profile, int count, carom_pose frame, const carom_grain *ball,
                             carom_touch *touches) {
   carom_vec3 local = cm_untransform(frame, ball->x);
-  double rho = hypot(local.x, local.y);
+  double rho = sqrt(local.x * local.x + local.y * local.y);  // lengths of this world: hypot only costs time
   double c = rho > 0 ? local.x / rho : 1, s = rho > 0 ? local.y / rho : 0;
   int found = 0;
   for (int i = 0; i + 1 < count && found < CAROM_TOUCH_MAX; i++) {

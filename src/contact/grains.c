@@ -1,10 +1,10 @@
 #include "contact/grains.h"
-#include "base/threads.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 
 enum { FIRST_SLOTS = 24, DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 static const double MOST_CELLS = 1 << 20;  // along an axis: keys stay below 2^62

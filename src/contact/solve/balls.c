@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 
 enum { LEAST_BLOCK = 512, SHARE = 256 };  // balls: smaller blocks leave too many packs half empty
 
@@ -31,7 +32,7 @@ void carom_balls_destroy(carom_balls *s) {
 }
 
 // ---- sweeps -------------------------------------------------------------------------------------------------------
-// Called by all threads of a team at once.
+// Called by all threads of a team at once, or by one that has no team: libgomp would ask the heap for one.
 
 static carom_balls_change sweep_once(carom_balls *s, float beta) {
   for (int parity = 0; parity < 2; parity++) {
@@ -79,7 +80,8 @@ static int run_sweeps(carom_balls *s, int most, double tolerance, double enough)
 static int sweep_all(carom_balls *s, const carom_qp_options *o) {
   double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
   int sweeps = 0;
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1 && s->block_count > 1)
+  if (s->threads == 1 || s->block_count == 1) return run_sweeps(s, o->max_iterations, tolerance, s->enough);
+#pragma omp parallel num_threads(s->threads)
   {
     int count = run_sweeps(s, o->max_iterations, tolerance, s->enough);
 #pragma omp master
@@ -98,8 +100,8 @@ static carom_balls_body swept_body(const carom_balls_twist *t) {
 }
 
 static void fill_bodies(carom_balls *s) {
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->ball_count; i++) s->bodies[i] = s->before[i] = swept_body(&s->twists[i]);
+  CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                     for (int i = 0; i < s->ball_count; i++) s->bodies[i] = s->before[i] = swept_body(&s->twists[i]));
   s->bodies[s->ball_count] = (carom_balls_body){0};
 }
 
@@ -111,12 +113,12 @@ static void cut_blocks(carom_balls *s, int farthest) {
 
 static void give_velocities(const carom_balls *s, carom_qp_solution *solution) {
   if (!solution->velocities || !solution->spins) return;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->problem->body_count; i++) {
-    bool ball = i < s->ball_count;
-    solution->velocities[i] = ball ? s->twists[i].v : s->problem->bodies[i].velocity;
-    solution->spins[i] = ball ? s->twists[i].w : s->problem->bodies[i].spin;
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int i = 0; i < s->problem->body_count; i++) {
+        bool ball = i < s->ball_count;
+        solution->velocities[i] = ball ? s->twists[i].v : s->problem->bodies[i].velocity;
+        solution->spins[i] = ball ? s->twists[i].w : s->problem->bodies[i].spin;
+      });
 }
 
 carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, const carom_qp_options *options,

@@ -1,19 +1,20 @@
 // What sweeps in single precision leave, made exact: impulses in their cones, velocities that follow from them, and
 // the residual of both.
+#include "base/threads.h"
 #include "contact/solve/balls.h"
 #include "contact/solve/qp.h"
 
 enum { LANES = CAROM_BALLS_LANES };
 
 void carom_balls_take_impulses(carom_balls *s) {
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->problem->contact_count; i++) {
-    const carom_balls_pack *p = &s->packs[s->links[i].lane / LANES];
-    const carom_qp_contact *c = &s->problem->contacts[i];
-    int l = s->links[i].lane % LANES;
-    carom_vec3 g = cm_vec3(p->g[0][l], p->g[1][l], p->g[2][l]);
-    s->impulses[i] = carom_qp_project_circular(g, c->normal, c->friction);
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int i = 0; i < s->problem->contact_count; i++) {
+        const carom_balls_pack *p = &s->packs[s->links[i].lane / LANES];
+        const carom_qp_contact *c = &s->problem->contacts[i];
+        int l = s->links[i].lane % LANES;
+        carom_vec3 g = cm_vec3(p->g[0][l], p->g[1][l], p->g[2][l]);
+        s->impulses[i] = carom_qp_project_circular(g, c->normal, c->friction);
+      });
 }
 
 // ---- velocities ---------------------------------------------------------------------------------------------------
@@ -38,16 +39,16 @@ static impulse_sum sum_of(const carom_balls *s, int ball) {
 }
 
 void carom_balls_set_velocities(carom_balls *s) {
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->ball_count; i++) {
-    const carom_qp_body *body = &s->problem->bodies[i];
-    double m = body->inverse_mass, k = body->inverse_inertia[0];
-    impulse_sum sum = sum_of(s, i);
-    s->twists[i] = (carom_balls_twist){.v = cm_axpy(body->velocity, m, sum.impulse),
-                                       .w = cm_axpy(body->spin, k, sum.moment),
-                                       .inverse_mass = m,
-                                       .inverse_inertia = k};
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int i = 0; i < s->ball_count; i++) {
+        const carom_qp_body *body = &s->problem->bodies[i];
+        double m = body->inverse_mass, k = body->inverse_inertia[0];
+        impulse_sum sum = sum_of(s, i);
+        s->twists[i] = (carom_balls_twist){.v = cm_axpy(body->velocity, m, sum.impulse),
+                                           .w = cm_axpy(body->spin, k, sum.moment),
+                                           .inverse_mass = m,
+                                           .inverse_inertia = k};
+      });
 }
 
 // ---- residual -----------------------------------------------------------------------------------------------------
@@ -77,10 +78,13 @@ static double contact_residual(const carom_balls *s, int i) {
 
 double carom_balls_residual(const carom_balls *s) {
   double worst = 0;
-#pragma omp parallel for num_threads(s->threads) schedule(static) reduction(max : worst) if (s->threads > 1)
-  for (int i = 0; i < s->problem->contact_count; i++) {
-    double e = contact_residual(s, i);
-    worst = e > worst ? e : worst;
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads,
+      schedule(static) reduction(max
+                                 : worst),
+      for (int i = 0; i < s->problem->contact_count; i++) {
+        double e = contact_residual(s, i);
+        worst = e > worst ? e : worst;
+      });
   return worst;
 }

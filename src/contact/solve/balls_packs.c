@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "contact/solve/balls.h"
 
 enum { LANES = CAROM_BALLS_LANES, COLORS = CAROM_BALLS_COLORS };
@@ -53,12 +54,12 @@ static bool room_for_packs(carom_balls *s) {
 enum { UNNUMBERED = -1 };
 
 static void find_ends(carom_balls *s) {
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->problem->contact_count; i++) {
-    const carom_qp_contact *c = &s->problem->contacts[i];
-    s->links[i].a = c->a;
-    s->links[i].b = c->b == CAROM_QP_WORLD ? s->ball_count : c->b < s->ball_count ? c->b : UNNUMBERED;
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int i = 0; i < s->problem->contact_count; i++) {
+        const carom_qp_contact *c = &s->problem->contacts[i];
+        s->links[i].a = c->a;
+        s->links[i].b = c->b == CAROM_QP_WORLD ? s->ball_count : c->b < s->ball_count ? c->b : UNNUMBERED;
+      });
 }
 
 // Where a body that does not move is touched, it is a body of its own that keeps its velocity.
@@ -116,14 +117,14 @@ static void color_block(carom_balls *s, int block, int count[COLORS + 1]) {
 
 // Packs of each colour, counted from the first of the block.
 static void color_contacts(carom_balls *s) {
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int k = 0; k < s->block_count; k++) {
-    int count[COLORS + 1] = {0}, *first = s->blocks[k].first_pack;
-    color_block(s, k, count);
-    first[0] = 0;
-    for (int c = 0; c < COLORS; c++) first[c + 1] = first[c] + (count[c] + LANES - 1) / LANES;
-    first[COLORS + 1] = first[COLORS] + count[COLORS];  // one to a pack
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int k = 0; k < s->block_count; k++) {
+        int count[COLORS + 1] = {0}, *first = s->blocks[k].first_pack;
+        color_block(s, k, count);
+        first[0] = 0;
+        for (int c = 0; c < COLORS; c++) first[c + 1] = first[c] + (count[c] + LANES - 1) / LANES;
+        first[COLORS + 1] = first[COLORS] + count[COLORS];  // one to a pack
+      });
   s->pack_count = 0;
   for (int k = 0; k < s->block_count; k++) {
     int *first = s->blocks[k].first_pack, own = first[COLORS + 1];
@@ -186,7 +187,6 @@ static void fill_block(carom_balls *s, int block) {
 carom_status carom_balls_pack_up(carom_balls *s, carom_error *error) {
   color_contacts(s);
   if (!room_for_packs(s)) return no_room(s, error);
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int k = 0; k < s->block_count; k++) fill_block(s, k);
+  CAROM_PARALLEL_FOR(s->threads, schedule(static), for (int k = 0; k < s->block_count; k++) fill_block(s, k));
   return CAROM_OK;
 }

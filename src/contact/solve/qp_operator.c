@@ -3,20 +3,21 @@
 #include <string.h>
 
 #include "base/simd.h"
+#include "base/threads.h"
 #include "contact/solve/qp.h"
 
 carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass, void *context) {
   int items = s->problem.contact_count + s->problem.row_count;
   int blocks = (items + CAROM_QP_BLOCK - 1) / CAROM_QP_BLOCK;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int b = 0; b < blocks; b++) {
-    int first = b * CAROM_QP_BLOCK, last = first + CAROM_QP_BLOCK < items ? first + CAROM_QP_BLOCK : items;
-    carom_qp_totals block = {0};
-    pass(context, first, last, &block);
-    double *partial = s->partial + 8 * (size_t)b;
-    memcpy(partial, block.sum, sizeof block.sum);
-    partial[6] = block.max;
-  }
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int b = 0; b < blocks; b++) {
+        int first = b * CAROM_QP_BLOCK, last = first + CAROM_QP_BLOCK < items ? first + CAROM_QP_BLOCK : items;
+        carom_qp_totals block = {0};
+        pass(context, first, last, &block);
+        double *partial = s->partial + 8 * (size_t)b;
+        memcpy(partial, block.sum, sizeof block.sum);
+        partial[6] = block.max;
+      });
   carom_qp_totals totals = {0};
   for (int b = 0; b < blocks; b++) {
     const double *partial = s->partial + 8 * (size_t)b;
@@ -44,9 +45,10 @@ static carom_vec3 generated_impulse(const carom_qp_system *s, int c, const doubl
 
 static const carom_vec3 *impulses_of(carom_qp_system *s, const double *x) {
   if (s->options.cone == CAROM_QP_CIRCULAR) return (const carom_vec3 *)x;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->problem.contact_count; i++)
-    s->impulse[i] = generated_impulse(s, i, x + (size_t)s->width * (size_t)i);
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int i = 0; i < s->problem.contact_count; i++) {
+        s->impulse[i] = generated_impulse(s, i, x + (size_t)s->width * (size_t)i);
+      });
   return s->impulse;
 }
 
@@ -98,8 +100,8 @@ static double read_row(const carom_qp_system *s, const double *V, int i) {
 
 static void read_all(const carom_qp_system *s, const double *V, double *y) {
   int contacts = s->problem.contact_count;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < contacts; i++) read_contact(s, V, i, y + (size_t)s->width * (size_t)i);
+  CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                     for (int i = 0; i < contacts; i++) read_contact(s, V, i, y + (size_t)s->width * (size_t)i));
   double *rows = y + (size_t)s->width * (size_t)contacts;
   for (int i = 0; i < s->problem.row_count; i++) rows[i] = read_row(s, V, i);
 }
@@ -107,8 +109,8 @@ static void read_all(const carom_qp_system *s, const double *V, double *y) {
 void carom_qp_apply(carom_qp_system *s, const double *x, double *Nx) {
   const carom_vec3 *f = impulses_of(s, x);
   const double *multipliers = x + (size_t)s->width * (size_t)s->problem.contact_count;
-#pragma omp parallel for num_threads(s->threads) schedule(static) if (s->threads > 1)
-  for (int i = 0; i < s->problem.body_count; i++) gather_body(s, f, multipliers, i);
+  CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                     for (int i = 0; i < s->problem.body_count; i++) gather_body(s, f, multipliers, i));
   read_all(s, s->change, Nx);
 }
 

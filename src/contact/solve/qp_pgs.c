@@ -78,16 +78,26 @@ static void carry_velocities(const carom_qp_system *s, const carom_qp_plan *plan
   }
 }
 
+// Called by every thread of a team, or by one that has none: libgomp would ask the heap for one.
+static int visit_groups(const carom_qp_system *s, const carom_qp_plan *plan, double beta) {
+  int shares = 0;
+  carry_velocities(s, plan, beta);
+  for (int g = 0; g < plan->groups; g++) shares += visit_group(s, plan, g, beta, plan->tallies + shares);
+  return shares;
+}
+
 static carom_qp_tally sweep(carom_qp_system *s, const carom_qp_plan *plan, double beta) {
   int used = 0;
   s->fresh = false;
-#pragma omp parallel num_threads(s->threads) if (s->threads > 1)
-  {
-    int shares = 0;
-    carry_velocities(s, plan, beta);
-    for (int g = 0; g < plan->groups; g++) shares += visit_group(s, plan, g, beta, plan->tallies + shares);
+  if (s->threads == 1) {
+    used = visit_groups(s, plan, beta);
+  } else {
+#pragma omp parallel num_threads(s->threads)
+    {
+      int shares = visit_groups(s, plan, beta);
 #pragma omp single
-    used = shares;
+      used = shares;
+    }
   }
   carom_qp_tally tally = {0};
   for (int i = 0; i < used; i++) {

@@ -4,6 +4,7 @@
 // contact, gamma.(u + u')/2 with u relative, and gamma.u_b more where the other surface is driven with u_b.
 #include <string.h>
 
+#include "base/threads.h"
 #include "step/cone/cone.h"
 
 // A step of a flow has thousands of contacts: only small scenes are told contact by contact. The stress of larger ones
@@ -16,12 +17,12 @@ enum { MOST_TOLD = 256 };
 static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   const carom_cone_bodies *b = &cone->bodies;
   carom_vec3 back = cm_scale(-cone->h, cone->model->gravity);
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->model->moving_count; i++) {
-    int body = b->mover[i];
-    carom_vec3 x = state->x[body];
-    b->middle[body] = b->touches[body] ? x : cm_axpy(x, 0.5 * cone->h, cm_add(b->free.v[body], back));
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < cone->model->moving_count; i++) {
+        int body = b->mover[i];
+        carom_vec3 x = state->x[body];
+        b->middle[body] = b->touches[body] ? x : cm_axpy(x, 0.5 * cone->h, cm_add(b->free.v[body], back));
+      });
   carom_ledger_weight(ledger, b->middle, cone->h);
 }
 
@@ -51,22 +52,25 @@ static void add_contact(const carom_cone *cone, const carom_state *state, int i,
   sum->moment = cm_add(sum->moment, cm_cross(cm_add(state->x[near->a], near->arm_a), g));
 }
 
-// In blocks, whose sums are added in order: the same for any number of threads.
-enum { BLOCK = 4096 };
+// In shares, whose sums are added in order: the same for any number of threads.
+enum { SHARES = 64 };
+
+static balance sum_of_share(const carom_cone *cone, const carom_state *state, int share) {
+  int count = cone->program.active_count, size = count / SHARES + 1;
+  balance sum = {0};
+  for (int i = share * size; i < (share + 1) * size && i < count; i++)
+    add_contact(cone, state, cone->program.active[i], &sum);
+  return sum;
+}
 
 static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
-  int count = cone->program.active_count, blocks = (count + BLOCK - 1) / BLOCK;
-#pragma omp parallel for ordered num_threads(cone->threads) schedule(static, 1) if (cone->threads > 1)
-  for (int b = 0; b < blocks; b++) {
-    balance sum = {0};
-    int last = (b + 1) * BLOCK < count ? (b + 1) * BLOCK : count;
-    for (int i = b * BLOCK; i < last; i++) add_contact(cone, state, cone->program.active[i], &sum);
-#pragma omp ordered
-    {
-      carom_ledger_loss(ledger, sum.normal_loss, sum.friction_loss);
-      carom_ledger_work(ledger, sum.work);
-      carom_ledger_outside(ledger, sum.impulse, sum.moment);
-    }
+  balance sums[SHARES];
+  CAROM_PARALLEL_FOR(cone->threads, schedule(static),
+                     for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
+  for (int k = 0; k < SHARES; k++) {
+    carom_ledger_loss(ledger, sums[k].normal_loss, sums[k].friction_loss);
+    carom_ledger_work(ledger, sums[k].work);
+    carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/threads.h"
 #include "contact/reach.h"
 
 enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6 };
@@ -27,12 +28,12 @@ static double path_of(const carom_cone *c, int body, carom_vec3 v, carom_vec3 w)
 
 static void look_ahead(carom_cone *c, const carom_state *state) {
   const carom_velocities *start = &c->bodies.start, *free = &c->bodies.free;
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = c->bodies.mover[i];
-    carom_vec3 v = cm_sub(free->v[body], start->v[body]), w = cm_sub(free->w[body], start->w[body]);
-    c->search.acceleration[body] = path_of(c, body, v, w) / (c->h * c->h);
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
+        int body = c->bodies.mover[i];
+        carom_vec3 v = cm_sub(free->v[body], start->v[body]), w = cm_sub(free->w[body], start->w[body]);
+        c->search.acceleration[body] = path_of(c, body, v, w) / (c->h * c->h);
+      });
   carom_moving moving = {start->v, start->w, c->search.acceleration, state->time, c->h};
   carom_reach(c->model, &moving, SPARE, c->search.reach);
 }
@@ -48,25 +49,33 @@ static void begin(carom_cone *c) {
 
 static double deepest(const carom_cone *c) {
   double worst = 0;
-#pragma omp parallel for num_threads(c->threads) schedule(static) reduction(max : worst) if (c->threads > 1)
-  for (int i = 0; i < c->search.near_count; i++)
-    worst = -c->search.near[i].gap > worst ? -c->search.near[i].gap : worst;
+  CAROM_PARALLEL_FOR(
+      c->threads,
+      schedule(static) reduction(max
+                                 : worst),
+      for (int i = 0; i < c->search.near_count; i++) {
+        double overlap = -c->search.near[i].gap;
+        worst = overlap > worst ? overlap : worst;
+      });
   return worst;
 }
 
 // Bodies that go farther than the search looked, because they were struck; their reach grows.
-static int outrun(carom_cone *c) {
+static bool outrun(carom_cone *c) {
   const carom_cone_bodies *b = &c->bodies;
-  int count = 0;
-#pragma omp parallel for num_threads(c->threads) schedule(static) reduction(+ : count) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = b->mover[i];
-    double path = path_of(c, body, b->after.v[body], b->after.w[body]);
-    if (path <= c->search.reach[body]) continue;
-    c->search.reach[body] = 1.25 * path;
-    count++;
-  }
-  return count;
+  int any = 0;
+  CAROM_PARALLEL_FOR(
+      c->threads,
+      schedule(static) reduction(max
+                                 : any),
+      for (int i = 0; i < c->model->moving_count; i++) {
+        int body = b->mover[i];
+        double path = path_of(c, body, b->after.v[body], b->after.w[body]);
+        if (path <= c->search.reach[body]) continue;
+        c->search.reach[body] = 1.25 * path;
+        any = 1;
+      });
+  return any;
 }
 
 // So nothing passes through anything, however fast it comes.
@@ -78,7 +87,7 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);
     if (k == 0 && status == CAROM_OK) c->outcome.overlap = deepest(c);
     if (status == CAROM_OK) status = carom_cone_solve(c, state, k == 0 || c->program.exacting, error);
-    if (status != CAROM_OK || outrun(c) == 0) return status;
+    if (status != CAROM_OK || !outrun(c)) return status;
     if ((status = carom_cone_note_forces(c, state, error)) != CAROM_OK) return status;
   }
   return CAROM_OK;

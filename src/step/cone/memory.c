@@ -1,6 +1,7 @@
 // What contacts carried a step ago: the first guess of the next solve.
 #include "contact/memory.h"
 
+#include "base/threads.h"
 #include "step/cone/cone.h"
 
 // A ball rolls on, and has one contact with each other thing: nothing is to be told apart by places on it.
@@ -24,13 +25,13 @@ carom_status carom_cone_note_forces(carom_cone *cone, const carom_state *state, 
   int count = p->active_count;
   carom_status status = carom_memory_reserve(m, count, error);
   if (status != CAROM_OK) return status;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < count; i++) {
-    const carom_near *n = &near[p->active[i]];
-    carom_vec3 force = cm_scale(1 / cone->h, p->impulses[p->active[i]]);
-    m->records[i] = (carom_memory_record){n->key, place_on_a(cone, state, n), force};
-    if (i == 0 || near[p->active[i - 1]].a != n->a) m->first[n->a] = i;
-    if (i + 1 == count || near[p->active[i + 1]].a != n->a) m->last[n->a] = i + 1;
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < count; i++) {
+        const carom_near *n = &near[p->active[i]];
+        carom_vec3 force = cm_scale(1 / cone->h, p->impulses[p->active[i]]);
+        m->records[i] = (carom_memory_record){n->key, place_on_a(cone, state, n), force};
+        if (i == 0 || near[p->active[i - 1]].a != n->a) m->first[n->a] = i;
+        if (i + 1 == count || near[p->active[i + 1]].a != n->a) m->last[n->a] = i + 1;
+      });
   return CAROM_OK;
 }

@@ -2,6 +2,7 @@
 //
 //   v_free = v + h (g + f / m)                  forces at the start of the step
 //   x'     = x + h v',  R' = R F(h, l')         and bodies that touch nothing fall on a parabola
+#include "base/threads.h"
 #include "model/model.h"
 #include "step/cone/cone.h"
 
@@ -40,13 +41,13 @@ static void kick_fields(carom_cone *c, carom_state *state, carom_ledger *ledger)
 
 static void set_velocities(const carom_cone *c, const carom_state *state, carom_velocities V) {
   const carom_cone_bodies *b = &c->bodies;
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = b->mover[i];
-    V.v[body] = cm_scale(b->constants.inverse_mass[body], state->p[body]);
-    V.w[body] = b->balls ? cm_scale(b->constants.over_scale[body], state->l[body])
-                         : carom_state_angular_velocity(c->model, state, body);
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
+        int body = b->mover[i];
+        V.v[body] = cm_scale(b->constants.inverse_mass[body], state->p[body]);
+        V.w[body] = b->balls ? cm_scale(b->constants.over_scale[body], state->l[body])
+                             : carom_state_angular_velocity(c->model, state, body);
+      });
 }
 
 // Driven bodies move evenly over the step.
@@ -65,11 +66,11 @@ void carom_cone_kick(carom_cone *c, carom_state *state, carom_ledger *ledger) {
   set_driven(c, state);
   set_velocities(c, state, b->start);
   if (c->fields.present) kick_fields(c, state, ledger);
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = b->mover[i];
-    state->p[body] = cm_axpy(state->p[body], c->h * b->constants.mass[body], c->model->gravity);
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
+        int body = b->mover[i];
+        state->p[body] = cm_axpy(state->p[body], c->h * b->constants.mass[body], c->model->gravity);
+      });
   set_velocities(c, state, b->free);
 }
 
@@ -78,16 +79,16 @@ void carom_cone_kick(carom_cone *c, carom_state *state, carom_ledger *ledger) {
 // Bodies that touch nothing keep their momenta to the last bit.
 void carom_cone_take_momenta(const carom_cone *c, carom_state *state) {
   const carom_cone_bodies *b = &c->bodies;
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = b->mover[i];
-    if (!b->touches[body]) continue;
-    const carom_body *def = &c->model->bodies[body];
-    carom_vec3 change = cm_sub(b->after.w[body], b->free.w[body]);
-    change = b->balls ? cm_scale(def->inertia.x, change) : carom_body_spin_momentum(def, state->q[body], change);
-    state->p[body] = cm_scale(b->constants.mass[body], b->after.v[body]);
-    state->l[body] = cm_add(state->l[body], change);
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
+        int body = b->mover[i];
+        if (!b->touches[body]) continue;
+        const carom_body *def = &c->model->bodies[body];
+        carom_vec3 change = cm_sub(b->after.w[body], b->free.w[body]);
+        change = b->balls ? cm_scale(def->inertia.x, change) : carom_body_spin_momentum(def, state->q[body], change);
+        state->p[body] = cm_scale(b->constants.mass[body], b->after.v[body]);
+        state->l[body] = cm_add(state->l[body], change);
+      });
 }
 
 static carom_status failed_turn(const carom_cone *c, const carom_state *state, int body, carom_error *error) {
@@ -105,18 +106,21 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
   carom_cone *c = stepper->work;
   carom_vec3 fall = cm_scale(-0.5 * c->h * c->h, c->model->gravity);
   int failed = -1;
-#pragma omp parallel for num_threads(c->threads) schedule(static) reduction(max : failed) if (c->threads > 1)
-  for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
-    carom_dmv_info info = {.failed = -1};
-    carom_dmv_drift(&c->bodies.constants, first, c->h, stepper->options.max_halvings, state, &info);
-    failed = info.failed > failed ? info.failed : failed;
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads,
+      schedule(static) reduction(max
+                                 : failed),
+      for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
+        carom_dmv_info info = {.failed = -1};
+        carom_dmv_drift(&c->bodies.constants, first, c->h, stepper->options.max_halvings, state, &info);
+        failed = info.failed > failed ? info.failed : failed;
+      });
   if (failed >= 0) return failed_turn(c, state, failed, error);
-#pragma omp parallel for num_threads(c->threads) schedule(static) if (c->threads > 1)
-  for (int i = 0; i < c->model->moving_count; i++) {
-    int body = c->bodies.mover[i];
-    if (!c->bodies.touches[body]) state->x[body] = cm_add(state->x[body], fall);
-  }
+  CAROM_PARALLEL_FOR(
+      c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
+        int body = c->bodies.mover[i];
+        if (!c->bodies.touches[body]) state->x[body] = cm_add(state->x[body], fall);
+      });
   carom_drives_place(c->model, state, end);
   return CAROM_OK;
 }

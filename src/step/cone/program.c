@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "step/cone/cone.h"
 
 enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
@@ -46,14 +47,14 @@ static double take_in_gap(const carom_cone *cone, const carom_near *near) {
 
 static void choose(carom_cone *cone, const carom_state *state, bool carry) {
   carom_cone_program *p = &cone->program;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->search.near_count; i++) {
-    const carom_near *near = &cone->search.near[i];
-    carom_vec3 impulse = carom_cone_recall(cone, state, near);
-    p->chosen[i] =
-        near->gap <= 0 || (carry && cm_norm2(impulse) > 0) || coming_gap(cone, near) <= take_in_gap(cone, near);
-    p->impulses[i] = p->chosen[i] ? impulse : cm_zero3();
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
+        const carom_near *near = &cone->search.near[i];
+        carom_vec3 impulse = carom_cone_recall(cone, state, near);
+        p->chosen[i] =
+            near->gap <= 0 || (carry && cm_norm2(impulse) > 0) || coming_gap(cone, near) <= take_in_gap(cone, near);
+        p->impulses[i] = p->chosen[i] ? impulse : cm_zero3();
+      });
 }
 
 // Several threads may note the same body.
@@ -71,8 +72,8 @@ static void list_active(carom_cone *cone, const carom_state *state) {
   for (int i = 0; i < cone->search.near_count; i++)
     if (p->chosen[i]) p->active[p->active_count++] = i;
   memset(cone->bodies.touches, 0, (size_t)cone->model->body_count * sizeof *cone->bodies.touches);
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < p->active_count; i++) note_touch(cone, &cone->search.near[p->active[i]]);
+  CAROM_PARALLEL_FOR(cone->threads, schedule(static),
+                     for (int i = 0; i < p->active_count; i++) note_touch(cone, &cone->search.near[p->active[i]]));
   carom_cone_joints_touch(cone, state);
 }
 
@@ -114,15 +115,15 @@ static void inverse_inertia(const carom_body *body, carom_quat q, double out[6])
 static void program_bodies(carom_cone *cone, const carom_state *state) {
   const carom_model *m = cone->model;
   const carom_velocities *free = &cone->bodies.free;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < m->moving_count; i++) {
-    int body = cone->bodies.mover[i];
-    carom_qp_body *b = &cone->program.bodies[cone->bodies.rank[body]];
-    b->inverse_mass = m->bodies[body].inverse_mass;
-    inverse_inertia(&m->bodies[body], state->q[body], b->inverse_inertia);
-    b->velocity = free->v[body];
-    b->spin = free->w[body];
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < m->moving_count; i++) {
+        int body = cone->bodies.mover[i];
+        carom_qp_body *b = &cone->program.bodies[cone->bodies.rank[body]];
+        b->inverse_mass = m->bodies[body].inverse_mass;
+        inverse_inertia(&m->bodies[body], state->q[body], b->inverse_inertia);
+        b->velocity = free->v[body];
+        b->spin = free->w[body];
+      });
   for (int i = 0; i < m->drive_count; i++) {
     int body = m->drives[i].body;
     cone->program.bodies[m->moving_count + i] = (carom_qp_body){.velocity = free->v[body], .spin = free->w[body]};
@@ -141,20 +142,21 @@ static carom_vec3 first_direction(const carom_near *near) {
 static void program_contacts(carom_cone *cone) {
   carom_cone_program *p = &cone->program;
   const int *rank = cone->bodies.rank;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < p->active_count; i++) {
-    int k = p->active[i];
-    const carom_near *near = &cone->search.near[k];
-    p->contacts[i] = (carom_qp_contact){.a = rank[near->a],
-                                        .b = near->b == CAROM_WORLD ? CAROM_QP_WORLD : rank[near->b],
-                                        .friction = near->friction,
-                                        .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
-                                        .normal = near->normal,
-                                        .tangent = first_direction(near),
-                                        .arm_a = near->arm_a,
-                                        .arm_b = near->arm_b};
-    p->solution[i] = p->impulses[k];
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < p->active_count; i++) {
+        int k = p->active[i];
+        const carom_near *near = &cone->search.near[k];
+        p->contacts[i] =
+            (carom_qp_contact){.a = rank[near->a],
+                               .b = near->b == CAROM_WORLD ? CAROM_QP_WORLD : rank[near->b],
+                               .friction = near->friction,
+                               .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
+                               .normal = near->normal,
+                               .tangent = first_direction(near),
+                               .arm_a = near->arm_a,
+                               .arm_b = near->arm_b};
+        p->solution[i] = p->impulses[k];
+      });
 }
 
 carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state, bool carry, carom_error *error) {
@@ -170,17 +172,14 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
 
 static void take_solution(carom_cone *cone) {
   carom_cone_program *p = &cone->program;
-#pragma omp parallel num_threads(cone->threads) if (cone->threads > 1)
-  {
-#pragma omp for schedule(static)
-    for (int i = 0; i < cone->model->moving_count; i++) {
-      int body = cone->bodies.mover[i], rank = cone->bodies.rank[body];
-      cone->bodies.after.v[body] = p->velocities[rank];
-      cone->bodies.after.w[body] = p->spins[rank];
-    }
-#pragma omp for schedule(static)
-    for (int i = 0; i < p->active_count; i++) p->impulses[p->active[i]] = p->solution[i];
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < cone->model->moving_count; i++) {
+        int body = cone->bodies.mover[i], rank = cone->bodies.rank[body];
+        cone->bodies.after.v[body] = p->velocities[rank];
+        cone->bodies.after.w[body] = p->spins[rank];
+      });
+  CAROM_PARALLEL_FOR(cone->threads, schedule(static),
+                     for (int i = 0; i < p->active_count; i++) p->impulses[p->active[i]] = p->solution[i]);
 }
 
 // Where the first sweeps left too deep an overlap, many more are allowed, the more the more often they were `doubled`.
@@ -235,19 +234,20 @@ static double check_gaps(carom_cone *cone, double slight, double *within, bool *
   bool *chosen = cone->program.chosen;
   double worst = 0, solved = 0;
   bool more = false;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(max              \
-                                                                               : worst, solved) \
-    reduction(||                                                                                \
-              : more) if (cone->threads > 1)
-  for (int i = 0; i < cone->search.near_count; i++) {
-    double overlap = -coming_gap(cone, &cone->search.near[i]);
-    worst = overlap > worst ? overlap : worst;
-    if (chosen[i]) {
-      solved = overlap > solved ? overlap : solved;
-    } else if (overlap > slight) {
-      chosen[i] = more = true;
-    }
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads,
+      schedule(static) reduction(max
+                                 : worst, solved) reduction(||
+                                                            : more),
+      for (int i = 0; i < cone->search.near_count; i++) {
+        double overlap = -coming_gap(cone, &cone->search.near[i]);
+        worst = overlap > worst ? overlap : worst;
+        if (chosen[i]) {
+          solved = overlap > solved ? overlap : solved;
+        } else if (overlap > slight) {
+          chosen[i] = more = true;
+        }
+      });
   *within = solved;
   *taken = more;
   return worst;

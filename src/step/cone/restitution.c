@@ -12,6 +12,7 @@
 // step made is known when it is solved, and where it is more than nought all rebounds are cut down until it is not.
 #include <math.h>
 
+#include "base/threads.h"
 #include "step/cone/cone.h"
 
 static const double SLOWEST = 2;     // impacts are faster than what weight adds in so many steps
@@ -30,14 +31,14 @@ void carom_cone_set_rebounds(carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double slowest = SLOWEST * cone->h * cm_norm(cone->model->gravity);
   if (!cone->program.exacting) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < cone->search.near_count; i++) {
-    const carom_near *near = &cone->search.near[i];
-    double start = cm_dot(near->normal, carom_near_velocity(near, &b->start));
-    double free = cm_dot(near->normal, carom_near_velocity(near, &b->free));
-    bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * free <= 0;
-    cone->program.rebound[i] = impact ? fmax(0, -(double)near->restitution * start + free - start) : 0;
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
+        const carom_near *near = &cone->search.near[i];
+        double start = cm_dot(near->normal, carom_near_velocity(near, &b->start));
+        double free = cm_dot(near->normal, carom_near_velocity(near, &b->free));
+        bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * free <= 0;
+        cone->program.rebound[i] = impact ? fmax(0, -(double)near->restitution * start + free - start) : 0;
+      });
 }
 
 // Twice the energy that the impacts made: gamma.(u + u') of each, and the height that bodies gained because they are

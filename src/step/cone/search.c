@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/threads.h"
 #include "step/cone/cone.h"
 
 static int up_axis(carom_vec3 g) {
@@ -11,11 +12,11 @@ static int up_axis(carom_vec3 g) {
 
 static void fill_balls(carom_cone *cone, const carom_state *state) {
   carom_grain_grid *grid = &cone->search.grid;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < grid->count; i++) {
-    int body = cone->bodies.mover[i];
-    grid->balls[i] = (carom_grain){state->x[body], cone->bodies.radius[body], cone->search.reach[body]};
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < grid->count; i++) {
+        int body = cone->bodies.mover[i];
+        grid->balls[i] = (carom_grain){state->x[body], cone->bodies.radius[body], cone->search.reach[body]};
+      });
 }
 
 static void touch_walls(const carom_cone *cone, const carom_state *state, int place, carom_near_list *list) {
@@ -43,36 +44,35 @@ static void pair_near(const carom_cone *cone, int place, int other, carom_near *
   near->arm_b = cm_scale(b->radius + 0.5 * near->gap, near->normal);
 }
 
-static int count_near(carom_cone *cone, const carom_state *state) {
+// Counts what is near each ball, and says where it begins; returns how many there are in all.
+static int count_near(carom_cone *cone, const carom_state *state, int *starts) {
   carom_cone_search *s = &cone->search;
   bool walls = cone->walls.part_count > 0 || cone->model->boundary_count > 0;
   int total = 0;
-#pragma omp parallel for num_threads(cone->threads) schedule(static) reduction(+ : total) if (cone->threads > 1)
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < s->grid.count; i++) {
+        carom_near_list counted = {0};
+        if (walls) touch_walls(cone, state, i, &counted);
+        s->wall_count[i] = counted.count;
+        cone->bodies.rank[cone->bodies.mover[s->grid.order[i]]] = i;
+      });
   for (int i = 0; i < s->grid.count; i++) {
-    carom_near_list counted = {0};
-    if (walls) touch_walls(cone, state, i, &counted);
-    s->wall_count[i] = counted.count;
-    cone->bodies.rank[cone->bodies.mover[s->grid.order[i]]] = i;
-    total += counted.count + s->grid.partner_count[i];
+    starts[i] = total;
+    total += s->wall_count[i] + s->grid.partner_count[i];
   }
   return total;
 }
 
-static void fill_near(carom_cone *cone, const carom_state *state) {
+static void fill_near(carom_cone *cone, const carom_state *state, const int *starts) {
   carom_cone_search *s = &cone->search;
   carom_grain_grid *grid = &s->grid;
-  int start = 0, *starts = grid->order_scratch;
-  for (int i = 0; i < grid->count; i++) {
-    starts[i] = start;
-    start += s->wall_count[i] + grid->partner_count[i];
-  }
-#pragma omp parallel for num_threads(cone->threads) schedule(static) if (cone->threads > 1)
-  for (int i = 0; i < grid->count; i++) {
-    carom_near_list list = {.near = s->near + starts[i], .room = s->wall_count[i]};
-    const int *partners = grid->partners + (size_t)i * (size_t)grid->slots;
-    if (list.room > 0) touch_walls(cone, state, i, &list);
-    for (int k = 0; k < grid->partner_count[i]; k++) pair_near(cone, i, partners[k], &list.near[list.room + k]);
-  }
+  CAROM_PARALLEL_FOR(
+      cone->threads, schedule(static), for (int i = 0; i < grid->count; i++) {
+        carom_near_list list = {.near = s->near + starts[i], .room = s->wall_count[i]};
+        const int *partners = grid->partners + (size_t)i * (size_t)grid->slots;
+        if (list.room > 0) touch_walls(cone, state, i, &list);
+        for (int k = 0; k < grid->partner_count[i]; k++) pair_near(cone, i, partners[k], &list.near[list.room + k]);
+      });
 }
 
 static carom_status search_balls(carom_cone *cone, const carom_state *state, carom_error *error) {
@@ -81,10 +81,11 @@ static carom_status search_balls(carom_cone *cone, const carom_state *state, car
   carom_grain_grid_sort(&s->grid, up_axis(cone->model->gravity), cone->threads);
   carom_status status = carom_grain_grid_pair(&s->grid, cone->threads, error);
   if (status != CAROM_OK) return status;
-  s->near_count = count_near(cone, state);
+  int *starts = s->grid.order_scratch;
+  s->near_count = count_near(cone, state, starts);
   if (!carom_reserve(&cone->allocator, (void **)&s->near, &s->near_capacity, s->near_count, sizeof *s->near))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", s->near_count);
-  fill_near(cone, state);
+  fill_near(cone, state, starts);
   return CAROM_OK;
 }
 
