@@ -5,7 +5,6 @@
 #define CAROM_SRC_CONTACT_SOLVE_SOLVER_H
 
 #include "base/tape.h"
-#include "carom/step.h"
 #include "contact/solve/newton.h"
 #include "contact/solve/pivot.h"
 
@@ -31,11 +30,12 @@ typedef struct carom_solver {
 
 // Who is asked, and for how much.
 typedef struct carom_solver_choice {
-  const char *name;          // "newton", "pgs" or "lemke"; null: newton, and lemke where that fails
-  double tolerance;          // residual over the largest velocity that counts as solved; 0: 1e-9
-  int iterations;            // the most; 0: the method's own
-  double still;              // parts in which no velocity is above this are left without impulses, m/s
-  carom_problem_sink *sink;  // shown the complementarity form first; may be null
+  const char *name;  // "newton", "pgs" or "lemke"; null: newton, and lemke where that fails
+  double tolerance;  // residual over the largest velocity that counts as solved; 0: 1e-9
+  int iterations;    // the most; 0: the method's own
+  double still;      // parts in which no velocity is above this are left without impulses, m/s
+  // Shown the complementarity form first; may be null.
+  void (*sink)(void *context, double time, const carom_lcp_problem *problem);
   void *sink_context;
   double time;  // for the sink
 } carom_solver_choice;
