@@ -103,8 +103,8 @@ static int format_conflict(const carom_conflict *c, char *text, size_t size) {
   char one[300], other[300];
   carom_allowed_format(&c->one.values, one, sizeof one);
   carom_allowed_format(&c->other.values, other, sizeof other);
-  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe(c->other.option)->name, other,
-                  carom_option_describe(c->one.option)->name, one, c->reason);
+  return snprintf(text, size, "'%s' (%s) with '%s' (%s): %s", carom_option_describe((int)c->other.option)->name, other,
+                  carom_option_describe((int)c->one.option)->name, one, c->reason);
 }
 
 int carom_integrator_conflict(int integrator, int index, char *text, size_t size) {
