@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/tape.h"
-#include "contact/projection.h"
+#include "model/joints.h"
 
 carom_status carom_contact_potential_create(const carom_model *model, const carom_allocator *allocator,
                                             carom_contact_potential **potential, carom_error *error) {
@@ -169,7 +169,7 @@ static carom_potential_contact contact_of(const carom_contact_potential *p, int 
 
 static carom_status evaluate_pair(carom_contact_potential *p, int pair, const carom_state *state, carom_error *error) {
   const carom_part_pair *parts = &p->pairs->pairs[pair];
-  if (carom_contact_is_void(p->model, state, parts->body_a, parts->body_b)) return CAROM_OK;
+  if (carom_joints_hold(p->model, state, parts->body_a, parts->body_b)) return CAROM_OK;
   carom_placed a = carom_contacts_place(p->pairs, parts->part_a, state->x, state->q);
   carom_placed b = carom_contacts_place(p->pairs, parts->part_b, state->x, state->q);
   carom_ssh_result r;

@@ -7,8 +7,8 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_QP_INTERIOR_H
 #define CAROM_SRC_CONTACT_SOLVE_QP_INTERIOR_H
 
-#include "math/sparse.h"
 #include "contact/solve/qp.h"
+#include "math/sparse.h"
 
 typedef enum carom_qp_cone_kind {
   CAROM_QP_SKIPPED,  // cannot move
