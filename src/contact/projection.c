@@ -13,7 +13,7 @@ enum {
                          // inexact solutions of large groups add up
 };
 static const double SETTLED = 1e3;  // how small the last change must be, in tolerances
-static const double VISIBLE = 1e4;  // overlap that is worth many programs, in tolerances
+static const double VISIBLE = 1e2;  // overlap that is worth many programs, in tolerances
 static const double BUFFER = 3;     // d_b over the deepest overlap (Johnson 2012, 3.5.3)
 
 carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *gathering, carom_groups *groups,
