@@ -1,4 +1,4 @@
-/// carom/qp.h: contact impulses as a convex quadratic program over friction cones.
+/// carom/qp.h: the contact problem of rigid bodies, and its solvers.
 ///
 /// Bodies with free velocities v_free (after gravity and other forces, before contact) touch at contacts. The impulses
 /// gamma minimise
@@ -13,6 +13,9 @@
 ///
 /// Velocities are unique; impulses need not be. Rows with free or boxed multipliers (joints, motors, limits) may stand
 /// in the same program. N is never formed: it is applied through the bodies.
+///
+/// In the program a contact that slides also parts, at mu times its slip: the price of convexity. Coulomb's law, which
+/// has no such price and no such guarantee, may be asked for instead (CAROM_QP_COULOMB).
 ///
 /// Conventions: SI units, world frame. A contact's impulse is a world vector that acts on body a at +, on body b at -;
 /// the normal points from b to a. Every method stops by the same residual and reports the same figures, recomputed from
@@ -88,6 +91,7 @@ typedef enum carom_qp_method {
   CAROM_QP_INTERIOR,  ///< "interior": primal-dual interior point on the bodies' matrix, factored; tight tolerances
   CAROM_QP_BLMVM,     ///< "tao-blmvm": limited-memory quasi-Newton of PETSc/TAO, generators only, over MPI
   CAROM_QP_TRON,      ///< "tao-tron": trust-region Newton of PETSc/TAO, generators only, over MPI
+  CAROM_QP_NEWTON,    ///< "newton": Newton's method on Coulomb's law, dense; for up to some dozens of bodies
   CAROM_QP_METHOD_COUNT  ///< how many there are
 } carom_qp_method;
 
@@ -97,14 +101,23 @@ typedef enum carom_qp_cone {
   CAROM_QP_GENERATORS,  ///< gamma = sum of beta_s (n + mu d_s), beta_s >= 0, s = 1..p
 } carom_qp_cone;
 
+/// With w = u + bias n, u the relative velocity after the impulse:
+typedef enum carom_qp_law {
+  CAROM_QP_CONVEX,   ///< gamma in K, w in K*, gamma . w = 0: the program above, which every method but "newton" takes
+  CAROM_QP_COULOMB,  ///< 0 <= gamma_n, 0 <= w_n, gamma_n w_n = 0, and in the disc |gamma_t| <= mu gamma_n the gamma_t
+                     ///< that takes most energy out of u_t. Circular; for "pgs" and "newton". Need not have a solution
+} carom_qp_law;
+
 /// Begin with carom_qp_default_options(); the solver never writes here.
 typedef struct carom_qp_options {
   carom_qp_method method;  ///< default CAROM_QP_PGS
+  carom_qp_law law;        ///< default convex
   carom_qp_cone cone;      ///< default circular
   int generators;          ///< p, 3 to 64; default 3 as published
   int max_iterations;      ///< sweeps, gradient or Newton steps; 0 (default) lets the method choose
   double tolerance;        ///< on the residual over velocity_scale; default 1e-6. 0 runs to max_iterations
-  double gap_tolerance;    ///< on the relative duality gap as well; default 0: not asked for
+  double acceptable;       ///< likewise: with no more than this, "newton" stops once progress is slow; default 0
+  double gap_tolerance;    ///< on the relative duality gap as well (convex law); default 0: not asked for
   double velocity_scale;   ///< m/s; 0 (default): the residual of zero impulses. 1 makes the tolerance absolute, in m/s
   bool warm_start;         ///< take the incoming impulses and multipliers as the first guess; default false
   int threads;             ///< default 1; 0 means one per processor
@@ -118,6 +131,8 @@ CAROM_API const char *carom_qp_method_name(carom_qp_method method);
 CAROM_API bool carom_qp_method_by_name(const char *name, carom_qp_method *method);
 /// Whether this build has it: the TAO methods need PETSc.
 CAROM_API bool carom_qp_method_available(carom_qp_method method);
+/// Whether the method solves problems of that law.
+CAROM_API bool carom_qp_method_takes(carom_qp_method method, carom_qp_law law);
 
 /// Rank and number of ranks of a program started by mpirun (0 and 1 otherwise), for the TAO methods: all ranks must
 /// hold the same problem and solve together, and all receive the same answer. Starts MPI and PETSc if need be; they
@@ -142,11 +157,13 @@ typedef struct carom_qp_info {
   carom_qp_outcome outcome;  ///< how it ended
   int iterations;            ///< in the unit of the method
   int products;              ///< products with N (a sweep counts as one)
-  double residual;        ///< max over contacts and rows of rho |gamma - P_K(gamma - w / rho)|, m/s; rho = tr(N_cc)/3
+  double residual;        ///< max over contacts and rows of rho |gamma - P_K(gamma - w / rho)|, m/s; rho = tr(N_cc)/3.
+                          ///< Coulomb: the most that solving one contact's normal or its tangents anew would change
   double velocity_scale;  ///< what the tolerance was multiplied with, m/s
   double infeasibility;   ///< the least shift of the normal rows (and rows) that makes v feasible, m/s
-  double primal, dual;    ///< objectives of v and gamma, J: primal >= optimum >= dual when v is feasible
-  double gap;             ///< sum over contacts of gamma . (w + shift), J: duality gap after that shift; >= 0
+  double primal, dual;    ///< objectives of v and gamma, J: primal >= optimum >= dual when v is feasible. Coulomb: 0
+  double gap;             ///< sum over contacts of gamma . (w + shift), J: duality gap after that shift; >= 0. Coulomb:
+                          ///< of gamma_n (w_n + shift)
   double relative_gap;    ///< gap / max(|primal|, |dual|); 0 when both vanish
   int colors;             ///< of the Gauss-Seidel sweep; 0 for other methods
   double setup_seconds, solve_seconds;  ///< by the clock

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/solve/qp.h"
 
 enum {
   MAX_PROGRAMS = 12,
@@ -12,16 +13,16 @@ enum {
                          // inexact solutions of large groups add up
 };
 static const double SETTLED = 1e3;  // how small the last change must be, in tolerances
-static const double VISIBLE = 1e4;  // overlap that is worth many programs, in tolerances
+static const double VISIBLE = 1e2;  // overlap that is worth many programs, in tolerances
 static const double BUFFER = 3;     // d_b over the deepest overlap (Johnson 2012, 3.5.3)
 
-carom_status carom_projection_create(const carom_model *model, carom_contacts *contacts, carom_sweeps *sweeps,
-                                     const carom_allocator *allocator, carom_projection **projection,
-                                     carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
+carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *gathering, carom_groups *groups,
+                                     carom_projection **projection, carom_error *error) {
+  const carom_model *model = contacts->model;
+  carom_allocator a = contacts->allocator;
   carom_projection *p = CAROM_NEW(&a, carom_projection, 1);
   if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the projection");
-  *p = (carom_projection){.contacts = contacts, .sweeps = sweeps, .allocator = a};
+  *p = (carom_projection){.contacts = contacts, .gathering = gathering, .groups = groups, .allocator = a};
   p->x_start = CAROM_NEW(&a, carom_vec3, model->body_count);
   p->q_start = CAROM_NEW(&a, carom_quat, model->body_count);
   p->d = CAROM_NEW(&a, carom_vec3, model->body_count);
@@ -44,23 +45,6 @@ void carom_projection_destroy(carom_projection *p) {
   carom_release(&a, p->r);
   carom_release(&a, p->limits);
   carom_release(&a, p);
-}
-
-static carom_mat3 world_inverse_inertia(const carom_body *body, carom_quat q) {
-  carom_mat3 R = cm_rotation(q), S = R;
-  carom_vec3 i = body->inverse_inertia;
-  for (int k = 0; k < 3; k++) {
-    S.m[k][0] *= i.x;
-    S.m[k][1] *= i.y;
-    S.m[k][2] *= i.z;
-  }
-  return cm_mmul(S, cm_transpose(R));
-}
-
-void carom_sweeps_place(carom_sweeps *sweeps, const carom_model *model, const carom_quat *q) {
-  for (int i = 0; i < model->body_count; i++)
-    sweeps->bodies[i] = (carom_sweep_body){.inverse_mass = model->bodies[i].inverse_mass,
-                                           .inverse_inertia = world_inverse_inertia(&model->bodies[i], q[i])};
 }
 
 static double furthest_beyond_limits(const carom_projection *p, const carom_state *state) {
@@ -90,73 +74,84 @@ static double deepest_of_pairs(carom_contacts *set, const carom_state *state, ca
   return overlap;
 }
 
-static double moved_along(const carom_projection *p, int a, int b, const carom_sweep_row *row) {
-  const carom_vec3 zero = cm_zero3();
-  int count = p->contacts->model->body_count;  // beyond it is the world
-  carom_vec3 da = a < count ? p->d[a] : zero, ra = a < count ? p->r[a] : zero;
-  carom_vec3 db = b < count ? p->d[b] : zero, rb = b < count ? p->r[b] : zero;
-  return cm_dot(row->d, cm_sub(da, db)) + cm_dot(row->ra, ra) - cm_dot(row->rb, rb);
+// ---- one program --------------------------------------------------------------------------------------------------
+// The linearised gap at a total displacement D is gap + J (D - D_now) >= 0.
+
+static carom_status add_contacts(carom_projection *p, const carom_state *state, const carom_contact *contacts,
+                                 int count, carom_error *error) {
+  for (int i = 0; i < count; i++) {
+    if (carom_joints_hold(p->contacts->model, state, contacts[i].body_a, contacts[i].body_b)) continue;
+    carom_qp_contact *c = carom_gathering_add_contact(p->gathering, &contacts[i], state->x);
+    if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
+    c->friction = 0;
+    c->bias = contacts[i].gap - cm_dot(c->normal, carom_qp_slip(c, p->d, p->r));
+  }
+  return CAROM_OK;
 }
 
 static carom_status add_limits(carom_projection *p, const carom_state *state, double buffer, carom_error *error) {
   int count = carom_joints_limits(p->contacts->model, state, buffer, p->limits);
   for (int i = 0; i < count; i++) {
-    carom_sweep_contact *row = carom_sweeps_add_joint_limit(p->sweeps, p->contacts->model, &p->limits[i]);
+    carom_qp_row *row = carom_gathering_add_limit(p->gathering, p->limits, i);
     if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d limits of joints", count);
-    row->target = moved_along(p, row->a, row->b, &row->row[0]) - p->limits[i].gap;
+    row->bias = p->limits[i].gap - carom_qp_rate(row, p->d, p->r);
   }
   return CAROM_OK;
 }
 
-// The linearised gap at a total displacement D is gap + J (D - D_now) >= 0.
-static carom_status linearise(carom_projection *p, const carom_state *state, const carom_contact *contacts, int count,
-                              double buffer, carom_error *error) {
-  carom_sweeps *s = p->sweeps;
-  const carom_vec3 *x = state->x;
-  carom_sweeps_clear(s);
-  for (int i = 0; i < count; i++) {
-    const carom_contact *c = &contacts[i];
-    if (carom_joints_hold(p->contacts->model, state, c->body_a, c->body_b)) continue;
-    carom_vec3 point = cm_lerp(c->point_a, c->point_b, 0.5);
-    carom_sweep_contact *row = carom_sweeps_add(s, c->body_a, c->body_b, c->normal, point, x[c->body_a], x[c->body_b]);
-    if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
-    row->target = moved_along(p, row->a, row->b, &row->row[0]) - c->gap;
-  }
-  carom_status status = add_limits(p, state, buffer, error);
-  if (status == CAROM_OK) status = carom_sweeps_add_joints(s, p->contacts->model, state, true, error);
-  if (status != CAROM_OK) return status;
-  for (int i = 0; i < s->joint_count; i++)
-    s->joints[i].target += moved_along(p, s->joints[i].a, s->joints[i].b, &s->joints[i].row);
-  return carom_sweeps_group(s, error);
+static carom_status add_joints(carom_projection *p, const carom_state *state, carom_error *error) {
+  int first = p->gathering->row_count;
+  carom_status status = carom_gathering_add_joints(p->gathering, state, true, error);
+  for (int i = first; i < p->gathering->row_count; i++)
+    p->gathering->rows[i].bias -= carom_qp_rate(&p->gathering->rows[i], p->d, p->r);
+  return status;
 }
 
 // Groups in which nothing overlaps and nothing was moved stay where they are.
-static void skip_idle_groups(carom_projection *p, double tolerance) {
-  carom_sweeps *s = p->sweeps;
-  for (int g = 0; g < s->group_count; g++) {
-    bool idle = true;
-    for (int i = s->groups[g].first; i < s->groups[g].first + s->groups[g].count && idle; i++)
-      idle = s->contacts[i].target <= tolerance;
-    s->groups[g].skip = idle;
+static bool is_idle(const carom_group *g, double tolerance) {
+  for (int i = 0; i < g->problem.contact_count; i++)
+    if (-g->contacts[i].bias > tolerance) return false;
+  for (int i = 0; i < g->problem.row_count; i++) {
+    const carom_qp_row *row = &g->problem.rows[i];
+    if (row->lower == 0 && -row->bias > tolerance) return false;
   }
+  return true;
 }
 
 // Returns the largest change since the program before.
-static double take_displacements(carom_projection *p, carom_vec3 *x, carom_quat *q) {
-  const carom_sweeps *s = p->sweeps;
+static double take_displacements(carom_projection *p, carom_state *state) {
+  const carom_groups *g = p->groups;
   double change = 0;
   for (int b = 0; b < p->contacts->model->body_count; b++) {
-    int g = s->group_of_body[b];
-    if (g < 0 || s->groups[g].skip || s->bodies[b].inverse_mass == 0) continue;
-    double radius = p->contacts->model->bodies[b].bounding_radius;
-    change = fmax(change, cm_norm(cm_sub(p->d[b], s->bodies[b].v)) + radius * cm_norm(cm_sub(p->r[b], s->bodies[b].w)));
-    p->d[b] = s->bodies[b].v;
-    p->r[b] = s->bodies[b].w;
-    x[b] = cm_add(p->x_start[b], p->d[b]);
-    q[b] = cm_qunit(cm_qmul(cm_exp(p->r[b]), p->q_start[b]));
+    const carom_body *body = &p->contacts->model->bodies[b];
+    if (body->fixed || g->of_body[b] < 0 || g->groups[g->of_body[b]].state == CAROM_GROUP_IDLE) continue;
+    carom_vec3 d = p->gathering->solution.velocities[b], r = p->gathering->solution.spins[b];
+    change = fmax(change, cm_norm(cm_sub(p->d[b], d)) + body->bounding_radius * cm_norm(cm_sub(p->r[b], r)));
+    p->d[b] = d;
+    p->r[b] = r;
+    state->x[b] = cm_add(p->x_start[b], d);
+    state->q[b] = cm_qunit(cm_qmul(cm_exp(r), p->q_start[b]));
   }
   return change;
 }
+
+static carom_status solve_program(carom_projection *p, carom_state *state, double tolerance, double *change,
+                                  carom_error *error) {
+  carom_qp_problem problem = carom_gathering_problem(p->gathering);
+  carom_groups_options options = {
+      .tolerance = 1e-12, .floor = 0.1 * tolerance, .acceptable = 1e-6, .max_sweeps = 300, .max_updates = 1e5};
+  carom_status status = carom_groups_split(p->groups, &problem, &p->gathering->solution, error);
+  if (status != CAROM_OK) return status;
+  for (int i = 0; i < p->groups->count; i++)
+    if (is_idle(&p->groups->groups[i], tolerance)) p->groups->groups[i].state = CAROM_GROUP_IDLE;
+  status = carom_groups_solve(p->groups, &options, error);
+  if (status != CAROM_OK) return status;
+  carom_groups_join(p->groups, &p->gathering->solution);
+  *change = take_displacements(p, state);
+  return CAROM_OK;
+}
+
+// ---- the projection -----------------------------------------------------------------------------------------------
 
 static void start_from(carom_projection *p, const carom_vec3 *x, const carom_quat *q) {
   size_t n = (size_t)p->contacts->model->body_count;
@@ -166,24 +161,28 @@ static void start_from(carom_projection *p, const carom_vec3 *x, const carom_qua
   memset(p->r, 0, n * sizeof *p->r);
 }
 
-static carom_status solve_program(carom_projection *p, carom_state *state, const carom_contact *contacts, int count,
-                                  double buffer, double tolerance, int threads, double *change, carom_error *error) {
-  carom_sweeps_place(p->sweeps, p->contacts->model, state->q);
-  carom_status status = linearise(p, state, contacts, count, buffer, error);
+// Contacts at the present configuration, those near enough to meet included, and the deepest overlap.
+static carom_status look(carom_projection *p, const carom_state *state, double buffer, double *overlap,
+                         carom_error *error) {
+  const carom_contact *contacts;
+  int count;
+  carom_contact_query query = {.detail = CAROM_CONTACT_POLYGON, .reach = buffer, .slop = buffer};
+  carom_status status = carom_contacts_find(p->contacts, state, &query, &contacts, &count, error);
   if (status != CAROM_OK) return status;
-  skip_idle_groups(p, tolerance);
-  carom_sweep_options options = {.tolerance = 1e-12,
-                                 .floor = 0.1 * tolerance,
-                                 .acceptable = 1e-6,
-                                 .max_sweeps = 300,
-                                 .max_updates = 1e5,
-                                 .threads = threads};
-  carom_sweeps_solve(p->sweeps, &options);
-  *change = take_displacements(p, state->x, state->q);
+  *overlap = deepest(p, state, contacts, count);
   return CAROM_OK;
 }
 
-carom_status carom_projection_run(carom_projection *p, carom_state *state, double tolerance, int threads,
+// Gaps of the contacts that were looked at last, linearised.
+static carom_status linearise(carom_projection *p, const carom_state *state, double buffer, carom_error *error) {
+  carom_gathering_begin(p->gathering, state->q);
+  carom_status status = add_contacts(p, state, p->contacts->contacts, p->contacts->contact_count, error);
+  if (status == CAROM_OK) status = add_limits(p, state, buffer, error);
+  if (status == CAROM_OK) status = add_joints(p, state, error);
+  return status;
+}
+
+carom_status carom_projection_run(carom_projection *p, carom_state *state, double tolerance,
                                   carom_projection_info *info, carom_error *error) {
   carom_status status = CAROM_OK;
   *info = (carom_projection_info){0};
@@ -195,18 +194,15 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
   double buffer = BUFFER * info->overlap_before, change = INFINITY;
   start_from(p, state->x, state->q);
   for (;;) {
-    const carom_contact *contacts;
-    int count;
-    status = carom_contacts_find(p->contacts, state, &(carom_contact_query){CAROM_CONTACT_POLYGON, buffer, buffer},
-                                 &contacts, &count, error);
+    status = look(p, state, buffer, &info->overlap, error);
     if (status != CAROM_OK) return status;
-    info->overlap = deepest(p, state, contacts, count);
     // A corner swings on an arc: after one program it may hang above the other body instead of touching it.
     bool settled = info->overlap <= tolerance && change <= SETTLED * tolerance;
     int most = info->overlap > VISIBLE * tolerance ? MOST_PROGRAMS : MAX_PROGRAMS;
     if (settled || info->iterations >= most) return CAROM_OK;
     if (info->iterations++ >= CLOSEST_PROGRAMS) start_from(p, state->x, state->q);
-    status = solve_program(p, state, contacts, count, buffer, tolerance, threads, &change, error);
+    status = linearise(p, state, buffer, error);
+    if (status == CAROM_OK) status = solve_program(p, state, tolerance, &change, error);
     if (status != CAROM_OK) return status;
   }
 }

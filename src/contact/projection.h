@@ -4,21 +4,21 @@
 //     min 1/2 (q - q~)' M (q - q~)   with   gap_i(q) >= 0,
 //
 // by sequential quadratic programming: gaps of the contact polygons are linearised in the bodies' translations and
-// rotations, the program is solved by sweeps (projection_solver.h), gaps are measured anew. Bodies that are nearer to
+// rotations, the program is solved group by group (groups.h), gaps are measured anew. Bodies that are nearer to
 // each other than the buffer d_b, three times the deepest overlap, form a collision group and are kept apart as well.
 // Limits of joints are gaps like the others (m or rad).
 #ifndef CAROM_SRC_CONTACT_PROJECTION_H
 #define CAROM_SRC_CONTACT_PROJECTION_H
 
 #include "carom/mechanics.h"
-#include "contact/pairs.h"
-#include "contact/solve/sweeps.h"
-#include "model/joints.h"
+#include "contact/gathering.h"
+#include "contact/groups.h"
 
 typedef struct carom_projection {
-  carom_contacts *contacts;  // borrowed
-  carom_sweeps *sweeps;      // borrowed
-  carom_vec3 *x_start;       // (body_count) q~
+  carom_contacts *contacts;  // borrowed, as are the next two
+  carom_gathering *gathering;
+  carom_groups *groups;
+  carom_vec3 *x_start;  // (body_count) q~
   carom_quat *q_start;
   carom_joint_limit *limits;  // (carom_joints_limit_capacity)
   carom_vec3 *d, *r;          // (body_count) displacement and rotation vector so far
@@ -31,27 +31,14 @@ typedef struct carom_projection_info {
   double overlap;         // left over, m
 } carom_projection_info;
 
-carom_status carom_projection_create(const carom_model *model, carom_contacts *contacts, carom_sweeps *sweeps,
-                                     const carom_allocator *allocator, carom_projection **projection,
-                                     carom_error *error);
+carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *gathering, carom_groups *groups,
+                                     carom_projection **projection, carom_error *error);
 void carom_projection_destroy(carom_projection *projection);  // null is fine
 
 // Projects the state's x and q; joints hold on the way. The candidate pairs of the contacts must be up to date with
 // room for the motion. `tolerance` (m) is the overlap that may stay. Allocates only when there are more contacts than
 // ever before.
-carom_status carom_projection_run(carom_projection *projection, carom_state *state, double tolerance, int threads,
+carom_status carom_projection_run(carom_projection *projection, carom_state *state, double tolerance,
                                   carom_projection_info *info, carom_error *error);
-
-// Fills inverse masses and inertias of the solver's bodies at a configuration; velocities are set to zero.
-void carom_sweeps_place(carom_sweeps *sweeps, const carom_model *model, const carom_quat *q);
-
-// ---- projection_joints.c
-// Adds the rows of all acting joints: for velocities (what motors prescribe is the target), or for positions (the rows
-// bring the joints' residuals to zero). The solver has one body more than the model, the world.
-carom_status carom_sweeps_add_joints(carom_sweeps *s, const carom_model *model, const carom_state *state,
-                                     bool positions, carom_error *error);
-// Adds the one-sided row of a limit; null when out of memory.
-carom_sweep_contact *carom_sweeps_add_joint_limit(carom_sweeps *s, const carom_model *model,
-                                                  const carom_joint_limit *limit);
 
 #endif

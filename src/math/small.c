@@ -1,12 +1,13 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/simd.h"
 #include "math/dense.h"
 
 static double largest_entry(int n, const double *A, int lda) {
   double largest = 0;
   for (int j = 0; j < n; j++)
-    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(A[i + j * lda]));
+    for (int i = 0; i < n; i++) largest = fabs(A[i + j * lda]) > largest ? fabs(A[i + j * lda]) : largest;
   return largest;
 }
 
@@ -18,18 +19,36 @@ static void swap_rows(int n, double *A, int lda, int i, int k) {
   }
 }
 
-carom_status carom_small_lu(int n, double *A, int lda, int *pivot) {
+static int last_nonzero(const double *column, int from, int n) {
+  int last = from;
+  for (int i = from + 1; i < n; i++)
+    if (column[i] != 0) last = i;
+  return last;
+}
+
+static int largest_below(const double *column, int from, int n) {
+  int p = from;
+  for (int i = from + 1; i < n; i++)
+    if (fabs(column[i]) > fabs(column[p])) p = i;
+  return p;
+}
+
+// Zeros below the pivots and to the right of them are passed over: matrices of chains and stacks are banded.
+CAROM_SIMD_CLONES carom_status carom_small_lu(int n, double *A, int lda, int *pivot) {
   double tiny = DBL_EPSILON * largest_entry(n, A, lda);
   for (int k = 0; k < n; k++) {
-    int p = k;
-    for (int i = k + 1; i < n; i++)
-      if (fabs(A[i + k * lda]) > fabs(A[p + k * lda])) p = i;
-    if (!(fabs(A[p + k * lda]) > tiny)) return CAROM_ERR_SINGULAR;
+    double *column = A + k * lda;
+    int p = largest_below(column, k, n);
+    if (!(fabs(column[p]) > tiny)) return CAROM_ERR_SINGULAR;
     pivot[k] = p;
     swap_rows(n, A, lda, k, p);
-    for (int i = k + 1; i < n; i++) A[i + k * lda] /= A[k + k * lda];
-    for (int j = k + 1; j < n; j++)
-      for (int i = k + 1; i < n; i++) A[i + j * lda] -= A[i + k * lda] * A[k + j * lda];
+    int last = last_nonzero(column, k, n);
+    for (int i = k + 1; i <= last; i++) column[i] /= column[k];
+    for (int j = k + 1; j < n; j++) {
+      double *other = A + j * lda, factor = other[k];
+      if (factor == 0) continue;
+      for (int i = k + 1; i <= last; i++) other[i] -= column[i] * factor;
+    }
   }
   return CAROM_OK;
 }

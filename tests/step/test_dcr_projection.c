@@ -1,26 +1,29 @@
-// The parts of `dcr`: the closest-point projection and the contact solver, each against what defines its answer.
+// The closest-point projection of `dcr`, against what defines its answer.
 #include "contact/projection.h"
 #include "test_dcr.h"
 
 typedef struct parts {
   carom_contacts *contacts;
-  carom_sweeps *sweeps;
+  carom_gathering *gathering;
+  carom_groups *groups;
   carom_projection *projection;
 } parts;
 
 static parts make_parts(const world *w) {
   parts p = {0};
   if (carom_contacts_create(w->model, NULL, &p.contacts, NULL) != CAROM_OK ||
-      carom_sweeps_create(w->model->body_count + 1, NULL, &p.sweeps, NULL) != CAROM_OK ||
-      carom_projection_create(w->model, p.contacts, p.sweeps, NULL, &p.projection, NULL) != CAROM_OK ||
-      carom_contacts_update(p.contacts, w->state, NULL, NULL) != CAROM_OK)
+      carom_gathering_create(w->model, NULL, &p.gathering, NULL) != CAROM_OK ||
+      carom_groups_create(w->model->body_count, 1, NULL, &p.groups, NULL) != CAROM_OK ||
+      carom_projection_create(p.contacts, p.gathering, p.groups, &p.projection, NULL) != CAROM_OK ||
+      carom_contacts_update(p.contacts, w->state->x, w->state->q, NULL, NULL) != CAROM_OK)
     abort();
   return p;
 }
 
 static void free_parts(parts *p) {
   carom_projection_destroy(p->projection);
-  carom_sweeps_destroy(p->sweeps);
+  carom_groups_destroy(p->groups);
+  carom_gathering_destroy(p->gathering);
   carom_contacts_destroy(p->contacts);
 }
 
@@ -35,7 +38,7 @@ TEST(flat_cubes_share_the_way_by_mass) {
   world w = finish_world(b);
   parts p = make_parts(&w);
   carom_projection_info info;
-  REQUIRE(carom_projection_run(p.projection, w.state, 1e-13, 1, &info, NULL) == CAROM_OK);
+  REQUIRE(carom_projection_run(p.projection, w.state, 1e-13, &info, NULL) == CAROM_OK);
   CHECK_NEAR(info.overlap_before, 0.01, 1e-12);
   CHECK_AT_MOST(info.overlap, 1e-12);
   CHECK_NEAR(w.state->x[0].x, -0.0075, 1e-10);
@@ -66,7 +69,7 @@ TEST(corner_is_lifted_along_the_gradient) {
     carom_vec3 x = w.state->x[1];
     carom_quat q = w.state->q[1];
     carom_projection_info info;
-    REQUIRE(carom_projection_run(p.projection, w.state, 1e-12, 1, &info, NULL) == CAROM_OK);
+    REQUIRE(carom_projection_run(p.projection, w.state, 1e-12, &info, NULL) == CAROM_OK);
     CHECK_NEAR(info.overlap_before, 0.003, 1e-12);
     part = cm_compose(cm_pose(w.state->x[1], w.state->q[1]), w.model->parts[1].pose);
     carom_vec3 corner = cm_vec3(0, 0, INFINITY);
@@ -88,45 +91,5 @@ TEST(corner_is_lifted_along_the_gradient) {
     }
     free_parts(&p);
     free_world(&w);
-  }
-}
-
-// Random heaps of boxes with random contacts between them: what the solver returns obeys the laws of contact.
-TEST(answers_obey_the_laws_of_contact) {
-  carom_random random = carom_random_make(4, 0);
-  for (int trial = 0; trial < 40; trial++) {
-    int bodies = 2 + trial % 6, contacts = 2 * bodies;
-    carom_sweeps *s = NULL;
-    REQUIRE(carom_sweeps_create(bodies + 1, NULL, &s, NULL) == CAROM_OK);
-    for (int i = 0; i < bodies; i++) {
-      carom_mat3 R = cm_rotation(random_rotation(&random));
-      carom_mat3 J = cm_mmul(cm_mmul(R, cm_diag3(5, 8, 11)), cm_transpose(R));
-      s->bodies[i] = (carom_sweep_body){1, J, random_vector(&random, 1), random_vector(&random, 1)};
-    }
-    for (int i = 0; i < contacts; i++) {
-      int a = i % bodies, c = i < bodies ? bodies : (i + 1) % bodies;  // every body on the ground, and a ring
-      carom_vec3 xa = cm_vec3(a, 0, 0), xb = c == bodies ? cm_vec3(a, 0, -1) : cm_vec3(c, 0, 0);
-      carom_vec3 n = cm_unit(cm_add(cm_sub(xa, xb), random_vector(&random, 0.2)));
-      carom_vec3 point = cm_add(cm_lerp(xa, xb, 0.5), random_vector(&random, 0.3));
-      carom_sweeps_add(s, a, c, n, point, xa, xb)->friction = carom_random_between(&random, 0, 0.8);
-    }
-    REQUIRE(carom_sweeps_group(s, NULL) == CAROM_OK);
-    carom_sweep_options o = {
-        .tolerance = 1e-10, .acceptable = 1e-8, .max_sweeps = 20000, .max_updates = 1e6, .threads = 1};
-    carom_sweeps_solve(s, &o);
-    for (int i = 0; i < s->contact_count; i++) {
-      const carom_sweep_contact *c = &s->contacts[i];
-      double u[3], limit = c->friction * c->gamma[0], t = hypot(c->gamma[1], c->gamma[2]);
-      carom_sweep_velocity(s, c, u);
-      CHECK(c->gamma[0] >= 0);
-      CHECK_AT_MOST(-u[0], 1e-6);
-      CHECK_AT_MOST(c->gamma[0] * fabs(u[0]), 1e-6);
-      CHECK_AT_MOST(t, limit * (1 + 1e-12));
-      double slip = hypot(u[1], u[2]);
-      if (c->gamma[0] < 1e-6 || slip < 1e-4) continue;
-      CHECK_NEAR(t, limit, 1e-5);                                                        // slides at the limit,
-      CHECK_NEAR((c->gamma[1] * u[1] + c->gamma[2] * u[2]) / slip, -t, 1e-4 * (1 + t));  // against the slip
-    }
-    carom_sweeps_destroy(s);
   }
 }

@@ -13,13 +13,16 @@ struct carom_qp_work {
   carom_arena arena;
 };
 
+enum { CONVEX = 1u << CAROM_QP_CONVEX, COULOMB = 1u << CAROM_QP_COULOMB };
+
 static const carom_qp_method_entry methods[CAROM_QP_METHOD_COUNT] = {
-    [CAROM_QP_PGS] = {"pgs", 10000, carom_qp_pgs_bytes, carom_qp_pgs},
-    [CAROM_QP_APGD] = {"apgd", 10000, carom_qp_apgd_bytes, carom_qp_apgd},
-    [CAROM_QP_SPG] = {"spg", 10000, carom_qp_spg_bytes, carom_qp_spg},
-    [CAROM_QP_INTERIOR] = {"interior", 100, carom_qp_interior_bytes, carom_qp_interior},
-    [CAROM_QP_BLMVM] = {"tao-blmvm", 10000, NULL, carom_qp_tao},
-    [CAROM_QP_TRON] = {"tao-tron", 1000, NULL, carom_qp_tao},
+    [CAROM_QP_PGS] = {"pgs", CONVEX | COULOMB, 10000, carom_qp_pgs_bytes, carom_qp_pgs},
+    [CAROM_QP_APGD] = {"apgd", CONVEX, 10000, carom_qp_apgd_bytes, carom_qp_apgd},
+    [CAROM_QP_SPG] = {"spg", CONVEX, 10000, carom_qp_spg_bytes, carom_qp_spg},
+    [CAROM_QP_INTERIOR] = {"interior", CONVEX, 100, carom_qp_interior_bytes, carom_qp_interior},
+    [CAROM_QP_BLMVM] = {"tao-blmvm", CONVEX, 10000, NULL, carom_qp_tao},
+    [CAROM_QP_TRON] = {"tao-tron", CONVEX, 1000, NULL, carom_qp_tao},
+    [CAROM_QP_NEWTON] = {"newton", COULOMB, 12, carom_qp_newton_bytes, carom_qp_newton},
 };
 
 carom_qp_options carom_qp_default_options(void) {
@@ -29,7 +32,13 @@ carom_qp_options carom_qp_default_options(void) {
 
 static bool known(carom_qp_method method) { return method >= 0 && method < CAROM_QP_METHOD_COUNT; }
 
+const carom_qp_method_entry *carom_qp_entry(carom_qp_method method) { return known(method) ? &methods[method] : NULL; }
+
 const char *carom_qp_method_name(carom_qp_method method) { return known(method) ? methods[method].name : NULL; }
+
+bool carom_qp_method_takes(carom_qp_method method, carom_qp_law law) {
+  return known(method) && (law == CAROM_QP_CONVEX || law == CAROM_QP_COULOMB) && methods[method].laws & 1u << law;
+}
 
 bool carom_qp_method_by_name(const char *name, carom_qp_method *method) {
   for (int i = 0; name && i < CAROM_QP_METHOD_COUNT; i++)
@@ -161,8 +170,8 @@ carom_status carom_qp_solve(carom_qp_work *work, const carom_qp_problem *problem
 carom_status carom_qp_evaluate(carom_qp_work *work, const carom_qp_problem *problem, const carom_qp_options *options,
                                carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
   carom_qp_options o = options ? *options : carom_qp_default_options();
-  o.method = CAROM_QP_SPG;
-  o.warm_start = true;  // the impulses are read, so they are checked
+  o.method = CAROM_QP_PGS;  // takes every law
+  o.warm_start = true;      // the impulses are read, so they are checked
   carom_qp_system s;
   carom_status status = open_system(work, problem, &o, solution, &s, error);
   if (status) return status;

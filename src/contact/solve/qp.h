@@ -43,6 +43,11 @@ typedef struct carom_qp_system {
   bool fresh;             // w, change and the figures of info belong to x
 } carom_qp_system;
 
+// Hands stretches of 0 .. count - 1 to the threads. One thread alone goes through all of it in place, whatever team it
+// may be in itself.
+typedef void carom_qp_stretch(void *context, int first, int last);
+void carom_qp_share_out(const carom_qp_system *s, int count, carom_qp_stretch *stretch, void *context);
+
 // What a pass over all contacts and rows adds up, block by block: up to six sums and one maximum.
 typedef struct carom_qp_totals {
   double sum[6];
@@ -60,10 +65,13 @@ void carom_qp_system_take(carom_qp_system *s, carom_qp_taker *taker);  // needs 
 void carom_qp_system_prepare(carom_qp_system *s);
 void carom_qp_load(carom_qp_system *s, const carom_qp_solution *solution);   // x from impulses, put into the cones
 void carom_qp_store(carom_qp_system *s, const carom_qp_solution *solution);  // impulses from x
-// J M^-1 J' terms: M^-1 times a wrench (force, torque) on a body; zero for the world.
-void carom_qp_mobility(const carom_qp_problem *problem, int body, const double wrench[6], double twist[6]);
-// N_cc of a contact as a symmetric world matrix.
-carom_mat3 carom_qp_contact_block(const carom_qp_problem *problem, const carom_qp_contact *contact);
+// A contact in axes of its own: the normal, and those in which the tangential part of N_cc is diagonal. Vectors in
+// these axes have the normal part first.
+typedef struct carom_qp_local {
+  carom_vec3 axis[3];
+  double nn, nt[2], tt[2];  // N_cc; tt[0] >= tt[1]
+} carom_qp_local;
+carom_qp_local carom_qp_local_of(const carom_qp_problem *problem, const carom_qp_contact *contact);
 
 // ---- qp_operator.c
 void carom_qp_apply(carom_qp_system *s, const double *x, double *Nx);  // leaves M^-1 D x in s->change
@@ -86,10 +94,13 @@ void carom_qp_refresh(carom_qp_system *s, carom_qp_info *info);
 // ---- the methods: begin at s->x, leave their answer there
 typedef struct carom_qp_method_entry {
   const char *name;
+  unsigned laws;  // bit 1 << law for each that it takes
   int default_iterations;
   size_t (*bytes)(const carom_qp_system *s);  // scratch beyond the system's
   carom_status (*solve)(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
 } carom_qp_method_entry;
+
+const carom_qp_method_entry *carom_qp_entry(carom_qp_method method);
 
 size_t carom_qp_pgs_bytes(const carom_qp_system *s);
 carom_status carom_qp_pgs(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
@@ -97,6 +108,9 @@ size_t carom_qp_apgd_bytes(const carom_qp_system *s);
 carom_status carom_qp_apgd(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
 size_t carom_qp_spg_bytes(const carom_qp_system *s);
 carom_status carom_qp_spg(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
+
+size_t carom_qp_newton_bytes(const carom_qp_system *s);
+carom_status carom_qp_newton(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
 
 size_t carom_qp_interior_bytes(const carom_qp_system *s);
 carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error);
@@ -129,9 +143,41 @@ static inline bool carom_qp_can_move(const carom_qp_problem *p, int body) {
   return b->inverse_mass > 0 || b->inverse_inertia[0] > 0 || b->inverse_inertia[1] > 0 || b->inverse_inertia[2] > 0;
 }
 
+// M^-1 times a wrench (force, torque) on a body; zero for the world.
+static inline void carom_qp_mobility(const carom_qp_problem *problem, int body, const double wrench[6],
+                                     double twist[6]) {
+  for (int k = 0; k < 6; k++) twist[k] = 0;
+  if (body < 0) return;
+  const carom_qp_body *b = &problem->bodies[body];
+  const double *J = b->inverse_inertia, *l = wrench + 3;
+  for (int k = 0; k < 3; k++) twist[k] = b->inverse_mass * wrench[k];
+  twist[3] = J[0] * l[0] + J[3] * l[1] + J[4] * l[2];
+  twist[4] = J[3] * l[0] + J[1] * l[1] + J[5] * l[2];
+  twist[5] = J[4] * l[0] + J[5] * l[1] + J[2] * l[2];
+}
+
 // velocity + spin x arm, of a body's six numbers
 static inline carom_vec3 carom_qp_point_velocity(const double *V, carom_vec3 arm) {
   return cm_add(cm_vec3(V[0], V[1], V[2]), cm_cross(cm_vec3(V[3], V[4], V[5]), arm));
+}
+
+// By velocities and spins of the bodies: of A against B at a contact, and along a row.
+static inline carom_vec3 carom_qp_slip(const carom_qp_contact *c, const carom_vec3 *v, const carom_vec3 *w) {
+  carom_vec3 a = c->a < 0 ? cm_zero3() : cm_add(v[c->a], cm_cross(w[c->a], c->arm_a));
+  return c->b < 0 ? a : cm_sub(a, cm_add(v[c->b], cm_cross(w[c->b], c->arm_b)));
+}
+
+static inline double carom_qp_rate(const carom_qp_row *row, const carom_vec3 *v, const carom_vec3 *w) {
+  const double *a = row->jacobian_a, *b = row->jacobian_b;
+  double rate = 0;
+  if (row->a >= 0) rate += cm_dot(cm_vec3(a[0], a[1], a[2]), v[row->a]) + cm_dot(cm_vec3(a[3], a[4], a[5]), w[row->a]);
+  if (row->b >= 0) rate += cm_dot(cm_vec3(b[0], b[1], b[2]), v[row->b]) + cm_dot(cm_vec3(b[3], b[4], b[5]), w[row->b]);
+  return rate;
+}
+
+// A world vector in the axes of a contact.
+static inline carom_vec3 carom_qp_to_axes(const carom_qp_local *k, carom_vec3 u) {
+  return cm_vec3(cm_dot(k->axis[0], u), cm_dot(k->axis[1], u), cm_dot(k->axis[2], u));
 }
 
 static inline double carom_qp_dot6(const double *a, const double *b) {

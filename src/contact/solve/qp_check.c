@@ -1,9 +1,27 @@
 // What a problem must be like before it is solved; every complaint names the thing and its number.
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "contact/solve/qp.h"
 
 enum { MOST_CONTACTS = 1 << 28 };  // 2 c + side stays below INT_MAX
+
+// Says who does take the law.
+static carom_status check_law(const carom_qp_options *o, carom_error *error) {
+  char list[100] = "";
+  if (o->law != CAROM_QP_CONVEX && o->law != CAROM_QP_COULOMB)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "contact law number %d does not exist", (int)o->law);
+  if (o->law == CAROM_QP_COULOMB && o->cone != CAROM_QP_CIRCULAR)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED, "Coulomb's law has a circular cone, not one of generators");
+  if (carom_qp_method_takes(o->method, o->law)) return CAROM_OK;
+  for (int i = 0; i < CAROM_QP_METHOD_COUNT; i++)
+    if (carom_qp_method_takes((carom_qp_method)i, o->law))
+      snprintf(list + strlen(list), sizeof list - strlen(list), " %s", carom_qp_method_name((carom_qp_method)i));
+  return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the contact solver '%s' does not take %s; these do:%s",
+                    carom_qp_method_name(o->method), o->law == CAROM_QP_COULOMB ? "Coulomb's law" : "the convex law",
+                    list);
+}
 
 static carom_status check_options(const carom_qp_options *o, carom_error *error) {
   if (o->method < 0 || o->method >= CAROM_QP_METHOD_COUNT)
@@ -16,11 +34,13 @@ static carom_status check_options(const carom_qp_options *o, carom_error *error)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "max_iterations is %d, expected 0 or more", o->max_iterations);
   if (o->threads < 0 || o->threads > 1024)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "threads is %d, expected 0 (all) to 1024", o->threads);
-  if (!(o->tolerance >= 0 && o->gap_tolerance >= 0 && o->velocity_scale >= 0) || !isfinite(o->velocity_scale))
+  if (!(o->tolerance >= 0 && o->acceptable >= 0 && o->gap_tolerance >= 0 && o->velocity_scale >= 0) ||
+      !isfinite(o->velocity_scale))
     return carom_fail(error, CAROM_ERR_ARGUMENT,
-                      "tolerance %g, gap_tolerance %g and velocity_scale %g must be 0 or more, and finite",
-                      o->tolerance, o->gap_tolerance, o->velocity_scale);
-  return CAROM_OK;
+                      "tolerance %g, acceptable %g, gap_tolerance %g and velocity_scale %g must be 0 or more, and "
+                      "the scale finite",
+                      o->tolerance, o->acceptable, o->gap_tolerance, o->velocity_scale);
+  return check_law(o, error);
 }
 
 static carom_status check_body(const carom_qp_body *b, int i, carom_error *error) {

@@ -2,6 +2,7 @@
 // at solutions, is a velocity, and does not change when a body's mass does.
 #include <math.h>
 
+#include "contact/solve/disc.h"
 #include "contact/solve/qp.h"
 
 static double clamp(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
@@ -44,9 +45,26 @@ static double circular_residual(const carom_qp_contact *c, double rho, const dou
   return rho * cm_norm(cm_sub(f, carom_qp_project_circular(y, c->normal, c->friction)));
 }
 
+// What solving the normal alone, and then the tangents alone under the normal impulse there is, would change. A NaN
+// comes through.
+static double coulomb_residual(const carom_qp_problem *p, const carom_qp_contact *c, const double *x, const double *w) {
+  carom_vec3 f = cm_vec3(x[0], x[1], x[2]), u = cm_vec3(w[0], w[1], w[2]);
+  double fn = cm_dot(f, c->normal), un = cm_dot(u, c->normal);
+  if (!(fn > 0)) return un >= 0 ? 0 : fabs(un);
+  carom_qp_local k = carom_qp_local_of(p, c);
+  double worst = fabs(fn * k.nn < un ? fn * k.nn : un);
+  if (c->friction == 0) return worst;
+  carom_vec3 g = carom_qp_to_axes(&k, f), v = carom_qp_to_axes(&k, u);
+  double slip[2] = {v.y - k.tt[0] * g.y, v.z - k.tt[1] * g.z}, t[2];
+  carom_disc_minimum_in_axes(k.tt, slip, c->friction * fn, t);
+  double e = fmax(fabs(t[0] - g.y) * k.tt[0], fabs(t[1] - g.z) * k.tt[1]);
+  return e > worst ? e : worst;
+}
+
 static double contact_residual(const carom_qp_system *s, int c, const double *x, const double *w) {
   double rho = s->rho[c], sum = 0;
   if (!(rho > 0)) return 0;
+  if (s->options.law == CAROM_QP_COULOMB) return coulomb_residual(&s->problem, &s->problem.contacts[c], x, w);
   if (s->options.cone == CAROM_QP_CIRCULAR) return circular_residual(&s->problem.contacts[c], rho, x, w);
   for (int k = 0; k < s->width; k++) {
     double e = fmin(rho * x[k], w[k]);
@@ -98,6 +116,11 @@ static double contact_shift(const carom_qp_system *s, int c, const double *x, co
   if (s->options.cone == CAROM_QP_CIRCULAR) {
     carom_vec3 f = cm_vec3(x[0], x[1], x[2]), u = cm_vec3(w[0], w[1], w[2]);
     double un = cm_dot(u, contact->normal);
+    if (s->options.law == CAROM_QP_COULOMB) {
+      shift = fmax(0, -un);
+      *gap = cm_dot(f, contact->normal) * (un + shift);
+      return shift;
+    }
     shift = fmax(0, mu * cm_norm(cm_axpy(u, -un, contact->normal)) - un);  // K*: w_n >= mu |w_t|
     *gap = cm_dot(f, cm_axpy(u, shift, contact->normal));
     return shift;
@@ -146,9 +169,10 @@ void carom_qp_judge(const carom_qp_system *s, const double *x, const double *w, 
   info->residual = carom_qp_residual_of(s, x, w);
   carom_qp_totals t = carom_qp_run_pass(s, gap_pass, &j);
   info->infeasibility = t.max;
+  info->gap = fmax(0, t.sum[2]);
+  if (s->options.law == CAROM_QP_COULOMB) return;  // solves no program
   info->primal = t.sum[0] / 2 + t.sum[3];
   info->dual = -t.sum[0] / 2 - t.sum[1];
-  info->gap = fmax(0, t.sum[2]);
   double size = fmax(fabs(info->primal), fabs(info->dual));
   info->relative_gap = size > 0 ? info->gap / size : 0;
 }

@@ -3,23 +3,43 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "base/threads.h"
 #include "contact/solve/qp.h"
 
+void carom_qp_share_out(const carom_qp_system *s, int count, carom_qp_stretch *stretch, void *context) {
+  if (s->threads == 1) {
+    stretch(context, 0, count);
+    return;
+  }
+#pragma omp parallel for num_threads(s->threads) schedule(static)
+  for (int t = 0; t < s->threads; t++)
+    stretch(context, (int)((int64_t)count * t / s->threads), (int)((int64_t)count * (t + 1) / s->threads));
+}
+
+typedef struct blocks {
+  const carom_qp_system *s;
+  carom_qp_pass *pass;
+  void *context;
+  int items;
+} blocks;
+
+static void run_blocks(void *context, int first, int last) {
+  const blocks *all = context;
+  for (int b = first; b < last; b++) {
+    int begin = b * CAROM_QP_BLOCK, end = begin + CAROM_QP_BLOCK < all->items ? begin + CAROM_QP_BLOCK : all->items;
+    carom_qp_totals block = {0};
+    all->pass(all->context, begin, end, &block);
+    double *partial = all->s->partial + 8 * (size_t)b;
+    memcpy(partial, block.sum, sizeof block.sum);
+    partial[6] = block.max;
+  }
+}
+
 carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass, void *context) {
-  int items = s->problem.contact_count + s->problem.row_count;
-  int blocks = (items + CAROM_QP_BLOCK - 1) / CAROM_QP_BLOCK;
-  CAROM_PARALLEL_FOR(
-      s->threads, schedule(static), for (int b = 0; b < blocks; b++) {
-        int first = b * CAROM_QP_BLOCK, last = first + CAROM_QP_BLOCK < items ? first + CAROM_QP_BLOCK : items;
-        carom_qp_totals block = {0};
-        pass(context, first, last, &block);
-        double *partial = s->partial + 8 * (size_t)b;
-        memcpy(partial, block.sum, sizeof block.sum);
-        partial[6] = block.max;
-      });
+  blocks all = {s, pass, context, s->problem.contact_count + s->problem.row_count};
+  int count = (all.items + CAROM_QP_BLOCK - 1) / CAROM_QP_BLOCK;
+  carom_qp_share_out(s, count, run_blocks, &all);
   carom_qp_totals totals = {0};
-  for (int b = 0; b < blocks; b++) {
+  for (int b = 0; b < count; b++) {
     const double *partial = s->partial + 8 * (size_t)b;
     for (int k = 0; k < 6; k++) totals.sum[k] += partial[k];
     if (!(partial[6] <= totals.max)) totals.max = partial[6];  // a NaN stays
@@ -28,6 +48,14 @@ carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass,
 }
 
 // ---- unknowns to impulses ---------------------------------------------------------------------
+
+typedef struct product {
+  const carom_qp_system *s;
+  const double *x;      // unknowns
+  const carom_vec3 *f;  // their impulses
+  const double *V;      // velocities that are read
+  double *y;            // the product
+} product;
 
 // sum of x_s (n + mu d_s) / sqrt(1 + mu^2)
 static carom_vec3 generated_impulse(const carom_qp_system *s, int c, const double *x) {
@@ -43,13 +71,16 @@ static carom_vec3 generated_impulse(const carom_qp_system *s, int c, const doubl
   return cm_axpy(f, unit * mu * across, cm_cross(contact->normal, s->tangent[c]));
 }
 
-static const carom_vec3 *impulses_of(carom_qp_system *s, const double *x) {
-  if (s->options.cone == CAROM_QP_CIRCULAR) return (const carom_vec3 *)x;
-  CAROM_PARALLEL_FOR(
-      s->threads, schedule(static), for (int i = 0; i < s->problem.contact_count; i++) {
-        s->impulse[i] = generated_impulse(s, i, x + (size_t)s->width * (size_t)i);
-      });
-  return s->impulse;
+static void generate(void *context, int first, int last) {
+  const product *p = context;
+  const carom_qp_system *s = p->s;
+  for (int i = first; i < last; i++) s->impulse[i] = generated_impulse(s, i, p->x + (size_t)s->width * (size_t)i);
+}
+
+static const carom_vec3 *impulses_of(product *p) {
+  if (p->s->options.cone == CAROM_QP_CIRCULAR) return (const carom_vec3 *)p->x;
+  carom_qp_share_out(p->s, p->s->problem.contact_count, generate, p);
+  return p->s->impulse;
 }
 
 // ---- bodies gather ----------------------------------------------------------------------------
@@ -71,6 +102,12 @@ static void gather_body(const carom_qp_system *s, const carom_vec3 *f, const dou
     }
   }
   carom_qp_mobility(p, body, wrench, s->change + CAROM_QP_STATE * (size_t)body);
+}
+
+static void gather(void *context, int first, int last) {
+  const product *p = context;
+  const double *multipliers = p->x + (size_t)p->s->width * (size_t)p->s->problem.contact_count;
+  for (int i = first; i < last; i++) gather_body(p->s, p->f, multipliers, i);
 }
 
 // ---- contacts read ----------------------------------------------------------------------------
@@ -98,24 +135,27 @@ static double read_row(const carom_qp_system *s, const double *V, int i) {
          carom_qp_dot6(row->jacobian_b, carom_qp_body_state(V, bodies, row->b));
 }
 
-static void read_all(const carom_qp_system *s, const double *V, double *y) {
-  int contacts = s->problem.contact_count;
-  CAROM_PARALLEL_FOR(s->threads, schedule(static),
-                     for (int i = 0; i < contacts; i++) read_contact(s, V, i, y + (size_t)s->width * (size_t)i));
-  double *rows = y + (size_t)s->width * (size_t)contacts;
-  for (int i = 0; i < s->problem.row_count; i++) rows[i] = read_row(s, V, i);
+static void read_contacts(void *context, int first, int last) {
+  const product *p = context;
+  for (int i = first; i < last; i++) read_contact(p->s, p->V, i, p->y + (size_t)p->s->width * (size_t)i);
+}
+
+static void read_all(product *p) {
+  int contacts = p->s->problem.contact_count;
+  carom_qp_share_out(p->s, contacts, read_contacts, p);
+  double *rows = p->y + (size_t)p->s->width * (size_t)contacts;
+  for (int i = 0; i < p->s->problem.row_count; i++) rows[i] = read_row(p->s, p->V, i);
 }
 
 void carom_qp_apply(carom_qp_system *s, const double *x, double *Nx) {
-  const carom_vec3 *f = impulses_of(s, x);
-  const double *multipliers = x + (size_t)s->width * (size_t)s->problem.contact_count;
-  CAROM_PARALLEL_FOR(s->threads, schedule(static),
-                     for (int i = 0; i < s->problem.body_count; i++) gather_body(s, f, multipliers, i));
-  read_all(s, s->change, Nx);
+  product p = {.s = s, .x = x, .V = s->change, .y = Nx};
+  p.f = impulses_of(&p);
+  carom_qp_share_out(s, s->problem.body_count, gather, &p);
+  read_all(&p);
 }
 
 void carom_qp_right_hand_side(carom_qp_system *s) {
-  read_all(s, s->state, s->r);
+  read_all(&(product){.s = s, .V = s->state, .y = s->r});
   for (int i = 0; i < s->problem.contact_count; i++) {
     const carom_qp_contact *c = &s->problem.contacts[i];
     double *r = s->r + (size_t)s->width * (size_t)i;

@@ -1,8 +1,8 @@
-// Projected Gauss-Seidel over the coloured plan, warm-started, for any number of threads with the same bits. Between
-// sweeps impulses and velocities, which are affine in each other, are carried on along their last change with
-// Nesterov's weights: for stiff piles this takes the place of squaring the number of sweeps. A sweep that leads uphill
-// or grows drops the momentum; where that keeps happening without gain it is given up, and plain Gauss-Seidel
-// converges.
+// Projected Gauss-Seidel over the coloured plan, warm-started, for any number of threads with the same bits and for any
+// contact law. Between sweeps impulses and velocities, which are affine in each other, are carried on along their last
+// change: for stiff piles this takes the place of squaring the number of sweeps. With Nesterov's weights a sweep that
+// leads uphill or grows drops the momentum; where that keeps happening without gain it is given up, and plain
+// Gauss-Seidel converges.
 #include "contact/solve/qp_pgs.h"
 
 #include <math.h>
@@ -25,88 +25,101 @@ size_t carom_qp_pgs_bytes(const carom_qp_system *s) {
   return taker.bytes;
 }
 
-static void take_share(const carom_qp_system *s, const carom_qp_plan *plan, double beta, const int range[3][2],
-                       int share, carom_qp_tally *tally) {
+// Members of a colour: packs, singles, joints from .. to.
+typedef struct members {
+  int from[3], to[3];
+} members;
+
+static members members_of(const carom_qp_plan *plan, int color) {
+  return (members){{plan->pack_start[color], plan->single_start[color], plan->joint_start[color]},
+                   {plan->pack_start[color + 1], plan->single_start[color + 1], plan->joint_start[color + 1]}};
+}
+
+static int shares_of(const members *m) {
+  int shares = 0;
+  for (int kind = 0; kind < 3; kind++) shares += (m->to[kind] - m->from[kind] + CAROM_QP_SHARE - 1) / CAROM_QP_SHARE;
+  return shares;
+}
+
+static void take_share(const carom_qp_system *s, const carom_qp_plan *plan, const members *m, int share, double beta,
+                       carom_qp_tally *tally) {
   *tally = (carom_qp_tally){0};
   int kind = 0, shares;
   for (;; kind++, share -= shares) {
-    shares = (range[kind][1] - range[kind][0] + CAROM_QP_SHARE - 1) / CAROM_QP_SHARE;
+    shares = (m->to[kind] - m->from[kind] + CAROM_QP_SHARE - 1) / CAROM_QP_SHARE;
     if (share < shares || kind == 2) break;
   }
-  int first = range[kind][0] + share * CAROM_QP_SHARE;
-  int last = first + CAROM_QP_SHARE < range[kind][1] ? first + CAROM_QP_SHARE : range[kind][1];
-  if (kind == 0) carom_qp_visit_packs(plan->packs, first, last, beta, plan->V, tally);
+  int first = m->from[kind] + share * CAROM_QP_SHARE;
+  int last = first + CAROM_QP_SHARE < m->to[kind] ? first + CAROM_QP_SHARE : m->to[kind];
+  bool coulomb = s->options.law == CAROM_QP_COULOMB;
+  if (kind == 0 && coulomb) carom_qp_visit_coulomb_packs(plan->packs, first, last, beta, plan->V, tally);
+  if (kind == 0 && !coulomb) carom_qp_visit_packs(plan->packs, first, last, beta, plan->V, tally);
   for (int i = first; kind == 1 && i < last; i++) carom_qp_visit_single(s, plan, &plan->singles[i], beta, tally);
   for (int i = first; kind == 2 && i < last; i++) carom_qp_visit_joint(s, plan, &plan->joints[i], beta, tally);
 }
 
-static int shares_of(const int range[3][2]) {
-  int shares = 0;
-  for (int kind = 0; kind < 3; kind++)
-    shares += (range[kind][1] - range[kind][0] + CAROM_QP_SHARE - 1) / CAROM_QP_SHARE;
-  return shares;
-}
-
-// All members of group g, in shares; called by every thread of a team. Returns the number of shares.
-static int visit_group(const carom_qp_system *s, const carom_qp_plan *plan, int g, double beta,
-                       carom_qp_tally *tallies) {
-  const int range[3][2] = {{plan->pack_start[g], plan->pack_start[g + 1]},
-                           {plan->single_start[g], plan->single_start[g + 1]},
-                           {plan->joint_start[g], plan->joint_start[g + 1]}};
-  int shares = shares_of(range);
-  if (g == CAROM_QP_COLORS) {  // what found no colour, in order
-#pragma omp single
-    for (int i = 0; i < shares; i++) take_share(s, plan, beta, range, i, &tallies[i]);
-    return shares;
-  }
-#pragma omp for schedule(static)
-  for (int i = 0; i < shares; i++) take_share(s, plan, beta, range, i, &tallies[i]);
-  return shares;
-}
-
-// Carries the velocities on along their last change.
-static void carry_velocities(const carom_qp_system *s, const carom_qp_plan *plan, double beta) {
-  int bodies = s->problem.body_count;
-#pragma omp for schedule(static)
-  for (int i = 0; i < bodies; i++) {
-    double *V = plan->V + CAROM_QP_STATE * (size_t)i, *before = plan->V_before + CAROM_QP_STATE * (size_t)i;
-    for (int k = 0; k < 6; k++) {
-      double now = V[k];
-      V[k] += beta * (V[k] - before[k]);
-      before[k] = now;
-    }
+// Carries a body's velocity on along its last change.
+static void carry(const carom_qp_plan *plan, int body, double beta) {
+  double *V = plan->V + CAROM_QP_STATE * (size_t)body, *before = plan->V_before + CAROM_QP_STATE * (size_t)body;
+  for (int k = 0; k < 6; k++) {
+    double now = V[k];
+    V[k] += beta * (V[k] - before[k]);
+    before[k] = now;
   }
 }
 
-// Called by every thread of a team, or by one that has none: libgomp would ask the heap for one.
-static int visit_groups(const carom_qp_system *s, const carom_qp_plan *plan, double beta) {
-  int shares = 0;
-  carry_velocities(s, plan, beta);
-  for (int g = 0; g < plan->groups; g++) shares += visit_group(s, plan, g, beta, plan->tallies + shares);
-  return shares;
+static int sweep_alone(const carom_qp_system *s, const carom_qp_plan *plan, double beta) {
+  int taken = 0;
+  for (int i = 0; i < s->problem.body_count; i++) carry(plan, i, beta);
+  for (int color = 0; color < plan->colors; color++) {
+    members m = members_of(plan, color);
+    int shares = shares_of(&m);
+    for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
+    taken += shares;
+  }
+  return taken;
 }
 
-static carom_qp_tally sweep(carom_qp_system *s, const carom_qp_plan *plan, double beta) {
-  int used = 0;
-  s->fresh = false;
-  if (s->threads == 1) {
-    used = visit_groups(s, plan, beta);
-  } else {
+static int sweep_in_team(const carom_qp_system *s, const carom_qp_plan *plan, double beta) {
+  int all = 0;
 #pragma omp parallel num_threads(s->threads)
-    {
-      int shares = visit_groups(s, plan, beta);
+  {
+    int taken = 0;
+#pragma omp for schedule(static)
+    for (int i = 0; i < s->problem.body_count; i++) carry(plan, i, beta);
+    for (int color = 0; color < plan->colors; color++) {
+      members m = members_of(plan, color);
+      int shares = shares_of(&m);
+      if (color == CAROM_QP_UNCOLORED) {
 #pragma omp single
-      used = shares;
+        for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
+      } else {
+#pragma omp for schedule(static)
+        for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
+      }
+      taken += shares;
     }
+#pragma omp single
+    all = taken;
   }
+  return all;
+}
+
+// Both ways take the same shares, so that sums have the same bits.
+static carom_qp_tally sweep(carom_qp_system *s, const carom_qp_plan *plan, double beta) {
+  s->fresh = false;
+  int taken = s->threads > 1 ? sweep_in_team(s, plan, beta) : sweep_alone(s, plan, beta);
   carom_qp_tally tally = {0};
-  for (int i = 0; i < used; i++) {
+  for (int i = 0; i < taken; i++) {
     tally.most = fmax(tally.most, plan->tallies[i].most);
     tally.energy += plan->tallies[i].energy;
     tally.turn += plan->tallies[i].turn;
   }
+  tally.most = sqrt(tally.most);
   return tally;
 }
+
+// ---- momentum ---------------------------------------------------------------------------------
 
 // The weights of Nesterov (1983); restarts after O'Donoghue and Candes (2015), and when sweeps have grown.
 static void update_momentum(momentum *m, const carom_qp_tally *tally) {
@@ -120,6 +133,8 @@ static void update_momentum(momentum *m, const carom_qp_tally *tally) {
   m->lowest_ever = fmin(m->lowest, m->lowest_ever);
   m->beta = 0, m->theta = 1, m->lowest = tally->energy;
 }
+
+// ---- the method -------------------------------------------------------------------------------
 
 // V = v_free + M^-1 D x
 static void start_velocities(carom_qp_system *s, carom_qp_plan *plan, carom_qp_info *info) {
@@ -136,10 +151,15 @@ static void start_velocities(carom_qp_system *s, carom_qp_plan *plan, carom_qp_i
 }
 
 static void unpack(carom_qp_system *s, const carom_qp_plan *plan) {
-  for (int i = 0; i < CAROM_QP_LANES * plan->pack_start[CAROM_QP_GROUPS]; i++)
+  for (int i = 0; i < CAROM_QP_LANES * plan->pack_start[CAROM_QP_COLORS]; i++)
     if (plan->lane[i] >= 0)
       for (int k = 0; k < 3; k++)
         s->x[3 * (size_t)plan->lane[i] + (size_t)k] = plan->packs[i / CAROM_QP_LANES].impulse[k][i % CAROM_QP_LANES];
+  for (int i = 0; s->options.cone == CAROM_QP_CIRCULAR && i < plan->single_start[CAROM_QP_COLORS]; i++) {
+    const carom_qp_single *c = &plan->singles[i];
+    carom_vec3 f = cm_axpy(cm_scale(c->impulse.x, c->along[0].axis), c->impulse.y, c->along[1].axis);
+    ((carom_vec3 *)s->x)[c->contact] = cm_axpy(f, c->impulse.z, c->along[2].axis);
+  }
 }
 
 static bool truly_done(carom_qp_system *s, const carom_qp_plan *plan, carom_qp_info *info) {
@@ -157,7 +177,7 @@ carom_status carom_qp_pgs(carom_qp_system *s, carom_arena *arena, carom_qp_info 
   carom_qp_plan_make(&plan, s);
   start_velocities(s, &plan, info);
   info->setup_seconds += carom_clock() - begin;
-  info->colors = plan.groups;
+  info->colors = plan.colors;
   info->outcome = CAROM_QP_LIMIT;
   int next_look = 0;
   momentum m = {.theta = 1, .lowest = INFINITY, .lowest_ever = INFINITY};

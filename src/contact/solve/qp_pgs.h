@@ -5,12 +5,12 @@
 
 #include "contact/solve/qp.h"
 
-// One bit of a word per colour; what finds no free bit goes into the last group, which is swept by one thread in order.
-enum { CAROM_QP_COLORS = 64, CAROM_QP_GROUPS = CAROM_QP_COLORS + 1, CAROM_QP_LANES = 4 };
+// One bit of a word per colour; what finds no free bit comes last, swept by one thread in order.
+enum { CAROM_QP_UNCOLORED = 64, CAROM_QP_COLORS = CAROM_QP_UNCOLORED + 1, CAROM_QP_LANES = 4 };
 
-// Members of a group are taken in shares of so many packs, singles or joints: the unit of work and of summation.
+// Members of a colour are taken in shares of so many packs, singles or joints: the unit of work and of summation.
 enum { CAROM_QP_SHARE = 32 };
-#define CAROM_QP_SHARES(contacts, rows) ((contacts) / CAROM_QP_SHARE + (rows) / CAROM_QP_SHARE + 3 * CAROM_QP_GROUPS)
+#define CAROM_QP_SHARES(contacts, rows) ((contacts) / CAROM_QP_SHARE + (rows) / CAROM_QP_SHARE + 3 * CAROM_QP_COLORS)
 
 // Four contacts of one colour side by side, for those whose block of N is diag(along, across, across) in the contact
 // frame, as between spheres. Twenty vectors of four.
@@ -22,11 +22,23 @@ typedef struct carom_qp_pack {
   int a[CAROM_QP_LANES], b[CAROM_QP_LANES];  // the world's index is the number of bodies
 } carom_qp_pack;
 
-// Any other contact: its block of N, and the diagonal metric that bounds it from above.
+// One axis of a contact: u = axis . (v_a - v_b) + lever[0] . w_a - lever[1] . w_b.
+typedef struct carom_qp_axis {
+  carom_vec3 axis;
+  carom_vec3 lever[2];  // arms x axis
+  carom_vec3 turn[2];   // inverse inertias times those
+} carom_qp_axis;
+
+// Any other contact, with all that a visit needs side by side. Impulses are along its axes.
 typedef struct carom_qp_single {
   int contact;
-  double along, across;
-  carom_mat3 W;
+  int body[2];    // the world's index is the number of bodies
+  bool moves[2];  // bodies that do not are not written
+  double inverse_mass[2];
+  double friction, bias, rho;
+  double nn, nt[2], tt[2];     // as in carom_qp_local
+  carom_vec3 impulse, before;  // after the last two sweeps; circular cones only
+  carom_qp_axis along[3];      // without friction the first alone
 } carom_qp_single;
 
 // Up to six rows between the same two bodies.
@@ -40,15 +52,15 @@ typedef struct carom_qp_joint {
 // What a sweep saw, with y the extrapolated impulse where a visit began, x the one where it ended and x_before the one
 // where the sweep before ended.
 typedef struct carom_qp_tally {
-  double most;    // max rho |x - y|, m/s: an estimate of the residual
+  double most;    // max (rho |x - y|)^2, (m/s)^2: an estimate of the residual
   double energy;  // sum of rho |x - y|^2
   double turn;    // sum of rho (y - x) . (x - x_before): positive when the momentum leads uphill
 } carom_qp_tally;
 
 typedef struct carom_qp_plan {
-  int groups;  // that have members
-  int pack_start[CAROM_QP_GROUPS + 1], single_start[CAROM_QP_GROUPS + 1], joint_start[CAROM_QP_GROUPS + 1];
-  carom_qp_pack *packs;      // (contacts / 4 + groups)
+  int colors;  // up to the last that has members
+  int pack_start[CAROM_QP_COLORS + 1], single_start[CAROM_QP_COLORS + 1], joint_start[CAROM_QP_COLORS + 1];
+  carom_qp_pack *packs;      // (contacts / 4 + colours)
   int *lane;                 // (4 x packs): contact of every lane, -1 for padding
   carom_qp_single *singles;  // (contacts)
   carom_qp_joint *joints;    // (rows)
@@ -65,8 +77,10 @@ void carom_qp_plan_make(carom_qp_plan *plan, const carom_qp_system *s);  // impu
 
 // Visits begin at y = x + beta (x - x_before), which the velocities V belong to already.
 void carom_qp_visit_packs(carom_qp_pack *packs, int first, int last, double beta, double *V, carom_qp_tally *tally);
-void carom_qp_visit_single(const carom_qp_system *s, const carom_qp_plan *plan, const carom_qp_single *single,
-                           double beta, carom_qp_tally *tally);
+void carom_qp_visit_coulomb_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
+                                  carom_qp_tally *tally);
+void carom_qp_visit_single(const carom_qp_system *s, const carom_qp_plan *plan, carom_qp_single *contact, double beta,
+                           carom_qp_tally *tally);
 void carom_qp_visit_joint(const carom_qp_system *s, const carom_qp_plan *plan, const carom_qp_joint *joint, double beta,
                           carom_qp_tally *tally);
 

@@ -7,7 +7,7 @@
 
 void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_taker *taker) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
-  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_QP_LANES + CAROM_QP_GROUPS;
+  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_QP_LANES + CAROM_QP_COLORS;
   plan->packs = CAROM_QP_TAKE(taker, carom_qp_pack, packs);
   plan->lane = CAROM_QP_TAKE(taker, int, CAROM_QP_LANES *packs);
   plan->singles = CAROM_QP_TAKE(taker, carom_qp_single, contacts);
@@ -26,7 +26,7 @@ void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_
 static int color_pair(carom_qp_plan *plan, const carom_qp_problem *p, int a, int b) {
   bool moves_a = carom_qp_can_move(p, a), moves_b = carom_qp_can_move(p, b);
   uint64_t taken = (moves_a ? plan->used[a] : 0) | (moves_b ? plan->used[b] : 0);
-  if (taken == UINT64_MAX) return CAROM_QP_COLORS;
+  if (taken == UINT64_MAX) return CAROM_QP_UNCOLORED;
   int color = __builtin_ctzll(~taken);
   if (moves_a) plan->used[a] |= (uint64_t)1 << color;
   if (moves_b) plan->used[b] |= (uint64_t)1 << color;
@@ -43,20 +43,6 @@ static int rows_together(const carom_qp_problem *p, int first) {
 }
 
 // ---- members ----------------------------------------------------------------------------------
-
-// Whether N_cc is diag(along, across, across) in the contact frame, so that the local problem has a closed solution;
-// otherwise a diagonal of that form that bounds it from above (Gershgorin on the block form).
-static bool contact_metric(const carom_qp_contact *c, const carom_mat3 *W, double *along, double *across) {
-  carom_vec3 Wn = cm_mulv(*W, c->normal), u, v;
-  double nn = cm_dot(c->normal, Wn);
-  carom_vec3 coupling = cm_axpy(Wn, -nn, c->normal);
-  cm_frame(c->normal, &u, &v);
-  carom_vec3 Wu = cm_mulv(*W, u), Wv = cm_mulv(*W, v);
-  double uu = cm_dot(u, Wu), vv = cm_dot(v, Wv), uv = cm_dot(u, Wv), k = cm_norm(coupling);
-  *along = nn + k;
-  *across = (uu + vv) / 2 + hypot((uu - vv) / 2, uv) + k;
-  return k + hypot((uu - vv) / 2, uv) <= 1e-12 * (nn + uu + vv);
-}
 
 // Spheres touch along the arms: then no product of matrices is needed to see it.
 static bool spherical_metric(const carom_qp_system *s, const carom_qp_contact *c, double *along, double *across) {
@@ -95,6 +81,40 @@ static void fill_padding(carom_qp_pack *pack, int lane, int world) {
   pack->a[lane] = pack->b[lane] = world;
 }
 
+static void fill_axis(carom_qp_axis *k, const carom_qp_problem *p, const carom_qp_contact *c, carom_vec3 axis) {
+  const int body[2] = {c->a, c->b};
+  const carom_vec3 arm[2] = {c->arm_a, c->arm_b};
+  k->axis = axis;
+  for (int end = 0; end < 2; end++) {
+    carom_vec3 l = cm_cross(arm[end], axis);
+    const double wrench[6] = {0, 0, 0, l.x, l.y, l.z};
+    double twist[6];
+    carom_qp_mobility(p, body[end], wrench, twist);
+    k->lever[end] = body[end] < 0 ? cm_zero3() : l;
+    k->turn[end] = cm_vec3(twist[3], twist[4], twist[5]);
+  }
+}
+
+static void fill_single(carom_qp_single *single, const carom_qp_system *s, int contact) {
+  const carom_qp_problem *p = &s->problem;
+  const carom_qp_contact *c = &p->contacts[contact];
+  carom_qp_local local = carom_qp_local_of(p, c);
+  single->contact = contact;
+  single->friction = c->friction, single->bias = c->bias, single->rho = s->rho[contact];
+  const int body[2] = {c->a, c->b};
+  for (int end = 0; end < 2; end++) {
+    single->body[end] = body[end] < 0 ? p->body_count : body[end];
+    single->moves[end] = carom_qp_can_move(p, body[end]);
+    single->inverse_mass[end] = body[end] < 0 ? 0 : p->bodies[body[end]].inverse_mass;
+  }
+  single->nn = local.nn;
+  for (int k = 0; k < 2; k++) single->nt[k] = local.nt[k], single->tt[k] = local.tt[k];
+  for (int k = 0; k < 3; k++) fill_axis(&single->along[k], p, c, local.axis[k]);
+  if (s->options.cone == CAROM_QP_GENERATORS) return;
+  const double *x = s->x + 3 * (size_t)contact;
+  single->impulse = single->before = carom_qp_to_axes(&local, cm_vec3(x[0], x[1], x[2]));
+}
+
 static void fill_joint(carom_qp_joint *joint, const carom_qp_system *s, int first, int count) {
   const carom_qp_problem *p = &s->problem;
   *joint = (carom_qp_joint){.first = first, .count = count, .free = true};
@@ -118,7 +138,7 @@ static void fill_joint(carom_qp_joint *joint, const carom_qp_system *s, int firs
 
 // ---- the plan ---------------------------------------------------------------------------------
 
-// Colours everything and counts: lanes, singles and joints of group g in start[g + 1].
+// Colours everything and counts: lanes, singles and joints of colour g in start[g + 1].
 static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
   const carom_qp_problem *p = &s->problem;
   memset(plan->used, 0, (size_t)p->body_count * sizeof *plan->used);
@@ -134,7 +154,7 @@ static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
     int color = color_pair(plan, p, c->a, c->b);
     double along, across;
     bool packed =
-        s->options.cone == CAROM_QP_CIRCULAR && color < CAROM_QP_COLORS && spherical_metric(s, c, &along, &across);
+        s->options.cone == CAROM_QP_CIRCULAR && color < CAROM_QP_UNCOLORED && spherical_metric(s, c, &along, &across);
     plan->color[i] = (unsigned char)(packed ? color : color | 128);
     (packed ? plan->pack_start : plan->single_start)[color + 1]++;
   }
@@ -142,9 +162,9 @@ static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
 
 // Counts to starts; lanes are rounded up to whole packs.
 static void lay_out(carom_qp_plan *plan) {
-  for (int g = 0; g < CAROM_QP_GROUPS; g++) {
+  for (int g = 0; g < CAROM_QP_COLORS; g++) {
     int packs = (plan->pack_start[g + 1] + CAROM_QP_LANES - 1) / CAROM_QP_LANES;
-    if (packs || plan->single_start[g + 1] || plan->joint_start[g + 1]) plan->groups = g + 1;
+    if (packs || plan->single_start[g + 1] || plan->joint_start[g + 1]) plan->colors = g + 1;
     plan->pack_start[g + 1] = plan->pack_start[g] + packs;
     plan->single_start[g + 1] += plan->single_start[g];
     plan->joint_start[g + 1] += plan->joint_start[g];
@@ -153,8 +173,8 @@ static void lay_out(carom_qp_plan *plan) {
 
 static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
   const carom_qp_problem *p = &s->problem;
-  int lanes[CAROM_QP_GROUPS], singles[CAROM_QP_GROUPS];
-  for (int g = 0; g < CAROM_QP_GROUPS; g++) {
+  int lanes[CAROM_QP_COLORS], singles[CAROM_QP_COLORS];
+  for (int g = 0; g < CAROM_QP_COLORS; g++) {
     lanes[g] = CAROM_QP_LANES * plan->pack_start[g];
     singles[g] = plan->single_start[g];
   }
@@ -163,10 +183,7 @@ static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
     const carom_qp_contact *c = &p->contacts[i];
     int color = plan->color[i] & 127;
     if (plan->color[i] & 128) {
-      carom_qp_single *single = &plan->singles[singles[color]++];
-      single->contact = i;
-      single->W = carom_qp_contact_block(p, c);
-      contact_metric(c, &single->W, &single->along, &single->across);
+      fill_single(&plan->singles[singles[color]++], s, i);
     } else {
       int k = lanes[color]++;
       double along, across;
@@ -176,7 +193,7 @@ static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
       plan->lane[k] = i;
     }
   }
-  for (int g = 0; g < CAROM_QP_GROUPS; g++)
+  for (int g = 0; g < CAROM_QP_COLORS; g++)
     for (int k = lanes[g]; k < CAROM_QP_LANES * plan->pack_start[g + 1]; k++) {
       fill_padding(&plan->packs[k / CAROM_QP_LANES], k % CAROM_QP_LANES, p->body_count);
       plan->lane[k] = -1;
@@ -185,7 +202,7 @@ static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
 
 static void place_joints(carom_qp_plan *plan, const carom_qp_system *s) {
   const carom_qp_problem *p = &s->problem;
-  int next[CAROM_QP_GROUPS];
+  int next[CAROM_QP_COLORS];
   memcpy(next, plan->joint_start, sizeof next);
   for (int i = 0; i < p->row_count;) {
     int count = rows_together(p, i);

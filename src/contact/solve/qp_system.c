@@ -5,18 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-void carom_qp_mobility(const carom_qp_problem *problem, int body, const double wrench[6], double twist[6]) {
-  if (body < 0) {
-    memset(twist, 0, 6 * sizeof *twist);
-    return;
-  }
-  const carom_qp_body *b = &problem->bodies[body];
-  const double *I = b->inverse_inertia, *l = wrench + 3;
-  for (int k = 0; k < 3; k++) twist[k] = b->inverse_mass * wrench[k];
-  twist[3] = I[0] * l[0] + I[3] * l[1] + I[4] * l[2];
-  twist[4] = I[3] * l[0] + I[1] * l[1] + I[5] * l[2];
-  twist[5] = I[4] * l[0] + I[5] * l[1] + I[2] * l[2];
-}
+#include "contact/solve/disc.h"
 
 // 1/m + hat(r)' I^-1 hat(r): what a force at the arm's end does there.
 static carom_mat3 point_mobility(const carom_qp_problem *problem, int body, carom_vec3 arm) {
@@ -31,8 +20,19 @@ static carom_mat3 point_mobility(const carom_qp_problem *problem, int body, caro
   return W;
 }
 
-carom_mat3 carom_qp_contact_block(const carom_qp_problem *problem, const carom_qp_contact *c) {
-  return cm_madd(point_mobility(problem, c->a, c->arm_a), point_mobility(problem, c->b, c->arm_b));
+carom_qp_local carom_qp_local_of(const carom_qp_problem *problem, const carom_qp_contact *c) {
+  carom_mat3 W = cm_madd(point_mobility(problem, c->a, c->arm_a), point_mobility(problem, c->b, c->arm_b));
+  carom_qp_local k = {.axis = {c->normal}};
+  carom_vec3 u, v, Wn = cm_mulv(W, c->normal);
+  cm_frame(c->normal, &u, &v);
+  carom_vec3 Wu = cm_mulv(W, u), Wv = cm_mulv(W, v);
+  double axis[2];
+  carom_disc_axes((double[3]){cm_dot(u, Wu), cm_dot(u, Wv), cm_dot(v, Wv)}, k.tt, axis);
+  k.axis[1] = cm_axpy(cm_scale(axis[0], u), axis[1], v);
+  k.axis[2] = cm_axpy(cm_scale(axis[0], v), -axis[1], u);
+  k.nn = cm_dot(c->normal, Wn);
+  for (int i = 0; i < 2; i++) k.nt[i] = cm_dot(k.axis[1 + i], Wn);
+  return k;
 }
 
 void carom_qp_system_take(carom_qp_system *s, carom_qp_taker *taker) {

@@ -3,7 +3,8 @@
 // With u the relative velocity, q = u + bias n - N_cc gamma and N_cc = diag(a, b, b), the local problem
 // min 1/2 gamma' N_cc gamma + q' gamma over the circular cone has three solutions: the impulse that stops the contact,
 // gamma = -(q_n / a, q_t / b), if it is in the cone; else, against q_t on the cone's surface,
-// gamma_n = (mu |q_t| - q_n) / (a + mu^2 b); else, if that is negative, zero.
+// gamma_n = (mu |q_t| - q_n) / (a + mu^2 b); else, if that is negative, zero. By Coulomb's law, which does not let the
+// tangents press on the normal, gamma_n = -q_n / a or zero, and gamma_t = -q_t / b is cut back to the disc.
 // Vectors are handed about between static functions of this file alone, so that their calling convention is ours.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
@@ -74,12 +75,12 @@ INLINE void push(v4 B[8], v4x3 arm, v4x3 d) {
 }
 
 // The new impulse from the old one, g, and the velocity u; see above.
-INLINE v4x3 local_solution(const carom_qp_pack *pack, v4x3 n, v4x3 g, v4x3 u) {
+INLINE v4x3 local_solution(const carom_qp_pack *pack, bool coulomb, v4x3 n, v4x3 g, v4x3 u) {
   v4 a = load(pack->along), b = load(pack->across), mu = load(pack->mu), zero = splat(0);
   v4 un = dot(n, u), gn = dot(n, g);
   v4x3 ut = axpy(u, -un, n), gt = axpy(g, -gn, n), qt = axpy(ut, -b, gt);
   v4 qn = un + load(pack->bias) - a * gn, t = root(dot(qt, qt));
-  v4 stick_n = -qn / a, slide_n = larger((mu * t - qn) / (a + mu * mu * b), zero);
+  v4 stick_n = -qn / a, slide_n = larger(coulomb ? stick_n : (mu * t - qn) / (a + mu * mu * b), zero);
   m4 sticks = (stick_n >= zero) & (b * mu * stick_n >= t);
   v4 new_n = choose(sticks, stick_n, slide_n);
   v4 per_q = choose(sticks, splat(1) / b, mu * slide_n / larger(t, splat(1e-300)));
@@ -91,13 +92,13 @@ typedef struct tally4 {
   v4 most, energy, turn;
 } tally4;
 
-INLINE void visit(carom_qp_pack *pack, v4 beta, double *V, tally4 *tally) {
+INLINE void visit(carom_qp_pack *pack, bool coulomb, v4 beta, double *V, tally4 *tally) {
   v4 A[8], B[8];
   gather(V, pack->a, A), gather(V, pack->b, B);
   v4x3 n = load3(pack->n), arm_a = load3(pack->arm_a), arm_b = load3(pack->arm_b);
   v4x3 x = load3(pack->impulse), y = axpy(x, beta, sub(x, load3(pack->before)));
   v4x3 u = sub(point_velocity(A, arm_a), point_velocity(B, arm_b));
-  v4x3 now = local_solution(pack, n, y, u), d = sub(now, y);
+  v4x3 now = local_solution(pack, coulomb, n, y, u), d = sub(now, y);
   store3(pack->before, x), store3(pack->impulse, now);
   push(A, arm_a, d), push(B, arm_b, (v4x3){-d.x, -d.y, -d.z});
   v4 rho = (load(pack->along) + splat(2) * load(pack->across)) * splat(1.0 / 3), dd = dot(d, d);
@@ -109,11 +110,21 @@ INLINE void visit(carom_qp_pack *pack, v4 beta, double *V, tally4 *tally) {
 
 INLINE double total(v4 a) { return (a[0] + a[1]) + (a[2] + a[3]); }
 
-CAROM_SIMD_CLONES void carom_qp_visit_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
-                                            carom_qp_tally *tally) {
+INLINE void visit_all(carom_qp_pack *packs, bool coulomb, const int range[2], double beta, double *V,
+                      carom_qp_tally *tally) {
   tally4 sums = {splat(0), splat(0), splat(0)};
-  for (int i = first; i < last; i++) visit(&packs[i], splat(beta), V, &sums);
+  for (int i = range[0]; i < range[1]; i++) visit(&packs[i], coulomb, splat(beta), V, &sums);
   double most = 0;
   for (int k = 0; k < 4; k++) most = sums.most[k] > most ? sums.most[k] : most;
-  *tally = (carom_qp_tally){sqrt(most), total(sums.energy), total(sums.turn)};
+  *tally = (carom_qp_tally){most, total(sums.energy), total(sums.turn)};
+}
+
+CAROM_SIMD_CLONES void carom_qp_visit_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
+                                            carom_qp_tally *tally) {
+  visit_all(packs, false, (const int[2]){first, last}, beta, V, tally);
+}
+
+CAROM_SIMD_CLONES void carom_qp_visit_coulomb_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
+                                                    carom_qp_tally *tally) {
+  visit_all(packs, true, (const int[2]){first, last}, beta, V, tally);
 }

@@ -1,176 +1,234 @@
-// The momentum update at the end of a cycle (Johnson 2012, 3.5.4): all contacts that touch act at once.
+// The two solves of a cycle: contacts that last, before the smooth motion, and all that touch after it, at once
+// (Johnson 2012, 3.5.4).
 #include <math.h>
 #include <string.h>
 
+#include "contact/solve/qp.h"
 #include "step/dcr/dcr.h"
 
 // Energy that a group may gain by round-off, relative to what its impulses turn over.
 static const double ROUND_OFF = 1e-12;
 
-carom_sweep_options carom_dcr_sweep_options(const carom_stepper *stepper) {
+// ---- solving ------------------------------------------------------------------------------------------------------
+
+static carom_groups_options options_of(const carom_stepper *stepper) {
   const carom_step_options *o = &stepper->options;
-  return (carom_sweep_options){.tolerance = o->solver_tolerance > 0 ? o->solver_tolerance : 1e-10,
-                               .max_sweeps = o->solver_iterations > 0 ? o->solver_iterations : 200,
-                               .acceptable = 1e-6,
-                               .max_updates = 1e5,
-                               .thorough = true,
-                               .threads = stepper->threads};
+  return (carom_groups_options){.tolerance = o->solver_tolerance > 0 ? o->solver_tolerance : 1e-11,
+                                .max_sweeps = o->solver_iterations > 0 ? o->solver_iterations : 200,
+                                .acceptable = 1e-6,
+                                .max_updates = 1e5,
+                                .thorough = true};
 }
 
-// The published laws know one contact for each pair, the others the whole polygon of contact.
-static carom_contact_detail detail_for(carom_impact_law law) {
-  return law == CAROM_IMPACT_SUM || law == CAROM_IMPACT_DECOMPOSITION ? CAROM_CONTACT_NEAREST : CAROM_CONTACT_POLYGON;
+static void note_residuals(const carom_groups *groups, carom_ledger *ledger) {
+  for (int i = 0; i < groups->count; i++) {
+    const carom_group *g = &groups->groups[i];
+    if (g->state != CAROM_GROUP_SETTLED) continue;
+    double scale = fmax(g->scale, g->speed);
+    if (scale > 0) carom_ledger_note_complementarity(ledger, g->residual / scale, 0);
+    carom_ledger_note_solve(ledger, g->sweeps, 0);
+  }
 }
 
-static carom_status take_in(carom_stepper *stepper, const carom_state *state, const carom_contact *contacts, int i,
+// Groups of joints alone stay as they are.
+static carom_status solve_groups(carom_stepper *stepper, carom_ledger *ledger, carom_error *error) {
+  carom_dcr *w = stepper->work;
+  carom_groups_options options = options_of(stepper);
+  carom_status status = carom_groups_solve(w->groups, &options, error);
+  if (status == CAROM_OK) note_residuals(w->groups, ledger);
+  return status;
+}
+
+static bool is_limit(const carom_dcr *w, const carom_group *g, int row) {
+  return w->gathering->sources[g->row[row]].kind == CAROM_ROW_LIMIT;
+}
+
+static void leave_joints_alone(carom_dcr *w) {
+  for (int i = 0; i < w->groups->count; i++) {
+    carom_group *g = &w->groups->groups[i];
+    bool touched = g->problem.contact_count > 0;
+    for (int k = 0; k < g->problem.row_count && !touched; k++) touched = is_limit(w, g, k);
+    if (!touched) g->state = CAROM_GROUP_IDLE;
+  }
+}
+
+// ---- rest ---------------------------------------------------------------------------------------------------------
+
+carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double dt, carom_ledger *ledger,
                             carom_error *error) {
   carom_dcr *w = stepper->work;
-  if (carom_joints_hold(stepper->model, state, contacts[i].body_a, contacts[i].body_b)) return CAROM_OK;
-  carom_sweep_contact *c = carom_dcr_add(w, state, contacts, i);
-  if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
-  double *u = w->before[i];
-  carom_sweep_velocity(w->sweeps, c, u);
-  w->slow[i] = carom_dcr_rest_speed(w, &contacts[i], stepper->options.step);
-  bool hit = u[0] < -w->slow[i];
-  c->target = hit ? -contacts[i].restitution * u[0] : 0;
-  if (hit) w->pairs[contacts[i].pair].impact = true;
-  return CAROM_OK;
+  carom_dcr_solve solve = {.half = CAROM_DCR_REST, .dt = dt};
+  double reach = dt * carom_dcr_fastest_rest(stepper);
+  for (int i = 0; i < state->body_count; i++) w->rested.body[i] = false;
+  if (reach == 0) return CAROM_OK;
+  carom_contact_query query = {.detail = CAROM_CONTACT_POLYGON, .reach = reach, .slop = reach};
+  carom_status status = carom_contacts_find(w->contacts, state, &query, &solve.contacts, &solve.count, error);
+  if (status != CAROM_OK || solve.count + w->limit_capacity == 0) return status;
+  status = carom_dcr_gather(stepper, state, &solve, ledger, error);
+  if (status != CAROM_OK) return status;
+  leave_joints_alone(w);
+  status = solve_groups(stepper, ledger, error);
+  if (status != CAROM_OK) return status;
+  carom_groups_join(w->groups, &w->gathering->solution);
+  carom_dcr_note_rested(stepper);
+  carom_dcr_book(stepper, state, &solve, ledger);
+  return carom_dcr_keep(stepper, state, &solve, error);
 }
 
-static bool is_hit(const carom_dcr *w, const carom_sweep_group *g) {
-  for (int i = g->first; i < g->first + g->count; i++) {
-    int source = w->sweeps->contacts[i].source;
-    if (w->before[source][0] < -w->slow[source]) return true;
+// ---- energy -------------------------------------------------------------------------------------------------------
+
+static bool is_hit(const carom_dcr *w, const carom_group *g) {
+  for (int i = 0; i < g->problem.contact_count; i++) {
+    const carom_dcr_touch *touch = &w->touches[g->contact[i]];
+    if (cm_dot(touch->before, g->contacts[i].normal) < -touch->slow) return true;
+  }
+  for (int i = 0; i < g->problem.row_count; i++) {
+    const carom_dcr_bar *bar = &w->bars[g->row[i]];
+    if (is_limit(w, g, i) && bar->before < -bar->slow) return true;
   }
   return false;
 }
 
-static carom_status part_groups(carom_stepper *stepper, const carom_contact *contacts, carom_step_report *report,
-                                carom_error *error) {
-  carom_dcr *w = stepper->work;
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < w->sweeps->group_count && status == CAROM_OK; i++) {
-    carom_sweep_group *g = &w->sweeps->groups[i];
-    bool free_bodies = g->joint_count == 0;  // the laws' W has no joints in it
-    if (!free_bodies || g->count > CAROM_DCR_LAW_MAX || !is_hit(w, g)) continue;
-    status = carom_dcr_apply_law(stepper, g, contacts, report, error);
+// Impulse and velocity of a contact or a limit in a solution, and its velocity before. False for rows of joints, which
+// do no work.
+typedef struct exchange {
+  carom_vec3 impulse, after, before;
+} exchange;
+
+static bool exchange_of(const carom_dcr *w, const carom_group *g, const carom_qp_solution *s, int i, exchange *e) {
+  int row = i - g->problem.contact_count;
+  if (row < 0) {
+    *e = (exchange){s->impulses[i], carom_qp_slip(&g->contacts[i], s->velocities, s->spins),
+                    w->touches[g->contact[i]].before};
+    return true;
   }
-  return status;
+  double after = carom_qp_rate(&g->rows[row], s->velocities, s->spins), before = w->bars[g->row[row]].before;
+  *e = (exchange){cm_vec3(s->multipliers[row], 0, 0), cm_vec3(after, 0, 0), cm_vec3(before, 0, 0)};
+  return is_limit(w, g, row);
 }
+
+static int item_count(const carom_group *g) { return g->problem.contact_count + g->problem.row_count; }
 
 // Whether a group's impulses give the bodies more energy than round-off can explain.
-static bool gains_energy(const carom_dcr *w, const carom_sweep_group *g) {
-  double work = 0, exchanged = 0;
-  for (int i = g->first; i < g->first + g->count; i++) {
-    const carom_sweep_contact *c = &w->sweeps->contacts[i];
-    double after[3];
-    carom_sweep_velocity(w->sweeps, c, after);
-    for (int k = 0; k < 3; k++) {
-      work += 0.5 * c->gamma[k] * (w->before[c->source][k] + after[k]);
-      exchanged += 0.5 * fabs(c->gamma[k]) * (fabs(w->before[c->source][k]) + fabs(after[k]));
-    }
+static bool gains_energy(const carom_dcr *w, const carom_group *g) {
+  double work = 0, turned_over = 0;
+  for (int i = 0; i < item_count(g); i++) {
+    exchange e;
+    if (!exchange_of(w, g, &g->solution, i, &e)) continue;
+    work += 0.5 * cm_dot(e.impulse, cm_add(e.before, e.after));
+    turned_over += 0.5 * cm_norm(e.impulse) * (cm_norm(e.before) + cm_norm(e.after));
   }
-  return work > ROUND_OFF * exchanged;
+  return work > ROUND_OFF * turned_over;
 }
 
-// Keeps the impulses of a group, takes them back and asks for those without restitution.
-static void withdraw(carom_dcr *w, carom_sweep_group *g) {
-  for (int i = g->first; i < g->first + g->count; i++) {
-    carom_sweep_contact *c = &w->sweeps->contacts[i];
-    memcpy(c->kept, c->gamma, sizeof c->kept);
-    carom_sweep_velocity(w->sweeps, c, c->kept_velocity);
-    c->target = 0;
-  }
-  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++)
-    w->sweeps->joints[i].kept = w->sweeps->joints[i].lambda;
-  carom_sweep_withdraw(w->sweeps, g);
+static void keep_solution(carom_group *g) {
+  size_t contacts = (size_t)g->problem.contact_count, rows = (size_t)g->problem.row_count;
+  size_t bodies = (size_t)g->problem.body_count;
+  if (contacts) memcpy(g->kept.impulses, g->solution.impulses, contacts * sizeof(carom_vec3));
+  if (rows) memcpy(g->kept.multipliers, g->solution.multipliers, rows * sizeof(double));
+  memcpy(g->kept.velocities, g->solution.velocities, bodies * sizeof(carom_vec3));
+  memcpy(g->kept.spins, g->solution.spins, bodies * sizeof(carom_vec3));
+}
+
+static void forget_restitution(const carom_dcr *w, carom_group *g) {
+  for (int i = 0; i < g->problem.contact_count; i++) g->contacts[i].bias = 0;
+  for (int i = 0; i < g->problem.row_count; i++)
+    if (is_limit(w, g, i)) g->rows[i].bias = 0;
 }
 
 // With impulses P + s (K - P), P without restitution and K the kept ones, the work is a quadratic A + B s + C s^2; it
 // is negative at 0 and positive at 1. Returns the root in between.
-static double share_without_work(const carom_dcr *w, const carom_sweep_group *g) {
+static double share_without_work(const carom_dcr *w, const carom_group *g) {
   double A = 0, B = 0, C = 0;
-  for (int i = g->first; i < g->first + g->count; i++) {
-    const carom_sweep_contact *c = &w->sweeps->contacts[i];
-    double after[3];
-    carom_sweep_velocity(w->sweeps, c, after);
-    for (int k = 0; k < 3; k++) {
-      double sum = w->before[c->source][k] + after[k], dg = c->kept[k] - c->gamma[k],
-             du = c->kept_velocity[k] - after[k];
-      A += 0.5 * c->gamma[k] * sum;
-      B += 0.5 * (dg * sum + c->gamma[k] * du);
-      C += 0.5 * dg * du;
-    }
+  for (int i = 0; i < item_count(g); i++) {
+    exchange p, k;
+    if (!exchange_of(w, g, &g->solution, i, &p) || !exchange_of(w, g, &g->kept, i, &k)) continue;
+    carom_vec3 sum = cm_add(p.before, p.after), dP = cm_sub(k.impulse, p.impulse), du = cm_sub(k.after, p.after);
+    A += 0.5 * cm_dot(p.impulse, sum);
+    B += 0.5 * (cm_dot(dP, sum) + cm_dot(p.impulse, du));
+    C += 0.5 * cm_dot(dP, du);
   }
   if (!(A < 0)) return 0;
   double root = sqrt(fmax(0, B * B - 4 * A * C)), s = B >= 0 ? -2 * A / (B + root) : (root - B) / (2 * C);
   return s >= 0 && s <= 1 ? s : 0;
 }
 
-static void mix_in_kept(carom_dcr *w, carom_sweep_group *g, double s) {
-  int sweeps = g->sweeps;
-  for (int i = g->first; i < g->first + g->count; i++) {
-    carom_sweep_contact *c = &w->sweeps->contacts[i];
-    for (int k = 0; k < 3; k++) c->kept[k] = c->gamma[k] + s * (c->kept[k] - c->gamma[k]);
+static void mix_in_kept(carom_group *g, double s) {
+  for (int i = 0; i < g->problem.contact_count; i++)
+    g->solution.impulses[i] = cm_lerp(g->solution.impulses[i], g->kept.impulses[i], s);
+  for (int i = 0; i < g->problem.row_count; i++)
+    g->solution.multipliers[i] += s * (g->kept.multipliers[i] - g->solution.multipliers[i]);
+  for (int i = 0; i < g->problem.body_count; i++) {
+    g->solution.velocities[i] = cm_lerp(g->solution.velocities[i], g->kept.velocities[i], s);
+    g->solution.spins[i] = cm_lerp(g->solution.spins[i], g->kept.spins[i], s);
   }
-  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++) {
-    carom_sweep_joint *j = &w->sweeps->joints[i];
-    j->kept = j->lambda + s * (j->kept - j->lambda);
-  }
-  carom_sweep_withdraw(w->sweeps, g);
-  for (int i = g->first; i < g->first + g->count; i++)
-    memcpy(w->sweeps->contacts[i].gamma, w->sweeps->contacts[i].kept, sizeof w->sweeps->contacts[i].gamma);
-  for (int i = g->joint_first; i < g->joint_first + g->joint_count; i++)
-    w->sweeps->joints[i].lambda = w->sweeps->joints[i].kept;
-  carom_sweep_apply(w->sweeps, g);
-  g->sweeps = sweeps;
 }
 
 // Newton's restitution with friction can give more energy than there was (Kane 1984). A group that gains parts by as
 // much of its restitution as keeps the energy: by a mean of its impulses and of those without restitution, which never
 // gain. Either keeps impulses in their cones and lets no contact approach, and so does the mean.
-static void forbid_gains(carom_stepper *stepper, const carom_sweep_options *options) {
+static carom_status forbid_gains(carom_stepper *stepper, carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
-  bool again = false;
-  for (int i = 0; i < w->sweeps->group_count; i++) {
-    carom_sweep_group *g = &w->sweeps->groups[i];
-    bool gains = !g->skip && is_hit(w, g) && gains_energy(w, g);
-    g->skip = !gains;
-    again = again || gains;
-    if (gains) withdraw(w, g);
+  carom_groups_options options = options_of(stepper);
+  for (int i = 0; i < w->groups->count; i++) {
+    carom_group *g = &w->groups->groups[i];
+    if (g->state != CAROM_GROUP_SETTLED || !is_hit(w, g) || !gains_energy(w, g)) continue;
+    keep_solution(g);
+    forget_restitution(w, g);
+    carom_status status = carom_groups_solve_one(w->groups, g, &options, error);
+    if (status != CAROM_OK) return status;
+    mix_in_kept(g, share_without_work(w, g));
   }
-  if (!again) return;
-  carom_sweeps_solve(w->sweeps, options);
-  for (int i = 0; i < w->sweeps->group_count; i++) {
-    carom_sweep_group *g = &w->sweeps->groups[i];
-    if (!g->skip) mix_in_kept(w, g, share_without_work(w, g));
-  }
+  note_residuals(w->groups, ledger);
+  return CAROM_OK;
 }
 
-carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double dt, carom_step_report *report,
+// ---- impact -------------------------------------------------------------------------------------------------------
+
+// The published laws know one contact for each pair, the others the whole polygon of contact.
+static carom_contact_detail detail_for(carom_impact_law law) {
+  return law == CAROM_IMPACT_SUM || law == CAROM_IMPACT_DECOMPOSITION ? CAROM_CONTACT_NEAREST : CAROM_CONTACT_POLYGON;
+}
+
+// Contacts for which a latch waits stick.
+static carom_status latch(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve,
+                          carom_ledger *ledger, carom_error *error) {
+  carom_dcr *w = stepper->work;
+  if (!w->latches) return CAROM_OK;
+  carom_impact_system_set_time(w->latches, state->time + solve->dt, 0);
+  return carom_impact_system_latch(w->latches, state, solve->contacts, solve->count, ledger, error);
+}
+
+static carom_status part_by_law(carom_stepper *stepper, const carom_contact *contacts, carom_ledger *ledger,
+                                carom_error *error) {
+  carom_dcr *w = stepper->work;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < w->groups->count && status == CAROM_OK; i++) {
+    carom_group *g = &w->groups->groups[i];
+    bool free_bodies = g->problem.row_count == 0;  // the laws' W has no joints in it
+    if (free_bodies && g->problem.contact_count <= CAROM_DCR_LAW_MAX && is_hit(w, g))
+      status = carom_dcr_apply_law(stepper, g, contacts, ledger, error);
+  }
+  return status;
+}
+
+carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double dt, carom_ledger *ledger,
                               carom_error *error) {
   carom_dcr *w = stepper->work;
-  const carom_contact *contacts;
-  int count;
+  carom_dcr_solve solve = {.half = CAROM_DCR_IMPACT, .dt = dt};
   double touch = CAROM_DCR_TOUCH * w->size;
-  carom_contact_query query = {detail_for(stepper->options.law), touch, touch};
-  carom_status status = carom_contacts_find(w->contacts, state, &query, &contacts, &count, error);
-  if (status != CAROM_OK || count + w->limit_capacity == 0) return status;
-  if (!carom_dcr_make_room(w, count))
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
-  status = carom_dcr_latch(stepper, state, state->time + dt, contacts, count, report, error);
-  carom_dcr_load(stepper, state, 0);
-  for (int i = 0; i < count && status == CAROM_OK; i++) status = take_in(stepper, state, contacts, i, error);
-  if (status == CAROM_OK) status = carom_dcr_add_limits(stepper, state, 0, report, error);
-  if (status == CAROM_OK) status = carom_dcr_group(stepper, state, error);
-  if (status == CAROM_OK) status = part_groups(stepper, contacts, report, error);
+  carom_contact_query query = {.detail = detail_for(stepper->options.law), .reach = touch, .slop = touch};
+  carom_status status = carom_contacts_find(w->contacts, state, &query, &solve.contacts, &solve.count, error);
+  if (status != CAROM_OK || solve.count + w->limit_capacity == 0) return status;
+  status = latch(stepper, state, &solve, ledger, error);
+  if (status == CAROM_OK) status = carom_dcr_gather(stepper, state, &solve, ledger, error);
   if (status != CAROM_OK) return status;
-  carom_dcr_recall(w, state, contacts, 0.5 * dt);
-  carom_sweep_options options = carom_dcr_sweep_options(stepper);
-  carom_sweeps_solve(w->sweeps, &options);
-  carom_dcr_note_residuals(w->sweeps, report);
-  forbid_gains(stepper, &options);
-  carom_dcr_note_residuals(w->sweeps, report);
-  carom_dcr_book(stepper, state, contacts, 0.5 * dt, false, report);
+  leave_joints_alone(w);
+  status = part_by_law(stepper, solve.contacts, ledger, error);
+  if (status == CAROM_OK) status = solve_groups(stepper, ledger, error);
+  if (status == CAROM_OK) status = forbid_gains(stepper, ledger, error);
+  if (status != CAROM_OK) return status;
+  carom_groups_join(w->groups, &w->gathering->solution);
+  carom_dcr_book(stepper, state, &solve, ledger);
   return CAROM_OK;
 }

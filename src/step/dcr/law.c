@@ -1,58 +1,65 @@
 // Groups of contacts in which bodies hit each other part by the impact law that was asked for (carom/impact.h).
-#include <math.h>
-
+#include "contact/solve/qp.h"
 #include "step/dcr/dcr.h"
 
-// What an impulse along row j does to the velocity along row i, through one body that both share.
-static double response(const carom_sweep_body *body, const carom_sweep_row *i, bool i_on_a, const carom_sweep_row *j,
-                       bool j_on_a) {
-  double linear = body->inverse_mass * cm_dot(i->d, j->d);
-  double angular = cm_dot(i_on_a ? i->ra : i->rb, j_on_a ? j->wa : j->wb);
-  return (i_on_a == j_on_a ? 1 : -1) * (linear + angular);
+static void axes_of(const carom_qp_contact *c, carom_vec3 axis[3]) {
+  axis[0] = c->normal;
+  cm_frame(c->normal, &axis[1], &axis[2]);
 }
 
-static double coupling(const carom_sweeps *s, const carom_sweep_contact *ci, int k, const carom_sweep_contact *cj,
-                       int l) {
-  const carom_sweep_row *i = &ci->row[k], *j = &cj->row[l];
-  double W = 0;
-  if (ci->a == cj->a) W += response(&s->bodies[ci->a], i, true, j, true);
-  if (ci->a == cj->b) W += response(&s->bodies[ci->a], i, true, j, false);
-  if (ci->b == cj->a) W += response(&s->bodies[ci->b], i, false, j, true);
-  if (ci->b == cj->b) W += response(&s->bodies[ci->b], i, false, j, false);
-  return W;
-}
-
-static void fill_problem(carom_dcr *w, const carom_sweep_group *g, const carom_contact *contacts) {
-  const carom_sweep_contact *first = &w->sweeps->contacts[g->first];
-  int rows = 3 * g->count;
-  for (int i = 0; i < rows; i++)
-    for (int j = 0; j <= i; j++) {
-      double W = coupling(w->sweeps, &first[i / 3], i % 3, &first[j / 3], j % 3);
-      w->law_W[i + rows * j] = w->law_W[j + rows * i] = W;
-    }
-  for (int i = 0; i < g->count; i++) {
-    const double *u = w->before[first[i].source];
-    bool hit = u[0] < -w->slow[first[i].source];
-    w->law_e[i] = hit ? contacts[first[i].source].restitution : 0;
-    w->law_mu[i] = first[i].friction;
-    for (int k = 0; k < 3; k++) w->law_u[3 * i + k] = u[k];
+// Velocities of all contacts, in their axes.
+static void read_slips(const carom_group *g, double *u) {
+  for (int i = 0; i < g->problem.contact_count; i++) {
+    carom_vec3 axis[3], slip = carom_qp_slip(&g->contacts[i], g->solution.velocities, g->solution.spins);
+    axes_of(&g->contacts[i], axis);
+    for (int k = 0; k < 3; k++) u[3 * i + k] = cm_dot(axis[k], slip);
   }
 }
 
-carom_status carom_dcr_apply_law(carom_stepper *stepper, carom_sweep_group *g, const carom_contact *contacts,
-                                 carom_step_report *report, carom_error *error) {
+// A column of W is what a unit impulse does to bodies at rest.
+static void fill_response(carom_group *g, double *W) {
+  int n = 3 * g->problem.contact_count;
+  for (int column = 0; column < n; column++) {
+    carom_vec3 axis[3];
+    axes_of(&g->contacts[column / 3], axis);
+    for (int i = 0; i < g->problem.body_count; i++) g->solution.velocities[i] = g->solution.spins[i] = cm_zero3();
+    carom_group_push(g, column / 3, axis[column % 3]);
+    read_slips(g, W + (size_t)column * (size_t)n);
+  }
+}
+
+static void fill_problem(carom_dcr *w, carom_group *g, const carom_contact *contacts) {
+  for (int i = 0; i < g->problem.contact_count; i++) {
+    const carom_dcr_touch *touch = &w->touches[g->contact[i]];
+    bool hit = cm_dot(touch->before, g->contacts[i].normal) < -touch->slow;
+    carom_vec3 axis[3];
+    axes_of(&g->contacts[i], axis);
+    w->law.e[i] = hit ? contacts[touch->contact].restitution : 0;
+    w->law.mu[i] = g->contacts[i].friction;
+    for (int k = 0; k < 3; k++) w->law.u[3 * i + k] = cm_dot(axis[k], touch->before);
+  }
+  fill_response(g, w->law.W);
+}
+
+carom_status carom_dcr_apply_law(carom_stepper *stepper, carom_group *g, const carom_contact *contacts,
+                                 carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
+  carom_dcr_law *law = &w->law;
+  int count = g->problem.contact_count;
   fill_problem(w, g, contacts);
   carom_impact_problem problem = {
-      .count = g->count, .W = w->law_W, .velocity = w->law_u, .restitution = w->law_e, .friction = w->law_mu};
+      .count = count, .W = law->W, .velocity = law->u, .restitution = law->e, .friction = law->mu};
   carom_impact_info info;
-  carom_status status = carom_impact_solve(w->law_work, &problem, stepper->options.law,
-                                           &(carom_impact_solution){w->law_P, NULL}, &info, error);
+  carom_status status = carom_impact_solve(law->work, &problem, stepper->options.law,
+                                           &(carom_impact_solution){law->P, NULL}, &info, error);
   if (status != CAROM_OK) return status;
-  for (int i = 0; i < g->count; i++)
-    for (int k = 0; k < 3; k++) w->sweeps->contacts[g->first + i].gamma[k] = w->law_P[3 * i + k];
-  carom_sweep_apply(w->sweeps, g);
-  g->skip = true;
-  report->complementarity = fmax(report->complementarity, info.complementarity);
+  for (int i = 0; i < count; i++) {
+    const double *P = law->P + 3 * i;
+    carom_vec3 axis[3];
+    axes_of(&g->contacts[i], axis);
+    g->solution.impulses[i] = cm_axpy(cm_axpy(cm_scale(P[0], axis[0]), P[1], axis[1]), P[2], axis[2]);
+  }
+  carom_group_take_up(g);
+  carom_ledger_note_complementarity(ledger, info.complementarity, 0);
   return CAROM_OK;
 }

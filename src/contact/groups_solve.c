@@ -1,0 +1,208 @@
+// A group is solved by few sweeps first, which is all that most need; then by Newton's method, to the full accuracy in
+// small groups. In larger ones it is dear: there it comes after more sweeps, for those alone that are still not
+// acceptable (rings of bodies wedged by friction, on which sweeps wander about). Where Newton's method gets stuck
+// between two laws, more sweeps lead it elsewhere.
+#include <math.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "contact/groups.h"
+#include "contact/solve/qp.h"
+
+enum { FEW_SWEEPS = 30, MOST_ROUNDS = 5 };   // of more sweeps and Newton's method in turns
+enum { FEW_BODIES = 12, MOST_BODIES = 40 };  // that move: for Newton's method at once, and at all; its matrix is dense
+
+static const double ROUND_OFF = 1e-13;  // of velocities that contacts have in common, over the largest
+
+// ---- how good is good enough --------------------------------------------------------------------------------------
+
+// What doing nothing would leave, and how fast things move.
+static void measure(carom_group *g) {
+  const carom_qp_problem *p = &g->problem;
+  carom_vec3 *v = g->solution.velocities, *w = g->solution.spins;
+  for (int i = 0; i < p->body_count; i++) v[i] = p->bodies[i].velocity, w[i] = p->bodies[i].spin;
+  g->scale = g->speed = 0;
+  for (int i = 0; i < p->contact_count; i++) {
+    carom_vec3 u = carom_qp_slip(&p->contacts[i], v, w);
+    g->scale = fmax(g->scale, -cm_dot(u, p->contacts[i].normal) - p->contacts[i].bias);
+    g->speed = fmax(g->speed, cm_norm(u));
+  }
+  for (int i = 0; i < p->row_count; i++) {
+    double rate = carom_qp_rate(&p->rows[i], v, w) + p->rows[i].bias;
+    if ((rate > 0 && p->rows[i].lower < 0) || (rate < 0 && p->rows[i].upper > 0)) g->scale = fmax(g->scale, fabs(rate));
+  }
+}
+
+// What an impulse of 1 along the normal does to the velocity there, through one body.
+static double yield_of(const carom_qp_problem *p, int body, carom_vec3 arm, carom_vec3 n) {
+  carom_vec3 l = cm_cross(arm, n);
+  const double wrench[6] = {n.x, n.y, n.z, l.x, l.y, l.z};
+  double twist[6];
+  carom_qp_mobility(p, body, wrench, twist);
+  return carom_qp_dot6(wrench, twist);
+}
+
+// Velocities that the contacts bring about count, too: a group that rests on a good guess is not at fault.
+static void note_scale(carom_group *g) {
+  const carom_qp_problem *p = &g->problem;
+  for (int i = 0; i < p->contact_count; i++) {
+    const carom_qp_contact *c = &p->contacts[i];
+    double yield = yield_of(p, c->a, c->arm_a, c->normal) + yield_of(p, c->b, c->arm_b, c->normal);
+    g->scale = fmax(g->scale, yield * cm_dot(g->solution.impulses[i], c->normal));
+  }
+}
+
+static double enough_for(const carom_group *g, const carom_groups_options *o) {
+  return fmax(fmax(o->tolerance * g->scale, o->floor), ROUND_OFF * g->speed);
+}
+
+static bool is_settled(const carom_group *g, const carom_groups_options *o) { return g->residual <= enough_for(g, o); }
+
+static bool is_acceptable(const carom_group *g, const carom_groups_options *o) {
+  return is_settled(g, o) || g->residual <= o->acceptable * g->scale;
+}
+
+static int sweep_limit(const carom_group *g, const carom_groups_options *o) {
+  int items = g->problem.contact_count + g->problem.row_count;
+  double budget = o->max_updates / (items > 0 ? items : 1);
+  return budget < o->max_sweeps ? (int)budget : o->max_sweeps;
+}
+
+// ---- one group ----------------------------------------------------------------------------------------------------
+
+static carom_qp_options solver(carom_qp_method method, double enough) {
+  carom_qp_options o = carom_qp_default_options();
+  o.method = method;
+  o.law = CAROM_QP_COULOMB;
+  o.tolerance = enough;
+  o.velocity_scale = 1;
+  o.warm_start = true;
+  return o;
+}
+
+typedef struct job {
+  carom_group *group;
+  const carom_groups_options *options;
+  carom_qp_work *work;
+  carom_status status;  // only memory can fail, which is reserved
+} job;
+
+static void run(job *j, const carom_qp_options *o) {
+  carom_qp_info info;
+  if (j->status == CAROM_OK)
+    j->status = carom_qp_solve(j->work, &j->group->problem, o, &j->group->solution, &info, NULL);
+  if (j->status != CAROM_OK) return;
+  j->group->residual = info.residual;
+  if (o->method == CAROM_QP_PGS) j->group->sweeps += info.iterations;
+}
+
+static void sweep(job *j, int count) {
+  carom_qp_options o = solver(CAROM_QP_PGS, enough_for(j->group, j->options));
+  o.max_iterations = count;
+  if (count > 0) run(j, &o);
+}
+
+// To the full accuracy in small groups, where it is cheap.
+static void solve_by_newton(job *j) {
+  const carom_groups_options *options = j->options;
+  double acceptable = options->acceptable * j->group->scale;
+  carom_qp_options o =
+      solver(CAROM_QP_NEWTON, j->group->moving <= FEW_BODIES ? enough_for(j->group, options) : acceptable);
+  o.acceptable = acceptable;
+  run(j, &o);
+}
+
+static carom_status settle(job *j) {
+  carom_group *g = j->group;
+  const carom_groups_options *o = j->options;
+  bool small = g->moving <= FEW_BODIES, by_newton = small || (o->thorough && g->moving <= MOST_BODIES);
+  g->sweeps = 0;
+  measure(g);
+  note_scale(g);
+  sweep(j, FEW_SWEEPS);
+  note_scale(g);
+  if (small && !is_settled(g, o)) solve_by_newton(j);
+  for (int k = 0; k < (by_newton ? MOST_ROUNDS : 1) && !is_acceptable(g, o) && j->status == CAROM_OK; k++) {
+    sweep(j, sweep_limit(g, o) - FEW_SWEEPS);
+    if (by_newton && !is_acceptable(g, o)) solve_by_newton(j);
+  }
+  g->state = CAROM_GROUP_SETTLED;
+  return j->status;
+}
+
+// ---- all groups ---------------------------------------------------------------------------------------------------
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static void enlarge(carom_qp_problem *size, const carom_qp_problem *p) {
+  size->body_count = larger(size->body_count, p->body_count);
+  size->contact_count = larger(size->contact_count, p->contact_count);
+  size->row_count = larger(size->row_count, p->row_count);
+}
+
+// Room for the largest group in every thread, whichever will get it.
+static carom_status reserve_for(carom_groups *g, carom_qp_method method, const carom_qp_problem *most,
+                                carom_error *error) {
+  carom_qp_problem *has = &g->reserved[method == CAROM_QP_NEWTON];
+  if (most->body_count <= has->body_count && most->contact_count <= has->contact_count &&
+      most->row_count <= has->row_count)
+    return CAROM_OK;
+  enlarge(has,
+          &(carom_qp_problem){most->body_count + most->body_count / 2, most->contact_count + most->contact_count / 2,
+                              most->row_count + most->row_count / 2, NULL, NULL, NULL});
+  carom_qp_options o = solver(method, 0);
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < g->threads && status == CAROM_OK; i++)
+    status = carom_qp_work_reserve(g->works[i], has->body_count, has->contact_count, has->row_count, &o, error);
+  return status;
+}
+
+static carom_status reserve(carom_groups *g, carom_error *error) {
+  carom_qp_problem most = {0}, most_by_newton = {0};
+  for (int i = 0; i < g->count; i++) {
+    enlarge(&most, &g->groups[i].problem);
+    if (g->groups[i].moving <= MOST_BODIES) enlarge(&most_by_newton, &g->groups[i].problem);
+  }
+  carom_status status = reserve_for(g, CAROM_QP_PGS, &most, error);
+  return status == CAROM_OK ? reserve_for(g, CAROM_QP_NEWTON, &most_by_newton, error) : status;
+}
+
+static int own_thread(void) {
+#ifdef _OPENMP
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
+static carom_status outcome(int worst, carom_error *error) {
+  if (worst == CAROM_OK) return CAROM_OK;
+  return carom_fail(error, (carom_status)worst, "the contact solver ran out of memory for a group of contacts");
+}
+
+carom_status carom_groups_solve(carom_groups *g, const carom_groups_options *options, carom_error *error) {
+  carom_status status = reserve(g, error);
+  int worst = CAROM_OK;
+  if (status != CAROM_OK) return status;
+  if (g->threads == 1 || g->count < 2) {
+    for (int i = 0; i < g->count; i++) {
+      job j = {&g->groups[i], options, g->works[0], CAROM_OK};
+      if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
+    }
+    return outcome(worst, error);
+  }
+#pragma omp parallel for num_threads(g->threads) schedule(dynamic, 1) reduction(min : worst)
+  for (int i = 0; i < g->count; i++) {
+    job j = {&g->groups[i], options, g->works[own_thread()], CAROM_OK};
+    if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
+  }
+  return outcome(worst, error);
+}
+
+carom_status carom_groups_solve_one(carom_groups *g, carom_group *group, const carom_groups_options *options,
+                                    carom_error *error) {
+  job j = {group, options, g->works[0], CAROM_OK};
+  return outcome(settle(&j), error);
+}
