@@ -15,7 +15,7 @@ static parts make_parts(const world *w) {
       carom_gathering_create(w->model, NULL, &p.gathering, NULL) != CAROM_OK ||
       carom_groups_create(w->model->body_count, 1, NULL, &p.groups, NULL) != CAROM_OK ||
       carom_projection_create(p.contacts, p.gathering, p.groups, &p.projection, NULL) != CAROM_OK ||
-      carom_contacts_update(p.contacts, w->state->x, w->state->q, NULL, NULL) != CAROM_OK)
+      carom_contacts_update(p.contacts, w->state, NULL, NULL) != CAROM_OK)
     abort();
   return p;
 }
