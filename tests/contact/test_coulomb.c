@@ -30,6 +30,7 @@ TEST(a_sliding_ball_does_not_rise) {
     qp_add_body(q, 0.05, false, cm_vec3(speed, 0, -0.1), &random);
     qp_add_contact(q, 0, CAROM_QP_WORLD, cm_vec3(0, 0, 1), cm_vec3(0, 0, -0.05), cm_zero3(), mu, 0);
     carom_qp_options o = coulomb(methods[i]);
+    o.tolerance = 1e-13;
     CHECK(solve(q, &o).outcome == CAROM_QP_SOLVED);
     double m = 1 / q->bodies[0].inverse_mass;
     CHECK_NEAR(q->velocities[0].z, 0, 1e-12);
