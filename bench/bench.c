@@ -1,5 +1,6 @@
 #include "bench.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,21 +19,27 @@ void bench_heap_start(void) {
 }
 
 #ifdef __GLIBC__
-// The linker prefers these to the C library's own, for every library in the process.
+// The linker prefers these to the C library's own, for every library in the process; they must be seen to be preferred.
+#define SEEN __attribute__((visibility("default")))
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
-void *malloc(size_t size) {
+extern void *__libc_memalign(size_t alignment, size_t size);
+SEEN void *malloc(size_t size) {
   if (heap_counting) heap_calls++;
   return __libc_malloc(size);
 }
-void *calloc(size_t count, size_t size) {
+SEEN void *calloc(size_t count, size_t size) {
   if (heap_counting) heap_calls++;
   return __libc_calloc(count, size);
 }
-void *realloc(void *block, size_t size) {
+SEEN void *realloc(void *block, size_t size) {
   if (heap_counting) heap_calls++;
   return __libc_realloc(block, size);
+}
+SEEN void *memalign(size_t alignment, size_t size) {
+  if (heap_counting) heap_calls++;
+  return __libc_memalign(alignment, size);
 }
 long bench_heap_stop(void) {
   heap_counting = false;

@@ -29,13 +29,14 @@ CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *
                                            carom_recorder **recorder, carom_error *error);
 /// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
 /// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact
-/// and makes all further calls fail with the same message. `audit` may be null. Allocates nothing.
+/// and makes all further calls fail with the same message. `audit` may be null. Only HDF5 allocates, in a burst.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
 /// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by
 /// `cone` have a place for it in the file; else it is passed over.
 CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error);
-/// Adds contact events, in order of time. They are written with the next burst; allocates nothing until 4096 wait.
+/// Adds contact events, in order of time. They are written with the next burst, which comes at once
+/// when 4096 wait; only HDF5 allocates then.
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
                                              carom_error *error);
 /// Writes down all that a run needs to be continued bit for bit: the state and what carom_stepper_memory gave. Two

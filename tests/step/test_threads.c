@@ -104,6 +104,44 @@ TEST(free_bodies_do_not_depend_on_threads) { check_threads(falling_cloud, CAROM_
 TEST(fields_do_not_depend_on_threads_endpoint) { check_threads(net, CAROM_QUADRATURE_ENDPOINT); }
 TEST(fields_do_not_depend_on_threads_midpoint) { check_threads(net, CAROM_QUADRATURE_MIDPOINT); }
 
+// ---- in the caller's own threads
+
+// Balls that fall on each other and on the floor.
+static world falling_balls(void) {
+  carom_builder *b = new_builder();
+  carom_random r = carom_random_make(33, 0);
+  carom_vec3 x[60];
+  for (int i = 0; i < 60; i++)
+    x[i] = cm_add(cm_scale(0.105, cm_vec3(i % 4, i / 4 % 4, i / 16 + 0.6)), random_vector(&r, 0.002));
+  put_balls(b, 0.05, x, 60);
+  put_shape(b, fixed_body(cm_zero3(), cm_qidentity()), floor_shape());
+  carom_builder_set_gravity(b, cm_vec3(0, 0, -9.81));
+  return finish_world(b);
+}
+
+static uint64_t hash_of_a_run(const char *integrator) {
+  world w = falling_balls();
+  carom_step_options options = carom_step_default_options();
+  options.integrator = integrator, options.step = 2e-3;
+  carom_stepper *stepper = stepper_by(&w, &options);
+  run_steps(stepper, w.state, 100);
+  uint64_t hash = carom_state_hash(w.state);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+  return hash;
+}
+
+// Steppers of one thread each, in a parallel region of the caller: none may share its loops out to the others.
+TEST(steppers_run_in_a_callers_own_team) {
+  static const char *const names[] = {"variational", "cone", "dcr"};
+  for (int k = 0; k < 3; k++) {
+    uint64_t alone = hash_of_a_run(names[k]), together[3] = {0};
+#pragma omp parallel for num_threads(3)
+    for (int i = 0; i < 3; i++) together[i] = hash_of_a_run(names[k]);
+    for (int i = 0; i < 3; i++) CHECK(together[i] == alone);
+  }
+}
+
 TEST(two_halves_make_a_whole) {
   world whole = falling_cloud(), halves = falling_cloud();
   carom_stepper *one = threaded_stepper(&whole, CAROM_QUADRATURE_ENDPOINT, 2);

@@ -1,11 +1,12 @@
 #include "contact/solve/balls.h"
+#include "base/threads.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { LEAST_BLOCK = 512, SHARE = 256 };  // balls: smaller blocks leave too many packs half empty
+enum { LEAST_BLOCK = 512 };  // balls: smaller blocks leave too many packs half empty
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
@@ -34,13 +35,14 @@ void carom_balls_destroy(carom_balls *s) {
 // ---- sweeps -------------------------------------------------------------------------------------------------------
 // Called by all threads of a team at once, or by one that has no team: libgomp would ask the heap for one.
 
-static carom_balls_change sweep_once(carom_balls *s, float beta) {
+static carom_balls_change sweep_once(carom_balls *s, carom_team team, float beta) {
   for (int parity = 0; parity < 2; parity++) {
-#pragma omp for schedule(static)
-    for (int k = parity; k < s->block_count; k += 2) {
-      carom_balls_block *b = &s->blocks[k];
+    int count = (s->block_count + 1 - parity) / 2;
+    for (int k = carom_team_share(team, count); k < carom_team_share_end(team, count); k++) {
+      carom_balls_block *b = &s->blocks[2 * k + parity];
       b->change = carom_balls_visit(s->packs, b->first_pack[0], b->first_pack[CAROM_BALLS_COLORS + 1], beta, s->bodies);
     }
+    carom_team_wait(team);
   }
   carom_balls_change total = {0};
   for (int k = 0; k < s->block_count; k++) {
@@ -54,19 +56,19 @@ static carom_balls_change sweep_once(carom_balls *s, float beta) {
 }
 
 // Bodies follow the extrapolation of the contacts.
-static void extrapolate(carom_balls *s, float beta) {
-#pragma omp for schedule(static)
-  for (int i = 0; i < s->ball_count; i += SHARE)
-    carom_balls_extrapolate(s->bodies, s->before, i, i + SHARE < s->ball_count ? i + SHARE : s->ball_count, beta);
+static void extrapolate(carom_balls *s, carom_team team, float beta) {
+  int first = carom_team_share(team, s->ball_count), end = carom_team_share_end(team, s->ball_count);
+  carom_balls_extrapolate(s->bodies, s->before, first, end, beta);
+  carom_team_wait(team);
 }
 
 // Sweeps as the steps of Nesterov's method (1983), afresh where they go back (O'Donoghue and Candes 2015) or grow.
-static int run_sweeps(carom_balls *s, int most, double tolerance, double enough) {
+static int run_sweeps(carom_balls *s, carom_team team, int most, double tolerance, double enough) {
   double theta = 1, lowest = INFINITY;
   float beta = 0;
   for (int i = 1; i <= most; i++) {
-    if (i > 1) extrapolate(s, beta);
-    carom_balls_change change = sweep_once(s, beta);
+    if (i > 1) extrapolate(s, team, beta);
+    carom_balls_change change = sweep_once(s, team, beta);
     if (change.largest <= tolerance || change.deepest <= enough) return i;
     bool afresh = change.backward > 0 || change.squares > 2 * lowest;
     double next = 0.5 * theta * (sqrt(theta * theta + 4) - theta);
@@ -79,13 +81,14 @@ static int run_sweeps(carom_balls *s, int most, double tolerance, double enough)
 
 static int sweep_all(carom_balls *s, const carom_qp_options *o) {
   double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
+  if (s->threads == 1 || s->block_count < 2)
+    return run_sweeps(s, (carom_team){1, 0}, o->max_iterations, tolerance, s->enough);
   int sweeps = 0;
-  if (s->threads == 1 || s->block_count == 1) return run_sweeps(s, o->max_iterations, tolerance, s->enough);
 #pragma omp parallel num_threads(s->threads)
   {
-    int count = run_sweeps(s, o->max_iterations, tolerance, s->enough);
-#pragma omp master
-    sweeps = count;
+    carom_team team = carom_team_here();
+    int count = run_sweeps(s, team, o->max_iterations, tolerance, s->enough);
+    if (team.me == 0) sweeps = count;
   }
   return sweeps;
 }

@@ -44,12 +44,9 @@ void carom_pivot_destroy(carom_pivot *p) {
   carom_release(&a, p);
 }
 
-int carom_pivot_capacity(const carom_pivot *p) { return p->capacity; }
-
-carom_status carom_pivot_resize(carom_pivot *p, int pairs, carom_error *error) {
+static carom_status resize(carom_pivot *p, int pairs, carom_error *error) {
   size_t n = (size_t)pairs;
   release_arrays(p);
-  if (pairs == 0) return CAROM_OK;
   p->A = carom_allocate(&p->allocator, n * n, sizeof *p->A);
   p->q = CAROM_NEW(&p->allocator, double, n);
   p->z = CAROM_NEW(&p->allocator, double, n);
@@ -81,7 +78,7 @@ static carom_status count_pairs(carom_pivot *p, const carom_assembled *a, carom_
     p->n += b->width > 1 ? directions_of(b) + 2 : 1;
   }
   p->start[a->count] = p->n;
-  return p->n <= p->capacity ? CAROM_OK : carom_pivot_resize(p, p->n + p->n / 2, error);
+  return p->n <= p->capacity ? CAROM_OK : resize(p, p->n + p->n / 2, error);
 }
 
 static void fill_directions(carom_pivot *p, const carom_assembled *a) {

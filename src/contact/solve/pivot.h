@@ -17,9 +17,6 @@ typedef struct carom_pivot carom_pivot;
 
 carom_status carom_pivot_create(const carom_allocator *allocator, carom_pivot **pivot, carom_error *error);
 void carom_pivot_destroy(carom_pivot *pivot);  // null is fine
-// How many pairs there is room for (which changes the order of some sums), and other room.
-int carom_pivot_capacity(const carom_pivot *pivot);
-carom_status carom_pivot_resize(carom_pivot *pivot, int pairs, carom_error *error);
 
 // The problem as pairs; holds until the next call. Blocks of the disc or free ones have none: CAROM_ERR_UNSUPPORTED.
 // Allocates only when there are more pairs than ever before.

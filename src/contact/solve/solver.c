@@ -6,7 +6,7 @@
 #include "base/groups.h"
 #include "base/memory.h"
 
-enum { HEADINGS_MAX = 30, SWEEPS_MAX = 20000, PIVOTS_PER_PAIR = 4, POLYGON = 4, PAIRS_MAX = 1000000 };
+enum { HEADINGS_MAX = 30, SWEEPS_MAX = 20000, PIVOTS_PER_PAIR = 4, POLYGON = 4 };
 
 // Residuals over the largest velocity.
 static const double SAME = 1e-12;      // impulses that are this good are left alone
@@ -84,12 +84,6 @@ carom_status carom_solver_reserve(carom_solver *s, int count, int rows, carom_er
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a problem of %d contacts", count);
   if (rows > 0) memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
   return reserve_newton(s, error);
-}
-
-bool carom_solver_remember(carom_solver *s, carom_tape *tape) {
-  int pairs = carom_pivot_capacity(s->pivot);
-  if (!carom_tape_pass(tape, &pairs, sizeof pairs) || pairs < 0 || pairs > PAIRS_MAX) return false;
-  return pairs == carom_pivot_capacity(s->pivot) || carom_pivot_resize(s->pivot, pairs, NULL) == CAROM_OK;
 }
 
 // ---- the solvers ----------------------------------------------------------------------------------------------------

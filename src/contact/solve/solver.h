@@ -4,7 +4,6 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_SOLVER_H
 #define CAROM_SRC_CONTACT_SOLVE_SOLVER_H
 
-#include "base/tape.h"
 #include "contact/solve/newton.h"
 #include "contact/solve/pivot.h"
 
@@ -56,7 +55,5 @@ carom_status carom_solver_reserve(carom_solver *solver, int count, int rows, car
 // From P to P and u. A problem that was not solved is an outcome, not an error.
 carom_status carom_solver_run(carom_solver *solver, const carom_solver_choice *choice, carom_solver_outcome *outcome,
                               carom_error *error);
-// What the next solve depends on besides the problem: how large its scratch is.
-bool carom_solver_remember(carom_solver *solver, carom_tape *tape);
 
 #endif

@@ -60,12 +60,10 @@ static void release(carom_stepper *stepper) {
   carom_release(&stepper->allocator, m->items.rows);
 }
 
-// The forces of the last step, how large problems may get before their scratch is made anew (which changes the order of
-// some sums), and the bases of the separations.
+// The forces of the last step, and the bases of the separations.
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_moreau *m = stepper->work;
-  return carom_solver_remember(m->solver, tape) && carom_memory_remember(m->memory, tape) &&
-         carom_contacts_remember(m->contacts, tape);
+  return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape);
 }
 
 const carom_integrator carom_integrator_moreau = {
