@@ -141,11 +141,12 @@ TEST(a_halved_step_is_two_half_steps) {
 }
 
 // What box and lever weigh is remembered as forces: half steps leave the right impulses for the whole one that follows.
+// One halved step only: the round-off of thousands of tiny ones adds up to 1e-12 of a force, and is then solved for.
 TEST(a_whole_step_after_halved_ones_begins_right) {
   world w = rattling_world();
   carom_step_options options = options_for(STEP);
   carom_stepper *stepper = stepper_by(&w, &options);
-  for (int i = 0; i < 2; i++) CHECK(step_once(stepper, w.state).halvings == 1);
+  CHECK(step_once(stepper, w.state).halvings == 1);
   w.state->x[RATTLER].z = 0.1 + 0.5 * ROOM;
   carom_state_set_velocity(w.model, w.state, RATTLER, cm_zero3(), cm_zero3());
   carom_step_report report = step_once(stepper, w.state);

@@ -14,8 +14,8 @@
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
 static const double ROUND_OFF = 1e-13;             // velocities over the largest one
-// Of a round, over its first miss: met to round-off, met well enough where round-off ends the progress, lost.
-static const double SETTLED = 1e-12, CLOSE = 1e-8, RUNAWAY = 1e3;
+// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, lost.
+static const double CLOSE = 1e-8, RUNAWAY = 1e3;
 enum {
   NEAR_STEPS = 6,
   FAR_STEPS = 15,
@@ -31,12 +31,12 @@ struct carom_newton {
   carom_allocator allocator;
   int capacity;
   void *memory;
-  double *K, *panel;        // (rows x rows) the system of a step, then its inverse
-  double *P0, *P, *u;       // (rows) centre of the round, the iterate and its velocities
-  double *F, *trial, *v;    // (rows) P - law, another iterate and its velocities
-  double *rhs, *x, *best;   // (rows)
-  double (*D)[3][3], *eps;  // (blocks; room for rows)
-  int *active, *swaps;      // (rows) rows whose law is not open
+  double *K, *panel;              // (rows x rows) the system of a step, then its inverse
+  double *P0, *P, *u;             // (rows) centre of the round, the iterate and its velocities
+  double *F, *trial, *v;          // (rows) P - law, another iterate and its velocities
+  double *rhs, *x, *best;         // (rows)
+  double (*D)[3][3], *eps, *own;  // (blocks; room for rows) derivatives of the laws; eps and r of the round
+  int *active, *swaps;            // (rows) rows whose law is not open
   int k;
 };
 
@@ -47,7 +47,7 @@ carom_status carom_newton_create(int rows, const carom_allocator *allocator, car
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_newton *n = CAROM_NEW(&a, carom_newton, 1);
   size_t r = (size_t)(rows > 0 ? rows : 1);
-  double *next = n ? carom_allocate(&a, r * (r + CAROM_LCP_INVERSE_PANEL + 9 + 9 + 1 + 1), sizeof *next) : NULL;
+  double *next = n ? carom_allocate(&a, r * (r + CAROM_LCP_INVERSE_PANEL + 9 + 9 + 1 + 1 + 1), sizeof *next) : NULL;
   if (!next) {
     carom_release(&a, n);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d rows", rows);
@@ -59,6 +59,7 @@ carom_status carom_newton_create(int rows, const carom_allocator *allocator, car
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = next, next += r;
   n->D = (double(*)[3][3])next, next += 9 * r;
   n->eps = next, next += r;
+  n->own = next, next += r;
   n->active = (int *)next;
   n->swaps = n->active + r;
   *newton = n;
@@ -76,16 +77,22 @@ int carom_newton_capacity(const carom_newton *n) { return n->capacity; }
 
 // ---- the equations of a round ---------------------------------------------------------------------------------------
 
-static void set_eps(carom_newton *n, const carom_assembled *a, double eps) {
-  for (int i = 0; i < a->count; i++) n->eps[i] = eps * carom_block_response(a, &a->blocks[i]);
+static void set_eps(carom_newton *n, const carom_assembled *a, double eps, bool natural) {
+  for (int i = 0; i < a->count; i++) {
+    double response = carom_block_response(a, &a->blocks[i]);
+    n->eps[i] = eps * response;
+    n->own[i] = natural ? response : n->eps[i];
+  }
 }
 
-// F = P - law(P0 - u / eps), and the derivatives of the laws where asked for.
+// F = P - law(P - (u + eps (P - P0)) / r), and the derivatives of the laws where asked for.
 static void equations(carom_newton *n, const carom_assembled *a, const double *P, const double *u, bool derivatives) {
   for (int i = 0; i < a->count; i++) {
     const carom_block *b = &a->blocks[i];
     double z[3], law[3] = {0};
-    for (int r = 0; r < b->width; r++) z[r] = n->P0[b->first + r] - u[b->first + r] / n->eps[i];
+    double stays = 1 - n->eps[i] / n->own[i];
+    for (int r = b->first; r < b->first + b->width; r++)
+      z[r - b->first] = n->P0[r] + stays * (P[r] - n->P0[r]) - u[r] / n->own[i];
     if (n->eps[i] > 0)
       carom_block_law(b, z, law, derivatives ? n->D[i] : NULL);
     else if (derivatives)
@@ -101,7 +108,7 @@ static double miss(const carom_newton *n, const carom_assembled *a, double scale
   for (int i = 0; i < a->count; i++) {
     const carom_block *b = &a->blocks[i];
     for (int r = b->first; r < b->first + b->width && n->eps[i] > 0; r++) {
-      double W = a->W[(size_t)r * ((size_t)a->rows + 1)], off = tiny / n->eps[i];
+      double W = a->W[(size_t)r * ((size_t)a->rows + 1)], off = tiny / n->own[i];
       sum += W * n->F[r] * n->F[r];
       floor += W * off * off;
     }
@@ -110,7 +117,7 @@ static double miss(const carom_newton *n, const carom_assembled *a, double scale
   return sqrt(sum);
 }
 
-// (eps + D W) dP = -eps F over the rows that are not open; those that are go to zero at once.
+// (r + D (W + eps - r)) dP = -r F over the rows that are not open; those that are go to zero at once.
 static bool factor(carom_newton *n, const carom_assembled *a) {
   n->k = 0;
   for (int i = 0; i < a->count; i++)
@@ -124,8 +131,10 @@ static bool factor(carom_newton *n, const carom_assembled *a) {
       const carom_block *b = &a->blocks[i];
       if (n->D[i][0][0] == 0) continue;
       for (int r = 0; r < b->width; r++, row++) {
-        to[row] = row == j ? n->eps[i] : 0;
+        to[row] = row == j ? n->own[i] : 0;
         for (int q = 0; q < b->width; q++) to[row] += n->D[i][r][q] * column[b->first + q];
+        int q = n->active[j] - b->first;
+        if (q >= 0 && q < b->width) to[row] += n->D[i][r][q] * (n->eps[i] - n->own[i]);
       }
     }
   }
@@ -145,7 +154,7 @@ static void find_step(carom_newton *n, const carom_assembled *a) {
     const carom_block *b = &a->blocks[i];
     if (n->D[i][0][0] == 0) continue;
     for (int r = 0; r < b->width; r++, row++) {
-      n->rhs[row] = -n->eps[i] * n->F[b->first + r];
+      n->rhs[row] = -n->own[i] * n->F[b->first + r];
       for (int q = 0; q < b->width; q++) n->rhs[row] -= n->D[i][r][q] * n->v[b->first + q];
     }
   }
@@ -213,17 +222,14 @@ static double move(carom_newton *n, const carom_assembled *a, double off) {
 static bool run_round(carom_newton *n, int max_steps, search *s) {
   const carom_assembled *a = s->a;
   equations(n, a, n->P, n->u, true);
-  double noise, off = miss(n, a, s->scale, &noise), first = off;
-  double enough = fmax(SETTLED * first, noise), close = fmax(CLOSE * first, 10 * noise);
-  for (int step = 0; step < max_steps && off > enough; step++) {
+  double noise, first = miss(n, a, s->scale, &noise), off = first, close = fmax(CLOSE * first, 10 * noise);
+  for (int step = 0; step < max_steps && off > close; step++) {
+    if (step > 0) equations(n, a, n->P, n->u, true);
     if (!factor(n, a)) return false;
     find_step(n, a);
     s->steps++;
-    double before = off;
     off = move(n, a, off);
     if (!(off <= RUNAWAY * first)) return false;
-    if (off <= close && off > 0.5 * before) break;
-    equations(n, a, n->P, n->u, true);
   }
   return off <= close;
 }
@@ -246,7 +252,7 @@ static void finish(carom_newton *n, search *s) {
 
 // From impulses that are nearly right.
 static void solve_near(carom_newton *n, search *s) {
-  set_eps(n, s->a, NEAR_EPS);
+  set_eps(n, s->a, NEAR_EPS, true);
   hold(n, s->a);
   if (run_round(n, NEAR_STEPS, s)) finish(n, s);
 }
@@ -258,7 +264,7 @@ static void solve_far(carom_newton *n, search *s) {
   for (int round = 0; round < FAR_STEPS_MAX && s->least > s->goal.wanted && s->steps < last; round++) {
     int before = s->steps;
     double least = s->least;
-    set_eps(n, s->a, eps);
+    set_eps(n, s->a, eps, false);
     hold(n, s->a);
     if (run_round(n, FAR_STEPS, s)) {
       if (eps <= FINISH_EPS)
@@ -280,7 +286,8 @@ static void solve_far(carom_newton *n, search *s) {
 // The last digits: a tiny eps loses them to round-off.
 static void polish(carom_newton *n, search *s) {
   double before = INFINITY;
-  for (int round = 0; round < POLISHINGS && s->least > s->goal.good && s->least < 0.5 * before; round++) {
+  for (int round = 0; round < POLISHINGS && s->least < 0.5 * before; round++) {
+    if (s->least <= (round == 0 ? s->goal.good : s->goal.wanted)) return;
     before = s->least;
     go_to(n, s->a, n->best);
     solve_near(n, s);

@@ -48,7 +48,7 @@ static carom_status accept(carom_moreau *m, carom_state *state, carom_ledger *le
   return status == CAROM_OK ? carom_moreau_note_forces(m, error) : status;
 }
 
-// As much of `left` as passes without a bounce; *done is its length, and hit->body, if it is shorter, who then touch.
+// As much of `left` as passes without a bounce; *done is its length, and m->met, if it is shorter, who then touch.
 static carom_status advance_piece(carom_moreau *m, carom_state *state, double left, double *done, carom_ledger *ledger,
                                   carom_error *error) {
   carom_ledger_mark before = carom_ledger_get_mark(ledger);

@@ -90,14 +90,19 @@ static carom_status set_mass(carom_moreau_motion *m, int i, carom_error *error) 
                     body->name, cm_norm(m->v.w[i]), m->time);
 }
 
-static void evaluate_forces(carom_moreau_motion *m) {
+// At q*, with the mean of these rates and those of the start.
+static carom_configuration configuration_at(carom_moreau_motion *m, const carom_twists *end) {
   carom_moreau_forces *f = &m->forces;
   for (int i = 0; i < m->model->body_count; i++) {
-    f->rate[i] = m->v.v[i];
-    f->d_rate[i] = cm_mmul(cm_hat(m->v.w[i]), m->d[i]);
+    f->rate[i] = cm_lerp(m->v.v[i], end->v[i], 0.5);
+    f->d_rate[i] = cm_mmul(cm_hat(cm_lerp(m->v.w[i], end->w[i], 0.5)), m->d[i]);
   }
-  carom_configuration c = {m->time + m->alpha * m->h, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
-  carom_fields_evaluate(m->model, &c, &f->loads);
+  return (carom_configuration){m->time + m->alpha * m->h, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
+}
+
+static void evaluate_forces(carom_moreau_motion *m) {
+  carom_configuration c = configuration_at(m, &m->v);
+  carom_fields_evaluate(m->model, &c, &m->forces.loads);
 }
 
 // k~ of (2.1.5) without Jacobians of the forces, which may be approximated by 0.
@@ -184,17 +189,17 @@ double carom_moreau_correct(carom_moreau_motion *m, const carom_state *end, int 
 
 // ---- responses ------------------------------------------------------------------------------------------------------
 
-// z of the bodies that joints act on; null targets mean rates of 0.
-static void respond_jointed(carom_moreau_motion *m, const carom_moreau_momenta *b, const double *target,
-                            const carom_moreau_velocities *z) {
+// z of the bodies that joints act on.
+static void respond_jointed(carom_moreau_motion *m, const carom_vec3 *p, const carom_vec3 *l, const double *target,
+                            const carom_twists *z) {
   carom_joint_vectors *j = carom_joint_system_vectors(m->joints.system);
   size_t bytes = (size_t)m->model->joint_count * ROWS * sizeof *j->c;
   int count;
   const carom_joint_node *nodes = carom_joint_system_nodes(m->joints.system, &count);
   for (int i = 0; i < count; i++) {
     int body = nodes[i].body;
-    memcpy(j->b + 6 * body, &b->p[body], sizeof b->p[body]);
-    memcpy(j->b + 6 * body + 3, &b->l[body], sizeof b->l[body]);
+    memcpy(j->b + 6 * body, &p[body], sizeof *p);
+    memcpy(j->b + 6 * body + 3, &l[body], sizeof *l);
   }
   if (target)
     memcpy(j->c, target, bytes);
@@ -203,39 +208,30 @@ static void respond_jointed(carom_moreau_motion *m, const carom_moreau_momenta *
   carom_joint_system_solve(m->joints.system);
   for (int i = 0; i < count; i++) {
     int body = nodes[i].body;
-    memcpy(&z->v[body], j->z + 6 * body, sizeof z->v[body]);
-    memcpy(&z->w[body], j->z + 6 * body + 3, sizeof z->w[body]);
+    memcpy(&z->v[body], j->z + 6 * body, sizeof *z->v);
+    memcpy(&z->w[body], j->z + 6 * body + 3, sizeof *z->w);
   }
 }
 
-static void respond(carom_moreau_motion *m, const carom_moreau_momenta *b, const double *target,
-                    const carom_moreau_velocities *z) {
+void carom_moreau_respond(carom_moreau_motion *m, const carom_vec3 *p, const carom_vec3 *l, const double *target,
+                          const carom_twists *z) {
   for (int i = 0; i < m->model->body_count; i++) {
     if (m->model->bodies[i].fixed) continue;
-    z->v[i] = cm_scale(m->model->bodies[i].inverse_mass, b->p[i]);
-    z->w[i] = cm_mulv(m->inverse_rotation[i], b->l[i]);
+    z->v[i] = cm_scale(m->model->bodies[i].inverse_mass, p[i]);
+    z->w[i] = cm_mulv(m->inverse_rotation[i], l[i]);
   }
-  if (m->joints.system) respond_jointed(m, b, target, z);
-}
-
-void carom_moreau_respond(carom_moreau_motion *m, const carom_moreau_momenta *b, const carom_moreau_velocities *z) {
-  respond(m, b, NULL, z);
-}
-
-static void copy_momenta(const carom_moreau_motion *m, const carom_moreau_momenta *from,
-                         const carom_moreau_momenta *to) {
-  size_t bytes = (size_t)m->model->body_count * sizeof *to->p;
-  memcpy(to->p, from->p, bytes);
-  memcpy(to->l, from->l, bytes);
+  if (m->joints.system) respond_jointed(m, p, l, target, z);
 }
 
 void carom_moreau_free_velocity(carom_moreau_motion *m) {
-  copy_momenta(m, &m->b_free, &m->b);
-  respond(m, &m->b_free, m->joints.target, &m->v_free);
+  size_t bytes = (size_t)m->model->body_count * sizeof *m->b.p;
+  memcpy(m->b.p, m->b_free.p, bytes);
+  memcpy(m->b.l, m->b_free.l, bytes);
+  carom_moreau_respond(m, m->b.p, m->b.l, m->joints.target, &m->v_free);
 }
 
 void carom_moreau_new_velocity(carom_moreau_motion *m) {
-  respond(m, &m->b, m->joints.target, &m->v_new);
+  carom_moreau_respond(m, m->b.p, m->b.l, m->joints.target, &m->v_new);
   if (m->joints.system)
     memcpy(m->joints.impulse, carom_joint_system_vectors(m->joints.system)->lambda,
            (size_t)m->model->joint_count * ROWS * sizeof *m->joints.impulse);
@@ -275,13 +271,8 @@ void carom_moreau_move(const carom_moreau_motion *m, const carom_state *from, ca
 
 // Forces times the mean of the rates before and after are their work, exactly.
 static void book_fields(carom_moreau_motion *m, carom_ledger *ledger) {
-  carom_moreau_forces *f = &m->forces;
-  for (int i = 0; i < m->model->body_count; i++) {
-    f->rate[i] = cm_lerp(m->v.v[i], m->v_new.v[i], 0.5);
-    f->d_rate[i] = cm_mmul(cm_hat(cm_lerp(m->v.w[i], m->v_new.w[i], 0.5)), m->d[i]);
-  }
-  carom_configuration c = {m->time + m->alpha * m->h, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
-  carom_resultant r = carom_fields_resultant(m->model, &c, &f->loads);
+  carom_configuration c = configuration_at(m, &m->v_new);
+  carom_resultant r = carom_fields_resultant(m->model, &c, &m->forces.loads);
   carom_ledger_fields(ledger, &r, m->h);
 }
 

@@ -14,12 +14,9 @@
 #ifndef CAROM_SRC_STEP_MOREAU_MOTION_H
 #define CAROM_SRC_STEP_MOREAU_MOTION_H
 
+#include "contact/assemble.h"
 #include "model/joint_system.h"
 #include "step/step.h"
-
-typedef struct carom_moreau_velocities {
-  carom_vec3 *v, *w;  // (body_count)
-} carom_moreau_velocities;
 
 typedef struct carom_moreau_momenta {
   carom_vec3 *p, *l;  // (body_count)
@@ -47,9 +44,9 @@ typedef struct carom_moreau_motion {
   carom_mat3 *d;                   // (body_count) directors at q*
   carom_joint_mass *mass;          // (body_count) M~ at q*
   carom_mat3 *inverse_rotation;    // (body_count) of its blocks of rotation; 0 for bodies that do not turn
-  carom_moreau_velocities v;       // at the start
-  carom_moreau_velocities v_free;  // after masses, forces and joints
-  carom_moreau_velocities v_new;   // after impulses, too
+  carom_twists v;                  // at the start
+  carom_twists v_free;             // after masses, forces and joints
+  carom_twists v_new;              // after impulses, too
   carom_moreau_momenta b_free, b;  // M~ v + k~ without and with impulses
   carom_moreau_forces forces;
   carom_moreau_joints joints;
@@ -66,8 +63,9 @@ carom_status carom_moreau_begin(carom_moreau_motion *motion, const carom_state *
                                 carom_error *error);
 // v_free anew, from b_free.
 void carom_moreau_free_velocity(carom_moreau_motion *motion);
-// z = S b, with joints held to rates of 0.
-void carom_moreau_respond(carom_moreau_motion *motion, const carom_moreau_momenta *b, const carom_moreau_velocities *z);
+// z = S (p, l), with joints held to the rates asked for; null: to 0.
+void carom_moreau_respond(carom_moreau_motion *motion, const carom_vec3 *p, const carom_vec3 *l, const double *target,
+                          const carom_twists *z);
 // v' and the joints' impulses from b.
 void carom_moreau_new_velocity(carom_moreau_motion *motion);
 // Positions and momenta from v'.

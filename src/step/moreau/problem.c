@@ -13,10 +13,8 @@
 
 static carom_status answer(void *context, const carom_vec3 *p, const carom_vec3 *l, carom_twists *twists,
                            carom_error *error) {
-  carom_moreau_momenta b = {(carom_vec3 *)p, (carom_vec3 *)l};  // read only
-  carom_moreau_velocities z = {twists->v, twists->w};
   (void)error;
-  carom_moreau_respond(context, &b, &z);
+  carom_moreau_respond(context, p, l, NULL, twists);
   return CAROM_OK;
 }
 
