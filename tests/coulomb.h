@@ -2,15 +2,15 @@
 #ifndef CAROM_TESTS_COULOMB_H
 #define CAROM_TESTS_COULOMB_H
 
-#include "contact/solve/qp.h"
-#include "qp_problems.h"
+#include "contact/solve/problem.h"
+#include "contact_problems.h"
 #include "test.h"
 
 // The law, contact by contact, from the velocities that came out.
-static inline void check_law(const qp_case *q, double tolerance) {
+static inline void check_law(const contact_case *q, double tolerance) {
   for (int i = 0; i < q->problem.contact_count; i++) {
-    const carom_qp_contact *c = &q->contacts[i];
-    carom_vec3 u = carom_qp_slip(c, q->velocities, q->spins), f = q->impulses[i];
+    const carom_contact_point *c = &q->contacts[i];
+    carom_vec3 u = carom_contact_slip(c, q->velocities, q->spins), f = q->impulses[i];
     double rho = q->bodies[c->a < 0 ? c->b : c->a].inverse_mass;
     double un = cm_dot(u, c->normal) + c->bias, fn = rho * cm_dot(f, c->normal);
     carom_vec3 ut = cm_axpy(u, -cm_dot(u, c->normal), c->normal), ft = cm_axpy(cm_scale(rho, f), -fn, c->normal);
@@ -24,7 +24,7 @@ static inline void check_law(const qp_case *q, double tolerance) {
     CHECK_NEAR(cm_dot(ft, ut) / slip, -limit, 1e3 * tolerance * (1 + limit));  // against the slip
   }
   for (int i = 0; i < q->problem.row_count; i++) {
-    double rate = carom_qp_rate(&q->rows[i], q->velocities, q->spins) + q->rows[i].bias, f = q->multipliers[i];
+    double rate = carom_contact_rate(&q->rows[i], q->velocities, q->spins) + q->rows[i].bias, f = q->multipliers[i];
     if (f > q->rows[i].lower) CHECK_AT_MOST(rate, tolerance);
     if (f < q->rows[i].upper) CHECK_AT_MOST(-rate, tolerance);
   }

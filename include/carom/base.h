@@ -13,7 +13,7 @@
 /// - The library prints nothing, never ends the process, and keeps nothing between calls but in the objects it makes.
 ///   Its only variables are locks around HDF5 (carom/result.h) and Ipopt (carom/control.h). The libraries beneath keep
 ///   what is theirs: OpenMP its sleeping threads, HDF5 its tables, and PETSc with MPI, once a TAO method was asked for
-///   (carom/qp.h), runs until the process ends.
+///   (carom/contact.h), runs until the process ends.
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H
 

@@ -5,6 +5,7 @@
 
 #include "carom/base.h"
 #include "carom/collide.h"
+#include "carom/contact.h"
 #include "carom/control.h"
 #include "carom/export.h"
 #include "carom/geometry.h"
@@ -14,7 +15,6 @@
 #include "carom/mechanics.h"
 #include "carom/model.h"
 #include "carom/plan.h"
-#include "carom/qp.h"
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"

@@ -4,6 +4,7 @@
 #define CAROM_MECHANICS_H
 
 #include "carom/base.h"
+#include "carom/contact.h"
 #include "carom/model.h"
 
 #ifdef __cplusplus
@@ -22,54 +23,6 @@ CAROM_API carom_vec3 carom_linear_momentum(const carom_model *model, const carom
 CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const carom_state *state);
 
 // ---- the audit ------------------------------------------------------------------------------------
-
-/// What happened between two bodies.
-typedef enum carom_event_kind {
-  CAROM_EVENT_IMPACT,   ///< a collision at a moment of its own
-  CAROM_EVENT_CONTACT,  ///< a contact that carried an impulse over a step: resting, sliding, rolling
-  CAROM_EVENT_STICK,    ///< an impact that joined the bodies
-  CAROM_EVENT_ZENO,     ///< impacts came faster than they can be told apart; from here on the bodies rest on each other
-  CAROM_EVENT_RECIRCULATED,  ///< a grain left at `point` and was put back at the inlet; body_b is CAROM_WORLD
-} carom_event_kind;
-
-/// One contact event, for the record and the replay.
-typedef struct carom_contact_event {
-  carom_event_kind kind;  ///< what happened
-  double time;            ///< s
-  int body_a, body_b;     ///< b may be fixed, or CAROM_WORLD for a boundary
-  carom_vec3 point;       ///< world, m
-  carom_vec3 normal;      ///< unit, from B to A
-  carom_vec3 impulse;     ///< on A, N s
-} carom_contact_event;
-
-/// What one step did, for the audit. Impulses and work are those that the outside did to the moving
-/// bodies: scheduled forces, the world, fixed and driven bodies (through contacts and joints, too);
-/// gravity in the impulses but not in the work (it has a potential). Work also holds the (negative)
-/// work of dampers and that of motors and driven bodies, but not the losses, which stand apart.
-typedef struct carom_step_report {
-  double step;                 ///< s
-  int iterations;              ///< largest number that an implicit solve took
-  double residual;             ///< largest relative residual left
-  int halvings;                ///< how often the step was split
-  carom_vec3 impulse;          ///< kg m/s
-  carom_vec3 angular_impulse;  ///< about the world origin, kg m2/s
-  double work;                 ///< J
-  // contacts
-  int collisions;                          ///< impacts resolved
-  double restitution_loss, friction_loss;  ///< J, by impacts and contacts; >= 0 but for round-off
-  /// J, what the method itself gave (`dcr`): overlapping bodies moved apart (potential energy, and kinetic where joints
-  /// turn momenta), and the halves of the forces' kick that lasting contacts and joints take up before and after the
-  /// smooth motion, which cancel while bodies rest. Positive: gained
-  double projection_energy;
-  carom_vec3 projection_momentum;          ///< kg m/s, likewise
-  carom_vec3 projection_angular_momentum;  ///< kg m2/s about the world origin, likewise
-  double penetration;                      ///< deepest overlap at the end of the step or at an impact, m; >= 0
-  double complementarity;                  ///< worst natural residual of a contact solve, relative
-  double duality_gap;                      ///< worst relative duality gap of a solve (`cone` with a solver tolerance)
-  double constraint;                       ///< worst drift of a joint at the end of the step, m (or rad times size)
-  const carom_contact_event *events;       ///< belongs to the stepper, holds until the next step
-  int event_count;                         ///< how many
-} carom_step_report;
 
 /// One line of the audit's series. Errors are relative to the scales that the audit keeps: the
 /// largest kinetic energy (or exchange of energy) and momentum seen so far.

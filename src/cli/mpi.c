@@ -30,7 +30,7 @@ bool cli_ranks_find(cli_ranks *ranks) {
   *ranks = (cli_ranks){0, 1};
   carom_error error = {0};
   if (!launched()) return true;
-  if (carom_qp_ranks(&ranks->rank, &ranks->count, &error) != CAROM_OK) {
+  if (carom_contact_ranks(&ranks->rank, &ranks->count, &error) != CAROM_OK) {
     cli_fail(&error);
     return false;
   }
@@ -67,7 +67,7 @@ carom_status cli_ranks_agree(const cli_ranks *ranks, carom_status status, carom_
   if (ranks->count <= 1) return status;
   int own = status == CAROM_OK ? GOES_ON : status == CAROM_INTERRUPTED ? IS_STOPPED : HAS_FAILED, worst = own;
   carom_error trouble = {0};
-  carom_status asked = carom_qp_ranks_largest(&worst, &trouble);
+  carom_status asked = carom_contact_ranks_largest(&worst, &trouble);
   if (own == HAS_FAILED || (asked == CAROM_OK && worst == own)) return status;
   if (asked == CAROM_OK && worst == IS_STOPPED) return CAROM_INTERRUPTED;
   *error = trouble;

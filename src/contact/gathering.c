@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-_Static_assert(CAROM_QP_WORLD == CAROM_WORLD, "bodies of a problem are numbered as in its model");
+_Static_assert(CAROM_CONTACT_WORLD == CAROM_WORLD, "bodies of a problem are numbered as in its model");
 
 carom_status carom_gathering_create(const carom_model *model, const carom_allocator *allocator,
                                     carom_gathering **gathering, carom_error *error) {
@@ -14,7 +14,7 @@ carom_status carom_gathering_create(const carom_model *model, const carom_alloca
   if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem");
   p->model = model;
   p->allocator = a;
-  p->bodies = CAROM_NEW(&a, carom_qp_body, model->body_count);
+  p->bodies = CAROM_NEW(&a, carom_contact_body, model->body_count);
   p->solution.velocities = CAROM_NEW(&a, carom_vec3, model->body_count);
   p->solution.spins = CAROM_NEW(&a, carom_vec3, model->body_count);
   if (!p->bodies || !p->solution.velocities || !p->solution.spins) {
@@ -56,7 +56,7 @@ void carom_gathering_begin(carom_gathering *p, const carom_quat *q) {
   p->contact_count = p->row_count = 0;
   for (int i = 0; i < p->model->body_count; i++) {
     const carom_body *body = &p->model->bodies[i];
-    p->bodies[i] = (carom_qp_body){.inverse_mass = body->inverse_mass};
+    p->bodies[i] = (carom_contact_body){.inverse_mass = body->inverse_mass};
     if (!body->fixed) place_inertia(body, q[i], p->bodies[i].inverse_inertia);
     carom_gathering_set_velocity(p, i, cm_zero3(), cm_zero3());
   }
@@ -69,19 +69,19 @@ void carom_gathering_set_velocity(carom_gathering *p, int body, carom_vec3 v, ca
 
 // ---- contacts and rows --------------------------------------------------------------------------------------------
 
-carom_qp_contact *carom_gathering_add_contact(carom_gathering *p, const carom_contact *c, const carom_vec3 *x) {
+carom_contact_point *carom_gathering_add_contact(carom_gathering *p, const carom_contact *c, const carom_vec3 *x) {
   int n = p->contact_count;
   if (!carom_grow(&p->allocator, (void **)&p->contacts, n, &p->contact_capacity, sizeof *p->contacts) ||
       !carom_grow(&p->allocator, (void **)&p->solution.impulses, n, &p->impulse_capacity, sizeof(carom_vec3)))
     return NULL;
   carom_vec3 point = cm_lerp(c->point_a, c->point_b, 0.5);
   p->solution.impulses[n] = cm_zero3();
-  p->contacts[n] = (carom_qp_contact){.a = c->body_a,
-                                      .b = c->body_b,
-                                      .friction = c->friction,
-                                      .normal = c->normal,
-                                      .arm_a = cm_sub(point, x[c->body_a]),
-                                      .arm_b = cm_sub(point, x[c->body_b])};
+  p->contacts[n] = (carom_contact_point){.a = c->body_a,
+                                         .b = c->body_b,
+                                         .friction = c->friction,
+                                         .normal = c->normal,
+                                         .arm_a = cm_sub(point, x[c->body_a]),
+                                         .arm_b = cm_sub(point, x[c->body_b])};
   return &p->contacts[p->contact_count++];
 }
 
@@ -91,7 +91,7 @@ static void put_end(const carom_row *row, int end, double jacobian[6]) {
   memcpy(jacobian, entries, sizeof entries);
 }
 
-static carom_qp_row *add_row(carom_gathering *p, const carom_row *row, const carom_row_source *source) {
+static carom_contact_row *add_row(carom_gathering *p, const carom_row *row, const carom_row_source *source) {
   int n = p->row_count;
   if (!carom_grow(&p->allocator, (void **)&p->rows, n, &p->row_capacity, sizeof *p->rows) ||
       !carom_grow(&p->allocator, (void **)&p->sources, n, &p->source_capacity, sizeof *p->sources) ||
@@ -99,15 +99,15 @@ static carom_qp_row *add_row(carom_gathering *p, const carom_row *row, const car
     return NULL;
   p->solution.multipliers[n] = 0;
   p->sources[n] = *source;
-  p->rows[n] = (carom_qp_row){.a = row->body[0], .b = row->body[1], .lower = -INFINITY, .upper = INFINITY};
+  p->rows[n] = (carom_contact_row){.a = row->body[0], .b = row->body[1], .lower = -INFINITY, .upper = INFINITY};
   put_end(row, 0, p->rows[n].jacobian_a);
   put_end(row, 1, p->rows[n].jacobian_b);
   return &p->rows[p->row_count++];
 }
 
-carom_qp_row *carom_gathering_add_limit(carom_gathering *p, const carom_joint_limit *limits, int number) {
+carom_contact_row *carom_gathering_add_limit(carom_gathering *p, const carom_joint_limit *limits, int number) {
   const carom_joint_limit *limit = &limits[number];
-  carom_qp_row *row = add_row(p, &limit->row, &(carom_row_source){CAROM_ROW_LIMIT, limit->joint, number});
+  carom_contact_row *row = add_row(p, &limit->row, &(carom_row_source){CAROM_ROW_LIMIT, limit->joint, number});
   if (row) row->lower = 0;
   return row;
 }
@@ -120,7 +120,7 @@ static bool add_joint(carom_gathering *p, const carom_state *state, int joint, b
   carom_joint_equations(p->model, j, &state->joints[joint], state, state->time, g, rows);
   carom_joint_rates(p->model, j, state->time, rates);
   for (int i = 0; i < count; i++) {
-    carom_qp_row *row = add_row(p, &rows[i], &(carom_row_source){CAROM_ROW_JOINT, joint, i});
+    carom_contact_row *row = add_row(p, &rows[i], &(carom_row_source){CAROM_ROW_JOINT, joint, i});
     if (!row) return false;
     row->bias = displacements ? g[i] : -rates[i];
   }
@@ -140,17 +140,17 @@ void carom_gathering_drop_limit(carom_gathering *p) { p->row_count--; }
 
 // ---- reading ------------------------------------------------------------------------------------------------------
 
-carom_qp_problem carom_gathering_problem(const carom_gathering *p) {
-  return (carom_qp_problem){.body_count = p->model->body_count,
-                            .contact_count = p->contact_count,
-                            .row_count = p->row_count,
-                            .bodies = p->bodies,
-                            .contacts = p->contacts,
-                            .rows = p->rows};
+carom_contact_problem carom_gathering_problem(const carom_gathering *p) {
+  return (carom_contact_problem){.body_count = p->model->body_count,
+                                 .contact_count = p->contact_count,
+                                 .row_count = p->row_count,
+                                 .bodies = p->bodies,
+                                 .contacts = p->contacts,
+                                 .rows = p->rows};
 }
 
 carom_row carom_gathering_row(const carom_gathering *p, int row) {
-  const carom_qp_row *r = &p->rows[row];
+  const carom_contact_row *r = &p->rows[row];
   const double *a = r->jacobian_a, *b = r->jacobian_b;
   return (carom_row){.body = {r->a, r->b},
                      .linear = {cm_vec3(a[0], a[1], a[2]), cm_vec3(b[0], b[1], b[2])},

@@ -4,7 +4,7 @@
 
 #include "base/groups.h"
 #include "base/memory.h"
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
 carom_status carom_groups_create(int body_count, int threads, const carom_allocator *allocator, carom_groups **groups,
                                  carom_error *error) {
@@ -17,11 +17,11 @@ carom_status carom_groups_create(int body_count, int threads, const carom_alloca
   g->root = CAROM_NEW(&a, int, body_count);
   g->local = CAROM_NEW(&a, int, body_count);
   g->seen_in = CAROM_NEW(&a, int, body_count);
-  g->works = CAROM_NEW(&a, carom_qp_work *, threads);
+  g->works = CAROM_NEW(&a, carom_contact_work *, threads);
   carom_status status = CAROM_OK;
   if (!g->of_body || !g->root || !g->local || !g->seen_in || !g->works)
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for groups of %d bodies", body_count);
-  for (int i = 0; i < threads && status == CAROM_OK; i++) status = carom_qp_work_create(&a, &g->works[i], error);
+  for (int i = 0; i < threads && status == CAROM_OK; i++) status = carom_contact_work_create(&a, &g->works[i], error);
   if (status == CAROM_OK)
     *groups = g;
   else
@@ -32,7 +32,7 @@ carom_status carom_groups_create(int body_count, int threads, const carom_alloca
 void carom_groups_destroy(carom_groups *g) {
   if (!g) return;
   carom_allocator a = g->allocator;
-  for (int i = 0; g->works && i < g->threads; i++) carom_qp_work_destroy(g->works[i]);
+  for (int i = 0; g->works && i < g->threads; i++) carom_contact_work_destroy(g->works[i]);
   if (g->arena.memory) carom_arena_destroy(&g->arena);
   void *blocks[] = {g->of_body, g->root, g->local, g->seen_in, g->works, g};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
@@ -41,12 +41,12 @@ void carom_groups_destroy(carom_groups *g) {
 // ---- who belongs together -----------------------------------------------------------------------------------------
 
 // Of two bodies one that moves; -1 when neither does.
-static int mover(const carom_qp_problem *p, int a, int b) {
-  return carom_qp_can_move(p, a) ? a : carom_qp_can_move(p, b) ? b : -1;
+static int mover(const carom_contact_problem *p, int a, int b) {
+  return carom_contact_can_move(p, a) ? a : carom_contact_can_move(p, b) ? b : -1;
 }
 
 static void unite(carom_groups *g, int a, int b) {
-  if (carom_qp_can_move(&g->whole, a) && carom_qp_can_move(&g->whole, b)) carom_group_unite(g->root, a, b);
+  if (carom_contact_can_move(&g->whole, a) && carom_contact_can_move(&g->whole, b)) carom_group_unite(g->root, a, b);
 }
 
 static void number_group(carom_groups *g, int a, int b) {
@@ -56,7 +56,7 @@ static void number_group(carom_groups *g, int a, int b) {
 
 // In the order in which contacts and then rows come.
 static void number_groups(carom_groups *g) {
-  const carom_qp_problem *p = &g->whole;
+  const carom_contact_problem *p = &g->whole;
   g->count = 0;
   for (int i = 0; i < p->body_count; i++) g->root[i] = i, g->of_body[i] = -1;
   for (int i = 0; i < p->contact_count; i++) unite(g, p->contacts[i].a, p->contacts[i].b);
@@ -80,10 +80,10 @@ static void lay_out(carom_groups *g, carom_arena *arena) {
   g->contact = CAROM_PUSH(arena, int, contacts);
   g->row = CAROM_PUSH(arena, int, rows);
   g->body = CAROM_PUSH(arena, int, bodies);
-  g->bodies = CAROM_PUSH(arena, carom_qp_body, bodies);
-  g->contacts = CAROM_PUSH(arena, carom_qp_contact, contacts);
-  g->rows = CAROM_PUSH(arena, carom_qp_row, rows);
-  carom_qp_solution *both[] = {&g->solution, &g->kept};
+  g->bodies = CAROM_PUSH(arena, carom_contact_body, bodies);
+  g->contacts = CAROM_PUSH(arena, carom_contact_point, contacts);
+  g->rows = CAROM_PUSH(arena, carom_contact_row, rows);
+  carom_contact_solution *both[] = {&g->solution, &g->kept};
   for (int i = 0; i < 2; i++) {
     both[i]->impulses = CAROM_PUSH(arena, carom_vec3, contacts);
     both[i]->multipliers = CAROM_PUSH(arena, double, rows);
@@ -110,21 +110,23 @@ static carom_status make_room(carom_groups *g, carom_error *error) {
 
 // ---- the groups' own problems -------------------------------------------------------------------------------------
 
-static bool is_prescribed(const carom_qp_problem *p, int body) {
-  if (body < 0 || carom_qp_can_move(p, body)) return false;
+static bool is_prescribed(const carom_contact_problem *p, int body) {
+  if (body < 0 || carom_contact_can_move(p, body)) return false;
   return cm_norm2(p->bodies[body].velocity) > 0 || cm_norm2(p->bodies[body].spin) > 0;
 }
 
-static int prescribed(const carom_qp_problem *p, int a, int b) { return is_prescribed(p, a) + is_prescribed(p, b); }
+static int prescribed(const carom_contact_problem *p, int a, int b) {
+  return is_prescribed(p, a) + is_prescribed(p, b);
+}
 
-static carom_qp_solution part_of(const carom_qp_solution *s, int contact, int row, int body) {
-  return (carom_qp_solution){s->impulses + contact, s->multipliers + row, s->velocities + body, s->spins + body};
+static carom_contact_solution part_of(const carom_contact_solution *s, int contact, int row, int body) {
+  return (carom_contact_solution){s->impulses + contact, s->multipliers + row, s->velocities + body, s->spins + body};
 }
 
 // Counts, then where each group's share begins; counts are 0 again, to be filled up. Bodies of prescribed motion are
 // counted once for each contact here, which is more than enough.
 static void share_out(carom_groups *g) {
-  const carom_qp_problem *p = &g->whole;
+  const carom_contact_problem *p = &g->whole;
   int contact = 0, row = 0, body = 0;
   for (int i = 0; i < p->contact_count; i++) {
     carom_group *own = group_of(g, p->contacts[i].a, p->contacts[i].b);
@@ -135,12 +137,12 @@ static void share_out(carom_groups *g) {
     if (own) own->problem.row_count++, own->problem.body_count += prescribed(p, p->rows[i].a, p->rows[i].b);
   }
   for (int i = 0; i < p->body_count; i++)
-    if (g->of_body[i] >= 0 && carom_qp_can_move(p, i)) g->groups[g->of_body[i]].problem.body_count++;
+    if (g->of_body[i] >= 0 && carom_contact_can_move(p, i)) g->groups[g->of_body[i]].problem.body_count++;
   for (int i = 0; i < g->count; i++) {
     carom_group *own = &g->groups[i];
-    carom_qp_problem size = own->problem;
+    carom_contact_problem size = own->problem;
     own->contacts = g->contacts + contact, own->rows = g->rows + row;
-    own->problem = (carom_qp_problem){0, 0, 0, g->bodies + body, own->contacts, own->rows};
+    own->problem = (carom_contact_problem){0, 0, 0, g->bodies + body, own->contacts, own->rows};
     own->solution = part_of(&g->solution, contact, row, body);
     own->kept = part_of(&g->kept, contact, row, body);
     own->contact = g->contact + contact, own->row = g->row + row, own->body = g->body + body;
@@ -160,7 +162,7 @@ static int add_body(const carom_groups *g, carom_group *own, int body) {
 static void place_moving(carom_groups *g) {
   for (int i = 0; i < g->whole.body_count; i++) {
     g->seen_in[i] = -1;
-    if (g->of_body[i] < 0 || !carom_qp_can_move(&g->whole, i)) continue;
+    if (g->of_body[i] < 0 || !carom_contact_can_move(&g->whole, i)) continue;
     carom_group *own = &g->groups[g->of_body[i]];
     g->local[i] = add_body(g, own, i);
     own->moving++;
@@ -168,8 +170,8 @@ static void place_moving(carom_groups *g) {
 }
 
 static int local_number(carom_groups *g, carom_group *own, int body) {
-  if (carom_qp_can_move(&g->whole, body)) return g->local[body];
-  if (!is_prescribed(&g->whole, body)) return CAROM_QP_WORLD;
+  if (carom_contact_can_move(&g->whole, body)) return g->local[body];
+  if (!is_prescribed(&g->whole, body)) return CAROM_CONTACT_WORLD;
   int group = (int)(own - g->groups);
   if (g->seen_in[body] != group) g->local[body] = add_body(g, own, body);
   g->seen_in[body] = group;
@@ -177,8 +179,8 @@ static int local_number(carom_groups *g, carom_group *own, int body) {
 }
 
 // Contacts come group by group in `contact`, so that a body of prescribed motion is looked at once in each.
-static void place_items(carom_groups *g, const carom_qp_solution *guess) {
-  const carom_qp_problem *p = &g->whole;
+static void place_items(carom_groups *g, const carom_contact_solution *guess) {
+  const carom_contact_problem *p = &g->whole;
   for (int i = 0; i < p->contact_count; i++) {
     carom_group *own = group_of(g, p->contacts[i].a, p->contacts[i].b);
     if (own) g->contact[own->contact - g->contact + own->problem.contact_count++] = i;
@@ -189,7 +191,7 @@ static void place_items(carom_groups *g, const carom_qp_solution *guess) {
   }
   for (int i = 0; i < g->count; i++) {
     carom_group *own = &g->groups[i];
-    carom_qp_row *rows = own->rows;
+    carom_contact_row *rows = own->rows;
     for (int k = 0; k < own->problem.contact_count; k++) {
       own->contacts[k] = p->contacts[own->contact[k]];
       own->contacts[k].a = local_number(g, own, own->contacts[k].a);
@@ -205,9 +207,9 @@ static void place_items(carom_groups *g, const carom_qp_solution *guess) {
   }
 }
 
-carom_status carom_groups_split(carom_groups *g, const carom_qp_problem *problem, const carom_qp_solution *guess,
-                                carom_error *error) {
-  carom_status status = carom_qp_check(problem, NULL, guess, error);
+carom_status carom_groups_split(carom_groups *g, const carom_contact_problem *problem,
+                                const carom_contact_solution *guess, carom_error *error) {
+  carom_status status = carom_contact_check(problem, NULL, guess, error);
   if (status != CAROM_OK) return status;
   g->whole = *problem;
   number_groups(g);
@@ -223,8 +225,8 @@ carom_status carom_groups_split(carom_groups *g, const carom_qp_problem *problem
 
 static void push_body(carom_group *g, int body, const double wrench[6]) {
   double twist[6];
-  if (!carom_qp_can_move(&g->problem, body)) return;
-  carom_qp_mobility(&g->problem, body, wrench, twist);
+  if (!carom_contact_can_move(&g->problem, body)) return;
+  carom_contact_mobility(&g->problem, body, wrench, twist);
   carom_vec3 *v = &g->solution.velocities[body], *w = &g->solution.spins[body];
   *v = cm_add(*v, cm_vec3(twist[0], twist[1], twist[2]));
   *w = cm_add(*w, cm_vec3(twist[3], twist[4], twist[5]));
@@ -242,7 +244,7 @@ static void push_row(carom_group *g, int body, const double J[6], double impulse
 }
 
 void carom_group_push(carom_group *g, int contact, carom_vec3 impulse) {
-  const carom_qp_contact *c = &g->contacts[contact];
+  const carom_contact_point *c = &g->contacts[contact];
   push_point(g, c->a, c->arm_a, impulse);
   push_point(g, c->b, c->arm_b, cm_neg(impulse));
 }
@@ -254,14 +256,14 @@ void carom_group_take_up(carom_group *g) {
   }
   for (int i = 0; i < g->problem.contact_count; i++) carom_group_push(g, i, g->solution.impulses[i]);
   for (int i = 0; i < g->problem.row_count; i++) {
-    const carom_qp_row *row = &g->problem.rows[i];
+    const carom_contact_row *row = &g->problem.rows[i];
     push_row(g, row->a, row->jacobian_a, g->solution.multipliers[i]);
     push_row(g, row->b, row->jacobian_b, g->solution.multipliers[i]);
   }
   g->state = CAROM_GROUP_GIVEN;
 }
 
-void carom_groups_join(const carom_groups *g, carom_qp_solution *solution) {
+void carom_groups_join(const carom_groups *g, carom_contact_solution *solution) {
   for (int i = 0; i < g->whole.contact_count; i++) solution->impulses[i] = cm_zero3();
   for (int i = 0; i < g->whole.row_count; i++) solution->multipliers[i] = 0;
   for (int i = 0; i < g->count; i++) {

@@ -9,7 +9,7 @@
 #define CAROM_SRC_CONTACT_GROUPS_H
 
 #include "base/arena.h"
-#include "carom/qp.h"
+#include "carom/contact.h"
 
 typedef enum carom_group_state {
   CAROM_GROUP_OPEN,     // to be solved
@@ -20,15 +20,15 @@ typedef enum carom_group_state {
 
 typedef struct carom_group {
   carom_group_state state;
-  carom_qp_problem problem;    // bodies that move first, then those whose motion is prescribed; others are world
-  carom_qp_solution solution;  // the guess, then the answer
-  carom_qp_solution kept;      // room for another one: the caller's
-  carom_qp_contact *contacts;  // those of the problem, to be edited
-  carom_qp_row *rows;
+  carom_contact_problem problem;    // bodies that move first, then those whose motion is prescribed; others are world
+  carom_contact_solution solution;  // the guess, then the answer
+  carom_contact_solution kept;      // room for another one: the caller's
+  carom_contact_point *contacts;    // those of the problem, to be edited
+  carom_contact_row *rows;
   const int *contact, *row, *body;  // numbers in the whole problem
   int moving;                       // bodies
   int sweeps;                       // made so far
-  double residual;                  // of carom/qp.h, in the unit of the velocities
+  double residual;                  // of carom/contact.h, in the unit of the velocities
   double scale;                     // what impulses change of velocities there: the residual's measure
   double speed;                     // largest relative velocity at a contact before the solve
 } carom_group;
@@ -38,19 +38,19 @@ typedef struct carom_groups {
   int count;
   int *of_body;  // (body_count) group of a body that moves; -1: in none
   carom_allocator allocator;
-  carom_arena arena;       // all that a split lays out
-  carom_qp_problem whole;  // its sizes
-  int *root, *local;       // (body_count) scratch: disjoint sets; number of a body in its group
-  int *seen_in;            // (body_count) scratch: the last group that a body of prescribed motion was seen in
-  int *contact, *row;      // (contacts, rows) numbers in the whole problem, group by group
-  int *body;               // (room_for_bodies) likewise
-  carom_qp_body *bodies;
-  carom_qp_contact *contacts;
-  carom_qp_row *rows;
-  carom_qp_solution solution, kept;
-  carom_qp_work **works;  // (threads)
+  carom_arena arena;            // all that a split lays out
+  carom_contact_problem whole;  // its sizes
+  int *root, *local;            // (body_count) scratch: disjoint sets; number of a body in its group
+  int *seen_in;                 // (body_count) scratch: the last group that a body of prescribed motion was seen in
+  int *contact, *row;           // (contacts, rows) numbers in the whole problem, group by group
+  int *body;                    // (room_for_bodies) likewise
+  carom_contact_body *bodies;
+  carom_contact_point *contacts;
+  carom_contact_row *rows;
+  carom_contact_solution solution, kept;
+  carom_contact_work **works;  // (threads)
   int threads;
-  carom_qp_problem reserved[2];  // sizes that every thread has room for: by sweeps, by Newton's method
+  carom_contact_problem reserved[2];  // sizes that every thread has room for: by sweeps, by Newton's method
 } carom_groups;
 
 typedef struct carom_groups_options {
@@ -67,8 +67,8 @@ carom_status carom_groups_create(int body_count, int threads, const carom_alloca
 void carom_groups_destroy(carom_groups *groups);  // null is fine
 
 // Allocates only when there is more than ever before.
-carom_status carom_groups_split(carom_groups *groups, const carom_qp_problem *problem, const carom_qp_solution *guess,
-                                carom_error *error);
+carom_status carom_groups_split(carom_groups *groups, const carom_contact_problem *problem,
+                                const carom_contact_solution *guess, carom_error *error);
 carom_status carom_groups_solve(carom_groups *groups, const carom_groups_options *options, carom_error *error);
 // One group alone, whatever its state.
 carom_status carom_groups_solve_one(carom_groups *groups, carom_group *group, const carom_groups_options *options,
@@ -78,6 +78,6 @@ void carom_group_push(carom_group *group, int contact, carom_vec3 impulse);
 // Velocities and spins of a group that belong to its impulses, which then are given.
 void carom_group_take_up(carom_group *group);
 // Impulses and multipliers of idle groups are set to 0, and velocities there are left as they are.
-void carom_groups_join(const carom_groups *groups, carom_qp_solution *solution);
+void carom_groups_join(const carom_groups *groups, carom_contact_solution *solution);
 
 #endif

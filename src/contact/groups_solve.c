@@ -9,7 +9,7 @@
 #endif
 
 #include "contact/groups.h"
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
 enum { FEW_SWEEPS = 30, MOST_ROUNDS = 5 };   // of more sweeps and Newton's method in turns
 enum { FEW_BODIES = 12, MOST_BODIES = 40 };  // that move: for Newton's method at once, and at all; its matrix is dense
@@ -20,35 +20,35 @@ static const double ROUND_OFF = 1e-13;  // of velocities that contacts have in c
 
 // What doing nothing would leave, and how fast things move.
 static void measure(carom_group *g) {
-  const carom_qp_problem *p = &g->problem;
+  const carom_contact_problem *p = &g->problem;
   carom_vec3 *v = g->solution.velocities, *w = g->solution.spins;
   for (int i = 0; i < p->body_count; i++) v[i] = p->bodies[i].velocity, w[i] = p->bodies[i].spin;
   g->scale = g->speed = 0;
   for (int i = 0; i < p->contact_count; i++) {
-    carom_vec3 u = carom_qp_slip(&p->contacts[i], v, w);
+    carom_vec3 u = carom_contact_slip(&p->contacts[i], v, w);
     g->scale = fmax(g->scale, -cm_dot(u, p->contacts[i].normal) - p->contacts[i].bias);
     g->speed = fmax(g->speed, cm_norm(u));
   }
   for (int i = 0; i < p->row_count; i++) {
-    double rate = carom_qp_rate(&p->rows[i], v, w) + p->rows[i].bias;
+    double rate = carom_contact_rate(&p->rows[i], v, w) + p->rows[i].bias;
     if ((rate > 0 && p->rows[i].lower < 0) || (rate < 0 && p->rows[i].upper > 0)) g->scale = fmax(g->scale, fabs(rate));
   }
 }
 
 // What an impulse of 1 along the normal does to the velocity there, through one body.
-static double yield_of(const carom_qp_problem *p, int body, carom_vec3 arm, carom_vec3 n) {
+static double yield_of(const carom_contact_problem *p, int body, carom_vec3 arm, carom_vec3 n) {
   carom_vec3 l = cm_cross(arm, n);
   const double wrench[6] = {n.x, n.y, n.z, l.x, l.y, l.z};
   double twist[6];
-  carom_qp_mobility(p, body, wrench, twist);
-  return carom_qp_dot6(wrench, twist);
+  carom_contact_mobility(p, body, wrench, twist);
+  return carom_contact_dot6(wrench, twist);
 }
 
 // Velocities that the contacts bring about count, too: a group that rests on a good guess is not at fault.
 static void note_scale(carom_group *g) {
-  const carom_qp_problem *p = &g->problem;
+  const carom_contact_problem *p = &g->problem;
   for (int i = 0; i < p->contact_count; i++) {
-    const carom_qp_contact *c = &p->contacts[i];
+    const carom_contact_point *c = &p->contacts[i];
     double yield = yield_of(p, c->a, c->arm_a, c->normal) + yield_of(p, c->b, c->arm_b, c->normal);
     g->scale = fmax(g->scale, yield * cm_dot(g->solution.impulses[i], c->normal));
   }
@@ -72,10 +72,10 @@ static int sweep_limit(const carom_group *g, const carom_groups_options *o) {
 
 // ---- one group ----------------------------------------------------------------------------------------------------
 
-static carom_qp_options solver(carom_qp_method method, double enough) {
-  carom_qp_options o = carom_qp_default_options();
+static carom_contact_options solver(carom_contact_method method, double enough) {
+  carom_contact_options o = carom_contact_default_options();
   o.method = method;
-  o.law = CAROM_QP_COULOMB;
+  o.law = CAROM_CONTACT_COULOMB;
   o.tolerance = enough;
   o.velocity_scale = 1;
   o.warm_start = true;
@@ -85,21 +85,21 @@ static carom_qp_options solver(carom_qp_method method, double enough) {
 typedef struct job {
   carom_group *group;
   const carom_groups_options *options;
-  carom_qp_work *work;
+  carom_contact_work *work;
   carom_status status;  // only memory can fail, which is reserved
 } job;
 
-static void run(job *j, const carom_qp_options *o) {
-  carom_qp_info info;
+static void run(job *j, const carom_contact_options *o) {
+  carom_contact_info info;
   if (j->status == CAROM_OK)
-    j->status = carom_qp_solve(j->work, &j->group->problem, o, &j->group->solution, &info, NULL);
+    j->status = carom_contact_solve(j->work, &j->group->problem, o, &j->group->solution, &info, NULL);
   if (j->status != CAROM_OK) return;
   j->group->residual = info.residual;
-  if (o->method == CAROM_QP_PGS) j->group->sweeps += info.iterations;
+  if (o->method == CAROM_CONTACT_PGS) j->group->sweeps += info.iterations;
 }
 
 static void sweep(job *j, int count) {
-  carom_qp_options o = solver(CAROM_QP_PGS, enough_for(j->group, j->options));
+  carom_contact_options o = solver(CAROM_CONTACT_PGS, enough_for(j->group, j->options));
   o.max_iterations = count;
   if (count > 0) run(j, &o);
 }
@@ -108,8 +108,8 @@ static void sweep(job *j, int count) {
 static void solve_by_newton(job *j) {
   const carom_groups_options *options = j->options;
   double acceptable = options->acceptable * j->group->scale;
-  carom_qp_options o =
-      solver(CAROM_QP_NEWTON, j->group->moving <= FEW_BODIES ? enough_for(j->group, options) : acceptable);
+  carom_contact_options o =
+      solver(CAROM_CONTACT_NEWTON, j->group->moving <= FEW_BODIES ? enough_for(j->group, options) : acceptable);
   o.acceptable = acceptable;
   run(j, &o);
 }
@@ -136,37 +136,37 @@ static carom_status settle(job *j) {
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
-static void enlarge(carom_qp_problem *size, const carom_qp_problem *p) {
+static void enlarge(carom_contact_problem *size, const carom_contact_problem *p) {
   size->body_count = larger(size->body_count, p->body_count);
   size->contact_count = larger(size->contact_count, p->contact_count);
   size->row_count = larger(size->row_count, p->row_count);
 }
 
 // Room for the largest group in every thread, whichever will get it.
-static carom_status reserve_for(carom_groups *g, carom_qp_method method, const carom_qp_problem *most,
+static carom_status reserve_for(carom_groups *g, carom_contact_method method, const carom_contact_problem *most,
                                 carom_error *error) {
-  carom_qp_problem *has = &g->reserved[method == CAROM_QP_NEWTON];
+  carom_contact_problem *has = &g->reserved[method == CAROM_CONTACT_NEWTON];
   if (most->body_count <= has->body_count && most->contact_count <= has->contact_count &&
       most->row_count <= has->row_count)
     return CAROM_OK;
-  enlarge(has,
-          &(carom_qp_problem){most->body_count + most->body_count / 2, most->contact_count + most->contact_count / 2,
-                              most->row_count + most->row_count / 2, NULL, NULL, NULL});
-  carom_qp_options o = solver(method, 0);
+  enlarge(has, &(carom_contact_problem){most->body_count + most->body_count / 2,
+                                        most->contact_count + most->contact_count / 2,
+                                        most->row_count + most->row_count / 2, NULL, NULL, NULL});
+  carom_contact_options o = solver(method, 0);
   carom_status status = CAROM_OK;
   for (int i = 0; i < g->threads && status == CAROM_OK; i++)
-    status = carom_qp_work_reserve(g->works[i], has->body_count, has->contact_count, has->row_count, &o, error);
+    status = carom_contact_work_reserve(g->works[i], has->body_count, has->contact_count, has->row_count, &o, error);
   return status;
 }
 
 static carom_status reserve(carom_groups *g, carom_error *error) {
-  carom_qp_problem most = {0}, most_by_newton = {0};
+  carom_contact_problem most = {0}, most_by_newton = {0};
   for (int i = 0; i < g->count; i++) {
     enlarge(&most, &g->groups[i].problem);
     if (g->groups[i].moving <= MOST_BODIES) enlarge(&most_by_newton, &g->groups[i].problem);
   }
-  carom_status status = reserve_for(g, CAROM_QP_PGS, &most, error);
-  return status == CAROM_OK ? reserve_for(g, CAROM_QP_NEWTON, &most_by_newton, error) : status;
+  carom_status status = reserve_for(g, CAROM_CONTACT_PGS, &most, error);
+  return status == CAROM_OK ? reserve_for(g, CAROM_CONTACT_NEWTON, &most_by_newton, error) : status;
 }
 
 static int own_thread(void) {

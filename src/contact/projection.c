@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
 enum {
   MAX_PROGRAMS = 12,
@@ -81,10 +81,10 @@ static carom_status add_contacts(carom_projection *p, const carom_state *state, 
                                  int count, carom_error *error) {
   for (int i = 0; i < count; i++) {
     if (carom_joints_hold(p->contacts->model, state, contacts[i].body_a, contacts[i].body_b)) continue;
-    carom_qp_contact *c = carom_gathering_add_contact(p->gathering, &contacts[i], state->x);
+    carom_contact_point *c = carom_gathering_add_contact(p->gathering, &contacts[i], state->x);
     if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", count);
     c->friction = 0;
-    c->bias = contacts[i].gap - cm_dot(c->normal, carom_qp_slip(c, p->d, p->r));
+    c->bias = contacts[i].gap - cm_dot(c->normal, carom_contact_slip(c, p->d, p->r));
   }
   return CAROM_OK;
 }
@@ -92,9 +92,9 @@ static carom_status add_contacts(carom_projection *p, const carom_state *state, 
 static carom_status add_limits(carom_projection *p, const carom_state *state, double buffer, carom_error *error) {
   int count = carom_joints_limits(p->contacts->model, state, buffer, p->limits);
   for (int i = 0; i < count; i++) {
-    carom_qp_row *row = carom_gathering_add_limit(p->gathering, p->limits, i);
+    carom_contact_row *row = carom_gathering_add_limit(p->gathering, p->limits, i);
     if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d limits of joints", count);
-    row->bias = p->limits[i].gap - carom_qp_rate(row, p->d, p->r);
+    row->bias = p->limits[i].gap - carom_contact_rate(row, p->d, p->r);
   }
   return CAROM_OK;
 }
@@ -103,7 +103,7 @@ static carom_status add_joints(carom_projection *p, const carom_state *state, ca
   int first = p->gathering->row_count;
   carom_status status = carom_gathering_add_joints(p->gathering, state, true, error);
   for (int i = first; i < p->gathering->row_count; i++)
-    p->gathering->rows[i].bias -= carom_qp_rate(&p->gathering->rows[i], p->d, p->r);
+    p->gathering->rows[i].bias -= carom_contact_rate(&p->gathering->rows[i], p->d, p->r);
   return status;
 }
 
@@ -112,7 +112,7 @@ static bool is_idle(const carom_group *g, double tolerance) {
   for (int i = 0; i < g->problem.contact_count; i++)
     if (-g->contacts[i].bias > tolerance) return false;
   for (int i = 0; i < g->problem.row_count; i++) {
-    const carom_qp_row *row = &g->problem.rows[i];
+    const carom_contact_row *row = &g->problem.rows[i];
     if (row->lower == 0 && -row->bias > tolerance) return false;
   }
   return true;
@@ -137,7 +137,7 @@ static double take_displacements(carom_projection *p, carom_state *state) {
 
 static carom_status solve_program(carom_projection *p, carom_state *state, double tolerance, double *change,
                                   carom_error *error) {
-  carom_qp_problem problem = carom_gathering_problem(p->gathering);
+  carom_contact_problem problem = carom_gathering_problem(p->gathering);
   carom_groups_options options = {
       .tolerance = 1e-12, .floor = 0.1 * tolerance, .acceptable = 1e-6, .max_sweeps = 300, .max_updates = 1e5};
   carom_status status = carom_groups_split(p->groups, &problem, &p->gathering->solution, error);

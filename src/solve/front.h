@@ -1,30 +1,30 @@
-// What analysis and elimination of qp_interior_factor.h share.
+// What analysis and elimination of front_factor.h share.
 #ifndef CAROM_SRC_SOLVE_FRONT_H
 #define CAROM_SRC_SOLVE_FRONT_H
 
 #include "carom/base.h"
 
 // A block of A in a column of the new order: block (neighbor `number` of `column`, `column`) of the old one.
-typedef struct carom_qp_entry {
+typedef struct carom_contact_entry {
   int row, column, number;
   bool transposed;
-} carom_qp_entry;
+} carom_contact_entry;
 
 // Columns `first` to first + width - 1 and the `below` rows that they have in common, all in blocks.
-typedef struct carom_qp_front {
+typedef struct carom_contact_front {
   int first, width, below;
   int parent, child_count;  // parent is -1 for roots
   size_t rows;              // where the rows below begin in `rows`
   size_t panel;             // where the columns of L begin in `panels`: 6 (width + below) rows, 6 width columns
-} carom_qp_front;
+} carom_contact_front;
 
-struct carom_qp_factor {
+struct carom_contact_factor {
   carom_allocator allocator;
   int blocks, front_count, largest;  // largest: blocks of the tallest front
   int *order, *place;                // (blocks) old number by new, new by old
   int *entry_start;                  // (blocks + 1)
-  carom_qp_entry *entries;           // off the diagonal, by column of the new order
-  carom_qp_front *fronts;            // (front_count) in postorder
+  carom_contact_entry *entries;      // off the diagonal, by column of the new order
+  carom_contact_front *fronts;       // (front_count) in postorder
   int *front_of;                     // (blocks)
   int *rows;                         // ascending within a front
   double *panels;                    // L
@@ -39,7 +39,7 @@ struct carom_qp_factor {
 
 enum { CAROM_FRONT_TALL = 12 };
 
-// ---- qp_interior_kernel.c: dense pieces, column-major; all sizes are multiples of six
+// ---- front_kernel.c: dense pieces, column-major; all sizes are multiples of six
 // Cholesky of the first `width` columns of a trapezoid with `height` rows; false unless positive definite.
 bool carom_front_strip(double *A, size_t stride, size_t height, size_t width);
 // Copies rows x depth numbers so that twelve rows stand together, the last with zeros where there are only six.

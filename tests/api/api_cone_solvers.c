@@ -19,9 +19,9 @@ static pebble_run fall(const char *solver, double h, double tolerance) {
 }
 
 static void check_curve(const char *solver, double h, double tolerance, double bound) {
-  carom_qp_method method;
-  REQUIRE(carom_qp_method_by_name(solver, &method));
-  if (!carom_qp_method_available(method)) test_skip("this solver is not in this build");
+  carom_contact_method method;
+  REQUIRE(carom_contact_method_by_name(solver, &method));
+  if (!carom_contact_method_available(method)) test_skip("this solver is not in this build");
   pebble_run base = fall("pgs", h, tolerance), run = fall(solver, h, tolerance);
   CHECK(pebbles_stop(&base, h, 0.1) <= SECONDS + 1e-9);  // the pile stops within the run
   CHECK_AT_MOST(pebbles_difference(&run, &base, 0.1), bound);

@@ -169,22 +169,22 @@ TEST(impacts) {
 TEST(cone_programs) {
   NEEDS_COUNTER;
   enum { BALLS = 20 };
-  carom_qp_body bodies[BALLS];
-  carom_qp_contact contacts[BALLS];
+  carom_contact_body bodies[BALLS];
+  carom_contact_point contacts[BALLS];
   carom_vec3 impulses[BALLS];
   for (int i = 0; i < BALLS; i++) {
-    bodies[i] = (carom_qp_body){.inverse_mass = 1, .inverse_inertia = {2, 2, 2}, .velocity = {0.1, 0, -1}};
-    contacts[i] = (carom_qp_contact){
+    bodies[i] = (carom_contact_body){.inverse_mass = 1, .inverse_inertia = {2, 2, 2}, .velocity = {0.1, 0, -1}};
+    contacts[i] = (carom_contact_point){
         .a = i, .b = i - 1, .friction = 0.3, .normal = {0, 0, 1}, .arm_a = {0, 0, -0.5}, .arm_b = {0, 0, 0.5}};
   }
-  carom_qp_problem p = {.body_count = BALLS, .contact_count = BALLS, .bodies = bodies, .contacts = contacts};
-  carom_qp_solution s = {.impulses = impulses};
-  carom_qp_info info;
-  carom_qp_work *work = NULL;
-  REQUIRE(carom_qp_work_create(NULL, &work, NULL) == CAROM_OK);
-  carom_qp_options o = carom_qp_default_options();
-  for (o.method = CAROM_QP_PGS; o.method <= CAROM_QP_SPG; o.method++)
-    CHECK_NO_HEAP(carom_qp_solve(work, &p, &o, &s, &info, NULL));
-  CHECK_NO_HEAP(carom_qp_evaluate(work, &p, &o, &s, &info, NULL));
-  carom_qp_work_destroy(work);
+  carom_contact_problem p = {.body_count = BALLS, .contact_count = BALLS, .bodies = bodies, .contacts = contacts};
+  carom_contact_solution s = {.impulses = impulses};
+  carom_contact_info info;
+  carom_contact_work *work = NULL;
+  REQUIRE(carom_contact_work_create(NULL, &work, NULL) == CAROM_OK);
+  carom_contact_options o = carom_contact_default_options();
+  for (o.method = CAROM_CONTACT_PGS; o.method <= CAROM_CONTACT_SPG; o.method++)
+    CHECK_NO_HEAP(carom_contact_solve(work, &p, &o, &s, &info, NULL));
+  CHECK_NO_HEAP(carom_contact_evaluate(work, &p, &o, &s, &info, NULL));
+  carom_contact_work_destroy(work);
 }

@@ -41,12 +41,12 @@ TEST(scratch_leaves_null) {
   PLACE(carom_lcp_work, lcp);
   PLACE(carom_mlcp_work, mlcp);
   PLACE(carom_ncp_work, ncp);
-  PLACE(carom_qp_work, qp);
+  PLACE(carom_contact_work, solver);
   PLACE(carom_impact_work, impact);
   CHECK(carom_lcp_work_create(3, &a, &lcp, NULL) == CAROM_ERR_MEMORY && !lcp);
   CHECK(carom_mlcp_work_create(3, &a, &mlcp, NULL) == CAROM_ERR_MEMORY && !mlcp);
   CHECK(carom_ncp_work_create(3, &a, &ncp, NULL) == CAROM_ERR_MEMORY && !ncp);
-  CHECK(carom_qp_work_create(&a, &qp, NULL) == CAROM_ERR_MEMORY && !qp);
+  CHECK(carom_contact_work_create(&a, &solver, NULL) == CAROM_ERR_MEMORY && !solver);
   CHECK(carom_impact_work_create(3, &a, &impact, NULL) == CAROM_ERR_MEMORY && !impact);
   CHECK(none.live == 0);
 }

@@ -55,14 +55,14 @@ TEST(the_grid_finds_every_pair_once) {
 enum { SIDE = 6, BALLS = SIDE * SIDE * SIDE, MOST = 4 * BALLS };
 
 typedef struct lattice_problem {
-  carom_qp_body bodies[BALLS + 1];
-  carom_qp_contact contacts[MOST];
+  carom_contact_body bodies[BALLS + 1];
+  carom_contact_point contacts[MOST];
   int count;
 } lattice_problem;
 
 static void touch(lattice_problem *p, int a, int b, carom_vec3 normal, carom_random *random) {
-  carom_qp_contact *c = &p->contacts[p->count++];
-  *c = (carom_qp_contact){.a = a, .b = b, .friction = 0.4, .normal = normal};
+  carom_contact_point *c = &p->contacts[p->count++];
+  *c = (carom_contact_point){.a = a, .b = b, .friction = 0.4, .normal = normal};
   c->bias = carom_random_between(random, -0.01, 0.02);
   c->arm_a = cm_scale(-0.05, normal), c->arm_b = b < BALLS ? cm_scale(0.05, normal) : cm_vec3(1, 2, 3);
 }
@@ -76,51 +76,51 @@ static lattice_problem *new_lattice(void) {
   for (int i = 0; i < BALLS; i++) {
     int at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
     double mass = carom_random_between(&random, 0.5, 2), inertia = 0.4 * mass * 0.05 * 0.05;
-    p->bodies[i] = (carom_qp_body){.inverse_mass = 1 / mass,
-                                   .inverse_inertia = {1 / inertia, 1 / inertia, 1 / inertia},
-                                   .velocity = cm_add(cm_vec3(0, 0, -0.1), random_vector(&random, 0.5)),
-                                   .spin = random_vector(&random, 3)};
-    if (at[2] == 0) touch(p, i, at[0] % 2 ? BALLS : CAROM_QP_WORLD, cm_vec3(0, 0, 1), &random);
+    p->bodies[i] = (carom_contact_body){.inverse_mass = 1 / mass,
+                                        .inverse_inertia = {1 / inertia, 1 / inertia, 1 / inertia},
+                                        .velocity = cm_add(cm_vec3(0, 0, -0.1), random_vector(&random, 0.5)),
+                                        .spin = random_vector(&random, 3)};
+    if (at[2] == 0) touch(p, i, at[0] % 2 ? BALLS : CAROM_CONTACT_WORLD, cm_vec3(0, 0, 1), &random);
     for (int k = 0; k < 3; k++)
       if (at[k] + 1 < SIDE) touch(p, i, i + next[k], cm_vec3(-(k == 0), -(k == 1), -(k == 2)), &random);
   }
-  p->bodies[BALLS] = (carom_qp_body){.velocity = cm_vec3(0.3, 0, 0), .spin = cm_vec3(0, 0, 0.2)};
+  p->bodies[BALLS] = (carom_contact_body){.velocity = cm_vec3(0.3, 0, 0), .spin = cm_vec3(0, 0, 0.2)};
   return p;
 }
 
 // One problem, two backends, one answer: velocities are unique. Single precision is what tells them apart.
 TEST(sweeps_of_balls_solve_the_problem_of_the_general_solver) {
   lattice_problem *p = new_lattice();
-  carom_qp_problem problem = {
+  carom_contact_problem problem = {
       .body_count = BALLS + 1, .contact_count = p->count, .bodies = p->bodies, .contacts = p->contacts};
   carom_allocator allocator = carom_allocator_default();
   carom_balls balls;
-  carom_qp_work *work = NULL;
-  carom_qp_info info, general;
+  carom_contact_work *work = NULL;
+  carom_contact_info info, general;
   carom_error error = {0};
   static carom_vec3 impulses[2][MOST], v[2][BALLS + 1], w[2][BALLS + 1];
-  carom_qp_solution solution[2];
+  carom_contact_solution solution[2];
   for (int k = 0; k < 2; k++)
-    solution[k] = (carom_qp_solution){.impulses = impulses[k], .velocities = v[k], .spins = w[k]};
+    solution[k] = (carom_contact_solution){.impulses = impulses[k], .velocities = v[k], .spins = w[k]};
   REQUIRE(carom_balls_create(&balls, BALLS, &allocator, &error) == CAROM_OK);
-  REQUIRE(carom_qp_work_create(NULL, &work, &error) == CAROM_OK);
-  carom_qp_options loose = {.max_iterations = 2000, .tolerance = 1e-5, .velocity_scale = 1, .threads = 1};
+  REQUIRE(carom_contact_work_create(NULL, &work, &error) == CAROM_OK);
+  carom_contact_options loose = {.max_iterations = 2000, .tolerance = 1e-5, .velocity_scale = 1, .threads = 1};
   REQUIRE(carom_balls_solve(&balls, &problem, &loose, &solution[0], &info, &error) == CAROM_OK);
-  CHECK(info.outcome == CAROM_QP_SOLVED && info.iterations < 2000);
+  CHECK(info.outcome == CAROM_CONTACT_SOLVED && info.iterations < 2000);
   CHECK_AT_MOST(info.residual, 1e-4);
-  carom_qp_options exact = carom_qp_default_options();
+  carom_contact_options exact = carom_contact_default_options();
   exact.tolerance = 1e-10, exact.max_iterations = 100000;
-  REQUIRE(carom_qp_solve(work, &problem, &exact, &solution[1], &general, &error) == CAROM_OK);
-  REQUIRE(general.outcome == CAROM_QP_SOLVED);
+  REQUIRE(carom_contact_solve(work, &problem, &exact, &solution[1], &general, &error) == CAROM_OK);
+  REQUIRE(general.outcome == CAROM_CONTACT_SOLVED);
   for (int i = 0; i <= BALLS; i++) {
     CHECK_NEAR(cm_norm(cm_sub(v[0][i], v[1][i])), 0, 1e-4);
     CHECK_NEAR(0.05 * cm_norm(cm_sub(w[0][i], w[1][i])), 0, 1e-4);
   }
   double told = info.residual;  // and the judge of the general solver finds the residual that the sweeps told of
   exact.velocity_scale = 1;
-  REQUIRE(carom_qp_evaluate(work, &problem, &exact, &solution[0], &general, &error) == CAROM_OK);
+  REQUIRE(carom_contact_evaluate(work, &problem, &exact, &solution[0], &general, &error) == CAROM_OK);
   CHECK_NEAR(general.residual, told, 1e-12);
-  carom_qp_work_destroy(work);
+  carom_contact_work_destroy(work);
   carom_balls_destroy(&balls);
   free(p);
 }

@@ -3,17 +3,17 @@
 #include "coulomb.h"
 
 // Several heaps next to each other, on a plate that moves as it is driven.
-static qp_case *heaps_on_a_plate(int heaps) {
-  qp_case *q = qp_case_create();
+static contact_case *heaps_on_a_plate(int heaps) {
+  contact_case *q = contact_case_create();
   carom_random random = carom_random_make(9, 1);
-  q->bodies[q->problem.body_count++] = (carom_qp_body){.velocity = {0.3, 0, 0.2}, .spin = {0, 0, 1}};
+  q->bodies[q->problem.body_count++] = (carom_contact_body){.velocity = {0.3, 0, 0.2}, .spin = {0, 0, 1}};
   for (int h = 0; h < heaps; h++) {
     int first = q->problem.body_count, bodies = 1 + h % 4;
-    for (int i = 0; i < bodies; i++) qp_add_body(q, 0.05, true, qp_random_vector(&random), &random);
+    for (int i = 0; i < bodies; i++) contact_add_body(q, 0.05, true, contact_random_vector(&random), &random);
     for (int i = 0; i < 2 * bodies; i++) {
-      int a = first + i % bodies, b = i < bodies ? 0 : i % bodies ? a - 1 : CAROM_QP_WORLD;
-      carom_vec3 n = cm_unit(cm_add(cm_vec3(0, 0, 2), qp_random_vector(&random)));
-      qp_add_contact(q, a, b, n, cm_scale(-0.05, n), cm_scale(0.04, n), 0.4, 0);
+      int a = first + i % bodies, b = i < bodies ? 0 : i % bodies ? a - 1 : CAROM_CONTACT_WORLD;
+      carom_vec3 n = cm_unit(cm_add(cm_vec3(0, 0, 2), contact_random_vector(&random)));
+      contact_add_contact(q, a, b, n, cm_scale(-0.05, n), cm_scale(0.04, n), 0.4, 0);
     }
   }
   return q;
@@ -23,7 +23,7 @@ static const carom_groups_options exact = {
     .tolerance = 1e-10, .acceptable = 1e-9, .max_sweeps = 2000, .max_updates = 1e7, .thorough = true};
 
 TEST(groups_share_no_body_that_moves) {
-  qp_case *q = heaps_on_a_plate(9);
+  contact_case *q = heaps_on_a_plate(9);
   carom_groups *g;
   REQUIRE(carom_groups_create(q->problem.body_count, 1, NULL, &g, NULL) == CAROM_OK);
   REQUIRE(carom_groups_split(g, &q->problem, &q->solution, NULL) == CAROM_OK);
@@ -36,7 +36,7 @@ TEST(groups_share_no_body_that_moves) {
     CHECK(own->problem.body_count == own->moving + 1);  // the plate
     for (int k = 0; k < own->moving; k++) CHECK(g->of_body[own->body[k]] == i);
     for (int k = 0; k < own->problem.contact_count; k++) {
-      const carom_qp_contact *c = &own->contacts[k], *whole = &q->contacts[own->contact[k]];
+      const carom_contact_point *c = &own->contacts[k], *whole = &q->contacts[own->contact[k]];
       CHECK(own->body[c->a] == whole->a);
       CHECK(c->b < 0 ? whole->b < 0 : own->body[c->b] == whole->b);
     }
@@ -47,7 +47,7 @@ TEST(groups_share_no_body_that_moves) {
 }
 
 TEST(groups_in_any_number_of_threads_have_the_same_bits) {
-  qp_case *q[3];
+  contact_case *q[3];
   static const int threads[] = {1, 2, 3};
   for (int i = 0; i < 3; i++) {
     carom_groups *g;
@@ -70,7 +70,7 @@ TEST(groups_in_any_number_of_threads_have_the_same_bits) {
 
 // Groups that are idle keep out of it; impulses that were given are passed on.
 TEST(idle_and_given_groups_are_left_alone) {
-  qp_case *q = heaps_on_a_plate(3);
+  contact_case *q = heaps_on_a_plate(3);
   carom_groups *g;
   carom_vec3 push = cm_vec3(0, 0, 0.5);
   REQUIRE(carom_groups_create(q->problem.body_count, 1, NULL, &g, NULL) == CAROM_OK);

@@ -1,6 +1,6 @@
 // The integrator `cone`: balls, boxes, walls and boundaries under the convex program, against closed forms, brute force
 // and the general solver.
-#include "carom/qp.h"
+#include "carom/contact.h"
 #include "failing_allocator.h"
 #include "fixtures.h"
 

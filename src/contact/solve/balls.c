@@ -79,7 +79,7 @@ static int run_sweeps(carom_balls *s, carom_team team, int most, double toleranc
   return most;
 }
 
-static int sweep_all(carom_balls *s, const carom_qp_options *o) {
+static int sweep_all(carom_balls *s, const carom_contact_options *o) {
   double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
   if (s->threads == 1 || s->block_count < 2)
     return run_sweeps(s, (carom_team){1, 0}, o->max_iterations, tolerance, s->enough);
@@ -114,7 +114,7 @@ static void cut_blocks(carom_balls *s, int farthest) {
   s->block_count = (s->ball_count + s->block_size - 1) / s->block_size;
 }
 
-static void give_velocities(const carom_balls *s, carom_qp_solution *solution) {
+static void give_velocities(const carom_balls *s, carom_contact_solution *solution) {
   if (!solution->velocities || !solution->spins) return;
   CAROM_PARALLEL_FOR(
       s->threads, schedule(static), for (int i = 0; i < s->problem->body_count; i++) {
@@ -124,8 +124,9 @@ static void give_velocities(const carom_balls *s, carom_qp_solution *solution) {
       });
 }
 
-carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, const carom_qp_options *options,
-                               carom_qp_solution *solution, carom_qp_info *info, carom_error *error) {
+carom_status carom_balls_solve(carom_balls *s, const carom_contact_problem *problem,
+                               const carom_contact_options *options, carom_contact_solution *solution,
+                               carom_contact_info *info, carom_error *error) {
   int farthest;
   s->problem = problem, s->impulses = solution->impulses, s->threads = options->threads;
   carom_status status = carom_balls_link_up(s, &farthest, error);
@@ -134,12 +135,12 @@ carom_status carom_balls_solve(carom_balls *s, const carom_qp_problem *problem, 
   carom_balls_set_velocities(s);
   fill_bodies(s);
   if ((status = carom_balls_pack_up(s, error)) != CAROM_OK) return status;
-  *info = (carom_qp_info){.velocity_scale = options->velocity_scale};
+  *info = (carom_contact_info){.velocity_scale = options->velocity_scale};
   info->iterations = sweep_all(s, options);
   carom_balls_take_impulses(s);
   carom_balls_set_velocities(s);
   give_velocities(s, solution);
   info->residual = carom_balls_residual(s);
-  info->outcome = info->iterations < options->max_iterations ? CAROM_QP_SOLVED : CAROM_QP_LIMIT;
+  info->outcome = info->iterations < options->max_iterations ? CAROM_CONTACT_SOLVED : CAROM_CONTACT_LIMIT;
   return CAROM_OK;
 }

@@ -1,7 +1,7 @@
-// The fast backend of the problem of carom/qp.h for balls alone, with circular cones: projected Gauss-Seidel, eight
-// contacts side by side in single precision, accelerated by momentum, warm-started. What it leaves is put into the
-// cones and judged in double precision: velocities are recomputed from the impulses, so that momentum is kept to the
-// last bits, and the residual is the one of carom/qp.h.
+// The fast backend of the problem of carom/contact.h for balls alone, with circular cones: projected Gauss-Seidel,
+// eight contacts side by side in single precision, accelerated by momentum, warm-started. What it leaves is put into
+// the cones and judged in double precision: velocities are recomputed from the impulses, so that momentum is kept to
+// the last bits, and the residual is the one of carom/contact.h.
 //
 // The first bodies of the problem are the balls, in an order in which those that meet are not far apart; bodies after
 // them do not move. Contacts come in the order of their balls a, each with a later ball, with a body that does not move
@@ -19,7 +19,7 @@
 #define CAROM_SRC_CONTACT_SOLVE_BALLS_H
 
 #include "base/arena.h"
-#include "carom/qp.h"
+#include "carom/contact.h"
 
 enum { CAROM_BALLS_LANES = 8, CAROM_BALLS_COLORS = 64 };
 
@@ -74,8 +74,8 @@ typedef struct carom_balls {
   carom_allocator allocator;
   int ball_count, threads;
   double enough;  // m/s: sweeps may end when no contact is about to overlap any faster; -1 (default): not for that
-  const carom_qp_problem *problem;  // the one at hand,
-  carom_vec3 *impulses;             // (contact_count) and its solution so far
+  const carom_contact_problem *problem;  // the one at hand,
+  carom_vec3 *impulses;                  // (contact_count) and its solution so far
   // who meets whom
   carom_balls_link *links;  // (contact_count)
   int *own;                 // (ball_count + 1) first contact of each ball as a
@@ -98,10 +98,11 @@ carom_status carom_balls_create(carom_balls *balls, int ball_count, const carom_
                                 carom_error *error);
 void carom_balls_destroy(carom_balls *balls);  // zero is fine
 
-// As carom_qp_solve, always from the impulses in the solution. Of the options it takes max_iterations, tolerance
+// As carom_contact_solve, always from the impulses in the solution. Of the options it takes max_iterations, tolerance
 // (about: sweeps end by what they change), velocity_scale and threads; of the info it tells all but the judgement of v.
-carom_status carom_balls_solve(carom_balls *balls, const carom_qp_problem *problem, const carom_qp_options *options,
-                               carom_qp_solution *solution, carom_qp_info *info, carom_error *error);
+carom_status carom_balls_solve(carom_balls *balls, const carom_contact_problem *problem,
+                               const carom_contact_options *options, carom_contact_solution *solution,
+                               carom_contact_info *info, carom_error *error);
 
 // ---- balls_packs.c: who meets whom, and how many places they are apart at most; then colours and packs
 carom_status carom_balls_link_up(carom_balls *balls, int *farthest, carom_error *error);

@@ -56,9 +56,9 @@ enum { UNNUMBERED = -1 };
 static void find_ends(carom_balls *s) {
   CAROM_PARALLEL_FOR(
       s->threads, schedule(static), for (int i = 0; i < s->problem->contact_count; i++) {
-        const carom_qp_contact *c = &s->problem->contacts[i];
+        const carom_contact_point *c = &s->problem->contacts[i];
         s->links[i].a = c->a;
-        s->links[i].b = c->b == CAROM_QP_WORLD ? s->ball_count : c->b < s->ball_count ? c->b : UNNUMBERED;
+        s->links[i].b = c->b == CAROM_CONTACT_WORLD ? s->ball_count : c->b < s->ball_count ? c->b : UNNUMBERED;
       });
 }
 
@@ -156,7 +156,7 @@ static float arm_over_gyration(carom_vec3 arm, const carom_balls_twist *ball) {
 }
 
 static void fill_lane(carom_balls *s, int i) {
-  const carom_qp_contact *c = &s->problem->contacts[i];
+  const carom_contact_point *c = &s->problem->contacts[i];
   const carom_balls_link *link = &s->links[i];
   carom_balls_pack *pack = &s->packs[link->lane / LANES];
   int lane = link->lane % LANES;
@@ -169,7 +169,7 @@ static void fill_lane(carom_balls *s, int i) {
   pack->arm_b[lane] = link->b < s->ball_count ? arm_over_gyration(c->arm_b, &s->twists[link->b]) : 0;
   pack->a[lane] = link->a, pack->b[lane] = link->b;
   if (link->b <= s->ball_count) return;
-  const carom_qp_body *other = &s->problem->bodies[c->b];
+  const carom_contact_body *other = &s->problem->bodies[c->b];
   carom_vec3 u = cm_add(other->velocity, cm_cross(other->spin, c->arm_b));
   s->bodies[link->b] = (carom_balls_body){.v = {(float)u.x, (float)u.y, (float)u.z}};
 }

@@ -4,9 +4,9 @@
 //
 //     P = law(P - (u(P) + eps (P - P0)) / r),
 //
-// the augmented Lagrangian of Alart and Curnier (1991); where P = P0, the laws are met exactly, whatever eps. Which r > 0
-// is taken changes the way to P, not P: near to a solution the block's own response, so that velocities of the size of
-// the error do not open and close what carries; far from it eps itself. What rests keeps the impulses that it has.
+// the augmented Lagrangian of Alart and Curnier (1991); where P = P0, the laws are met exactly, whatever eps. Which r >
+// 0 is taken changes the way to P, not P: near to a solution the block's own response, so that velocities of the size
+// of the error do not open and close what carries; far from it eps itself. What rests keeps the impulses that it has.
 #ifndef CAROM_SRC_CONTACT_SOLVE_NEWTON_H
 #define CAROM_SRC_CONTACT_SOLVE_NEWTON_H
 

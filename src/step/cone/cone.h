@@ -1,5 +1,5 @@
 // The integrator `cone`: per step one convex quadratic program over friction cones (Anitescu 2006; Gavrea 2.3.7 to
-// 2.3.10; carom/qp.h), with gap / h on the right-hand side, so that contacts that close within the step are in it
+// 2.3.10; carom/contact.h), with gap / h on the right-hand side, so that contacts that close within the step are in it
 // before they touch.
 //
 //     cone.c           the order of a step
@@ -16,7 +16,7 @@
 #ifndef CAROM_SRC_STEP_CONE_CONE_H
 #define CAROM_SRC_STEP_CONE_CONE_H
 
-#include "carom/qp.h"
+#include "carom/contact.h"
 #include "contact/grains.h"
 #include "contact/memory.h"
 #include "contact/pairs.h"
@@ -105,19 +105,19 @@ typedef struct carom_cone_program {
   double *rebound;       // (near_count) speed that an impact is thrown back with, m/s; 0 for no impact
   int capacity;          // of these and of those by number of the contact
   // by number of the contact in it
-  int *active;                 // (active_count) into near
-  carom_qp_contact *contacts;  // (active_count)
-  carom_vec3 *solution;        // (active_count)
+  int *active;                    // (active_count) into near
+  carom_contact_point *contacts;  // (active_count)
+  carom_vec3 *solution;           // (active_count)
   int active_count;
   // by rank
-  carom_qp_body *bodies;           // (moving_count + drive_count)
+  carom_contact_body *bodies;      // (moving_count + drive_count)
   carom_vec3 *velocities, *spins;  // (same)
   // how it is solved
   bool bounces;  // some surface has restitution
-  bool swept;    // by contact/solve/balls.h; else by carom/qp.h
+  bool swept;    // by contact/solve/balls.h; else by carom/contact.h
   carom_balls balls;
-  carom_qp_work *solver;
-  carom_qp_options options;
+  carom_contact_work *solver;
+  carom_contact_options options;
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
 } carom_cone_program;
 
@@ -125,7 +125,7 @@ typedef struct carom_cone_program {
 typedef struct carom_cone_joints {
   carom_row *equations;      // (joint_count x CAROM_JOINT_ROWS)
   carom_joint_limit *stops;  // (stop_count)
-  carom_qp_row *rows;        // (count)
+  carom_contact_row *rows;   // (count)
   double *multipliers;       // (count)
   int count, equation_count, stop_count;
   carom_state *trial;  // the end of the step, to see what joints make of it; null without joints

@@ -1,4 +1,4 @@
-#include "carom/qp.h"
+#include "carom/contact.h"
 #include "step/step.h"
 
 static const char *const solvers[] = {"pgs", "apgd", "spg", "interior", "tao-blmvm", "tao-tron", NULL};
@@ -11,8 +11,8 @@ static const carom_conflict conflicts[] = {
 };
 
 static bool has_solver(const char *name) {
-  carom_qp_method method;
-  return carom_qp_method_by_name(name, &method) && carom_qp_method_available(method);
+  carom_contact_method method;
+  return carom_contact_method_by_name(name, &method) && carom_contact_method_available(method);
 }
 
 const carom_honours carom_honours_cone = {

@@ -17,14 +17,14 @@ void carom_cone_joints_push(carom_cone *cone, carom_arena *arena) {
   int stops = carom_joints_limit_capacity(cone->model), rows = cone->model->joint_count * ROWS;
   j->equations = CAROM_PUSH(arena, carom_row, rows);
   j->stops = CAROM_PUSH(arena, carom_joint_limit, stops);
-  j->rows = CAROM_PUSH(arena, carom_qp_row, rows + stops);
+  j->rows = CAROM_PUSH(arena, carom_contact_row, rows + stops);
   j->multipliers = CAROM_PUSH(arena, double, rows + stops);
 }
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 static int program_body(const carom_cone *cone, int body) {
-  return body == CAROM_WORLD || cone->bodies.rank[body] < 0 ? CAROM_QP_WORLD : cone->bodies.rank[body];
+  return body == CAROM_WORLD || cone->bodies.rank[body] < 0 ? CAROM_CONTACT_WORLD : cone->bodies.rank[body];
 }
 
 static void put_jacobian(const carom_row *row, int end, double out[6]) {
@@ -36,12 +36,12 @@ static void put_jacobian(const carom_row *row, int end, double out[6]) {
 // `force` is what it carried in the last step.
 static void add_row(carom_cone *cone, const carom_row *row, double bias, double lower, double force) {
   carom_cone_joints *j = &cone->joints;
-  carom_qp_row *r = &j->rows[j->count];
-  *r = (carom_qp_row){.a = program_body(cone, row->body[0]),
-                      .b = program_body(cone, row->body[1]),
-                      .bias = bias,
-                      .lower = lower,
-                      .upper = INFINITY};
+  carom_contact_row *r = &j->rows[j->count];
+  *r = (carom_contact_row){.a = program_body(cone, row->body[0]),
+                           .b = program_body(cone, row->body[1]),
+                           .bias = bias,
+                           .lower = lower,
+                           .upper = INFINITY};
   put_jacobian(row, 0, r->jacobian_a);
   put_jacobian(row, 1, r->jacobian_b);
   j->multipliers[j->count++] = cone->h * force;

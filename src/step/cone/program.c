@@ -118,7 +118,7 @@ static void program_bodies(carom_cone *cone, const carom_state *state) {
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < m->moving_count; i++) {
         int body = cone->bodies.mover[i];
-        carom_qp_body *b = &cone->program.bodies[cone->bodies.rank[body]];
+        carom_contact_body *b = &cone->program.bodies[cone->bodies.rank[body]];
         b->inverse_mass = m->bodies[body].inverse_mass;
         inverse_inertia(&m->bodies[body], state->q[body], b->inverse_inertia);
         b->velocity = free->v[body];
@@ -126,7 +126,7 @@ static void program_bodies(carom_cone *cone, const carom_state *state) {
       });
   for (int i = 0; i < m->drive_count; i++) {
     int body = m->drives[i].body;
-    cone->program.bodies[m->moving_count + i] = (carom_qp_body){.velocity = free->v[body], .spin = free->w[body]};
+    cone->program.bodies[m->moving_count + i] = (carom_contact_body){.velocity = free->v[body], .spin = free->w[body]};
   }
 }
 
@@ -147,14 +147,14 @@ static void program_contacts(carom_cone *cone) {
         int k = p->active[i];
         const carom_near *near = &cone->search.near[k];
         p->contacts[i] =
-            (carom_qp_contact){.a = rank[near->a],
-                               .b = near->b == CAROM_WORLD ? CAROM_QP_WORLD : rank[near->b],
-                               .friction = near->friction,
-                               .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
-                               .normal = near->normal,
-                               .tangent = first_direction(near),
-                               .arm_a = near->arm_a,
-                               .arm_b = near->arm_b};
+            (carom_contact_point){.a = rank[near->a],
+                                  .b = near->b == CAROM_WORLD ? CAROM_CONTACT_WORLD : rank[near->b],
+                                  .friction = near->friction,
+                                  .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
+                                  .normal = near->normal,
+                                  .tangent = first_direction(near),
+                                  .arm_a = near->arm_a,
+                                  .arm_b = near->arm_b};
         p->solution[i] = p->impulses[k];
       });
 }
@@ -183,9 +183,9 @@ static void take_solution(carom_cone *cone) {
 }
 
 // Where the first sweeps left too deep an overlap, many more are allowed, the more the more often they were `doubled`.
-static carom_qp_options options_of(const carom_cone *cone, int doubled) {
+static carom_contact_options options_of(const carom_cone *cone, int doubled) {
   const carom_cone_program *p = &cone->program;
-  carom_qp_options o = p->options;
+  carom_contact_options o = p->options;
   if (p->exacting) return o;
   bool joints = cone->joints.count > 0;
   int shift = doubled + (p->swept && doubled > 0);
@@ -204,20 +204,20 @@ static double enough(const carom_cone *cone, int doubled) {
 
 static carom_status solve_program(carom_cone *cone, int doubled, carom_error *error) {
   carom_cone_program *p = &cone->program;
-  carom_qp_problem problem = {.body_count = cone->model->moving_count + cone->model->drive_count,
-                              .contact_count = p->active_count,
-                              .row_count = cone->joints.count,
-                              .bodies = p->bodies,
-                              .contacts = p->contacts,
-                              .rows = cone->joints.rows};
-  carom_qp_solution solution = {
+  carom_contact_problem problem = {.body_count = cone->model->moving_count + cone->model->drive_count,
+                                   .contact_count = p->active_count,
+                                   .row_count = cone->joints.count,
+                                   .bodies = p->bodies,
+                                   .contacts = p->contacts,
+                                   .rows = cone->joints.rows};
+  carom_contact_solution solution = {
       .impulses = p->solution, .multipliers = cone->joints.multipliers, .velocities = p->velocities, .spins = p->spins};
-  carom_qp_options options = options_of(cone, doubled);
-  carom_qp_info info;
+  carom_contact_options options = options_of(cone, doubled);
+  carom_contact_info info;
   program_contacts(cone);
   p->balls.enough = enough(cone, doubled);
   carom_status status = p->swept ? carom_balls_solve(&p->balls, &problem, &options, &solution, &info, error)
-                                 : carom_qp_solve(p->solver, &problem, &options, &solution, &info, error);
+                                 : carom_contact_solve(p->solver, &problem, &options, &solution, &info, error);
   if (status != CAROM_OK) return status;
   take_solution(cone);
   cone->outcome.iterations += info.iterations;

@@ -52,7 +52,7 @@ void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
   }
   push_search(c, arena);
   carom_cone_joints_push(c, arena);
-  c->program.bodies = CAROM_PUSH(arena, carom_qp_body, program);
+  c->program.bodies = CAROM_PUSH(arena, carom_contact_body, program);
   c->program.velocities = CAROM_PUSH(arena, carom_vec3, program);
   c->program.spins = CAROM_PUSH(arena, carom_vec3, program);
 }
@@ -103,18 +103,18 @@ static void list_fixed_parts(carom_cone *c) {
 static void read_options(const carom_stepper *stepper, carom_cone *c) {
   const carom_step_options *asked = &stepper->options;
   carom_cone_program *p = &c->program;
-  carom_qp_options *o = &p->options;
-  *o = carom_qp_default_options();
+  carom_contact_options *o = &p->options;
+  *o = carom_contact_default_options();
   o->warm_start = true;
   o->threads = stepper->threads;
   o->max_iterations = asked->solver_iterations;
   p->exacting = asked->solver_tolerance > 0;
   if (p->exacting) o->tolerance = o->gap_tolerance = asked->solver_tolerance;
-  if (asked->solver) carom_qp_method_by_name(asked->solver, &o->method);
-  bool tao = o->method == CAROM_QP_BLMVM || o->method == CAROM_QP_TRON;
-  o->cone = tao || asked->friction_directions > 0 ? CAROM_QP_GENERATORS : CAROM_QP_CIRCULAR;
+  if (asked->solver) carom_contact_method_by_name(asked->solver, &o->method);
+  bool tao = o->method == CAROM_CONTACT_BLMVM || o->method == CAROM_CONTACT_TRON;
+  o->cone = tao || asked->friction_directions > 0 ? CAROM_CONTACT_GENERATORS : CAROM_CONTACT_CIRCULAR;
   if (asked->friction_directions > 0) o->generators = asked->friction_directions;
-  p->swept = c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_QP_CIRCULAR;
+  p->swept = c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_CONTACT_CIRCULAR;
   p->bounces = carom_cone_may_bounce(c->model);
 }
 
@@ -128,7 +128,7 @@ static carom_status create_all(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK && c->bodies.balls)
     status = carom_grain_grid_create(&c->search.grid, m->moving_count, a, error);
   if (status == CAROM_OK && c->program.swept) status = carom_balls_create(&c->program.balls, m->moving_count, a, error);
-  if (status == CAROM_OK) status = carom_qp_work_create(a, &c->program.solver, error);
+  if (status == CAROM_OK) status = carom_contact_work_create(a, &c->program.solver, error);
   if (status == CAROM_OK && m->joint_count > 0)
     status = carom_state_create(m->body_count, m->joint_count, a, &c->joints.trial, error);
   return status;
@@ -155,7 +155,7 @@ void carom_cone_release(carom_stepper *stepper) {
   carom_memory_destroy(c->memory);
   if (c->search.grid.count > 0) carom_grain_grid_destroy(&c->search.grid);
   carom_balls_destroy(&p->balls);
-  carom_qp_work_destroy(p->solver);
+  carom_contact_work_destroy(p->solver);
   carom_state_destroy(c->joints.trial);
   void *blocks[] = {c->search.near, c->search.unsorted, p->chosen,   p->impulses,
                     p->rebound,     p->active,          p->contacts, p->solution};

@@ -1,7 +1,7 @@
 // From the solution to state and ledger: impulses act, and what they did is booked.
 #include <math.h>
 
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 #include "step/variational/constrained.h"
 
@@ -15,21 +15,21 @@ typedef struct account {
 } account;
 
 static account account_contact(const carom_dcr *w, int i, double kick) {
-  const carom_qp_solution *s = &w->gathering->solution;
-  const carom_qp_contact *c = &w->gathering->contacts[i];
+  const carom_contact_solution *s = &w->gathering->solution;
+  const carom_contact_point *c = &w->gathering->contacts[i];
   carom_vec3 P = s->impulses[i], n = c->normal;
-  carom_vec3 mean = cm_scale(0.5, cm_add(w->touches[i].before, carom_qp_slip(c, s->velocities, s->spins)));
-  carom_vec3 half_kick = cm_scale(0.5 * kick, carom_qp_slip(c, w->free.a, w->free.alpha));
+  carom_vec3 mean = cm_scale(0.5, cm_add(w->touches[i].before, carom_contact_slip(c, s->velocities, s->spins)));
+  carom_vec3 half_kick = cm_scale(0.5 * kick, carom_contact_slip(c, w->free.a, w->free.alpha));
   double Pn = cm_dot(P, n), along = Pn * cm_dot(n, mean), kicked = Pn * cm_dot(n, half_kick);
   return (account){{along, cm_dot(P, mean) - along}, {kicked, cm_dot(P, half_kick) - kicked}};
 }
 
 static account account_limit(const carom_dcr *w, int row, double kick) {
-  const carom_qp_solution *s = &w->gathering->solution;
-  const carom_qp_row *r = &w->gathering->rows[row];
-  double mean = 0.5 * (w->bars[row].before + carom_qp_rate(r, s->velocities, s->spins));
+  const carom_contact_solution *s = &w->gathering->solution;
+  const carom_contact_row *r = &w->gathering->rows[row];
+  double mean = 0.5 * (w->bars[row].before + carom_contact_rate(r, s->velocities, s->spins));
   return (account){{s->multipliers[row] * mean, 0},
-                   {s->multipliers[row] * 0.5 * kick * carom_qp_rate(r, w->free.a, w->free.alpha), 0}};
+                   {s->multipliers[row] * 0.5 * kick * carom_contact_rate(r, w->free.a, w->free.alpha), 0}};
 }
 
 static void book_impact(const account *a, carom_ledger *ledger) { carom_ledger_loss(ledger, -a->rise[0], -a->rise[1]); }
@@ -50,7 +50,7 @@ static void book_lasting(const account *a, carom_dcr_half half, carom_ledger *le
 // A joint does no work; what its impulse changes in the state's energy belongs to the half kick that it takes up. What
 // a motor asks for is work.
 static void book_joint(const carom_dcr *w, int row, const carom_dcr_solve *solve, carom_ledger *ledger) {
-  const carom_qp_row *r = &w->gathering->rows[row];
+  const carom_contact_row *r = &w->gathering->rows[row];
   double lambda = w->gathering->solution.multipliers[row], asked = -lambda * r->bias;
   account a = account_limit(w, row, 0.5 * solve->dt);
   double taken_up = solve->half == CAROM_DCR_REST ? 2 * a.taken_up[0] : 0;
@@ -60,8 +60,8 @@ static void book_joint(const carom_dcr *w, int row, const carom_dcr_solve *solve
 
 // Losses are those of relative velocities; what a driven B does besides is work.
 static double work_of_drive(const carom_dcr *w, int i) {
-  const carom_qp_contact *c = &w->gathering->contacts[i];
-  const carom_qp_solution *s = &w->gathering->solution;
+  const carom_contact_point *c = &w->gathering->contacts[i];
+  const carom_contact_solution *s = &w->gathering->solution;
   if (w->gathering->bodies[c->b].inverse_mass > 0) return 0;
   return cm_dot(s->impulses[i], cm_add(s->velocities[c->b], cm_cross(s->spins[c->b], c->arm_b)));
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 
 // Velocities of the state, with the kick to come.
@@ -40,9 +40,9 @@ static carom_status take_contact(carom_stepper *stepper, const carom_state *stat
   bool rest = solve->half == CAROM_DCR_REST;
   if (carom_joints_hold(stepper->model, state, contact->body_a, contact->body_b)) return CAROM_OK;
   if (rest && (contact->gap > slow * solve->dt || latch_waits(stepper, state, contact))) return CAROM_OK;
-  carom_qp_contact *c = carom_gathering_add_contact(w->gathering, contact, state->x);
+  carom_contact_point *c = carom_gathering_add_contact(w->gathering, contact, state->x);
   if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", solve->count);
-  carom_vec3 before = carom_qp_slip(c, w->gathering->solution.velocities, w->gathering->solution.spins);
+  carom_vec3 before = carom_contact_slip(c, w->gathering->solution.velocities, w->gathering->solution.spins);
   double approach = cm_dot(before, c->normal);
   bool hit = approach < -slow;
   w->touches[w->gathering->contact_count - 1] = (carom_dcr_touch){i, before, slow};
@@ -77,9 +77,9 @@ static carom_status take_limit(carom_stepper *stepper, const carom_dcr_solve *so
   double slow = limit_rest_speed(stepper, limit);
   bool rest = solve->half == CAROM_DCR_REST;
   if (rest && limit->gap > slow * solve->dt) return CAROM_OK;
-  carom_qp_row *row = carom_gathering_add_limit(w->gathering, w->limits, i);
+  carom_contact_row *row = carom_gathering_add_limit(w->gathering, w->limits, i);
   if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the limits of joints");
-  double before = carom_qp_rate(row, w->gathering->solution.velocities, w->gathering->solution.spins);
+  double before = carom_contact_rate(row, w->gathering->solution.velocities, w->gathering->solution.spins);
   bool hit = before < -slow;
   w->bars[w->gathering->row_count - 1] = (carom_dcr_bar){before, slow};
   row->bias = rest ? fmax(0, limit->gap) / solve->dt : hit ? limit->restitution * before : 0;
@@ -107,7 +107,7 @@ static carom_status take_joints(carom_stepper *stepper, const carom_state *state
   if (p->contact_count + p->row_count == 0) return CAROM_OK;
   carom_status status = carom_gathering_add_joints(p, state, false, error);
   for (int i = first; i < p->row_count && status == CAROM_OK; i++)
-    w->bars[i] = (carom_dcr_bar){.before = carom_qp_rate(&p->rows[i], p->solution.velocities, p->solution.spins)};
+    w->bars[i] = (carom_dcr_bar){.before = carom_contact_rate(&p->rows[i], p->solution.velocities, p->solution.spins)};
   return status;
 }
 
@@ -180,6 +180,6 @@ carom_status carom_dcr_gather(carom_stepper *stepper, const carom_state *state, 
   if (status == CAROM_OK) status = take_joints(stepper, state, error);
   if (status != CAROM_OK) return status;
   recall(stepper, state, solve);
-  carom_qp_problem problem = carom_gathering_problem(w->gathering);
+  carom_contact_problem problem = carom_gathering_problem(w->gathering);
   return carom_groups_split(w->groups, &problem, &w->gathering->solution, error);
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 
 // Energy that a group may gain by round-off, relative to what its impulses turn over.
@@ -95,14 +95,14 @@ typedef struct exchange {
   carom_vec3 impulse, after, before;
 } exchange;
 
-static bool exchange_of(const carom_dcr *w, const carom_group *g, const carom_qp_solution *s, int i, exchange *e) {
+static bool exchange_of(const carom_dcr *w, const carom_group *g, const carom_contact_solution *s, int i, exchange *e) {
   int row = i - g->problem.contact_count;
   if (row < 0) {
-    *e = (exchange){s->impulses[i], carom_qp_slip(&g->contacts[i], s->velocities, s->spins),
+    *e = (exchange){s->impulses[i], carom_contact_slip(&g->contacts[i], s->velocities, s->spins),
                     w->touches[g->contact[i]].before};
     return true;
   }
-  double after = carom_qp_rate(&g->rows[row], s->velocities, s->spins), before = w->bars[g->row[row]].before;
+  double after = carom_contact_rate(&g->rows[row], s->velocities, s->spins), before = w->bars[g->row[row]].before;
   *e = (exchange){cm_vec3(s->multipliers[row], 0, 0), cm_vec3(after, 0, 0), cm_vec3(before, 0, 0)};
   return is_limit(w, g, row);
 }

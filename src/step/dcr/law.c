@@ -1,8 +1,8 @@
 // Groups of contacts in which bodies hit each other part by the impact law that was asked for (carom/impact.h).
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 
-static void axes_of(const carom_qp_contact *c, carom_vec3 axis[3]) {
+static void axes_of(const carom_contact_point *c, carom_vec3 axis[3]) {
   axis[0] = c->normal;
   cm_frame(c->normal, &axis[1], &axis[2]);
 }
@@ -10,7 +10,7 @@ static void axes_of(const carom_qp_contact *c, carom_vec3 axis[3]) {
 // Velocities of all contacts, in their axes.
 static void read_slips(const carom_group *g, double *u) {
   for (int i = 0; i < g->problem.contact_count; i++) {
-    carom_vec3 axis[3], slip = carom_qp_slip(&g->contacts[i], g->solution.velocities, g->solution.spins);
+    carom_vec3 axis[3], slip = carom_contact_slip(&g->contacts[i], g->solution.velocities, g->solution.spins);
     axes_of(&g->contacts[i], axis);
     for (int k = 0; k < 3; k++) u[3 * i + k] = cm_dot(axis[k], slip);
   }

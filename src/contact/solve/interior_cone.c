@@ -2,44 +2,44 @@
 // quadratic cone program solvers, sections 4 and 5): W maps x and s to one point, lambda = W x = W^-1 s.
 #include <math.h>
 
-#include "contact/solve/qp_interior.h"
+#include "contact/solve/interior.h"
 
-static const carom_qp_contact *contact_of(const carom_qp_interior_state *m, int unit) {
+static const carom_contact_point *contact_of(const carom_contact_interior_state *m, int unit) {
   return &m->s->problem.contacts[unit];
 }
 
-static const carom_qp_row *row_of(const carom_qp_interior_state *m, int unit) {
+static const carom_contact_row *row_of(const carom_contact_interior_state *m, int unit) {
   return &m->s->problem.rows[unit - m->s->problem.contact_count];
 }
 
 // ---- the map B --------------------------------------------------------------------------------
 
-static carom_vec3 direction(const carom_qp_interior_state *m, int unit, int k) {
-  const carom_qp_system *s = m->s;
-  const carom_qp_contact *c = contact_of(m, unit);
+static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int k) {
+  const carom_contact_system *s = m->s;
+  const carom_contact_point *c = contact_of(m, unit);
   double mu = c->friction;
-  if (m->units[unit].kind == CAROM_QP_SECOND) {
+  if (m->units[unit].kind == CAROM_CONTACT_SECOND) {
     carom_vec3 u, v;
     cm_frame(c->normal, &u, &v);
     return k == 0 ? cm_scale(1 / mu, c->normal) : k == 1 ? u : v;
   }
-  if (s->options.cone == CAROM_QP_CIRCULAR) return c->normal;
+  if (s->options.cone == CAROM_CONTACT_CIRCULAR) return c->normal;
   carom_vec3 d = cm_axpy(cm_scale(s->cosine[k], s->tangent[unit]), s->sine[k], cm_cross(c->normal, s->tangent[unit]));
   return cm_scale(1 / sqrt(1 + mu * mu), cm_axpy(c->normal, mu, d));
 }
 
-carom_vec3 carom_qp_unit_impulse(const carom_qp_interior_state *m, int unit, const double *x) {
-  const carom_qp_unit *u = &m->units[unit];
-  if (u->kind == CAROM_QP_BOX) return cm_vec3(x[u->at], 0, 0);
+carom_vec3 carom_contact_unit_impulse(const carom_contact_interior_state *m, int unit, const double *x) {
+  const carom_contact_unit *u = &m->units[unit];
+  if (u->kind == CAROM_CONTACT_BOX) return cm_vec3(x[u->at], 0, 0);
   carom_vec3 f = cm_zero3();
   for (int k = 0; k < u->count; k++) f = cm_axpy(f, x[u->at + k], direction(m, unit, k));
   return f;
 }
 
-void carom_qp_unit_components(const carom_qp_interior_state *m, int unit, carom_vec3 velocity, double *out) {
-  const carom_qp_unit *u = &m->units[unit];
-  if (u->kind == CAROM_QP_BOX) out[u->at] = velocity.x;
-  for (int k = 0; u->kind != CAROM_QP_BOX && k < u->count; k++)
+void carom_contact_unit_components(const carom_contact_interior_state *m, int unit, carom_vec3 velocity, double *out) {
+  const carom_contact_unit *u = &m->units[unit];
+  if (u->kind == CAROM_CONTACT_BOX) out[u->at] = velocity.x;
+  for (int k = 0; u->kind != CAROM_CONTACT_BOX && k < u->count; k++)
     out[u->at + k] = cm_dot(velocity, direction(m, unit, k));
 }
 
@@ -52,7 +52,7 @@ static double determinant(const double *x) {
 }
 
 // W u with W = beta (2 v v' - J), v = (w + e) / sqrt(2 (w0 + 1)); sign -1 gives W^-1 u = (2 J v v' J - J) u / beta.
-static void scaled(const carom_qp_unit *unit, int sign, const double *u, double *out) {
+static void scaled(const carom_contact_unit *unit, int sign, const double *u, double *out) {
   double q = 1 / sqrt(2 * (unit->w[0] + 1)), g = sign > 0 ? unit->beta : 1 / unit->beta;
   double v[3] = {q * (unit->w[0] + 1), sign * q * unit->w[1], sign * q * unit->w[2]};
   double vu = 2 * (v[0] * u[0] + v[1] * u[1] + v[2] * u[2]);
@@ -62,8 +62,8 @@ static void scaled(const carom_qp_unit *unit, int sign, const double *u, double 
   out[2] = g * (vu * v[2] + u2);
 }
 
-static void scale_second(carom_qp_interior_state *m, int unit) {
-  carom_qp_unit *u = &m->units[unit];
+static void scale_second(carom_contact_interior_state *m, int unit) {
+  carom_contact_unit *u = &m->units[unit];
   const double *x = m->x + u->at, *s = m->slack + u->at;
   double dx = determinant(x), ds = determinant(s), a = 1 / sqrt(dx), b = 1 / sqrt(ds);
   double cosine = a * b * (x[0] * s[0] + x[1] * s[1] + x[2] * s[2]), g = sqrt((1 + cosine) / 2);
@@ -83,7 +83,7 @@ static void scale_second(carom_qp_interior_state *m, int unit) {
 }
 
 // c = W^-1 (lambda \ t), t = target e - lambda o lambda - (W^-1 ds) o (W dx), with o the product of the Jordan algebra.
-static void target_second(carom_qp_interior_state *m, const carom_qp_unit *u, double target, bool corrector) {
+static void target_second(carom_contact_interior_state *m, const carom_contact_unit *u, double target, bool corrector) {
   const double *l = m->lambda + u->at;
   double t[3] = {target - (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]), -2 * l[0] * l[1], -2 * l[0] * l[2]};
   if (corrector) {
@@ -101,7 +101,7 @@ static void target_second(carom_qp_interior_state *m, const carom_qp_unit *u, do
   scaled(u, -1, q, m->c + u->at);
 }
 
-static void finish_second(carom_qp_interior_state *m, const carom_qp_unit *u) {
+static void finish_second(carom_contact_interior_state *m, const carom_contact_unit *u) {
   double once[3], twice[3];
   scaled(u, -1, m->ds + u->at, once);
   scaled(u, -1, once, twice);
@@ -125,9 +125,9 @@ static double step_second(const double *x, const double *d) {
 // x - l >= 0 with multiplier low, u - x >= 0 with multiplier high, w = low - high. A row without bounds is an equality;
 // it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution.
 
-static double box_stiffness(const carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
-  const carom_qp_row *row = row_of(m, unit);
+static double box_stiffness(const carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
+  const carom_contact_row *row = row_of(m, unit);
   double x = m->x[u->at], k = 1e-9 * m->s->rho[unit];
   if (isfinite(row->lower)) k += u->low / (x - row->lower);
   if (isfinite(row->upper)) k += u->high / (row->upper - x);
@@ -135,9 +135,9 @@ static double box_stiffness(const carom_qp_interior_state *m, int unit) {
 }
 
 // dx = c - theta dw with theta = 1 / stiffness. Boxes are few: the corrector leaves them to the centring.
-static void target_box(carom_qp_interior_state *m, int unit, double target) {
-  const carom_qp_unit *u = &m->units[unit];
-  const carom_qp_row *row = row_of(m, unit);
+static void target_box(carom_contact_interior_state *m, int unit, double target) {
+  const carom_contact_unit *u = &m->units[unit];
+  const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double x = m->x[u->at];
   m->low_rate[k] = isfinite(row->lower) ? target / (x - row->lower) - u->low : 0;
@@ -145,18 +145,18 @@ static void target_box(carom_qp_interior_state *m, int unit, double target) {
   m->c[u->at] = (m->low_rate[k] - m->high_rate[k]) / box_stiffness(m, unit);
 }
 
-static void finish_box(carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
-  const carom_qp_row *row = row_of(m, unit);
+static void finish_box(carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
+  const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at], x = m->x[u->at];
   if (isfinite(row->lower)) m->low_rate[k] -= u->low / (x - row->lower) * dx;
   if (isfinite(row->upper)) m->high_rate[k] += u->high / (row->upper - x) * dx;
 }
 
-static double step_box(const carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
-  const carom_qp_row *row = row_of(m, unit);
+static double step_box(const carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
+  const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double dx = m->dx[u->at], x = m->x[u->at], best = INFINITY;
   if (dx < 0 && isfinite(row->lower)) best = fmin(best, (row->lower - x) / dx);
@@ -168,18 +168,18 @@ static double step_box(const carom_qp_interior_state *m, int unit) {
 
 // ---- one unit at a time -----------------------------------------------------------------------
 
-int carom_qp_unit_degree(const carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
-  if (u->kind == CAROM_QP_SKIPPED) return 0;
-  if (u->kind == CAROM_QP_BOX) return isfinite(row_of(m, unit)->lower) + isfinite(row_of(m, unit)->upper);
-  return u->kind == CAROM_QP_SECOND ? 1 : u->count;
+int carom_contact_unit_degree(const carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
+  if (u->kind == CAROM_CONTACT_SKIPPED) return 0;
+  if (u->kind == CAROM_CONTACT_BOX) return isfinite(row_of(m, unit)->lower) + isfinite(row_of(m, unit)->upper);
+  return u->kind == CAROM_CONTACT_SECOND ? 1 : u->count;
 }
 
-double carom_qp_unit_product(const carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
+double carom_contact_unit_product(const carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
   double sum = 0;
-  if (u->kind == CAROM_QP_BOX) {
-    const carom_qp_row *row = row_of(m, unit);
+  if (u->kind == CAROM_CONTACT_BOX) {
+    const carom_contact_row *row = row_of(m, unit);
     if (isfinite(row->lower)) sum += u->low * (m->x[u->at] - row->lower);
     if (isfinite(row->upper)) sum += u->high * (row->upper - m->x[u->at]);
     return sum;
@@ -188,12 +188,12 @@ double carom_qp_unit_product(const carom_qp_interior_state *m, int unit) {
   return sum;
 }
 
-void carom_qp_unit_scale(carom_qp_interior_state *m, int unit) {
-  carom_qp_unit *u = &m->units[unit];
+void carom_contact_unit_scale(carom_contact_interior_state *m, int unit) {
+  carom_contact_unit *u = &m->units[unit];
   u->theta = (carom_mat3){0};
-  if (u->kind == CAROM_QP_SECOND) scale_second(m, unit);
-  if (u->kind == CAROM_QP_BOX) u->theta.m[0][0] = 1 / box_stiffness(m, unit);
-  for (int k = 0; u->kind == CAROM_QP_ORTHANT && k < u->count; k++) {
+  if (u->kind == CAROM_CONTACT_SECOND) scale_second(m, unit);
+  if (u->kind == CAROM_CONTACT_BOX) u->theta.m[0][0] = 1 / box_stiffness(m, unit);
+  for (int k = 0; u->kind == CAROM_CONTACT_ORTHANT && k < u->count; k++) {
     double x = m->x[u->at + k], s = m->slack[u->at + k];
     carom_vec3 d = direction(m, unit, k);
     m->lambda[u->at + k] = sqrt(x * s);
@@ -201,44 +201,44 @@ void carom_qp_unit_scale(carom_qp_interior_state *m, int unit) {
   }
 }
 
-void carom_qp_unit_target(carom_qp_interior_state *m, int unit, double target, bool corrector) {
-  const carom_qp_unit *u = &m->units[unit];
-  if (u->kind == CAROM_QP_SECOND) target_second(m, u, target, corrector);
-  if (u->kind == CAROM_QP_BOX) target_box(m, unit, target);
-  for (int k = u->at; u->kind == CAROM_QP_ORTHANT && k < u->at + u->count; k++) {
+void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double target, bool corrector) {
+  const carom_contact_unit *u = &m->units[unit];
+  if (u->kind == CAROM_CONTACT_SECOND) target_second(m, u, target, corrector);
+  if (u->kind == CAROM_CONTACT_BOX) target_box(m, unit, target);
+  for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++) {
     double second = corrector ? m->affine_x[k] * m->affine_s[k] : 0;
     m->c[k] = (target - m->x[k] * m->slack[k] - second) / m->slack[k];
   }
 }
 
-void carom_qp_unit_finish(carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
-  if (u->kind == CAROM_QP_SECOND) finish_second(m, u);
-  if (u->kind == CAROM_QP_BOX) finish_box(m, unit);
-  for (int k = u->at; u->kind == CAROM_QP_ORTHANT && k < u->at + u->count; k++)
+void carom_contact_unit_finish(carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
+  if (u->kind == CAROM_CONTACT_SECOND) finish_second(m, u);
+  if (u->kind == CAROM_CONTACT_BOX) finish_box(m, unit);
+  for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++)
     m->dx[k] = m->c[k] - m->x[k] / m->slack[k] * m->ds[k];
 }
 
-double carom_qp_unit_step(const carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
+double carom_contact_unit_step(const carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
   double best = INFINITY;
-  if (u->kind == CAROM_QP_BOX) return step_box(m, unit);
-  if (u->kind == CAROM_QP_SECOND)
+  if (u->kind == CAROM_CONTACT_BOX) return step_box(m, unit);
+  if (u->kind == CAROM_CONTACT_SECOND)
     return fmin(step_second(m->x + u->at, m->dx + u->at), step_second(m->slack + u->at, m->ds + u->at));
-  for (int k = u->at; u->kind == CAROM_QP_ORTHANT && k < u->at + u->count; k++) {
+  for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++) {
     if (m->dx[k] < 0) best = fmin(best, -m->x[k] / m->dx[k]);
     if (m->ds[k] < 0) best = fmin(best, -m->slack[k] / m->ds[k]);
   }
   return best;
 }
 
-void carom_qp_unit_move(carom_qp_interior_state *m, int unit, double alpha) {
-  carom_qp_unit *u = &m->units[unit];
+void carom_contact_unit_move(carom_contact_interior_state *m, int unit, double alpha) {
+  carom_contact_unit *u = &m->units[unit];
   for (int k = u->at; k < u->at + u->count; k++) {
     m->x[k] += alpha * m->dx[k];
     m->slack[k] += alpha * m->ds[k];
   }
-  if (u->kind != CAROM_QP_BOX) return;
+  if (u->kind != CAROM_CONTACT_BOX) return;
   int k = unit - m->s->problem.contact_count;
   u->low += alpha * m->low_rate[k];
   u->high += alpha * m->high_rate[k];

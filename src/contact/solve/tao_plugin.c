@@ -3,13 +3,13 @@
 // the contact graph. Unknowns are scaled by sqrt(rho), which gives N a unit diagonal.
 #include <petsctao.h>
 
-#include "contact/solve/qp_tao.h"
-#include "contact/solve/qp_tao_parts.h"
+#include "contact/solve/tao.h"
+#include "contact/solve/tao_parts.h"
 
 typedef struct session {
-  carom_qp_system *s;
-  carom_qp_info *info;
-  carom_qp_parts parts;
+  carom_contact_system *s;
+  carom_contact_info *info;
+  carom_contact_parts parts;
   void *memory;
   Vec x, lower, upper;  // unknowns times sqrt(rho)
   Vec reference, slope,
@@ -31,18 +31,18 @@ static PetscErrorCode multiply(session *m, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(VecPointwiseDivide(y, x, m->root));
   PetscCall(VecGetArray(y, &v));
-  carom_qp_parts_push(&m->parts, v);
+  carom_contact_parts_push(&m->parts, v);
   PetscCall(VecRestoreArray(y, &v));
   PetscCall(VecSet(m->all, 0));
   PetscCall(VecScatterBegin(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
   PetscCall(VecScatterEnd(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
   PetscCall(VecGetArray(m->all, &v));
-  carom_qp_parts_mobility(&m->parts, v);
+  carom_contact_parts_mobility(&m->parts, v);
   PetscCall(VecRestoreArray(m->all, &v));
   PetscCall(VecScatterBegin(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecGetArray(y, &v));
-  carom_qp_parts_read(&m->parts, v);
+  carom_contact_parts_read(&m->parts, v);
   PetscCall(VecRestoreArray(y, &v));
   PetscCall(VecPointwiseDivide(y, y, m->root));
   m->info->products++;
@@ -97,7 +97,7 @@ static PetscErrorCode natural_residual(session *m, Vec x, Vec g, double *residua
   PetscCall(VecGetArrayRead(m->root, &root));
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     double sum = 0, rho = m->s->rho[m->parts.items[i]];
-    for (int last = k + carom_qp_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
+    for (int last = k + carom_contact_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
       double e = root[k] * (xs[k] - clamp(xs[k] - gs[k], lower[k], upper[k]));  // rho (x - P(x - w / rho))
       sum += e * e;
     }
@@ -136,14 +136,14 @@ static PetscErrorCode share_out(session *m) {
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   char *bytes;
-  PetscCall(PetscCalloc1(carom_qp_parts_bytes(m->s, ranks), &bytes));
+  PetscCall(PetscCalloc1(carom_contact_parts_bytes(m->s, ranks), &bytes));
   m->memory = bytes;
-  carom_qp_parts_make(&m->parts, m->s, rank, ranks, m->memory);
+  carom_contact_parts_make(&m->parts, m->s, rank, ranks, m->memory);
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode make_exchange(session *m) {
-  const carom_qp_parts *p = &m->parts;
+  const carom_contact_parts *p = &m->parts;
   PetscInt *places;
   IS from;
   PetscFunctionBegin;
@@ -160,7 +160,7 @@ static PetscErrorCode make_exchange(session *m) {
 
 static PetscErrorCode fill_vectors(session *m) {
   double *x, *lower, *upper, *root, *r;
-  const carom_qp_problem *p = &m->s->problem;
+  const carom_contact_problem *p = &m->s->problem;
   PetscFunctionBegin;
   PetscCall(VecGetArray(m->x, &x));
   PetscCall(VecGetArray(m->lower, &lower));
@@ -169,10 +169,10 @@ static PetscErrorCode fill_vectors(session *m) {
   PetscCall(VecGetArray(m->r, &r));
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     int item = m->parts.items[i];
-    size_t from = carom_qp_offset(m->s, item);
+    size_t from = carom_contact_offset(m->s, item);
     double rho = m->s->rho[item];
-    const carom_qp_row *row = item < p->contact_count ? NULL : &p->rows[item - p->contact_count];
-    for (int last = k + carom_qp_parts_width(&m->parts, item); k < last; k++, from++) {
+    const carom_contact_row *row = item < p->contact_count ? NULL : &p->rows[item - p->contact_count];
+    for (int last = k + carom_contact_parts_width(&m->parts, item); k < last; k++, from++) {
       root[k] = rho > 0 ? PetscSqrtReal(rho) : 1;
       lower[k] = !(rho > 0) ? 0 : !row ? 0 : row->lower < -1e300 ? PETSC_NINFINITY : row->lower * root[k];
       upper[k] = !(rho > 0) ? 0 : !row || row->upper > 1e300 ? PETSC_INFINITY : row->upper * root[k];
@@ -203,7 +203,7 @@ static PetscErrorCode make_vectors(session *m) {
 
 static PetscErrorCode make_solver(session *m) {
   PetscFunctionBegin;
-  bool newton = m->s->options.method == CAROM_QP_TRON;
+  bool newton = m->s->options.method == CAROM_CONTACT_TRON;
   PetscCall(TaoCreate(PETSC_COMM_WORLD, &m->tao));
   PetscCall(TaoSetOptionsPrefix(m->tao, "carom_"));
   PetscCall(TaoSetType(m->tao, newton ? TAOTRON : TAOBLMVM));
@@ -235,7 +235,7 @@ static PetscErrorCode move_reference(session *m) {
 // A line search that fails has met the round-off of f; from a new reference it may go on, as long as that helps.
 static PetscErrorCode run(session *m) {
   PetscFunctionBegin;
-  carom_qp_outcome outcome = CAROM_QP_LIMIT;
+  carom_contact_outcome outcome = CAROM_CONTACT_LIMIT;
   for (double before = PETSC_MAX_REAL;; before = m->residual) {
     TaoConvergedReason reason;
     PetscInt iterations;
@@ -244,9 +244,9 @@ static PetscErrorCode run(session *m) {
     PetscCall(TaoGetConvergedReason(m->tao, &reason));
     PetscCall(TaoGetIterationNumber(m->tao, &iterations));
     m->info->iterations += (int)iterations;
-    if (reason == TAO_CONVERGED_USER) outcome = CAROM_QP_SOLVED;
+    if (reason == TAO_CONVERGED_USER) outcome = CAROM_CONTACT_SOLVED;
     if (reason == TAO_CONVERGED_USER || reason == TAO_DIVERGED_MAXITS) break;
-    outcome = CAROM_QP_STALLED;
+    outcome = CAROM_CONTACT_STALLED;
     if (!(m->residual < 0.9 * before)) break;
   }
   m->info->outcome = outcome;
@@ -255,7 +255,7 @@ static PetscErrorCode run(session *m) {
 
 // The whole answer on every rank.
 static PetscErrorCode gather_answer(session *m) {
-  const carom_qp_parts *p = &m->parts;
+  const carom_contact_parts *p = &m->parts;
   Vec everything;
   VecScatter scatter;
   const double *v;
@@ -269,8 +269,9 @@ static PetscErrorCode gather_answer(session *m) {
   PetscCall(PetscMalloc1((size_t)p->ranks, &next));
   for (int rank = 0, at = 0; rank < p->ranks; at += p->unknowns[rank++]) next[rank] = at;
   for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++) {
-    PetscInt *at = &next[carom_qp_parts_owner(p, i)];
-    for (int k = 0; k < carom_qp_parts_width(p, i); k++) m->s->x[carom_qp_offset(m->s, i) + (size_t)k] = v[(*at)++];
+    PetscInt *at = &next[carom_contact_parts_owner(p, i)];
+    for (int k = 0; k < carom_contact_parts_width(p, i); k++)
+      m->s->x[carom_contact_offset(m->s, i) + (size_t)k] = v[(*at)++];
   }
   PetscCall(PetscFree(next));
   PetscCall(VecRestoreArrayRead(everything, &v));
@@ -330,7 +331,7 @@ static carom_status begin_petsc(carom_error *error) {
   return CAROM_OK;
 }
 
-static carom_status solve(carom_qp_system *s, carom_qp_info *info, carom_error *error) {
+static carom_status solve(carom_contact_system *s, carom_contact_info *info, carom_error *error) {
   carom_status status = begin_petsc(error);
   if (status) return status;
   session m = {.s = s, .info = info};
@@ -362,7 +363,7 @@ static carom_status largest(int *value, carom_error *error) {
   return fail(error, CAROM_ERR_UNSUPPORTED, "MPI cannot reach the other ranks");
 }
 
-__attribute__((visibility("default"))) const carom_qp_tao_plugin *carom_qp_tao_plugin_get(void) {
-  static const carom_qp_tao_plugin plugin = {CAROM_QP_TAO_VERSION, solve, ranks, largest};
+__attribute__((visibility("default"))) const carom_contact_tao_plugin *carom_contact_tao_plugin_get(void) {
+  static const carom_contact_tao_plugin plugin = {CAROM_CONTACT_TAO_VERSION, solve, ranks, largest};
   return &plugin;
 }

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "base/simd.h"
-#include "contact/solve/qp_pgs.h"
+#include "contact/solve/pgs.h"
 
 typedef double v4 __attribute__((vector_size(32)));
 typedef long long m4 __attribute__((vector_size(32)));
@@ -27,8 +27,10 @@ INLINE v4 choose(m4 mask, v4 yes, v4 no) { return (v4)((mask & (m4)yes) | (~mask
 INLINE v4 larger(v4 a, v4 b) { return choose(a > b, a, b); }
 INLINE v4 root(v4 a) { return (v4){sqrt(a[0]), sqrt(a[1]), sqrt(a[2]), sqrt(a[3])}; }
 INLINE v4 load(const double *p) { return *(const v4 *)p; }
-INLINE v4x3 load3(double p[3][CAROM_QP_LANES]) { return (v4x3){load(p[0]), load(p[1]), load(p[2])}; }
-INLINE void store3(double p[3][CAROM_QP_LANES], v4x3 a) { *(v4 *)p[0] = a.x, *(v4 *)p[1] = a.y, *(v4 *)p[2] = a.z; }
+INLINE v4x3 load3(double p[3][CAROM_CONTACT_LANES]) { return (v4x3){load(p[0]), load(p[1]), load(p[2])}; }
+INLINE void store3(double p[3][CAROM_CONTACT_LANES], v4x3 a) {
+  *(v4 *)p[0] = a.x, *(v4 *)p[1] = a.y, *(v4 *)p[2] = a.z;
+}
 INLINE v4 dot(v4x3 a, v4x3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 INLINE v4x3 axpy(v4x3 a, v4 s, v4x3 b) { return (v4x3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z}; }
 INLINE v4x3 sub(v4x3 a, v4x3 b) { return (v4x3){a.x - b.x, a.y - b.y, a.z - b.z}; }
@@ -46,7 +48,7 @@ INLINE void transpose(v4 r[4]) {
 // Four bodies with one number per vector: V[0..2] velocity, V[3..5] spin, V[6] inverse mass, V[7] inverse inertia.
 INLINE void gather(const double *V, const int body[4], v4 out[8]) {
   for (int k = 0; k < 4; k++) {
-    const double *B = V + CAROM_QP_STATE * (size_t)body[k];
+    const double *B = V + CAROM_CONTACT_STATE * (size_t)body[k];
     out[k] = load(B), out[4 + k] = load(B + 4);
   }
   transpose(out), transpose(out + 4);
@@ -57,7 +59,7 @@ INLINE void scatter(double *V, const int body[4], v4 in[8]) {
   v4 moves = in[6] + in[7];
   transpose(in), transpose(in + 4);
   for (int k = 0; k < 4; k++) {
-    double *B = V + CAROM_QP_STATE * (size_t)body[k];
+    double *B = V + CAROM_CONTACT_STATE * (size_t)body[k];
     if (moves[k] > 0) *(v4 *)B = in[k], *(v4 *)(B + 4) = in[4 + k];
   }
 }
@@ -75,7 +77,7 @@ INLINE void push(v4 B[8], v4x3 arm, v4x3 d) {
 }
 
 // The new impulse from the old one, g, and the velocity u; see above.
-INLINE v4x3 local_solution(const carom_qp_pack *pack, bool coulomb, v4x3 n, v4x3 g, v4x3 u) {
+INLINE v4x3 local_solution(const carom_contact_pack *pack, bool coulomb, v4x3 n, v4x3 g, v4x3 u) {
   v4 a = load(pack->along), b = load(pack->across), mu = load(pack->mu), zero = splat(0);
   v4 un = dot(n, u), gn = dot(n, g);
   v4x3 ut = axpy(u, -un, n), gt = axpy(g, -gn, n), qt = axpy(ut, -b, gt);
@@ -92,7 +94,7 @@ typedef struct tally4 {
   v4 most, energy, turn;
 } tally4;
 
-INLINE void visit(carom_qp_pack *pack, bool coulomb, v4 beta, double *V, tally4 *tally) {
+INLINE void visit(carom_contact_pack *pack, bool coulomb, v4 beta, double *V, tally4 *tally) {
   v4 A[8], B[8];
   gather(V, pack->a, A), gather(V, pack->b, B);
   v4x3 n = load3(pack->n), arm_a = load3(pack->arm_a), arm_b = load3(pack->arm_b);
@@ -110,21 +112,21 @@ INLINE void visit(carom_qp_pack *pack, bool coulomb, v4 beta, double *V, tally4 
 
 INLINE double total(v4 a) { return (a[0] + a[1]) + (a[2] + a[3]); }
 
-INLINE void visit_all(carom_qp_pack *packs, bool coulomb, const int range[2], double beta, double *V,
-                      carom_qp_tally *tally) {
+INLINE void visit_all(carom_contact_pack *packs, bool coulomb, const int range[2], double beta, double *V,
+                      carom_contact_tally *tally) {
   tally4 sums = {splat(0), splat(0), splat(0)};
   for (int i = range[0]; i < range[1]; i++) visit(&packs[i], coulomb, splat(beta), V, &sums);
   double most = 0;
   for (int k = 0; k < 4; k++) most = sums.most[k] > most ? sums.most[k] : most;
-  *tally = (carom_qp_tally){most, total(sums.energy), total(sums.turn)};
+  *tally = (carom_contact_tally){most, total(sums.energy), total(sums.turn)};
 }
 
-CAROM_SIMD_CLONES void carom_qp_visit_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
-                                            carom_qp_tally *tally) {
+CAROM_SIMD_CLONES void carom_contact_visit_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
+                                                 carom_contact_tally *tally) {
   visit_all(packs, false, (const int[2]){first, last}, beta, V, tally);
 }
 
-CAROM_SIMD_CLONES void carom_qp_visit_coulomb_packs(carom_qp_pack *packs, int first, int last, double beta, double *V,
-                                                    carom_qp_tally *tally) {
+CAROM_SIMD_CLONES void carom_contact_visit_coulomb_packs(carom_contact_pack *packs, int first, int last, double beta,
+                                                         double *V, carom_contact_tally *tally) {
   visit_all(packs, true, (const int[2]){first, last}, beta, V, tally);
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 #include "math/dense.h"
 
 enum { MAX_STEPS = 30, MAX_HALVINGS = 8 };
@@ -19,7 +19,7 @@ static const double SOFTEST = 0.1, FIRST = 1e-3, HARDEST = 1e-7, HARDENING = 0.1
 static const double SLOW = 0.3;  // a round that leaves more than this of the residual is slow
 
 typedef struct newton {
-  carom_qp_system *s;
+  carom_contact_system *s;
   int count;           // bodies that move
   int *place;          // (bodies) number of a body among those, or -1
   int *body;           // (count)
@@ -35,30 +35,30 @@ typedef struct newton {
   double least;         // residual of the best
 } newton;
 
-static int count_moving(const carom_qp_problem *p) {
+static int count_moving(const carom_contact_problem *p) {
   int count = 0;
-  for (int i = 0; i < p->body_count; i++) count += !p->bodies || carom_qp_can_move(p, i);
+  for (int i = 0; i < p->body_count; i++) count += !p->bodies || carom_contact_can_move(p, i);
   return count;
 }
 
-static void take(newton *m, const carom_qp_system *s, carom_qp_taker *taker) {
+static void take(newton *m, const carom_contact_system *s, carom_contact_taker *taker) {
   m->count = count_moving(&s->problem);
   size_t dofs = 6 * (size_t)m->count;
-  m->place = CAROM_QP_TAKE(taker, int, s->problem.body_count);
-  m->body = CAROM_QP_TAKE(taker, int, m->count);
-  m->inertia = CAROM_QP_TAKE(taker, carom_mat3, m->count);
-  m->K = CAROM_QP_TAKE(taker, double, dofs *dofs);
-  m->pivot = CAROM_QP_TAKE(taker, int, dofs);
+  m->place = CAROM_CONTACT_TAKE(taker, int, s->problem.body_count);
+  m->body = CAROM_CONTACT_TAKE(taker, int, m->count);
+  m->inertia = CAROM_CONTACT_TAKE(taker, carom_mat3, m->count);
+  m->K = CAROM_CONTACT_TAKE(taker, double, dofs *dofs);
+  m->pivot = CAROM_CONTACT_TAKE(taker, int, dofs);
   double **const velocities[] = {&m->V, &m->V_free, &m->trial, &m->G, &m->step};
   for (size_t i = 0; i < sizeof velocities / sizeof *velocities; i++)
-    *velocities[i] = CAROM_QP_TAKE(taker, double, dofs);
+    *velocities[i] = CAROM_CONTACT_TAKE(taker, double, dofs);
   double **const unknowns[] = {&m->x, &m->g, &m->best};
-  carom_qp_take_vectors(taker, s, unknowns, sizeof unknowns / sizeof *unknowns);
+  carom_contact_take_vectors(taker, s, unknowns, sizeof unknowns / sizeof *unknowns);
 }
 
-size_t carom_qp_newton_bytes(const carom_qp_system *s) {
+size_t carom_contact_newton_bytes(const carom_contact_system *s) {
   newton m;
-  carom_qp_taker taker = {0};
+  carom_contact_taker taker = {0};
   take(&m, s, &taker);
   return taker.bytes;
 }
@@ -66,7 +66,7 @@ size_t carom_qp_newton_bytes(const carom_qp_system *s) {
 // ---- bodies -----------------------------------------------------------------------------------
 
 // What cannot turn takes no moment, so that any inertia will do.
-static carom_mat3 inertia_of(const carom_qp_body *b) {
+static carom_mat3 inertia_of(const carom_contact_body *b) {
   const double *I = b->inverse_inertia;
   carom_mat3 inverse = {{{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}}}, inertia;
   return cm_inverse3(inverse, &inertia) ? inertia : cm_identity3();
@@ -78,39 +78,39 @@ static double mass_of(const newton *m, int i) {
 }
 
 static void load_bodies(newton *m) {
-  const carom_qp_problem *p = &m->s->problem;
+  const carom_contact_problem *p = &m->s->problem;
   int count = 0;
   for (int i = 0; i < p->body_count; i++) {
-    m->place[i] = carom_qp_can_move(p, i) ? count : -1;
+    m->place[i] = carom_contact_can_move(p, i) ? count : -1;
     if (m->place[i] < 0) continue;
     m->body[count] = i;
     m->inertia[count] = inertia_of(&p->bodies[i]);
-    memcpy(m->V_free + 6 * count, m->s->state + CAROM_QP_STATE * (size_t)i, 6 * sizeof(double));
+    memcpy(m->V_free + 6 * count, m->s->state + CAROM_CONTACT_STATE * (size_t)i, 6 * sizeof(double));
     count++;
   }
 }
 
 // The velocities that belong to the impulses x; leaves w there, and returns the residual.
 static double take_up(newton *m, const double *x, double *V) {
-  carom_qp_system *s = m->s;
-  carom_qp_apply(s, x, s->w);
+  carom_contact_system *s = m->s;
+  carom_contact_apply(s, x, s->w);
   for (int i = 0; i < s->n; i++) s->w[i] += s->r[i];
   for (int i = 0; V && i < m->count; i++)
     for (int k = 0; k < 6; k++)
-      V[6 * i + k] = m->V_free[6 * i + k] + s->change[CAROM_QP_STATE * (size_t)m->body[i] + (size_t)k];
-  return carom_qp_residual_of(s, x, s->w);
+      V[6 * i + k] = m->V_free[6 * i + k] + s->change[CAROM_CONTACT_STATE * (size_t)m->body[i] + (size_t)k];
+  return carom_contact_residual_of(s, x, s->w);
 }
 
 // Six numbers of a body: from V where it moves, else as given.
 static const double *twist_of(const newton *m, const double *V, int body) {
   if (body >= 0 && m->place[body] >= 0) return V + 6 * m->place[body];
-  return carom_qp_body_state(m->s->state, m->s->problem.body_count, body);
+  return carom_contact_body_state(m->s->state, m->s->problem.body_count, body);
 }
 
 // ---- the law ----------------------------------------------------------------------------------
 
 // gamma(w) of a contact, and D = -d gamma / dw when asked for. World vectors.
-static carom_vec3 contact_law(const carom_qp_contact *c, double r, carom_vec3 g, carom_vec3 w, carom_mat3 *D) {
+static carom_vec3 contact_law(const carom_contact_point *c, double r, carom_vec3 g, carom_vec3 w, carom_mat3 *D) {
   carom_vec3 n = c->normal, pull = cm_axpy(g, -1 / r, w);
   double size = cm_dot(pull, n);
   if (D) *D = (carom_mat3){0};
@@ -128,15 +128,15 @@ static carom_vec3 contact_law(const carom_qp_contact *c, double r, carom_vec3 g,
   return cm_axpy(cm_scale(size, n), factor, t);
 }
 
-static carom_vec3 contact_speed(const newton *m, const carom_qp_contact *c, const double *V) {
-  carom_vec3 u = cm_sub(carom_qp_point_velocity(twist_of(m, V, c->a), c->arm_a),
-                        carom_qp_point_velocity(twist_of(m, V, c->b), c->arm_b));
+static carom_vec3 contact_speed(const newton *m, const carom_contact_point *c, const double *V) {
+  carom_vec3 u = cm_sub(carom_contact_point_velocity(twist_of(m, V, c->a), c->arm_a),
+                        carom_contact_point_velocity(twist_of(m, V, c->b), c->arm_b));
   return cm_axpy(u, c->bias, c->normal);
 }
 
-static double row_speed(const newton *m, const carom_qp_row *row, const double *V) {
-  return carom_qp_dot6(row->jacobian_a, twist_of(m, V, row->a)) +
-         carom_qp_dot6(row->jacobian_b, twist_of(m, V, row->b)) + row->bias;
+static double row_speed(const newton *m, const carom_contact_row *row, const double *V) {
+  return carom_contact_dot6(row->jacobian_a, twist_of(m, V, row->a)) +
+         carom_contact_dot6(row->jacobian_b, twist_of(m, V, row->b)) + row->bias;
 }
 
 // ---- the equations ----------------------------------------------------------------------------
@@ -155,8 +155,8 @@ static void add_wrench(const newton *m, int body, double impulse, const double J
 
 // G = D gamma - M (V - V_free), gamma being put into x; returns the size of G in the norm of M^-1.
 static double equations(newton *m, const double *V) {
-  const carom_qp_system *s = m->s;
-  const carom_qp_problem *p = &s->problem;
+  const carom_contact_system *s = m->s;
+  const carom_contact_problem *p = &s->problem;
   for (int i = 0; i < m->count; i++) {
     double d[6], *G = m->G + 6 * i, mass = mass_of(m, i);
     for (int k = 0; k < 6; k++) d[k] = m->V_free[6 * i + k] - V[6 * i + k];
@@ -164,7 +164,7 @@ static double equations(newton *m, const double *V) {
     G[0] = mass * d[0], G[1] = mass * d[1], G[2] = mass * d[2], G[3] = l.x, G[4] = l.y, G[5] = l.z;
   }
   for (int i = 0; i < p->contact_count; i++) {
-    const carom_qp_contact *c = &p->contacts[i];
+    const carom_contact_point *c = &p->contacts[i];
     if (!(s->rho[i] > 0)) continue;
     carom_vec3 g = cm_vec3(m->g[3 * i], m->g[3 * i + 1], m->g[3 * i + 2]);
     carom_vec3 f = contact_law(c, m->soft * s->rho[i], g, contact_speed(m, c, V), NULL);
@@ -173,7 +173,7 @@ static double equations(newton *m, const double *V) {
     add_point(m, c->b, c->arm_b, cm_neg(f));
   }
   for (int i = 0; i < p->row_count; i++) {
-    const carom_qp_row *row = &p->rows[i];
+    const carom_contact_row *row = &p->rows[i];
     int k = 3 * p->contact_count + i;
     double rho = s->rho[p->contact_count + i];
     if (!(rho > 0)) continue;
@@ -184,8 +184,8 @@ static double equations(newton *m, const double *V) {
   double size = 0;
   for (int i = 0; i < m->count; i++) {
     double twist[6];
-    carom_qp_mobility(p, m->body[i], m->G + 6 * i, twist);
-    size += carom_qp_dot6(twist, m->G + 6 * i);
+    carom_contact_mobility(p, m->body[i], m->G + 6 * i, twist);
+    size += carom_contact_dot6(twist, m->G + 6 * i);
   }
   return sqrt(size);
 }
@@ -215,14 +215,14 @@ static void add_block(const newton *m, int a, carom_vec3 arm_a, int b, carom_vec
     }
 }
 
-static void add_contact(const newton *m, const carom_qp_contact *c, const carom_mat3 *D) {
+static void add_contact(const newton *m, const carom_contact_point *c, const carom_mat3 *D) {
   add_block(m, c->a, c->arm_a, c->a, c->arm_a, D, 1);
   add_block(m, c->b, c->arm_b, c->b, c->arm_b, D, 1);
   add_block(m, c->a, c->arm_a, c->b, c->arm_b, D, -1);
   add_block(m, c->b, c->arm_b, c->a, c->arm_a, D, -1);
 }
 
-static void add_row(const newton *m, const carom_qp_row *row, double D) {
+static void add_row(const newton *m, const carom_contact_row *row, double D) {
   int body[2] = {row->a, row->b}, lda = 6 * m->count;
   const double *J[2] = {row->jacobian_a, row->jacobian_b};
   for (int p = 0; p < 2; p++)
@@ -235,8 +235,8 @@ static void add_row(const newton *m, const carom_qp_row *row, double D) {
 }
 
 static void assemble(newton *m) {
-  const carom_qp_system *s = m->s;
-  const carom_qp_problem *p = &s->problem;
+  const carom_contact_system *s = m->s;
+  const carom_contact_problem *p = &s->problem;
   int lda = 6 * m->count;
   memset(m->K, 0, (size_t)lda * (size_t)lda * sizeof *m->K);
   for (int i = 0; i < m->count; i++) {
@@ -246,7 +246,7 @@ static void assemble(newton *m) {
       for (int k = 0; k < 3; k++) K[3 + j + (3 + k) * lda] = m->inertia[i].m[j][k];
   }
   for (int i = 0; i < p->contact_count; i++) {
-    const carom_qp_contact *c = &p->contacts[i];
+    const carom_contact_point *c = &p->contacts[i];
     if (!(s->rho[i] > 0)) continue;
     carom_vec3 g = cm_vec3(m->g[3 * i], m->g[3 * i + 1], m->g[3 * i + 2]);
     carom_mat3 D;
@@ -254,7 +254,7 @@ static void assemble(newton *m) {
     if (cm_norm2(f) > 0) add_contact(m, c, &D);
   }
   for (int i = 0; i < p->row_count; i++) {
-    const carom_qp_row *row = &p->rows[i];
+    const carom_contact_row *row = &p->rows[i];
     double r = m->soft * s->rho[p->contact_count + i];
     if (!(r > 0)) continue;
     double f = m->g[3 * p->contact_count + i] - row_speed(m, row, m->V) / r;
@@ -283,7 +283,7 @@ static double newton_step(newton *m, double size) {
 }
 
 // False when the iteration got stuck away from a solution.
-static bool find_velocities(newton *m, double enough, carom_qp_info *info) {
+static bool find_velocities(newton *m, double enough, carom_contact_info *info) {
   double size = equations(m, m->V), first = size;
   for (int k = 0; k < MAX_STEPS && size > enough; k++) {
     double now = newton_step(m, size);
@@ -298,7 +298,7 @@ static bool find_velocities(newton *m, double enough, carom_qp_info *info) {
 static void copy(const newton *m, double *to, const double *from) { memcpy(to, from, (size_t)m->s->n * sizeof *to); }
 
 // One round: new impulses from those of the round before. False when it found none.
-static bool improve(newton *m, double enough, carom_qp_info *info) {
+static bool improve(newton *m, double enough, carom_contact_info *info) {
   copy(m, m->g, m->x);
   bool found = find_velocities(m, 1e-3 * enough * sqrt(mass_of(m, 0)), info);
   double now = take_up(m, m->x, NULL);
@@ -309,10 +309,11 @@ static bool improve(newton *m, double enough, carom_qp_info *info) {
   return found;
 }
 
-carom_status carom_qp_newton(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error) {
+carom_status carom_contact_newton(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
+                                  carom_error *error) {
   (void)error;
   newton m = {.s = s, .soft = FIRST};
-  carom_qp_taker taker = {.arena = arena};
+  carom_contact_taker taker = {.arena = arena};
   take(&m, s, &taker);
   load_bodies(&m);
   copy(&m, m.x, s->x);
@@ -333,6 +334,6 @@ carom_status carom_qp_newton(carom_qp_system *s, carom_arena *arena, carom_qp_in
     m.soft = fmin(SOFTEST, fmax(hardening * m.soft, HARDEST));
   }
   copy(&m, s->x, m.best);
-  info->outcome = m.least <= enough ? CAROM_QP_SOLVED : CAROM_QP_LIMIT;
+  info->outcome = m.least <= enough ? CAROM_CONTACT_SOLVED : CAROM_CONTACT_LIMIT;
   return CAROM_OK;
 }

@@ -2,27 +2,28 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "qp_problems.h"
+#include "contact_problems.h"
 #include "test.h"
 
-static const carom_qp_method tao_methods[] = {CAROM_QP_BLMVM, CAROM_QP_TRON};
+static const carom_contact_method tao_methods[] = {CAROM_CONTACT_BLMVM, CAROM_CONTACT_TRON};
 
 static void need_plugin(void) {
-  if (!carom_qp_method_available(CAROM_QP_BLMVM)) test_skip("libcarom_tao.so is not there, or cannot be loaded here");
+  if (!carom_contact_method_available(CAROM_CONTACT_BLMVM))
+    test_skip("libcarom_tao.so is not there, or cannot be loaded here");
 }
 
-static carom_qp_info solve(qp_case *q, const carom_qp_options *o) {
-  carom_qp_work *w;
-  carom_qp_info info = {.outcome = CAROM_QP_LIMIT};
+static carom_contact_info solve(contact_case *q, const carom_contact_options *o) {
+  carom_contact_work *w;
+  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
   carom_error error = {0};
-  if (carom_qp_work_create(NULL, &w, &error)) abort();
-  carom_status status = carom_qp_solve(w, &q->problem, o, &q->solution, &info, &error);
-  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_qp_method_name(o->method), error.message);
-  carom_qp_work_destroy(w);
+  if (carom_contact_work_create(NULL, &w, &error)) abort();
+  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
+  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
+  carom_contact_work_destroy(w);
   return info;
 }
 
-static double speed_difference(const qp_case *a, const qp_case *b) {
+static double speed_difference(const contact_case *a, const contact_case *b) {
   double worst = 0;
   for (int i = 0; i < a->problem.body_count; i++) {
     worst = fmax(worst, cm_norm(cm_sub(a->velocities[i], b->velocities[i])));
@@ -31,30 +32,30 @@ static double speed_difference(const qp_case *a, const qp_case *b) {
   return worst;
 }
 
-static void add_hinged_pair(qp_case *q) {
+static void add_hinged_pair(contact_case *q) {
   for (int i = 0; i < 3; i++) {
     carom_vec3 e = cm_vec3(i == 0, i == 1, i == 2), l = cm_cross(cm_vec3(0.05, 0, 0), e);
-    q->rows[q->problem.row_count++] = (carom_qp_row){.a = 0,
-                                                     .b = 1,
-                                                     .jacobian_a = {e.x, e.y, e.z, l.x, l.y, l.z},
-                                                     .jacobian_b = {-e.x, -e.y, -e.z, l.x, l.y, l.z},
-                                                     .lower = -INFINITY,
-                                                     .upper = INFINITY};
+    q->rows[q->problem.row_count++] = (carom_contact_row){.a = 0,
+                                                          .b = 1,
+                                                          .jacobian_a = {e.x, e.y, e.z, l.x, l.y, l.z},
+                                                          .jacobian_b = {-e.x, -e.y, -e.z, l.x, l.y, l.z},
+                                                          .lower = -INFINITY,
+                                                          .upper = INFINITY};
   }
 }
 
 // Gauss-Seidel and TAO share nothing but the problem; the pile has a joint and a body that cannot move.
-static void check_against_gauss_seidel(carom_qp_method method) {
-  qp_case *one = qp_pile_case(5, 5, 5, 0.5, 11), *other = qp_pile_case(5, 5, 5, 0.5, 11);
+static void check_against_gauss_seidel(carom_contact_method method) {
+  contact_case *one = contact_pile_case(5, 5, 5, 0.5, 11), *other = contact_pile_case(5, 5, 5, 0.5, 11);
   add_hinged_pair(one), add_hinged_pair(other);
-  one->bodies[7] = other->bodies[7] = (carom_qp_body){.velocity = {0, 0, 0.01}};
-  carom_qp_options o = carom_qp_default_options();
-  o.cone = CAROM_QP_GENERATORS, o.tolerance = 1e-7, o.max_iterations = 20000;
+  one->bodies[7] = other->bodies[7] = (carom_contact_body){.velocity = {0, 0, 0.01}};
+  carom_contact_options o = carom_contact_default_options();
+  o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7, o.max_iterations = 20000;
   solve(one, &o);
   o.method = method;
-  carom_qp_info info = solve(other, &o);
-  if (info.outcome != CAROM_QP_SOLVED)
-    test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g of %g after %d", carom_qp_method_name(method),
+  carom_contact_info info = solve(other, &o);
+  if (info.outcome != CAROM_CONTACT_SOLVED)
+    test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g of %g after %d", carom_contact_method_name(method),
               (int)info.outcome, info.residual, info.velocity_scale, info.iterations);
   CHECK_AT_MOST(info.residual, 1e-7 * info.velocity_scale);
   CHECK_AT_MOST(speed_difference(one, other), 1e-4 * info.velocity_scale);
@@ -63,23 +64,23 @@ static void check_against_gauss_seidel(carom_qp_method method) {
 
 TEST(blmvm_gives_the_motion_of_gauss_seidel) {
   need_plugin();
-  check_against_gauss_seidel(CAROM_QP_BLMVM);
+  check_against_gauss_seidel(CAROM_CONTACT_BLMVM);
 }
 
 TEST(tron_gives_the_motion_of_gauss_seidel) {
   need_plugin();
-  check_against_gauss_seidel(CAROM_QP_TRON);
+  check_against_gauss_seidel(CAROM_CONTACT_TRON);
 }
 
 TEST(a_gap_asked_for_is_met) {
   need_plugin();
   for (int i = 0; i < 2; i++) {
-    qp_case *q = qp_pile_case(4, 4, 4, 0.3, 5);
-    carom_qp_options o = carom_qp_default_options();
-    o.method = tao_methods[i], o.cone = CAROM_QP_GENERATORS, o.generators = 5;
+    contact_case *q = contact_pile_case(4, 4, 4, 0.3, 5);
+    carom_contact_options o = carom_contact_default_options();
+    o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.generators = 5;
     o.tolerance = 1e-2, o.gap_tolerance = 1e-6;
-    carom_qp_info info = solve(q, &o);
-    CHECK(info.outcome == CAROM_QP_SOLVED);
+    carom_contact_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     CHECK_AT_MOST(info.relative_gap, 1e-6);
     free(q);
   }
@@ -87,15 +88,15 @@ TEST(a_gap_asked_for_is_met) {
 
 TEST(circular_cones_are_refused_with_advice) {
   need_plugin();
-  qp_case *q = qp_pile_case(2, 2, 2, 0.3, 5);
-  carom_qp_work *w;
+  contact_case *q = contact_pile_case(2, 2, 2, 0.3, 5);
+  carom_contact_work *w;
   carom_error error = {0};
-  carom_qp_options o = carom_qp_default_options();
-  o.method = CAROM_QP_TRON;
-  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
-  CHECK(carom_qp_solve(w, &q->problem, &o, &q->solution, NULL, &error) == CAROM_ERR_ARGUMENT);
+  carom_contact_options o = carom_contact_default_options();
+  o.method = CAROM_CONTACT_TRON;
+  REQUIRE(carom_contact_work_create(NULL, &w, NULL) == CAROM_OK);
+  CHECK(carom_contact_solve(w, &q->problem, &o, &q->solution, NULL, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "generators");
-  carom_qp_work_destroy(w);
+  carom_contact_work_destroy(w);
   free(q);
 }
 
@@ -109,16 +110,16 @@ TEST(every_rank_solves) {
   need_plugin();
   int rank, count;
   carom_error error = {0};
-  REQUIRE(carom_qp_ranks(&rank, &count, &error) == CAROM_OK);
+  REQUIRE(carom_contact_ranks(&rank, &count, &error) == CAROM_OK);
   CHECK(rank >= 0 && rank < count);
   FILE *file = answer_path() && rank == 0 ? fopen(answer_path(), "wb") : NULL;
   for (int i = 0; i < 2; i++) {
-    qp_case *q = qp_pile_case(6, 5, 7, 0.5, 21);
-    carom_qp_options o = carom_qp_default_options();
+    contact_case *q = contact_pile_case(6, 5, 7, 0.5, 21);
+    carom_contact_options o = carom_contact_default_options();
     add_hinged_pair(q);
-    o.method = tao_methods[i], o.cone = CAROM_QP_GENERATORS, o.tolerance = 1e-7;
-    carom_qp_info info = solve(q, &o);
-    CHECK(info.outcome == CAROM_QP_SOLVED);
+    o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7;
+    carom_contact_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     if (file) fwrite(&count, sizeof count, 1, file);
     if (file) fwrite(q->velocities, sizeof *q->velocities, (size_t)q->problem.body_count, file);
     if (file) fwrite(q->spins, sizeof *q->spins, (size_t)q->problem.body_count, file);
@@ -144,11 +145,11 @@ TEST(two_ranks_give_the_motion_of_one) {
   FILE *file = fopen(path, "rb");
   REQUIRE(file);
   for (int i = 0; i < 2; i++) {
-    qp_case *q = qp_pile_case(6, 5, 7, 0.5, 21), *two = qp_pile_case(6, 5, 7, 0.5, 21);
-    carom_qp_options o = carom_qp_default_options();
+    contact_case *q = contact_pile_case(6, 5, 7, 0.5, 21), *two = contact_pile_case(6, 5, 7, 0.5, 21);
+    carom_contact_options o = carom_contact_default_options();
     add_hinged_pair(q);
-    o.method = tao_methods[i], o.cone = CAROM_QP_GENERATORS, o.tolerance = 1e-7;
-    carom_qp_info info = solve(q, &o);
+    o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7;
+    carom_contact_info info = solve(q, &o);
     int count = 0;
     CHECK(fread(&count, sizeof count, 1, file) == 1 && count == 2);
     size_t bodies = (size_t)q->problem.body_count;

@@ -2,31 +2,31 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/solve/qp_pgs.h"
+#include "contact/solve/pgs.h"
 #include "math/dense.h"
 
-void carom_qp_plan_take(carom_qp_plan *plan, const carom_qp_system *s, carom_qp_taker *taker) {
+void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_system *s, carom_contact_taker *taker) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
-  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_QP_LANES + CAROM_QP_COLORS;
-  plan->packs = CAROM_QP_TAKE(taker, carom_qp_pack, packs);
-  plan->lane = CAROM_QP_TAKE(taker, int, CAROM_QP_LANES *packs);
-  plan->singles = CAROM_QP_TAKE(taker, carom_qp_single, contacts);
-  plan->joints = CAROM_QP_TAKE(taker, carom_qp_joint, rows);
-  plan->V = CAROM_QP_TAKE(taker, double, CAROM_QP_STATE *(bodies + 1));
-  plan->V_before = CAROM_QP_TAKE(taker, double, CAROM_QP_STATE *(bodies + 1));
-  plan->x_before = CAROM_QP_TAKE(taker, double, s->n);
-  plan->tallies = CAROM_QP_TAKE(taker, carom_qp_tally, CAROM_QP_SHARES(contacts, rows));
-  plan->used = CAROM_QP_TAKE(taker, uint64_t, bodies);
-  plan->color = CAROM_QP_TAKE(taker, unsigned char, contacts + rows);
+  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_CONTACT_LANES + CAROM_CONTACT_COLORS;
+  plan->packs = CAROM_CONTACT_TAKE(taker, carom_contact_pack, packs);
+  plan->lane = CAROM_CONTACT_TAKE(taker, int, CAROM_CONTACT_LANES *packs);
+  plan->singles = CAROM_CONTACT_TAKE(taker, carom_contact_single, contacts);
+  plan->joints = CAROM_CONTACT_TAKE(taker, carom_contact_joint, rows);
+  plan->V = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->V_before = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->x_before = CAROM_CONTACT_TAKE(taker, double, s->n);
+  plan->tallies = CAROM_CONTACT_TAKE(taker, carom_contact_tally, CAROM_CONTACT_SHARES(contacts, rows));
+  plan->used = CAROM_CONTACT_TAKE(taker, uint64_t, bodies);
+  plan->color = CAROM_CONTACT_TAKE(taker, unsigned char, contacts + rows);
 }
 
 // ---- colours ----------------------------------------------------------------------------------
 
 // The first colour that neither body has (greedy, in the order given, so that it depends on the problem alone).
-static int color_pair(carom_qp_plan *plan, const carom_qp_problem *p, int a, int b) {
-  bool moves_a = carom_qp_can_move(p, a), moves_b = carom_qp_can_move(p, b);
+static int color_pair(carom_contact_plan *plan, const carom_contact_problem *p, int a, int b) {
+  bool moves_a = carom_contact_can_move(p, a), moves_b = carom_contact_can_move(p, b);
   uint64_t taken = (moves_a ? plan->used[a] : 0) | (moves_b ? plan->used[b] : 0);
-  if (taken == UINT64_MAX) return CAROM_QP_UNCOLORED;
+  if (taken == UINT64_MAX) return CAROM_CONTACT_UNCOLORED;
   int color = __builtin_ctzll(~taken);
   if (moves_a) plan->used[a] |= (uint64_t)1 << color;
   if (moves_b) plan->used[b] |= (uint64_t)1 << color;
@@ -34,7 +34,7 @@ static int color_pair(carom_qp_plan *plan, const carom_qp_problem *p, int a, int
 }
 
 // Rows first .. first + count - 1 join the same bodies.
-static int rows_together(const carom_qp_problem *p, int first) {
+static int rows_together(const carom_contact_problem *p, int first) {
   int count = 1;
   while (count < 6 && first + count < p->row_count && p->rows[first + count].a == p->rows[first].a &&
          p->rows[first + count].b == p->rows[first].b)
@@ -45,9 +45,11 @@ static int rows_together(const carom_qp_problem *p, int first) {
 // ---- members ----------------------------------------------------------------------------------
 
 // Spheres touch along the arms: then no product of matrices is needed to see it.
-static bool spherical_metric(const carom_qp_system *s, const carom_qp_contact *c, double *along, double *across) {
+static bool spherical_metric(const carom_contact_system *s, const carom_contact_point *c, double *along,
+                             double *across) {
   int bodies = s->problem.body_count;
-  const double *A = carom_qp_body_state(s->state, bodies, c->a), *B = carom_qp_body_state(s->state, bodies, c->b);
+  const double *A = carom_contact_body_state(s->state, bodies, c->a),
+               *B = carom_contact_body_state(s->state, bodies, c->b);
   if (isnan(A[7]) || isnan(B[7])) return false;
   carom_vec3 off_a = cm_cross(c->arm_a, c->normal), off_b = cm_cross(c->arm_b, c->normal);
   double aa = cm_norm2(c->arm_a), bb = cm_norm2(c->arm_b);
@@ -57,7 +59,7 @@ static bool spherical_metric(const carom_qp_system *s, const carom_qp_contact *c
   return *along > 0;
 }
 
-static void fill_lane(carom_qp_pack *pack, int lane, const carom_qp_contact *c, int world, const double *x,
+static void fill_lane(carom_contact_pack *pack, int lane, const carom_contact_point *c, int world, const double *x,
                       double along, double across) {
   const double geometry[3][3] = {{c->normal.x, c->normal.y, c->normal.z},
                                  {c->arm_a.x, c->arm_a.y, c->arm_a.z},
@@ -74,14 +76,15 @@ static void fill_lane(carom_qp_pack *pack, int lane, const carom_qp_contact *c, 
 }
 
 // A contact of the world with itself that is always open.
-static void fill_padding(carom_qp_pack *pack, int lane, int world) {
-  static const carom_qp_contact open = {.bias = 1, .normal = {0, 0, 1}};
+static void fill_padding(carom_contact_pack *pack, int lane, int world) {
+  static const carom_contact_point open = {.bias = 1, .normal = {0, 0, 1}};
   static const double zero[3] = {0};
   fill_lane(pack, lane, &open, world, zero, 1, 1);
   pack->a[lane] = pack->b[lane] = world;
 }
 
-static void fill_axis(carom_qp_axis *k, const carom_qp_problem *p, const carom_qp_contact *c, carom_vec3 axis) {
+static void fill_axis(carom_contact_axis *k, const carom_contact_problem *p, const carom_contact_point *c,
+                      carom_vec3 axis) {
   const int body[2] = {c->a, c->b};
   const carom_vec3 arm[2] = {c->arm_a, c->arm_b};
   k->axis = axis;
@@ -89,45 +92,45 @@ static void fill_axis(carom_qp_axis *k, const carom_qp_problem *p, const carom_q
     carom_vec3 l = cm_cross(arm[end], axis);
     const double wrench[6] = {0, 0, 0, l.x, l.y, l.z};
     double twist[6];
-    carom_qp_mobility(p, body[end], wrench, twist);
+    carom_contact_mobility(p, body[end], wrench, twist);
     k->lever[end] = body[end] < 0 ? cm_zero3() : l;
     k->turn[end] = cm_vec3(twist[3], twist[4], twist[5]);
   }
 }
 
-static void fill_single(carom_qp_single *single, const carom_qp_system *s, int contact) {
-  const carom_qp_problem *p = &s->problem;
-  const carom_qp_contact *c = &p->contacts[contact];
-  carom_qp_local local = carom_qp_local_of(p, c);
+static void fill_single(carom_contact_single *single, const carom_contact_system *s, int contact) {
+  const carom_contact_problem *p = &s->problem;
+  const carom_contact_point *c = &p->contacts[contact];
+  carom_contact_local local = carom_contact_local_of(p, c);
   single->contact = contact;
   single->friction = c->friction, single->bias = c->bias, single->rho = s->rho[contact];
   const int body[2] = {c->a, c->b};
   for (int end = 0; end < 2; end++) {
     single->body[end] = body[end] < 0 ? p->body_count : body[end];
-    single->moves[end] = carom_qp_can_move(p, body[end]);
+    single->moves[end] = carom_contact_can_move(p, body[end]);
     single->inverse_mass[end] = body[end] < 0 ? 0 : p->bodies[body[end]].inverse_mass;
   }
   single->nn = local.nn;
   for (int k = 0; k < 2; k++) single->nt[k] = local.nt[k], single->tt[k] = local.tt[k];
   for (int k = 0; k < 3; k++) fill_axis(&single->along[k], p, c, local.axis[k]);
-  if (s->options.cone == CAROM_QP_GENERATORS) return;
+  if (s->options.cone == CAROM_CONTACT_GENERATORS) return;
   const double *x = s->x + 3 * (size_t)contact;
-  single->impulse = single->before = carom_qp_to_axes(&local, cm_vec3(x[0], x[1], x[2]));
+  single->impulse = single->before = carom_contact_to_axes(&local, cm_vec3(x[0], x[1], x[2]));
 }
 
-static void fill_joint(carom_qp_joint *joint, const carom_qp_system *s, int first, int count) {
-  const carom_qp_problem *p = &s->problem;
-  *joint = (carom_qp_joint){.first = first, .count = count, .free = true};
+static void fill_joint(carom_contact_joint *joint, const carom_contact_system *s, int first, int count) {
+  const carom_contact_problem *p = &s->problem;
+  *joint = (carom_contact_joint){.first = first, .count = count, .free = true};
   double largest = 0;
   for (int j = 0; j < count; j++) {
-    const carom_qp_row *row = &p->rows[first + j];
+    const carom_contact_row *row = &p->rows[first + j];
     double a[6], b[6];
-    carom_qp_mobility(p, row->a, row->jacobian_a, a);
-    carom_qp_mobility(p, row->b, row->jacobian_b, b);
+    carom_contact_mobility(p, row->a, row->jacobian_a, a);
+    carom_contact_mobility(p, row->b, row->jacobian_b, b);
     joint->free = joint->free && isinf(row->lower) && isinf(row->upper);
     for (int i = 0; i < count; i++) {
-      const carom_qp_row *other = &p->rows[first + i];
-      joint->A[i + 6 * j] = carom_qp_dot6(other->jacobian_a, a) + carom_qp_dot6(other->jacobian_b, b);
+      const carom_contact_row *other = &p->rows[first + i];
+      joint->A[i + 6 * j] = carom_contact_dot6(other->jacobian_a, a) + carom_contact_dot6(other->jacobian_b, b);
     }
     largest = fmax(largest, joint->A[j + 6 * j]);
   }
@@ -139,8 +142,8 @@ static void fill_joint(carom_qp_joint *joint, const carom_qp_system *s, int firs
 // ---- the plan ---------------------------------------------------------------------------------
 
 // Colours everything and counts: lanes, singles and joints of colour g in start[g + 1].
-static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
-  const carom_qp_problem *p = &s->problem;
+static void color_all(carom_contact_plan *plan, const carom_contact_system *s) {
+  const carom_contact_problem *p = &s->problem;
   memset(plan->used, 0, (size_t)p->body_count * sizeof *plan->used);
   for (int i = 0; i < p->row_count;) {
     int count = rows_together(p, i), color = color_pair(plan, p, p->rows[i].a, p->rows[i].b);
@@ -150,20 +153,20 @@ static void color_all(carom_qp_plan *plan, const carom_qp_system *s) {
   }
   for (int i = 0; i < p->contact_count; i++) {
     if (!(s->rho[i] > 0)) continue;
-    const carom_qp_contact *c = &p->contacts[i];
+    const carom_contact_point *c = &p->contacts[i];
     int color = color_pair(plan, p, c->a, c->b);
     double along, across;
-    bool packed =
-        s->options.cone == CAROM_QP_CIRCULAR && color < CAROM_QP_UNCOLORED && spherical_metric(s, c, &along, &across);
+    bool packed = s->options.cone == CAROM_CONTACT_CIRCULAR && color < CAROM_CONTACT_UNCOLORED &&
+                  spherical_metric(s, c, &along, &across);
     plan->color[i] = (unsigned char)(packed ? color : color | 128);
     (packed ? plan->pack_start : plan->single_start)[color + 1]++;
   }
 }
 
 // Counts to starts; lanes are rounded up to whole packs.
-static void lay_out(carom_qp_plan *plan) {
-  for (int g = 0; g < CAROM_QP_COLORS; g++) {
-    int packs = (plan->pack_start[g + 1] + CAROM_QP_LANES - 1) / CAROM_QP_LANES;
+static void lay_out(carom_contact_plan *plan) {
+  for (int g = 0; g < CAROM_CONTACT_COLORS; g++) {
+    int packs = (plan->pack_start[g + 1] + CAROM_CONTACT_LANES - 1) / CAROM_CONTACT_LANES;
     if (packs || plan->single_start[g + 1] || plan->joint_start[g + 1]) plan->colors = g + 1;
     plan->pack_start[g + 1] = plan->pack_start[g] + packs;
     plan->single_start[g + 1] += plan->single_start[g];
@@ -171,16 +174,16 @@ static void lay_out(carom_qp_plan *plan) {
   }
 }
 
-static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
-  const carom_qp_problem *p = &s->problem;
-  int lanes[CAROM_QP_COLORS], singles[CAROM_QP_COLORS];
-  for (int g = 0; g < CAROM_QP_COLORS; g++) {
-    lanes[g] = CAROM_QP_LANES * plan->pack_start[g];
+static void place_contacts(carom_contact_plan *plan, const carom_contact_system *s) {
+  const carom_contact_problem *p = &s->problem;
+  int lanes[CAROM_CONTACT_COLORS], singles[CAROM_CONTACT_COLORS];
+  for (int g = 0; g < CAROM_CONTACT_COLORS; g++) {
+    lanes[g] = CAROM_CONTACT_LANES * plan->pack_start[g];
     singles[g] = plan->single_start[g];
   }
   for (int i = 0; i < p->contact_count; i++) {
     if (!(s->rho[i] > 0)) continue;
-    const carom_qp_contact *c = &p->contacts[i];
+    const carom_contact_point *c = &p->contacts[i];
     int color = plan->color[i] & 127;
     if (plan->color[i] & 128) {
       fill_single(&plan->singles[singles[color]++], s, i);
@@ -188,21 +191,21 @@ static void place_contacts(carom_qp_plan *plan, const carom_qp_system *s) {
       int k = lanes[color]++;
       double along, across;
       spherical_metric(s, c, &along, &across);
-      fill_lane(&plan->packs[k / CAROM_QP_LANES], k % CAROM_QP_LANES, c, p->body_count, s->x + 3 * (size_t)i, along,
-                across);
+      fill_lane(&plan->packs[k / CAROM_CONTACT_LANES], k % CAROM_CONTACT_LANES, c, p->body_count, s->x + 3 * (size_t)i,
+                along, across);
       plan->lane[k] = i;
     }
   }
-  for (int g = 0; g < CAROM_QP_COLORS; g++)
-    for (int k = lanes[g]; k < CAROM_QP_LANES * plan->pack_start[g + 1]; k++) {
-      fill_padding(&plan->packs[k / CAROM_QP_LANES], k % CAROM_QP_LANES, p->body_count);
+  for (int g = 0; g < CAROM_CONTACT_COLORS; g++)
+    for (int k = lanes[g]; k < CAROM_CONTACT_LANES * plan->pack_start[g + 1]; k++) {
+      fill_padding(&plan->packs[k / CAROM_CONTACT_LANES], k % CAROM_CONTACT_LANES, p->body_count);
       plan->lane[k] = -1;
     }
 }
 
-static void place_joints(carom_qp_plan *plan, const carom_qp_system *s) {
-  const carom_qp_problem *p = &s->problem;
-  int next[CAROM_QP_COLORS];
+static void place_joints(carom_contact_plan *plan, const carom_contact_system *s) {
+  const carom_contact_problem *p = &s->problem;
+  int next[CAROM_CONTACT_COLORS];
   memcpy(next, plan->joint_start, sizeof next);
   for (int i = 0; i < p->row_count;) {
     int count = rows_together(p, i);
@@ -211,7 +214,7 @@ static void place_joints(carom_qp_plan *plan, const carom_qp_system *s) {
   }
 }
 
-void carom_qp_plan_make(carom_qp_plan *plan, const carom_qp_system *s) {
+void carom_contact_plan_make(carom_contact_plan *plan, const carom_contact_system *s) {
   color_all(plan, s);
   lay_out(plan);
   place_contacts(plan, s);

@@ -3,30 +3,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
 enum { MOST_CONTACTS = 1 << 28 };  // 2 c + side stays below INT_MAX
 
 // Says who does take the law.
-static carom_status check_law(const carom_qp_options *o, carom_error *error) {
+static carom_status check_law(const carom_contact_options *o, carom_error *error) {
   char list[100] = "";
-  if (o->law != CAROM_QP_CONVEX && o->law != CAROM_QP_COULOMB)
+  if (o->law != CAROM_CONTACT_CONVEX && o->law != CAROM_CONTACT_COULOMB)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "contact law number %d does not exist", (int)o->law);
-  if (o->law == CAROM_QP_COULOMB && o->cone != CAROM_QP_CIRCULAR)
+  if (o->law == CAROM_CONTACT_COULOMB && o->cone != CAROM_CONTACT_CIRCULAR)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED, "Coulomb's law has a circular cone, not one of generators");
-  if (carom_qp_method_takes(o->method, o->law)) return CAROM_OK;
-  for (int i = 0; i < CAROM_QP_METHOD_COUNT; i++)
-    if (carom_qp_method_takes((carom_qp_method)i, o->law))
-      snprintf(list + strlen(list), sizeof list - strlen(list), " %s", carom_qp_method_name((carom_qp_method)i));
+  if (carom_contact_method_takes(o->method, o->law)) return CAROM_OK;
+  for (int i = 0; i < CAROM_CONTACT_METHOD_COUNT; i++)
+    if (carom_contact_method_takes((carom_contact_method)i, o->law))
+      snprintf(list + strlen(list), sizeof list - strlen(list), " %s",
+               carom_contact_method_name((carom_contact_method)i));
   return carom_fail(error, CAROM_ERR_UNSUPPORTED, "the contact solver '%s' does not take %s; these do:%s",
-                    carom_qp_method_name(o->method), o->law == CAROM_QP_COULOMB ? "Coulomb's law" : "the convex law",
-                    list);
+                    carom_contact_method_name(o->method),
+                    o->law == CAROM_CONTACT_COULOMB ? "Coulomb's law" : "the convex law", list);
 }
 
-static carom_status check_options(const carom_qp_options *o, carom_error *error) {
-  if (o->method < 0 || o->method >= CAROM_QP_METHOD_COUNT)
+static carom_status check_options(const carom_contact_options *o, carom_error *error) {
+  if (o->method < 0 || o->method >= CAROM_CONTACT_METHOD_COUNT)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "contact solver number %d does not exist", (int)o->method);
-  if (o->cone != CAROM_QP_CIRCULAR && o->cone != CAROM_QP_GENERATORS)
+  if (o->cone != CAROM_CONTACT_CIRCULAR && o->cone != CAROM_CONTACT_GENERATORS)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "friction cone number %d does not exist", (int)o->cone);
   if (o->generators < 3 || o->generators > 64)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "generators is %d, expected 3 to 64", o->generators);
@@ -43,7 +44,7 @@ static carom_status check_options(const carom_qp_options *o, carom_error *error)
   return check_law(o, error);
 }
 
-static carom_status check_body(const carom_qp_body *b, int i, carom_error *error) {
+static carom_status check_body(const carom_contact_body *b, int i, carom_error *error) {
   double sum = b->inverse_mass;
   for (int k = 0; k < 6; k++) sum += b->inverse_inertia[k];
   if (!isfinite(sum) || !cm_finite(b->velocity) || !cm_finite(b->spin))
@@ -53,9 +54,12 @@ static carom_status check_body(const carom_qp_body *b, int i, carom_error *error
   return CAROM_OK;
 }
 
-static bool in_range(const carom_qp_problem *p, int body) { return body >= CAROM_QP_WORLD && body < p->body_count; }
+static bool in_range(const carom_contact_problem *p, int body) {
+  return body >= CAROM_CONTACT_WORLD && body < p->body_count;
+}
 
-static carom_status check_pair(const carom_qp_problem *p, const char *what, int i, int a, int b, carom_error *error) {
+static carom_status check_pair(const carom_contact_problem *p, const char *what, int i, int a, int b,
+                               carom_error *error) {
   if (!in_range(p, a) || !in_range(p, b))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s %d joins bodies %d and %d, expected -1 (world) to %d", what, i, a,
                       b, p->body_count - 1);
@@ -63,8 +67,8 @@ static carom_status check_pair(const carom_qp_problem *p, const char *what, int 
   return CAROM_OK;
 }
 
-static carom_status check_contact(const carom_qp_problem *p, int i, carom_error *error) {
-  const carom_qp_contact *c = &p->contacts[i];
+static carom_status check_contact(const carom_contact_problem *p, int i, carom_error *error) {
+  const carom_contact_point *c = &p->contacts[i];
   carom_status status = check_pair(p, "contact", i, c->a, c->b, error);
   if (status) return status;
   bool finite = isfinite(c->bias) && isfinite(c->friction) && cm_finite(c->normal) && cm_finite(c->tangent) &&
@@ -81,8 +85,8 @@ static carom_status check_contact(const carom_qp_problem *p, int i, carom_error 
   return CAROM_OK;
 }
 
-static carom_status check_row(const carom_qp_problem *p, int i, carom_error *error) {
-  const carom_qp_row *row = &p->rows[i];
+static carom_status check_row(const carom_contact_problem *p, int i, carom_error *error) {
+  const carom_contact_row *row = &p->rows[i];
   carom_status status = check_pair(p, "row", i, row->a, row->b, error);
   if (status) return status;
   double sum = row->bias;
@@ -94,7 +98,7 @@ static carom_status check_row(const carom_qp_problem *p, int i, carom_error *err
   return CAROM_OK;
 }
 
-static carom_status check_guess(const carom_qp_problem *p, const carom_qp_solution *s, carom_error *error) {
+static carom_status check_guess(const carom_contact_problem *p, const carom_contact_solution *s, carom_error *error) {
   for (int i = 0; i < p->contact_count; i++)
     if (!cm_finite(s->impulses[i]))
       return carom_fail(error, CAROM_ERR_NUMBER, "the first guess of contact %d's impulse is not finite", i);
@@ -104,15 +108,15 @@ static carom_status check_guess(const carom_qp_problem *p, const carom_qp_soluti
   return CAROM_OK;
 }
 
-carom_status carom_qp_check(const carom_qp_problem *p, const carom_qp_options *options,
-                            const carom_qp_solution *solution, carom_error *error) {
-  carom_qp_options o = options ? *options : carom_qp_default_options();
+carom_status carom_contact_check(const carom_contact_problem *p, const carom_contact_options *options,
+                                 const carom_contact_solution *solution, carom_error *error) {
+  carom_contact_options o = options ? *options : carom_contact_default_options();
   carom_status status = check_options(&o, error);
   if (status) return status;
   if (p->body_count < 0 || p->contact_count < 0 || p->row_count < 0)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the contact problem has %d bodies, %d contacts and %d rows",
                       p->body_count, p->contact_count, p->row_count);
-  int width = o.cone == CAROM_QP_GENERATORS ? o.generators : 3;
+  int width = o.cone == CAROM_CONTACT_GENERATORS ? o.generators : 3;
   if (p->contact_count > MOST_CONTACTS / width || p->row_count > MOST_CONTACTS || p->body_count > MOST_CONTACTS)
     return carom_fail(error, CAROM_ERR_LIMIT, "%d contacts, %d rows and %d bodies are too many; at most %d contacts",
                       p->contact_count, p->row_count, p->body_count, MOST_CONTACTS / width);

@@ -1,39 +1,39 @@
-#include "contact/solve/qp_tao_parts.h"
+#include "contact/solve/tao_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-static size_t items_of(const carom_qp_system *s) {
+static size_t items_of(const carom_contact_system *s) {
   return (size_t)s->problem.contact_count + (size_t)s->problem.row_count;
 }
 
-size_t carom_qp_parts_bytes(const carom_qp_system *s, int ranks) {
+size_t carom_contact_parts_bytes(const carom_contact_system *s, int ranks) {
   size_t bodies = (size_t)s->problem.body_count;
   return 6 * bodies * sizeof(double) + (4 * bodies + items_of(s) + 2 * (size_t)ranks + 2) * sizeof(int);
 }
 
-static void bodies_of(const carom_qp_problem *p, int item, int body[2]) {
+static void bodies_of(const carom_contact_problem *p, int item, int body[2]) {
   bool contact = item < p->contact_count;
-  const carom_qp_row *row = contact ? NULL : &p->rows[item - p->contact_count];
+  const carom_contact_row *row = contact ? NULL : &p->rows[item - p->contact_count];
   body[0] = contact ? p->contacts[item].a : row->a, body[1] = contact ? p->contacts[item].b : row->b;
 }
 
 // Breadth first over the graph of contacts: in a packing this goes through space slice by slice, so that stretches of
 // the walk touch few others. Returns how many bodies it visits.
-static int walk_bodies(carom_qp_parts *parts) {
-  const carom_qp_system *s = parts->s;
-  const carom_qp_problem *p = &s->problem;
+static int walk_bodies(carom_contact_parts *parts) {
+  const carom_contact_system *s = parts->s;
+  const carom_contact_problem *p = &s->problem;
   int count = 0, next = 0;
   for (int i = 0; i < p->body_count; i++) parts->position[i] = parts->local[i] = -1;
   for (int seed = 0; seed < p->body_count; seed++) {
-    if (parts->position[seed] >= 0 || !carom_qp_can_move(p, seed)) continue;
+    if (parts->position[seed] >= 0 || !carom_contact_can_move(p, seed)) continue;
     parts->position[seed] = count, parts->walk[count++] = seed;
     for (; next < count; next++)
       for (int k = s->incident_start[parts->walk[next]]; k < s->incident_start[parts->walk[next] + 1]; k++) {
         int body[2];
         bodies_of(p, s->incident[k] >> 1, body);
         int other = body[1 - (s->incident[k] & 1)];
-        if (other < 0 || parts->position[other] >= 0 || !carom_qp_can_move(p, other)) continue;
+        if (other < 0 || parts->position[other] >= 0 || !carom_contact_can_move(p, other)) continue;
         parts->position[other] = count, parts->walk[count++] = other;
       }
   }
@@ -41,7 +41,7 @@ static int walk_bodies(carom_qp_parts *parts) {
 }
 
 // Stretches with about as many contacts each.
-static void cut_walk(carom_qp_parts *parts, int count) {
+static void cut_walk(carom_contact_parts *parts, int count) {
   const int *start = parts->s->incident_start;
   double total = 0, sum = 0;
   for (int i = 0; i < count; i++) total += 1 + start[parts->walk[i] + 1] - start[parts->walk[i]];
@@ -53,13 +53,13 @@ static void cut_walk(carom_qp_parts *parts, int count) {
   while (rank <= parts->ranks) parts->stretch[rank++] = count;
 }
 
-static int owner_of_body(const carom_qp_parts *parts, int body) {
+static int owner_of_body(const carom_contact_parts *parts, int body) {
   int rank = parts->ranks - 1;
   while (rank > 0 && parts->position[body] < parts->stretch[rank]) rank--;
   return rank;
 }
 
-int carom_qp_parts_owner(const carom_qp_parts *parts, int item) {
+int carom_contact_parts_owner(const carom_contact_parts *parts, int item) {
   int body[2];
   bodies_of(&parts->s->problem, item, body);
   for (int side = 0; side < 2; side++)
@@ -67,11 +67,11 @@ int carom_qp_parts_owner(const carom_qp_parts *parts, int item) {
   return 0;  // nothing moves: anybody's
 }
 
-int carom_qp_parts_width(const carom_qp_parts *parts, int item) {
+int carom_contact_parts_width(const carom_contact_parts *parts, int item) {
   return item < parts->s->problem.contact_count ? parts->s->width : 1;
 }
 
-static void touch(carom_qp_parts *parts, int item) {
+static void touch(carom_contact_parts *parts, int item) {
   int body[2];
   bodies_of(&parts->s->problem, item, body);
   for (int side = 0; side < 2; side++) {
@@ -82,9 +82,10 @@ static void touch(carom_qp_parts *parts, int item) {
   }
 }
 
-void carom_qp_parts_make(carom_qp_parts *parts, const carom_qp_system *s, int rank, int ranks, void *memory) {
+void carom_contact_parts_make(carom_contact_parts *parts, const carom_contact_system *s, int rank, int ranks,
+                              void *memory) {
   size_t bodies = (size_t)s->problem.body_count;
-  *parts = (carom_qp_parts){.s = s, .rank = rank, .ranks = ranks, .wrench = memory};
+  *parts = (carom_contact_parts){.s = s, .rank = rank, .ranks = ranks, .wrench = memory};
   parts->position = (int *)(parts->wrench + 6 * bodies);
   parts->walk = parts->position + bodies;
   parts->local = parts->walk + bodies;
@@ -94,8 +95,8 @@ void carom_qp_parts_make(carom_qp_parts *parts, const carom_qp_system *s, int ra
   parts->unknowns = parts->stretch + ranks + 1;
   cut_walk(parts, walk_bodies(parts));
   for (int i = 0; i < (int)items_of(s); i++) {
-    int owner = carom_qp_parts_owner(parts, i);
-    parts->unknowns[owner] += carom_qp_parts_width(parts, i);
+    int owner = carom_contact_parts_owner(parts, i);
+    parts->unknowns[owner] += carom_contact_parts_width(parts, i);
     if (owner != rank) continue;
     parts->items[parts->item_count++] = i;
     touch(parts, i);
@@ -104,37 +105,37 @@ void carom_qp_parts_make(carom_qp_parts *parts, const carom_qp_system *s, int ra
 
 // ---- the product ------------------------------------------------------------------------------
 
-static double *place_of(const carom_qp_parts *parts, int body) {
+static double *place_of(const carom_contact_parts *parts, int body) {
   return body >= 0 && parts->local[body] >= 0 ? parts->wrench + 6 * (size_t)parts->local[body] : NULL;
 }
 
-static void push_point(const carom_qp_parts *parts, int body, carom_vec3 arm, carom_vec3 f) {
+static void push_point(const carom_contact_parts *parts, int body, carom_vec3 arm, carom_vec3 f) {
   double *w = place_of(parts, body);
   if (!w) return;
   carom_vec3 l = cm_cross(arm, f);
   w[0] += f.x, w[1] += f.y, w[2] += f.z, w[3] += l.x, w[4] += l.y, w[5] += l.z;
 }
 
-static carom_vec3 unit_generator(const carom_qp_system *s, int c, int k) {
-  const carom_qp_contact *contact = &s->problem.contacts[c];
+static carom_vec3 unit_generator(const carom_contact_system *s, int c, int k) {
+  const carom_contact_point *contact = &s->problem.contacts[c];
   double mu = contact->friction;
   carom_vec3 d = cm_axpy(cm_scale(s->cosine[k], s->tangent[c]), s->sine[k], cm_cross(contact->normal, s->tangent[c]));
   return cm_scale(1 / sqrt(1 + mu * mu), cm_axpy(contact->normal, mu, d));
 }
 
-void carom_qp_parts_push(carom_qp_parts *parts, const double *x) {
-  const carom_qp_problem *p = &parts->s->problem;
+void carom_contact_parts_push(carom_contact_parts *parts, const double *x) {
+  const carom_contact_problem *p = &parts->s->problem;
   memset(parts->wrench, 0, 6 * (size_t)parts->touched_count * sizeof(double));
-  for (int i = 0; i < parts->item_count; x += carom_qp_parts_width(parts, parts->items[i]), i++) {
+  for (int i = 0; i < parts->item_count; x += carom_contact_parts_width(parts, parts->items[i]), i++) {
     int item = parts->items[i];
     if (item < p->contact_count) {
-      const carom_qp_contact *c = &p->contacts[item];
+      const carom_contact_point *c = &p->contacts[item];
       carom_vec3 f = cm_zero3();
       for (int k = 0; k < parts->s->width; k++) f = cm_axpy(f, x[k], unit_generator(parts->s, item, k));
       push_point(parts, c->a, c->arm_a, f);
       push_point(parts, c->b, c->arm_b, cm_neg(f));
     } else {
-      const carom_qp_row *row = &p->rows[item - p->contact_count];
+      const carom_contact_row *row = &p->rows[item - p->contact_count];
       double *a = place_of(parts, row->a), *b = place_of(parts, row->b);
       for (int k = 0; a && k < 6; k++) a[k] += *x * row->jacobian_a[k];
       for (int k = 0; b && k < 6; k++) b[k] += *x * row->jacobian_b[k];
@@ -142,9 +143,9 @@ void carom_qp_parts_push(carom_qp_parts *parts, const double *x) {
   }
 }
 
-void carom_qp_parts_mobility(const carom_qp_parts *parts, double *w) {
+void carom_contact_parts_mobility(const carom_contact_parts *parts, double *w) {
   for (int i = parts->stretch[parts->rank]; i < parts->stretch[parts->rank + 1]; i++, w += 6) {
-    const carom_qp_body *b = &parts->s->problem.bodies[parts->walk[i]];
+    const carom_contact_body *b = &parts->s->problem.bodies[parts->walk[i]];
     const double *I = b->inverse_inertia, l[3] = {w[3], w[4], w[5]};
     for (int k = 0; k < 3; k++) w[k] *= b->inverse_mass;
     w[3] = I[0] * l[0] + I[3] * l[1] + I[4] * l[2];
@@ -153,23 +154,23 @@ void carom_qp_parts_mobility(const carom_qp_parts *parts, double *w) {
   }
 }
 
-static carom_vec3 read_point(const carom_qp_parts *parts, int body, carom_vec3 arm) {
+static carom_vec3 read_point(const carom_contact_parts *parts, int body, carom_vec3 arm) {
   const double *v = place_of(parts, body);
-  return v ? carom_qp_point_velocity(v, arm) : cm_zero3();
+  return v ? carom_contact_point_velocity(v, arm) : cm_zero3();
 }
 
-void carom_qp_parts_read(const carom_qp_parts *parts, double *y) {
-  const carom_qp_problem *p = &parts->s->problem;
-  for (int i = 0; i < parts->item_count; y += carom_qp_parts_width(parts, parts->items[i]), i++) {
+void carom_contact_parts_read(const carom_contact_parts *parts, double *y) {
+  const carom_contact_problem *p = &parts->s->problem;
+  for (int i = 0; i < parts->item_count; y += carom_contact_parts_width(parts, parts->items[i]), i++) {
     int item = parts->items[i];
     if (item < p->contact_count) {
-      const carom_qp_contact *c = &p->contacts[item];
+      const carom_contact_point *c = &p->contacts[item];
       carom_vec3 u = cm_sub(read_point(parts, c->a, c->arm_a), read_point(parts, c->b, c->arm_b));
       for (int k = 0; k < parts->s->width; k++) y[k] = cm_dot(u, unit_generator(parts->s, item, k));
     } else {
-      const carom_qp_row *row = &p->rows[item - p->contact_count];
+      const carom_contact_row *row = &p->rows[item - p->contact_count];
       const double *a = place_of(parts, row->a), *b = place_of(parts, row->b);
-      *y = (a ? carom_qp_dot6(row->jacobian_a, a) : 0) + (b ? carom_qp_dot6(row->jacobian_b, b) : 0);
+      *y = (a ? carom_contact_dot6(row->jacobian_a, a) : 0) + (b ? carom_contact_dot6(row->jacobian_b, b) : 0);
     }
   }
 }

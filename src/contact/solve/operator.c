@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/simd.h"
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
-void carom_qp_share_out(const carom_qp_system *s, int count, carom_qp_stretch *stretch, void *context) {
+void carom_contact_share_out(const carom_contact_system *s, int count, carom_contact_stretch *stretch, void *context) {
   if (s->threads == 1) {
     stretch(context, 0, count);
     return;
@@ -16,8 +16,8 @@ void carom_qp_share_out(const carom_qp_system *s, int count, carom_qp_stretch *s
 }
 
 typedef struct blocks {
-  const carom_qp_system *s;
-  carom_qp_pass *pass;
+  const carom_contact_system *s;
+  carom_contact_pass *pass;
   void *context;
   int items;
 } blocks;
@@ -25,8 +25,9 @@ typedef struct blocks {
 static void run_blocks(void *context, int first, int last) {
   const blocks *all = context;
   for (int b = first; b < last; b++) {
-    int begin = b * CAROM_QP_BLOCK, end = begin + CAROM_QP_BLOCK < all->items ? begin + CAROM_QP_BLOCK : all->items;
-    carom_qp_totals block = {0};
+    int begin = b * CAROM_CONTACT_BLOCK,
+        end = begin + CAROM_CONTACT_BLOCK < all->items ? begin + CAROM_CONTACT_BLOCK : all->items;
+    carom_contact_totals block = {0};
     all->pass(all->context, begin, end, &block);
     double *partial = all->s->partial + 8 * (size_t)b;
     memcpy(partial, block.sum, sizeof block.sum);
@@ -34,11 +35,11 @@ static void run_blocks(void *context, int first, int last) {
   }
 }
 
-carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass, void *context) {
+carom_contact_totals carom_contact_run_pass(const carom_contact_system *s, carom_contact_pass *pass, void *context) {
   blocks all = {s, pass, context, s->problem.contact_count + s->problem.row_count};
-  int count = (all.items + CAROM_QP_BLOCK - 1) / CAROM_QP_BLOCK;
-  carom_qp_share_out(s, count, run_blocks, &all);
-  carom_qp_totals totals = {0};
+  int count = (all.items + CAROM_CONTACT_BLOCK - 1) / CAROM_CONTACT_BLOCK;
+  carom_contact_share_out(s, count, run_blocks, &all);
+  carom_contact_totals totals = {0};
   for (int b = 0; b < count; b++) {
     const double *partial = s->partial + 8 * (size_t)b;
     for (int k = 0; k < 6; k++) totals.sum[k] += partial[k];
@@ -50,7 +51,7 @@ carom_qp_totals carom_qp_run_pass(const carom_qp_system *s, carom_qp_pass *pass,
 // ---- unknowns to impulses ---------------------------------------------------------------------
 
 typedef struct product {
-  const carom_qp_system *s;
+  const carom_contact_system *s;
   const double *x;      // unknowns
   const carom_vec3 *f;  // their impulses
   const double *V;      // velocities that are read
@@ -58,8 +59,8 @@ typedef struct product {
 } product;
 
 // sum of x_s (n + mu d_s) / sqrt(1 + mu^2)
-static carom_vec3 generated_impulse(const carom_qp_system *s, int c, const double *x) {
-  const carom_qp_contact *contact = &s->problem.contacts[c];
+static carom_vec3 generated_impulse(const carom_contact_system *s, int c, const double *x) {
+  const carom_contact_point *contact = &s->problem.contacts[c];
   double mu = contact->friction, sum = 0, along = 0, across = 0, unit = 1 / sqrt(1 + mu * mu);
   for (int k = 0; k < s->width; k++) {
     sum += x[k];
@@ -73,35 +74,35 @@ static carom_vec3 generated_impulse(const carom_qp_system *s, int c, const doubl
 
 static void generate(void *context, int first, int last) {
   const product *p = context;
-  const carom_qp_system *s = p->s;
+  const carom_contact_system *s = p->s;
   for (int i = first; i < last; i++) s->impulse[i] = generated_impulse(s, i, p->x + (size_t)s->width * (size_t)i);
 }
 
 static const carom_vec3 *impulses_of(product *p) {
-  if (p->s->options.cone == CAROM_QP_CIRCULAR) return (const carom_vec3 *)p->x;
-  carom_qp_share_out(p->s, p->s->problem.contact_count, generate, p);
+  if (p->s->options.cone == CAROM_CONTACT_CIRCULAR) return (const carom_vec3 *)p->x;
+  carom_contact_share_out(p->s, p->s->problem.contact_count, generate, p);
   return p->s->impulse;
 }
 
 // ---- bodies gather ----------------------------------------------------------------------------
 
-static void gather_body(const carom_qp_system *s, const carom_vec3 *f, const double *multipliers, int body) {
-  const carom_qp_problem *p = &s->problem;
+static void gather_body(const carom_contact_system *s, const carom_vec3 *f, const double *multipliers, int body) {
+  const carom_contact_problem *p = &s->problem;
   double wrench[6] = {0};
   for (int k = s->incident_start[body]; k < s->incident_start[body + 1]; k++) {
     int item = s->incident[k] >> 1, side = s->incident[k] & 1;
     if (item < p->contact_count) {
-      const carom_qp_contact *c = &p->contacts[item];
+      const carom_contact_point *c = &p->contacts[item];
       carom_vec3 g = side ? cm_neg(f[item]) : f[item], t = cm_cross(side ? c->arm_b : c->arm_a, g);
       wrench[0] += g.x, wrench[1] += g.y, wrench[2] += g.z;
       wrench[3] += t.x, wrench[4] += t.y, wrench[5] += t.z;
     } else {
-      const carom_qp_row *row = &p->rows[item - p->contact_count];
+      const carom_contact_row *row = &p->rows[item - p->contact_count];
       const double *J = side ? row->jacobian_b : row->jacobian_a;
       for (int i = 0; i < 6; i++) wrench[i] += J[i] * multipliers[item - p->contact_count];
     }
   }
-  carom_qp_mobility(p, body, wrench, s->change + CAROM_QP_STATE * (size_t)body);
+  carom_contact_mobility(p, body, wrench, s->change + CAROM_CONTACT_STATE * (size_t)body);
 }
 
 static void gather(void *context, int first, int last) {
@@ -113,12 +114,12 @@ static void gather(void *context, int first, int last) {
 // ---- contacts read ----------------------------------------------------------------------------
 
 // D' V into y: world vectors, or along the unit generators.
-static void read_contact(const carom_qp_system *s, const double *V, int i, double *y) {
-  const carom_qp_contact *c = &s->problem.contacts[i];
+static void read_contact(const carom_contact_system *s, const double *V, int i, double *y) {
+  const carom_contact_point *c = &s->problem.contacts[i];
   int bodies = s->problem.body_count;
-  carom_vec3 u = cm_sub(carom_qp_point_velocity(carom_qp_body_state(V, bodies, c->a), c->arm_a),
-                        carom_qp_point_velocity(carom_qp_body_state(V, bodies, c->b), c->arm_b));
-  if (s->options.cone == CAROM_QP_CIRCULAR) {
+  carom_vec3 u = cm_sub(carom_contact_point_velocity(carom_contact_body_state(V, bodies, c->a), c->arm_a),
+                        carom_contact_point_velocity(carom_contact_body_state(V, bodies, c->b), c->arm_b));
+  if (s->options.cone == CAROM_CONTACT_CIRCULAR) {
     y[0] = u.x, y[1] = u.y, y[2] = u.z;
     return;
   }
@@ -128,11 +129,11 @@ static void read_contact(const carom_qp_system *s, const double *V, int i, doubl
   for (int k = 0; k < s->width; k++) y[k] = un + s->cosine[k] * u1 + s->sine[k] * u2;
 }
 
-static double read_row(const carom_qp_system *s, const double *V, int i) {
-  const carom_qp_row *row = &s->problem.rows[i];
+static double read_row(const carom_contact_system *s, const double *V, int i) {
+  const carom_contact_row *row = &s->problem.rows[i];
   int bodies = s->problem.body_count;
-  return carom_qp_dot6(row->jacobian_a, carom_qp_body_state(V, bodies, row->a)) +
-         carom_qp_dot6(row->jacobian_b, carom_qp_body_state(V, bodies, row->b));
+  return carom_contact_dot6(row->jacobian_a, carom_contact_body_state(V, bodies, row->a)) +
+         carom_contact_dot6(row->jacobian_b, carom_contact_body_state(V, bodies, row->b));
 }
 
 static void read_contacts(void *context, int first, int last) {
@@ -142,24 +143,24 @@ static void read_contacts(void *context, int first, int last) {
 
 static void read_all(product *p) {
   int contacts = p->s->problem.contact_count;
-  carom_qp_share_out(p->s, contacts, read_contacts, p);
+  carom_contact_share_out(p->s, contacts, read_contacts, p);
   double *rows = p->y + (size_t)p->s->width * (size_t)contacts;
   for (int i = 0; i < p->s->problem.row_count; i++) rows[i] = read_row(p->s, p->V, i);
 }
 
-void carom_qp_apply(carom_qp_system *s, const double *x, double *Nx) {
+void carom_contact_apply(carom_contact_system *s, const double *x, double *Nx) {
   product p = {.s = s, .x = x, .V = s->change, .y = Nx};
   p.f = impulses_of(&p);
-  carom_qp_share_out(s, s->problem.body_count, gather, &p);
+  carom_contact_share_out(s, s->problem.body_count, gather, &p);
   read_all(&p);
 }
 
-void carom_qp_right_hand_side(carom_qp_system *s) {
+void carom_contact_right_hand_side(carom_contact_system *s) {
   read_all(&(product){.s = s, .V = s->state, .y = s->r});
   for (int i = 0; i < s->problem.contact_count; i++) {
-    const carom_qp_contact *c = &s->problem.contacts[i];
+    const carom_contact_point *c = &s->problem.contacts[i];
     double *r = s->r + (size_t)s->width * (size_t)i;
-    if (s->options.cone == CAROM_QP_CIRCULAR) {
+    if (s->options.cone == CAROM_CONTACT_CIRCULAR) {
       r[0] += c->bias * c->normal.x, r[1] += c->bias * c->normal.y, r[2] += c->bias * c->normal.z;
     } else {
       double share = c->bias / sqrt(1 + c->friction * c->friction);

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/solve/qp.h"
+#include "contact/solve/problem.h"
 
 typedef struct apgd {
-  carom_qp_system *s;
+  carom_contact_system *s;
   double *x, *w;          // the iterate and N x + r
   double *x_old, *w_old;  // the one before
   double *z, *w_new;      // the next
@@ -18,27 +18,27 @@ typedef struct apgd {
 
 enum { VECTORS = 7 };
 
-size_t carom_qp_apgd_bytes(const carom_qp_system *s) { return carom_qp_vector_bytes(s, VECTORS); }
+size_t carom_contact_apgd_bytes(const carom_contact_system *s) { return carom_contact_vector_bytes(s, VECTORS); }
 
 // z = P_K(y - w_y / (L rho)), with y and w_y held where z and w_new will be.
-static void step_pass(void *context, int first, int last, carom_qp_totals *totals) {
+static void step_pass(void *context, int first, int last, carom_contact_totals *totals) {
   const apgd *m = context;
   (void)totals;
   double *y = m->z, *wy = m->w_new;
-  for (size_t k = carom_qp_offset(m->s, first); k < carom_qp_offset(m->s, last); k++) {
+  for (size_t k = carom_contact_offset(m->s, first); k < carom_contact_offset(m->s, last); k++) {
     y[k] = m->x[k] + m->beta * (m->x[k] - m->x_old[k]);
     wy[k] = m->w[k] + m->beta * (m->w[k] - m->w_old[k]);
   }
-  carom_qp_project(m->s, 1 / m->L, y, wy, m->z, first, last);
+  carom_contact_project(m->s, 1 / m->L, y, wy, m->z, first, last);
 }
 
 // With d = z - y: sums d'N d, d' rho d, w_y'(z - x); maximum the residual at z.
-static void test_pass(void *context, int first, int last, carom_qp_totals *totals) {
+static void test_pass(void *context, int first, int last, carom_contact_totals *totals) {
   const apgd *m = context;
-  const carom_qp_system *s = m->s;
+  const carom_contact_system *s = m->s;
   for (int i = first; i < last; i++) {
     double rho = s->rho[i];
-    for (size_t k = carom_qp_offset(s, i); k < carom_qp_offset(s, i + 1); k++) {
+    for (size_t k = carom_contact_offset(s, i); k < carom_contact_offset(s, i + 1); k++) {
       m->w_new[k] += s->r[k];
       double wy = m->w[k] + m->beta * (m->w[k] - m->w_old[k]);
       double d = m->z[k] - (m->x[k] + m->beta * (m->x[k] - m->x_old[k]));
@@ -48,16 +48,16 @@ static void test_pass(void *context, int first, int last, carom_qp_totals *total
       totals->sum[2] += wy * (m->z[k] - m->x[k]);
     }
   }
-  totals->max = carom_qp_residual_range(s, m->z, m->w_new, first, last);
+  totals->max = carom_contact_residual_range(s, m->z, m->w_new, first, last);
 }
 
 // One step, with L doubled until it bounds the curvature along the step. Returns the sums of the test.
-static carom_qp_totals advance(apgd *m, carom_qp_info *info) {
+static carom_contact_totals advance(apgd *m, carom_contact_info *info) {
   for (;;) {
-    carom_qp_run_pass(m->s, step_pass, m);
-    carom_qp_apply(m->s, m->z, m->w_new);
+    carom_contact_run_pass(m->s, step_pass, m);
+    carom_contact_apply(m->s, m->z, m->w_new);
     info->products++;
-    carom_qp_totals t = carom_qp_run_pass(m->s, test_pass, m);
+    carom_contact_totals t = carom_contact_run_pass(m->s, test_pass, m);
     if (!(t.sum[0] > m->L * t.sum[1] * (1 + 1e-12)) || m->L > 1e8) return t;
     m->L *= 2;
   }
@@ -70,11 +70,11 @@ static void shift(apgd *m) {
   m->z = x, m->w_new = w;
 }
 
-static void start(apgd *m, carom_qp_info *info) {
-  const carom_qp_system *s = m->s;
+static void start(apgd *m, carom_contact_info *info) {
+  const carom_contact_system *s = m->s;
   size_t bytes = (size_t)s->n * sizeof(double);
   memcpy(m->x, s->x, bytes);
-  carom_qp_apply(m->s, m->x, m->w);
+  carom_contact_apply(m->s, m->x, m->w);
   info->products++;
   for (int i = 0; i < s->n; i++) m->w[i] += s->r[i];
   memcpy(m->x_old, m->x, bytes);
@@ -83,18 +83,19 @@ static void start(apgd *m, carom_qp_info *info) {
   m->L = 2;
 }
 
-carom_status carom_qp_apgd(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error) {
+carom_status carom_contact_apgd(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
+                                carom_error *error) {
   (void)error;
   apgd m = {.s = s};
-  carom_qp_taker taker = {.arena = arena};
+  carom_contact_taker taker = {.arena = arena};
   double **const vectors[VECTORS] = {&m.x, &m.w, &m.x_old, &m.w_old, &m.z, &m.w_new, &m.best};
-  carom_qp_take_vectors(&taker, s, vectors, VECTORS);
+  carom_contact_take_vectors(&taker, s, vectors, VECTORS);
   start(&m, info);
-  double theta = 1, best = carom_qp_residual_of(s, m.x, m.w);
-  info->outcome = CAROM_QP_LIMIT;
-  bool finished = carom_qp_done(s, m.x, m.w, best, info);
+  double theta = 1, best = carom_contact_residual_of(s, m.x, m.w);
+  info->outcome = CAROM_CONTACT_LIMIT;
+  bool finished = carom_contact_done(s, m.x, m.w, best, info);
   while (!finished && info->iterations < s->options.max_iterations) {
-    carom_qp_totals t = advance(&m, info);
+    carom_contact_totals t = advance(&m, info);
     info->iterations++;
     shift(&m);
     double next = (sqrt(theta * theta + 4) - theta) * theta / 2;
@@ -102,11 +103,11 @@ carom_status carom_qp_apgd(carom_qp_system *s, carom_arena *arena, carom_qp_info
     m.beta = restart ? 0 : theta * (1 - theta) / (theta * theta + next);
     theta = restart ? 1 : next;
     m.L *= 0.97;
-    finished = carom_qp_done(s, m.x, m.w, t.max, info);
+    finished = carom_contact_done(s, m.x, m.w, t.max, info);
     if (t.max < best || finished) memcpy(m.best, m.x, (size_t)s->n * sizeof(double));
     best = fmin(best, t.max);
   }
-  if (finished) info->outcome = CAROM_QP_SOLVED;
+  if (finished) info->outcome = CAROM_CONTACT_SOLVED;
   memcpy(s->x, m.best, (size_t)s->n * sizeof(double));
   return CAROM_OK;
 }

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/solve/qp_interior.h"
+#include "contact/solve/interior.h"
 
-size_t carom_qp_interior_entries(const carom_qp_problem *p) {
+size_t carom_contact_interior_entries(const carom_contact_problem *p) {
   return 21 * (size_t)p->body_count + 36 * ((size_t)p->contact_count + (size_t)p->row_count);
 }
 
@@ -27,23 +27,23 @@ static void factor_inertia(const double I[6], double L[9]) {
   }
 }
 
-void carom_qp_interior_factor_bodies(carom_qp_interior_state *m) {
-  const carom_qp_problem *p = &m->s->problem;
+void carom_contact_interior_factor_bodies(carom_contact_interior_state *m) {
+  const carom_contact_problem *p = &m->s->problem;
   m->blocks = 0;
   for (int i = 0; i < p->body_count; i++) {
     factor_inertia(p->bodies[i].inverse_inertia, m->factor + 9 * (size_t)i);
-    m->block[i] = carom_qp_can_move(p, i) ? m->blocks++ : -1;
+    m->block[i] = carom_contact_can_move(p, i) ? m->blocks++ : -1;
   }
 }
 
-static void bodies_of(const carom_qp_problem *p, int unit, int body[2]) {
+static void bodies_of(const carom_contact_problem *p, int unit, int body[2]) {
   bool contact = unit < p->contact_count;
-  const carom_qp_row *row = contact ? NULL : &p->rows[unit - p->contact_count];
+  const carom_contact_row *row = contact ? NULL : &p->rows[unit - p->contact_count];
   body[0] = contact ? p->contacts[unit].a : row->a, body[1] = contact ? p->contacts[unit].b : row->b;
 }
 
 // L' (f, l) of a body
-static void whiten(const carom_qp_interior_state *m, int body, const double wrench[6], double out[6]) {
+static void whiten(const carom_contact_interior_state *m, int body, const double wrench[6], double out[6]) {
   const double *L = m->factor + 9 * (size_t)body, *l = wrench + 3;
   double root = sqrt(m->s->problem.bodies[body].inverse_mass);
   for (int k = 0; k < 3; k++) out[k] = root * wrench[k];
@@ -53,13 +53,13 @@ static void whiten(const carom_qp_interior_state *m, int body, const double wren
 }
 
 // The columns of H of one side: three world directions for a contact, one for a row. False where nothing moves.
-static bool columns_of(const carom_qp_interior_state *m, int unit, int side, double H[3][6]) {
-  const carom_qp_problem *p = &m->s->problem;
+static bool columns_of(const carom_contact_interior_state *m, int unit, int side, double H[3][6]) {
+  const carom_contact_problem *p = &m->s->problem;
   int body[2];
   bodies_of(p, unit, body);
   if (body[side] < 0 || m->block[body[side]] < 0) return false;
   if (unit >= p->contact_count) {
-    const carom_qp_row *row = &p->rows[unit - p->contact_count];
+    const carom_contact_row *row = &p->rows[unit - p->contact_count];
     whiten(m, body[side], side ? row->jacobian_b : row->jacobian_a, H[0]);
     return true;
   }
@@ -73,17 +73,17 @@ static bool columns_of(const carom_qp_interior_state *m, int unit, int side, dou
   return true;
 }
 
-carom_vec3 carom_qp_interior_read(const carom_qp_interior_state *m, int unit, const double *z) {
+carom_vec3 carom_contact_interior_read(const carom_contact_interior_state *m, int unit, const double *z) {
   double sum[3] = {0}, H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
   bodies_of(&m->s->problem, unit, body);
   for (int side = 0; side < 2; side++)
     for (int k = 0, moves = columns_of(m, unit, side, H); moves && k < columns; k++)
-      sum[k] += carom_qp_dot6(H[k], z + 6 * (size_t)m->block[body[side]]);
+      sum[k] += carom_contact_dot6(H[k], z + 6 * (size_t)m->block[body[side]]);
   return cm_vec3(sum[0], sum[1], sum[2]);
 }
 
-void carom_qp_interior_push(const carom_qp_interior_state *m, int unit, carom_vec3 f, double *z) {
+void carom_contact_interior_push(const carom_contact_interior_state *m, int unit, carom_vec3 f, double *z) {
   const double force[3] = {f.x, f.y, f.z};
   double H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
@@ -96,8 +96,8 @@ void carom_qp_interior_push(const carom_qp_interior_state *m, int unit, carom_ve
 // ---- pattern ----------------------------------------------------------------------------------
 
 // Blocks below the diagonal, block column by block column, ascending and each once.
-static void fill_neighbors(carom_qp_interior_state *m) {
-  const carom_qp_problem *p = &m->s->problem;
+static void fill_neighbors(carom_contact_interior_state *m) {
+  const carom_contact_problem *p = &m->s->problem;
   int filled = 0;
   for (int b = 0; b < p->body_count; b++) {
     if (m->block[b] < 0) continue;
@@ -118,7 +118,7 @@ static void fill_neighbors(carom_qp_interior_state *m) {
   m->neighbor_start[m->blocks] = filled;
 }
 
-void carom_qp_interior_pattern(carom_qp_interior_state *m) {
+void carom_contact_interior_pattern(carom_contact_interior_state *m) {
   fill_neighbors(m);
   int entries = 0;
   for (int b = 0; b < m->blocks; b++)
@@ -131,13 +131,13 @@ void carom_qp_interior_pattern(carom_qp_interior_state *m) {
   m->column[6 * m->blocks] = entries;
 }
 
-carom_sparse carom_qp_interior_matrix(const carom_qp_interior_state *m) {
+carom_sparse carom_contact_interior_matrix(const carom_contact_interior_state *m) {
   return (carom_sparse){6 * m->blocks, m->column, m->row, m->value};
 }
 
 // ---- values -----------------------------------------------------------------------------------
 
-static int neighbor_number(const carom_qp_interior_state *m, int column, int block) {
+static int neighbor_number(const carom_contact_interior_state *m, int column, int block) {
   int low = m->neighbor_start[column], high = m->neighbor_start[column + 1];
   while (high - low > 1) {
     int middle = (low + high) / 2;
@@ -150,7 +150,7 @@ static int neighbor_number(const carom_qp_interior_state *m, int column, int blo
 }
 
 // Adds P' theta Q to the block (row, column), row >= column, with P and Q given by columns.
-static void add_block(carom_qp_interior_state *m, int row, int column, double P[3][6], double Q[3][6],
+static void add_block(carom_contact_interior_state *m, int row, int column, double P[3][6], double Q[3][6],
                       const carom_mat3 *theta, int columns) {
   double TQ[3][6] = {{0}};
   for (int k = 0; k < columns; k++)
@@ -164,8 +164,8 @@ static void add_block(carom_qp_interior_state *m, int row, int column, double P[
   }
 }
 
-static void add_unit(carom_qp_interior_state *m, int unit) {
-  const carom_qp_unit *u = &m->units[unit];
+static void add_unit(carom_contact_interior_state *m, int unit) {
+  const carom_contact_unit *u = &m->units[unit];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
   double H[2][3][6];
   bodies_of(&m->s->problem, unit, body);
@@ -180,9 +180,9 @@ static void add_unit(carom_qp_interior_state *m, int unit) {
   add_block(m, m->block[body[lower]], m->block[body[1 - lower]], H[lower], H[1 - lower], &u->theta, columns);
 }
 
-void carom_qp_interior_assemble(carom_qp_interior_state *m) {
+void carom_contact_interior_assemble(carom_contact_interior_state *m) {
   memset(m->value, 0, (size_t)m->column[6 * m->blocks] * sizeof *m->value);
   for (int j = 0; j < 6 * m->blocks; j++) m->value[m->column[j]] = 1;
   for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++)
-    if (m->units[i].kind != CAROM_QP_SKIPPED) add_unit(m, i);
+    if (m->units[i].kind != CAROM_CONTACT_SKIPPED) add_unit(m, i);
 }

@@ -1,44 +1,45 @@
 // The contact solvers against analytic answers, brute force, a dense reference and one another.
-#include "qp_problems.h"
+#include "contact_problems.h"
 #include "test.h"
 
-static const carom_qp_method all_methods[] = {CAROM_QP_PGS, CAROM_QP_APGD, CAROM_QP_SPG, CAROM_QP_INTERIOR};
+static const carom_contact_method all_methods[] = {CAROM_CONTACT_PGS, CAROM_CONTACT_APGD, CAROM_CONTACT_SPG,
+                                                   CAROM_CONTACT_INTERIOR};
 enum { METHODS = sizeof all_methods / sizeof *all_methods };
 
-static carom_qp_options options_of(carom_qp_method method, carom_qp_cone cone, double tolerance) {
-  carom_qp_options o = carom_qp_default_options();
+static carom_contact_options options_of(carom_contact_method method, carom_contact_cone cone, double tolerance) {
+  carom_contact_options o = carom_contact_default_options();
   o.method = method, o.cone = cone, o.tolerance = tolerance;
-  o.max_iterations = method == CAROM_QP_INTERIOR ? 0 : 200000;
+  o.max_iterations = method == CAROM_CONTACT_INTERIOR ? 0 : 200000;
   return o;
 }
 
-static carom_qp_info solve(qp_case *q, const carom_qp_options *o) {
-  carom_qp_work *w;
-  carom_qp_info info = {.outcome = CAROM_QP_LIMIT};
+static carom_contact_info solve(contact_case *q, const carom_contact_options *o) {
+  carom_contact_work *w;
+  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
   carom_error error = {0};
-  if (carom_qp_work_create(NULL, &w, &error)) abort();
-  carom_status status = carom_qp_solve(w, &q->problem, o, &q->solution, &info, &error);
-  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_qp_method_name(o->method), error.message);
-  carom_qp_work_destroy(w);
+  if (carom_contact_work_create(NULL, &w, &error)) abort();
+  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
+  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
+  carom_contact_work_destroy(w);
   return info;
 }
 
 // ---- analytic answers -------------------------------------------------------------------------
 
-static qp_case *ball_on_ground(carom_vec3 velocity, double mu, double bias) {
-  qp_case *q = qp_case_create();
+static contact_case *ball_on_ground(carom_vec3 velocity, double mu, double bias) {
+  contact_case *q = contact_case_create();
   carom_random random = carom_random_make(1, 1);
-  qp_add_body(q, 0.05, false, velocity, &random);
-  qp_add_contact(q, 0, CAROM_QP_WORLD, cm_vec3(0, 0, 1), cm_vec3(0, 0, -0.05), cm_zero3(), mu, bias);
+  contact_add_body(q, 0.05, false, velocity, &random);
+  contact_add_contact(q, 0, CAROM_CONTACT_WORLD, cm_vec3(0, 0, 1), cm_vec3(0, 0, -0.05), cm_zero3(), mu, bias);
   return q;
 }
 
 TEST(a_falling_ball_stops_at_the_ground) {
   for (int i = 0; i < METHODS; i++) {
-    qp_case *q = ball_on_ground(cm_vec3(0, 0, -2), 0.5, 0.25);
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-10);
-    carom_qp_info info = solve(q, &o);
-    CHECK(info.outcome == CAROM_QP_SOLVED);
+    contact_case *q = ball_on_ground(cm_vec3(0, 0, -2), 0.5, 0.25);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-10);
+    carom_contact_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     CHECK_NEAR(q->velocities[0].z, -0.25, 1e-8);  // the gap closes exactly within the step
     CHECK_NEAR(q->impulses[0].z * q->bodies[0].inverse_mass, 1.75, 1e-8);
     free(q);
@@ -50,9 +51,9 @@ TEST(a_falling_ball_stops_at_the_ground) {
 TEST(a_sliding_ball_obeys_the_convex_law) {
   for (int i = 0; i < METHODS; i++) {
     double mu = 0.3, s = 4, m;
-    qp_case *q = ball_on_ground(cm_vec3(s, 0, -0.1), mu, 0);
+    contact_case *q = ball_on_ground(cm_vec3(s, 0, -0.1), mu, 0);
     m = 1 / q->bodies[0].inverse_mass;
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-11);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-11);
     solve(q, &o);
     double gamma = m * (mu * s + 0.1) / (1 + mu * mu * 3.5), slip = s - 3.5 * mu * gamma / m;
     CHECK_NEAR(q->impulses[0].z / gamma, 1, 1e-8);
@@ -66,8 +67,8 @@ TEST(a_sliding_ball_obeys_the_convex_law) {
 
 TEST(a_slow_ball_rolls_without_slip) {
   for (int i = 0; i < METHODS; i++) {
-    qp_case *q = ball_on_ground(cm_vec3(0.1, 0, -1), 0.5, 0);
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-11);
+    contact_case *q = ball_on_ground(cm_vec3(0.1, 0, -1), 0.5, 0);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-11);
     solve(q, &o);
     CHECK_NEAR(q->velocities[0].x, 0.1 * 5 / 7, 1e-9);  // 5/7: a solid sphere set rolling
     CHECK_NEAR(q->velocities[0].x - 0.05 * q->spins[0].y, 0, 1e-9);
@@ -77,24 +78,24 @@ TEST(a_slow_ball_rolls_without_slip) {
 }
 
 // A chain of bodies held by bilateral rows is one linear system; here two points held at fixed points of the world.
-static void add_point_joint(qp_case *q, int a, int b, carom_vec3 arm_a, carom_vec3 arm_b) {
+static void add_point_joint(contact_case *q, int a, int b, carom_vec3 arm_a, carom_vec3 arm_b) {
   for (int i = 0; i < 3; i++) {
     carom_vec3 e = cm_vec3(i == 0, i == 1, i == 2), la = cm_cross(arm_a, e), lb = cm_cross(arm_b, e);
-    q->rows[q->problem.row_count++] = (carom_qp_row){.a = a,
-                                                     .b = b,
-                                                     .jacobian_a = {e.x, e.y, e.z, la.x, la.y, la.z},
-                                                     .jacobian_b = {-e.x, -e.y, -e.z, -lb.x, -lb.y, -lb.z},
-                                                     .lower = -INFINITY,
-                                                     .upper = INFINITY};
+    q->rows[q->problem.row_count++] = (carom_contact_row){.a = a,
+                                                          .b = b,
+                                                          .jacobian_a = {e.x, e.y, e.z, la.x, la.y, la.z},
+                                                          .jacobian_b = {-e.x, -e.y, -e.z, -lb.x, -lb.y, -lb.z},
+                                                          .lower = -INFINITY,
+                                                          .upper = INFINITY};
   }
 }
 
-static qp_case *chain_case(int links) {
-  qp_case *q = qp_case_create();
+static contact_case *chain_case(int links) {
+  contact_case *q = contact_case_create();
   carom_random random = carom_random_make(5, 5);
   for (int i = 0; i < links; i++) {
-    qp_add_body(q, 0.05, true, cm_vec3(0, 0, -0.0981), &random);
-    q->bodies[i].spin = cm_scale(0.1, qp_random_vector(&random));
+    contact_add_body(q, 0.05, true, cm_vec3(0, 0, -0.0981), &random);
+    q->bodies[i].spin = cm_scale(0.1, contact_random_vector(&random));
     add_point_joint(q, i, i - 1, cm_vec3(-0.1, 0, 0), cm_vec3(0.1, 0, 0));
   }
   return q;
@@ -102,15 +103,15 @@ static qp_case *chain_case(int links) {
 
 TEST(a_chain_keeps_its_joints) {
   for (int i = 0; i < METHODS; i++) {
-    qp_case *q = chain_case(6);
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-9);
-    carom_qp_info info = solve(q, &o);
-    CHECK(info.outcome == CAROM_QP_SOLVED);
-    qp_dense d = qp_dense_create(&q->problem);
+    contact_case *q = chain_case(6);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-9);
+    carom_contact_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_CONTACT_SOLVED);
+    contact_dense d = contact_dense_create(&q->problem);
     double w[100];
-    qp_dense_w(&d, q->multipliers, w);
+    contact_dense_w(&d, q->multipliers, w);
     for (int k = 0; k < d.n; k++) CHECK_NEAR(w[k], 0, 1e-8);
-    qp_dense_destroy(&d);
+    contact_dense_destroy(&d);
     free(q);
   }
 }
@@ -119,15 +120,19 @@ TEST(a_chain_keeps_its_joints) {
 TEST(a_motor_saturates) {
   for (int i = 0; i < METHODS; i++) {
     for (int strong = 0; strong < 2; strong++) {
-      qp_case *q = qp_case_create();
+      contact_case *q = contact_case_create();
       carom_random random = carom_random_make(1, 1);
-      qp_add_body(q, 0.05, false, cm_zero3(), &random);
+      contact_add_body(q, 0.05, false, cm_zero3(), &random);
       double I = 1 / q->bodies[0].inverse_inertia[0], limit = strong ? 10 * I : I;
-      q->rows[q->problem.row_count++] = (carom_qp_row){
-          .a = 0, .b = CAROM_QP_WORLD, .jacobian_a = {0, 0, 0, 0, 0, 1}, .bias = -3, .lower = -limit, .upper = limit};
-      carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-10);
-      carom_qp_info info = solve(q, &o);
-      CHECK(info.outcome == CAROM_QP_SOLVED);
+      q->rows[q->problem.row_count++] = (carom_contact_row){.a = 0,
+                                                            .b = CAROM_CONTACT_WORLD,
+                                                            .jacobian_a = {0, 0, 0, 0, 0, 1},
+                                                            .bias = -3,
+                                                            .lower = -limit,
+                                                            .upper = limit};
+      carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-10);
+      carom_contact_info info = solve(q, &o);
+      CHECK(info.outcome == CAROM_CONTACT_SOLVED);
       CHECK_NEAR(q->spins[0].z, strong ? 3 : 1, 1e-8);
       CHECK_NEAR(q->multipliers[0], strong ? 3 * I : I, 1e-8 * I);
       CHECK_AT_MOST(info.relative_gap, 1e-8);
@@ -141,18 +146,18 @@ TEST(a_motor_saturates) {
 static double excess_circular(const double *g, double mu) { return hypot(g[1], g[2]) - mu * g[0]; }
 
 // gamma in K, w in K*, gamma . w = 0: all three relative to the free velocities and the impulses that stop them.
-static void check_kkt(const char *name, const qp_case *q, carom_qp_cone cone, int p, double tolerance) {
-  qp_dense d = qp_dense_create(&q->problem);
+static void check_kkt(const char *name, const contact_case *q, carom_contact_cone cone, int p, double tolerance) {
+  contact_dense d = contact_dense_create(&q->problem);
   double *gamma = calloc((size_t)d.n + 1, sizeof(double)), *w = calloc((size_t)d.n + 1, sizeof(double));
   if (!gamma || !w) abort();
-  qp_dense_gamma(&d, q, gamma);
-  qp_dense_w(&d, gamma, w);
+  contact_dense_gamma(&d, q, gamma);
+  contact_dense_w(&d, gamma, w);
   double largest = 0, speed = 0;
   for (int i = 0; i < d.n; i++) largest = fmax(largest, fabs(gamma[i])), speed = fmax(speed, fabs(d.r[i]));
   for (int c = 0; c < q->problem.contact_count; c++) {
     const double *g = gamma + 3 * c, *u = w + 3 * c, mu = q->contacts[c].friction;
     double outside = excess_circular(g, mu), infeasible = mu * hypot(u[1], u[2]) - u[0];
-    if (cone == CAROM_QP_GENERATORS) {
+    if (cone == CAROM_CONTACT_GENERATORS) {
       infeasible = -INFINITY;
       for (int s = 0; s < p; s++) {
         double a = 2 * acos(-1.0) * s / p;
@@ -170,28 +175,28 @@ static void check_kkt(const char *name, const qp_case *q, carom_qp_cone cone, in
   }
   for (int i = 3 * q->problem.contact_count; i < d.n; i++) CHECK_NEAR(w[i], 0, tolerance * speed);
   free(gamma), free(w);
-  qp_dense_destroy(&d);
+  contact_dense_destroy(&d);
 }
 
-static void check_random_cases(carom_qp_cone cone, int p, bool general) {
+static void check_random_cases(carom_contact_cone cone, int p, bool general) {
   for (int i = 0; i < METHODS; i++)
     for (uint64_t seed = 1; seed <= 8; seed++) {
-      qp_case *q = qp_random_case(seed, 12, 20, general, 0.15 * (double)seed);
-      carom_qp_options o = options_of(all_methods[i], cone, 1e-8);
+      contact_case *q = contact_random_case(seed, 12, 20, general, 0.15 * (double)seed);
+      carom_contact_options o = options_of(all_methods[i], cone, 1e-8);
       o.generators = p;
-      carom_qp_info info = solve(q, &o);
-      if (info.outcome != CAROM_QP_SOLVED)
-        test_fail(__FILE__, __LINE__, "%s seed %d: outcome %d, residual %g after %d", carom_qp_method_name(o.method),
-                  (int)seed, (int)info.outcome, info.residual, info.iterations);
-      check_kkt(carom_qp_method_name(o.method), q, cone, p, 1e-7);
+      carom_contact_info info = solve(q, &o);
+      if (info.outcome != CAROM_CONTACT_SOLVED)
+        test_fail(__FILE__, __LINE__, "%s seed %d: outcome %d, residual %g after %d",
+                  carom_contact_method_name(o.method), (int)seed, (int)info.outcome, info.residual, info.iterations);
+      check_kkt(carom_contact_method_name(o.method), q, cone, p, 1e-7);
       free(q);
     }
 }
 
-TEST(random_spheres_are_optimal_with_circular_cones) { check_random_cases(CAROM_QP_CIRCULAR, 3, false); }
-TEST(random_bodies_are_optimal_with_circular_cones) { check_random_cases(CAROM_QP_CIRCULAR, 3, true); }
-TEST(random_spheres_are_optimal_with_three_generators) { check_random_cases(CAROM_QP_GENERATORS, 3, false); }
-TEST(random_bodies_are_optimal_with_five_generators) { check_random_cases(CAROM_QP_GENERATORS, 5, true); }
+TEST(random_spheres_are_optimal_with_circular_cones) { check_random_cases(CAROM_CONTACT_CIRCULAR, 3, false); }
+TEST(random_bodies_are_optimal_with_circular_cones) { check_random_cases(CAROM_CONTACT_CIRCULAR, 3, true); }
+TEST(random_spheres_are_optimal_with_three_generators) { check_random_cases(CAROM_CONTACT_GENERATORS, 3, false); }
+TEST(random_bodies_are_optimal_with_five_generators) { check_random_cases(CAROM_CONTACT_GENERATORS, 5, true); }
 
 // ---- brute force ------------------------------------------------------------------------------
 
@@ -250,14 +255,14 @@ static double brute_force(int n, const double *P, const double *kappa) {
 
 TEST(three_generators_agree_with_brute_force) {
   for (uint64_t seed = 1; seed <= 12; seed++) {
-    qp_case *q = qp_random_case(100 + seed, 3, 4, seed % 2, 0.6);
+    contact_case *q = contact_random_case(100 + seed, 3, 4, seed % 2, 0.6);
     for (int c = 0; c < 4; c++) {  // some closing fast
       carom_vec3 u, v;
       q->contacts[c].bias -= 0.2;
       cm_frame(q->contacts[c].normal, &u, &v);
       q->contacts[c].tangent = v;
     }
-    qp_dense d = qp_dense_create(&q->problem);
+    contact_dense d = contact_dense_create(&q->problem);
     double P[144], kappa[12], G[12][12] = {{0}};
     for (int c = 0; c < 4; c++)
       for (int s = 0; s < 3; s++) {
@@ -275,20 +280,20 @@ TEST(three_generators_agree_with_brute_force) {
     }
     double expected = brute_force(12, P, kappa);
     for (int i = 0; i < METHODS && isfinite(expected); i++) {
-      carom_qp_options o = options_of(all_methods[i], CAROM_QP_GENERATORS, 1e-9);
-      carom_qp_info info = solve(q, &o);
+      carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_GENERATORS, 1e-9);
+      carom_contact_info info = solve(q, &o);
       CHECK_NEAR(-info.dual / fabs(expected), expected / fabs(expected), 1e-6);
       CHECK_NEAR(info.primal / fabs(expected), 1, 1e-6);
     }
     CHECK(isfinite(expected) || seed == 0);
-    qp_dense_destroy(&d);
+    contact_dense_destroy(&d);
     free(q);
   }
 }
 
 // ---- agreement --------------------------------------------------------------------------------
 
-static double speed_difference(const qp_case *a, const qp_case *b) {
+static double speed_difference(const contact_case *a, const contact_case *b) {
   double worst = 0;
   for (int i = 0; i < a->problem.body_count; i++) {
     worst = fmax(worst, cm_norm(cm_sub(a->velocities[i], b->velocities[i])));
@@ -297,15 +302,15 @@ static double speed_difference(const qp_case *a, const qp_case *b) {
   return worst;
 }
 
-static void check_agreement(carom_qp_cone cone, int p) {
-  qp_case *reference = NULL;
+static void check_agreement(carom_contact_cone cone, int p) {
+  contact_case *reference = NULL;
   for (int i = 0; i < METHODS; i++) {
-    qp_case *q = qp_pile_case(5, 5, 5, 0.5, 11);
-    carom_qp_options o = options_of(all_methods[i], cone, 1e-7);
+    contact_case *q = contact_pile_case(5, 5, 5, 0.5, 11);
+    carom_contact_options o = options_of(all_methods[i], cone, 1e-7);
     o.generators = p, o.gap_tolerance = 1e-6;
-    carom_qp_info info = solve(q, &o);
-    if (info.outcome != CAROM_QP_SOLVED)
-      test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g, gap %g", carom_qp_method_name(o.method),
+    carom_contact_info info = solve(q, &o);
+    if (info.outcome != CAROM_CONTACT_SOLVED)
+      test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g, gap %g", carom_contact_method_name(o.method),
                 (int)info.outcome, info.residual, info.relative_gap);
     CHECK_AT_MOST(info.relative_gap, 1e-6);
     CHECK_AT_MOST(info.residual, 1e-7 * info.velocity_scale);
@@ -318,21 +323,21 @@ static void check_agreement(carom_qp_cone cone, int p) {
   free(reference);
 }
 
-TEST(all_methods_give_one_motion_of_a_pile) { check_agreement(CAROM_QP_CIRCULAR, 3); }
-TEST(all_methods_give_one_motion_with_three_generators) { check_agreement(CAROM_QP_GENERATORS, 3); }
-TEST(all_methods_give_one_motion_with_eight_generators) { check_agreement(CAROM_QP_GENERATORS, 8); }
+TEST(all_methods_give_one_motion_of_a_pile) { check_agreement(CAROM_CONTACT_CIRCULAR, 3); }
+TEST(all_methods_give_one_motion_with_three_generators) { check_agreement(CAROM_CONTACT_GENERATORS, 3); }
+TEST(all_methods_give_one_motion_with_eight_generators) { check_agreement(CAROM_CONTACT_GENERATORS, 8); }
 
 // Fewer impulses, more velocities: v_circle is among those that generators allow, and v_p is the nearest of these to
 // the free ones, so that half |v_circle - v_p|^2 is at most the difference of the objectives; and that shrinks with p.
 TEST(many_generators_approach_the_circle) {
-  qp_case *circle = qp_pile_case(3, 3, 3, 0.5, 2);
-  carom_qp_options o = options_of(CAROM_QP_PGS, CAROM_QP_CIRCULAR, 1e-9);
-  carom_qp_info exact = solve(circle, &o);
+  contact_case *circle = contact_pile_case(3, 3, 3, 0.5, 2);
+  carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 1e-9);
+  carom_contact_info exact = solve(circle, &o);
   double before = INFINITY;
   for (int p = 4; p <= 64; p *= 4) {
-    qp_case *q = qp_pile_case(3, 3, 3, 0.5, 2);
-    o.cone = CAROM_QP_GENERATORS, o.generators = p;
-    carom_qp_info info = solve(q, &o);
+    contact_case *q = contact_pile_case(3, 3, 3, 0.5, 2);
+    o.cone = CAROM_CONTACT_GENERATORS, o.generators = p;
+    carom_contact_info info = solve(q, &o);
     double apart = 0, difference = exact.primal - info.primal;
     for (int i = 0; i < q->problem.body_count; i++)
       apart += cm_norm2(cm_sub(q->velocities[i], circle->velocities[i])) / (2 * q->bodies[i].inverse_mass) +
@@ -347,18 +352,18 @@ TEST(many_generators_approach_the_circle) {
 }
 
 TEST(the_judge_agrees_with_dense_matrices) {
-  qp_case *q = qp_random_case(3, 10, 18, true, 0.4);
-  carom_qp_work *w;
-  carom_qp_info info;
-  carom_qp_options o = options_of(CAROM_QP_PGS, CAROM_QP_CIRCULAR, 0);
+  contact_case *q = contact_random_case(3, 10, 18, true, 0.4);
+  carom_contact_work *w;
+  carom_contact_info info;
+  carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 0);
   o.max_iterations = 3;  // far from solved
   solve(q, &o);
-  REQUIRE(carom_qp_work_create(NULL, &w, NULL) == CAROM_OK);
-  REQUIRE(carom_qp_evaluate(w, &q->problem, &o, &q->solution, &info, NULL) == CAROM_OK);
-  qp_dense d = qp_dense_create(&q->problem);
+  REQUIRE(carom_contact_work_create(NULL, &w, NULL) == CAROM_OK);
+  REQUIRE(carom_contact_evaluate(w, &q->problem, &o, &q->solution, &info, NULL) == CAROM_OK);
+  contact_dense d = contact_dense_create(&q->problem);
   double gamma[54], u[54], quadratic = 0, linear = 0, shift = 0, gap = 0, residual = 0;
-  qp_dense_gamma(&d, q, gamma);
-  qp_dense_w(&d, gamma, u);
+  contact_dense_gamma(&d, q, gamma);
+  contact_dense_w(&d, gamma, u);
   for (int i = 0; i < d.n; i++) quadratic += gamma[i] * (u[i] - d.r[i]), linear += gamma[i] * d.r[i];
   for (int c = 0; c < 18; c++) {
     const double *g = gamma + 3 * c, *v = u + 3 * c, mu = 0.4;
@@ -378,8 +383,8 @@ TEST(the_judge_agrees_with_dense_matrices) {
   CHECK_NEAR(info.gap / gap, 1, 1e-9);
   CHECK_NEAR(info.primal / (quadratic / 2), 1, 1e-10);
   CHECK_NEAR(info.dual / (-quadratic / 2 - linear), 1, 1e-10);
-  carom_qp_work_destroy(w);
-  qp_dense_destroy(&d);
+  carom_contact_work_destroy(w);
+  contact_dense_destroy(&d);
   free(q);
 }
 
@@ -388,15 +393,15 @@ TEST(the_judge_agrees_with_dense_matrices) {
 // Masses a million times larger change the impulses by that factor and nothing else.
 TEST(masses_do_not_matter) {
   for (int i = 0; i < METHODS; i++) {
-    qp_case *light = qp_pile_case(3, 3, 4, 0.5, 4), *heavy = qp_pile_case(3, 3, 4, 0.5, 4);
+    contact_case *light = contact_pile_case(3, 3, 4, 0.5, 4), *heavy = contact_pile_case(3, 3, 4, 0.5, 4);
     for (int b = 0; b < heavy->problem.body_count; b++) {
       heavy->bodies[b].inverse_mass *= 0x1p-20;
       for (int k = 0; k < 6; k++) heavy->bodies[b].inverse_inertia[k] *= 0x1p-20;
     }
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-7);
-    carom_qp_info a = solve(light, &o), b = solve(heavy, &o);
-    CHECK(a.outcome == CAROM_QP_SOLVED && b.outcome == CAROM_QP_SOLVED);
-    if (all_methods[i] != CAROM_QP_INTERIOR) CHECK(a.iterations == b.iterations);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-7);
+    carom_contact_info a = solve(light, &o), b = solve(heavy, &o);
+    CHECK(a.outcome == CAROM_CONTACT_SOLVED && b.outcome == CAROM_CONTACT_SOLVED);
+    if (all_methods[i] != CAROM_CONTACT_INTERIOR) CHECK(a.iterations == b.iterations);
     CHECK_AT_MOST(speed_difference(light, heavy), 1e-5);
     free(light), free(heavy);
   }
@@ -404,16 +409,16 @@ TEST(masses_do_not_matter) {
 
 TEST(a_warm_start_at_the_solution_stays_there) {
   for (int i = 0; i < METHODS; i++) {
-    if (all_methods[i] == CAROM_QP_INTERIOR) continue;  // it begins from within, whatever the guess
+    if (all_methods[i] == CAROM_CONTACT_INTERIOR) continue;  // it begins from within, whatever the guess
     for (int cone = 0; cone < 2; cone++) {
-      qp_case *q = qp_pile_case(4, 4, 4, 0.5, 4);
-      carom_qp_options o = options_of(all_methods[i], (carom_qp_cone)cone, 1e-7);
+      contact_case *q = contact_pile_case(4, 4, 4, 0.5, 4);
+      carom_contact_options o = options_of(all_methods[i], (carom_contact_cone)cone, 1e-7);
       o.generators = 6;
-      carom_qp_info cold = solve(q, &o);
+      carom_contact_info cold = solve(q, &o);
       o.warm_start = true;
       o.tolerance = 2e-7;
-      carom_qp_info warm = solve(q, &o);
-      CHECK(warm.outcome == CAROM_QP_SOLVED);
+      carom_contact_info warm = solve(q, &o);
+      CHECK(warm.outcome == CAROM_CONTACT_SOLVED);
       CHECK_AT_MOST(warm.iterations, 2);
       CHECK(cold.iterations > 10);
       free(q);
@@ -425,13 +430,13 @@ TEST(a_warm_start_at_the_solution_stays_there) {
 // were once pushed on with what their contacts carried before.
 TEST(a_warm_start_leaves_nothing_where_nothing_is_needed) {
   for (int i = 0; i < METHODS; i++) {
-    qp_case *q = qp_pile_case(3, 3, 3, 0.5, 4);
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-7);
+    contact_case *q = contact_pile_case(3, 3, 3, 0.5, 4);
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-7);
     solve(q, &o);
     for (int k = 0; k < q->problem.contact_count; k++) q->contacts[k].bias += 1e3;
     o.warm_start = true;
-    carom_qp_info info = solve(q, &o);
-    CHECK(info.outcome == CAROM_QP_SOLVED);
+    carom_contact_info info = solve(q, &o);
+    CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     for (int k = 0; k < q->problem.contact_count; k++) CHECK(cm_norm(q->impulses[k]) == 0);
     for (int k = 0; k < q->problem.body_count; k++)
       CHECK(cm_norm(cm_sub(q->velocities[k], q->bodies[k].velocity)) == 0);
@@ -441,8 +446,8 @@ TEST(a_warm_start_leaves_nothing_where_nothing_is_needed) {
 
 // Bodies move by impulses alone: total momentum changes by what the world gave.
 TEST(velocities_belong_to_the_impulses) {
-  qp_case *q = qp_pile_case(6, 6, 6, 0.3, 9);
-  carom_qp_options o = options_of(CAROM_QP_PGS, CAROM_QP_CIRCULAR, 0);
+  contact_case *q = contact_pile_case(6, 6, 6, 0.3, 9);
+  carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 0);
   o.max_iterations = 25;
   solve(q, &o);
   carom_vec3 before = cm_zero3(), after = cm_zero3(), world = cm_zero3();
@@ -458,22 +463,22 @@ TEST(velocities_belong_to_the_impulses) {
 
 // A plate on 100 balls has more contacts than there are colours.
 TEST(more_contacts_than_colors) {
-  qp_case *q = qp_case_create();
+  contact_case *q = contact_case_create();
   carom_random random = carom_random_make(8, 8);
-  int plate = qp_add_body(q, 0.15, true, cm_vec3(0, 0, -0.1), &random);
+  int plate = contact_add_body(q, 0.15, true, cm_vec3(0, 0, -0.1), &random);
   for (int i = 0; i < 100; i++) {
     carom_vec3 at = cm_vec3(0.1 * (i % 10) - 0.45, 0.1 * (i / 10) - 0.45, -0.1), up = cm_vec3(0, 0, 1);
-    int ball = qp_add_body(q, 0.05, false, cm_vec3(0, 0, -0.1), &random);
-    qp_add_contact(q, plate, ball, up, at, cm_vec3(0, 0, 0.05), 0.4, carom_random_between(&random, 0, 0.01));
-    qp_add_contact(q, ball, CAROM_QP_WORLD, up, cm_vec3(0, 0, -0.05), cm_zero3(), 0.4, 0);
+    int ball = contact_add_body(q, 0.05, false, cm_vec3(0, 0, -0.1), &random);
+    contact_add_contact(q, plate, ball, up, at, cm_vec3(0, 0, 0.05), 0.4, carom_random_between(&random, 0, 0.01));
+    contact_add_contact(q, ball, CAROM_CONTACT_WORLD, up, cm_vec3(0, 0, -0.05), cm_zero3(), 0.4, 0);
   }
   for (int i = 0; i < METHODS; i++) {
-    carom_qp_options o = options_of(all_methods[i], CAROM_QP_CIRCULAR, 1e-6);
-    carom_qp_info info = solve(q, &o);
-    if (info.outcome != CAROM_QP_SOLVED)
-      test_fail(__FILE__, __LINE__, "%s: residual %g after %d", carom_qp_method_name(o.method), info.residual,
+    carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-6);
+    carom_contact_info info = solve(q, &o);
+    if (info.outcome != CAROM_CONTACT_SOLVED)
+      test_fail(__FILE__, __LINE__, "%s: residual %g after %d", carom_contact_method_name(o.method), info.residual,
                 info.iterations);
-    if (o.method == CAROM_QP_PGS) CHECK(info.colors == 65);
+    if (o.method == CAROM_CONTACT_PGS) CHECK(info.colors == 65);
     CHECK(q->velocities[plate].z >= -0.011 && q->velocities[plate].z <= 0);
   }
   free(q);
@@ -481,20 +486,20 @@ TEST(more_contacts_than_colors) {
 
 // ---- any number of threads --------------------------------------------------------------------
 
-static void check_threads(qp_case *q, carom_qp_cone cone) {
+static void check_threads(contact_case *q, carom_contact_cone cone) {
   size_t contacts = (size_t)q->problem.contact_count, bodies = (size_t)q->problem.body_count;
   carom_vec3 *impulses = malloc(contacts * sizeof *impulses), *velocities = malloc(bodies * sizeof *velocities);
   if (!impulses || !velocities) abort();
   for (int i = 0; i < METHODS; i++) {
-    bool interior = all_methods[i] == CAROM_QP_INTERIOR;
+    bool interior = all_methods[i] == CAROM_CONTACT_INTERIOR;
     if (interior && contacts > 1000) continue;  // it factors matrices on one thread
-    carom_qp_options o = options_of(all_methods[i], cone, 0);
+    carom_contact_options o = options_of(all_methods[i], cone, 0);
     o.max_iterations = interior ? 3 : 12;
-    carom_qp_info one = solve(q, &o);
+    carom_contact_info one = solve(q, &o);
     memcpy(impulses, q->impulses, contacts * sizeof *impulses);
     memcpy(velocities, q->velocities, bodies * sizeof *velocities);
     for (o.threads = 2; o.threads <= 5; o.threads += o.threads - 1) {
-      carom_qp_info more = solve(q, &o);
+      carom_contact_info more = solve(q, &o);
       CHECK(memcmp(impulses, q->impulses, contacts * sizeof *impulses) == 0);
       CHECK(memcmp(velocities, q->velocities, bodies * sizeof *velocities) == 0);
       CHECK(more.residual == one.residual && more.gap == one.gap && more.dual == one.dual);
@@ -504,20 +509,20 @@ static void check_threads(qp_case *q, carom_qp_cone cone) {
 }
 
 TEST(threads_do_not_change_a_bit_with_circular_cones) {
-  qp_case *q = qp_pile_case(9, 9, 9, 0.5, 6);
-  check_threads(q, CAROM_QP_CIRCULAR);
+  contact_case *q = contact_pile_case(9, 9, 9, 0.5, 6);
+  check_threads(q, CAROM_CONTACT_CIRCULAR);
   free(q);
 }
 
 TEST(threads_do_not_change_a_bit_with_generators) {
-  qp_case *q = qp_pile_case(6, 6, 8, 0.5, 6);
-  check_threads(q, CAROM_QP_GENERATORS);
+  contact_case *q = contact_pile_case(6, 6, 8, 0.5, 6);
+  check_threads(q, CAROM_CONTACT_GENERATORS);
   free(q);
 }
 
 TEST(threads_do_not_change_a_bit_with_joints) {
-  qp_case *q = qp_random_case(4, 300, 500, true, 0.5);
+  contact_case *q = contact_random_case(4, 300, 500, true, 0.5);
   for (int i = 0; i < 30; i += 2) add_point_joint(q, i, i + 1, cm_vec3(0.1, 0, 0), cm_vec3(-0.1, 0, 0));
-  check_threads(q, CAROM_QP_CIRCULAR);
+  check_threads(q, CAROM_CONTACT_CIRCULAR);
   free(q);
 }

@@ -1,6 +1,6 @@
 // Primal-dual interior point with predictor and corrector (Mehrotra 1992) on the bodies' matrix: what OOQP with CHOLMOD
 // did for the published pebble beds (Gavrea 2.3), here for circular cones as well.
-#include "contact/solve/qp_interior.h"
+#include "contact/solve/interior.h"
 
 #include <limits.h>
 #include <math.h>
@@ -8,35 +8,35 @@
 
 #include "solve/front_factor.h"
 
-typedef carom_qp_interior_state state;
+typedef carom_contact_interior_state state;
 
 enum { POLISHING = 1000 };  // most gradient steps after the last Newton step
 
-static void take(state *m, const carom_qp_system *s, carom_qp_taker *taker) {
+static void take(state *m, const carom_contact_system *s, carom_contact_taker *taker) {
   size_t bodies = (size_t)s->problem.body_count, rows = (size_t)s->problem.row_count;
-  size_t units = (size_t)s->problem.contact_count + rows, entries = carom_qp_interior_entries(&s->problem);
-  m->units = CAROM_QP_TAKE(taker, carom_qp_unit, units);
+  size_t units = (size_t)s->problem.contact_count + rows, entries = carom_contact_interior_entries(&s->problem);
+  m->units = CAROM_CONTACT_TAKE(taker, carom_contact_unit, units);
   double **const vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
                               &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
-  carom_qp_take_vectors(taker, s, vectors, sizeof vectors / sizeof *vectors);
-  m->low_rate = CAROM_QP_TAKE(taker, double, rows);
-  m->high_rate = CAROM_QP_TAKE(taker, double, rows);
-  m->z = CAROM_QP_TAKE(taker, double, 6 * bodies);
-  m->dz = CAROM_QP_TAKE(taker, double, 6 * bodies);
-  m->factor = CAROM_QP_TAKE(taker, double, 9 * bodies);
-  m->block = CAROM_QP_TAKE(taker, int, bodies);
-  m->column = CAROM_QP_TAKE(taker, int, 6 * bodies + 1);
-  m->row = CAROM_QP_TAKE(taker, int, entries);
-  m->value = CAROM_QP_TAKE(taker, double, entries);
-  m->neighbor_start = CAROM_QP_TAKE(taker, int, bodies + 1);
-  m->neighbor = CAROM_QP_TAKE(taker, int, units + 1);
+  carom_contact_take_vectors(taker, s, vectors, sizeof vectors / sizeof *vectors);
+  m->low_rate = CAROM_CONTACT_TAKE(taker, double, rows);
+  m->high_rate = CAROM_CONTACT_TAKE(taker, double, rows);
+  m->z = CAROM_CONTACT_TAKE(taker, double, 6 * bodies);
+  m->dz = CAROM_CONTACT_TAKE(taker, double, 6 * bodies);
+  m->factor = CAROM_CONTACT_TAKE(taker, double, 9 * bodies);
+  m->block = CAROM_CONTACT_TAKE(taker, int, bodies);
+  m->column = CAROM_CONTACT_TAKE(taker, int, 6 * bodies + 1);
+  m->row = CAROM_CONTACT_TAKE(taker, int, entries);
+  m->value = CAROM_CONTACT_TAKE(taker, double, entries);
+  m->neighbor_start = CAROM_CONTACT_TAKE(taker, int, bodies + 1);
+  m->neighbor = CAROM_CONTACT_TAKE(taker, int, units + 1);
 }
 
-size_t carom_qp_interior_bytes(const carom_qp_system *s) {
+size_t carom_contact_interior_bytes(const carom_contact_system *s) {
   state m;
-  carom_qp_taker taker = {0};
+  carom_contact_taker taker = {0};
   take(&m, s, &taker);
-  return taker.bytes + carom_qp_apgd_bytes(s);
+  return taker.bytes + carom_contact_apgd_bytes(s);
 }
 
 static int unit_count(const state *m) { return m->s->problem.contact_count + m->s->problem.row_count; }
@@ -47,24 +47,24 @@ static int unit_count(const state *m) { return m->s->problem.contact_count + m->
 static const double LEAST_FRICTION = 1e-8;
 
 static void define_unit(state *m, int i) {
-  carom_qp_system *s = m->s;
-  carom_qp_unit *u = &m->units[i];
-  bool contact = i < s->problem.contact_count, circular = s->options.cone == CAROM_QP_CIRCULAR;
-  *u = (carom_qp_unit){.kind = CAROM_QP_SKIPPED, .at = (int)carom_qp_offset(s, i)};
-  const carom_qp_row *row = contact ? NULL : &s->problem.rows[i - s->problem.contact_count];
+  carom_contact_system *s = m->s;
+  carom_contact_unit *u = &m->units[i];
+  bool contact = i < s->problem.contact_count, circular = s->options.cone == CAROM_CONTACT_CIRCULAR;
+  *u = (carom_contact_unit){.kind = CAROM_CONTACT_SKIPPED, .at = (int)carom_contact_offset(s, i)};
+  const carom_contact_row *row = contact ? NULL : &s->problem.rows[i - s->problem.contact_count];
   if (!(s->rho[i] > 0) || (row && row->lower == row->upper)) return;
   bool second = contact && circular && s->problem.contacts[i].friction > LEAST_FRICTION;
-  u->kind = !contact ? CAROM_QP_BOX : second ? CAROM_QP_SECOND : CAROM_QP_ORTHANT;
+  u->kind = !contact ? CAROM_CONTACT_BOX : second ? CAROM_CONTACT_SECOND : CAROM_CONTACT_ORTHANT;
   u->count = !contact ? 1 : second ? 3 : circular ? 1 : s->width;
   const double *r = s->r + u->at;
   if (contact && circular)
-    carom_qp_unit_components(m, i, cm_vec3(r[0], r[1], r[2]), m->r);
+    carom_contact_unit_components(m, i, cm_vec3(r[0], r[1], r[2]), m->r);
   else
     memcpy(m->r + u->at, r, (size_t)u->count * sizeof *r);
 }
 
 // What stops a body of mean mass at the scale of velocities: heavy bodies count most, as what carries them must.
-static double start_impulse(const carom_qp_system *s) {
+static double start_impulse(const carom_contact_system *s) {
   double mass = 0;
   int count = 0;
   for (int i = 0; i < s->problem.body_count; i++)
@@ -74,15 +74,15 @@ static double start_impulse(const carom_qp_system *s) {
 
 // Well inside, and with the same product of impulse and slack everywhere, which is where the central path runs.
 static void start_unit(state *m, int i, double impulse) {
-  carom_qp_system *s = m->s;
-  carom_qp_unit *u = &m->units[i];
+  carom_contact_system *s = m->s;
+  carom_contact_unit *u = &m->units[i];
   double speed = s->scale;
   for (int k = u->at; k < u->at + u->count; k++) {
-    bool inner = u->kind == CAROM_QP_ORTHANT || k == u->at;
+    bool inner = u->kind == CAROM_CONTACT_ORTHANT || k == u->at;
     m->x[k] = inner ? impulse : 0, m->slack[k] = inner ? speed : 0;
   }
-  if (u->kind != CAROM_QP_BOX) return;
-  const carom_qp_row *row = &s->problem.rows[i - s->problem.contact_count];
+  if (u->kind != CAROM_CONTACT_BOX) return;
+  const carom_contact_row *row = &s->problem.rows[i - s->problem.contact_count];
   bool low = isfinite(row->lower), high = isfinite(row->upper);
   m->x[u->at] = low && high ? (row->lower + row->upper) / 2 : 0;
   if (low && !high) m->x[u->at] = row->lower + impulse;
@@ -92,8 +92,8 @@ static void start_unit(state *m, int i, double impulse) {
 }
 
 static void start(state *m) {
-  carom_qp_interior_factor_bodies(m);
-  carom_qp_interior_pattern(m);
+  carom_contact_interior_factor_bodies(m);
+  carom_contact_interior_pattern(m);
   memset(m->z, 0, 6 * (size_t)m->blocks * sizeof(double));
   double impulse = start_impulse(m->s);
   for (int i = 0; i < unit_count(m); i++) {
@@ -108,59 +108,59 @@ static double mean_product(const state *m) {
   double sum = 0;
   int degree = 0;
   for (int i = 0; i < unit_count(m); i++) {
-    degree += carom_qp_unit_degree(m, i);
-    sum += carom_qp_unit_product(m, i);
+    degree += carom_contact_unit_degree(m, i);
+    sum += carom_contact_unit_product(m, i);
   }
   return degree > 0 ? sum / degree : 0;
 }
 
 static void slack_residuals(state *m) {
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_qp_unit *u = &m->units[i];
-    if (u->kind == CAROM_QP_SKIPPED) continue;
-    carom_qp_unit_components(m, i, carom_qp_interior_read(m, i, m->z), m->residual_s);
+    const carom_contact_unit *u = &m->units[i];
+    if (u->kind == CAROM_CONTACT_SKIPPED) continue;
+    carom_contact_unit_components(m, i, carom_contact_interior_read(m, i, m->z), m->residual_s);
     for (int k = u->at; k < u->at + u->count; k++) m->residual_s[k] += m->r[k] - m->slack[k];
   }
 }
 
 // dx for given ds, in place of ds itself: so that one function serves the right-hand side and the step.
 static void finish_with(state *m, int i, const double *ds) {
-  const carom_qp_unit *u = &m->units[i];
+  const carom_contact_unit *u = &m->units[i];
   memcpy(m->ds + u->at, ds + u->at, (size_t)u->count * sizeof *ds);
-  carom_qp_unit_finish(m, i);
+  carom_contact_unit_finish(m, i);
 }
 
 // (I + H B theta B' H') dz = -(z - H B x) + H B (c - theta residual_s), then ds and dx.
-static void solve_step(state *m, carom_qp_factor *solver, double target, bool corrector) {
+static void solve_step(state *m, carom_contact_factor *solver, double target, bool corrector) {
   size_t dofs = 6 * (size_t)m->blocks;
   for (size_t k = 0; k < dofs; k++) m->dz[k] = -m->z[k];
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_qp_unit *u = &m->units[i];
-    if (u->kind == CAROM_QP_SKIPPED) continue;
-    carom_qp_unit_target(m, i, target, corrector);
+    const carom_contact_unit *u = &m->units[i];
+    if (u->kind == CAROM_CONTACT_SKIPPED) continue;
+    carom_contact_unit_target(m, i, target, corrector);
     finish_with(m, i, m->residual_s);  // dx = c - theta residual_s
     for (int k = u->at; k < u->at + u->count; k++) m->dx[k] += m->x[k];
-    carom_qp_interior_push(m, i, carom_qp_unit_impulse(m, i, m->dx), m->dz);
+    carom_contact_interior_push(m, i, carom_contact_unit_impulse(m, i, m->dx), m->dz);
   }
-  carom_qp_factor_solve(solver, m->dz);
+  carom_contact_factor_solve(solver, m->dz);
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_qp_unit *u = &m->units[i];
-    if (u->kind == CAROM_QP_SKIPPED) continue;
-    carom_qp_unit_components(m, i, carom_qp_interior_read(m, i, m->dz), m->ds);
+    const carom_contact_unit *u = &m->units[i];
+    if (u->kind == CAROM_CONTACT_SKIPPED) continue;
+    carom_contact_unit_components(m, i, carom_contact_interior_read(m, i, m->dz), m->ds);
     for (int k = u->at; k < u->at + u->count; k++) m->ds[k] += m->residual_s[k];
-    carom_qp_unit_target(m, i, target, corrector);
-    carom_qp_unit_finish(m, i);
+    carom_contact_unit_target(m, i, target, corrector);
+    carom_contact_unit_finish(m, i);
   }
 }
 
 static double longest_step(const state *m) {
   double alpha = INFINITY;
-  for (int i = 0; i < unit_count(m); i++) alpha = fmin(alpha, carom_qp_unit_step(m, i));
+  for (int i = 0; i < unit_count(m); i++) alpha = fmin(alpha, carom_contact_unit_step(m, i));
   return alpha;
 }
 
 static void move(state *m, double alpha) {
-  for (int i = 0; i < unit_count(m); i++) carom_qp_unit_move(m, i, alpha);
+  for (int i = 0; i < unit_count(m); i++) carom_contact_unit_move(m, i, alpha);
   for (int k = 0; k < 6 * m->blocks; k++) m->z[k] += alpha * m->dz[k];
 }
 
@@ -171,11 +171,11 @@ static double centering(double alpha) {
 }
 
 // Returns the length of the step, 0 when there is none in double precision.
-static double iterate(state *m, carom_qp_factor *solver) {
-  for (int i = 0; i < unit_count(m); i++) carom_qp_unit_scale(m, i);
-  carom_qp_interior_assemble(m);
-  carom_sparse A = carom_qp_interior_matrix(m);
-  if (carom_qp_factor_compute(solver, &A)) return 0;
+static double iterate(state *m, carom_contact_factor *solver) {
+  for (int i = 0; i < unit_count(m); i++) carom_contact_unit_scale(m, i);
+  carom_contact_interior_assemble(m);
+  carom_sparse A = carom_contact_interior_matrix(m);
+  if (carom_contact_factor_compute(solver, &A)) return 0;
   slack_residuals(m);
   solve_step(m, solver, 0, false);
   double alpha = longest_step(m), mean = mean_product(m);
@@ -191,13 +191,13 @@ static double iterate(state *m, carom_qp_factor *solver) {
 // ---- answer -----------------------------------------------------------------------------------
 
 static void answer(state *m) {
-  carom_qp_system *s = m->s;
+  carom_contact_system *s = m->s;
   memset(s->x, 0, (size_t)s->n * sizeof(double));
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_qp_unit *u = &m->units[i];
-    if (u->kind == CAROM_QP_SKIPPED) continue;
-    if (i < s->problem.contact_count && s->options.cone == CAROM_QP_CIRCULAR) {
-      carom_vec3 f = carom_qp_unit_impulse(m, i, m->x);
+    const carom_contact_unit *u = &m->units[i];
+    if (u->kind == CAROM_CONTACT_SKIPPED) continue;
+    if (i < s->problem.contact_count && s->options.cone == CAROM_CONTACT_CIRCULAR) {
+      carom_vec3 f = carom_contact_unit_impulse(m, i, m->x);
       s->x[u->at] = f.x, s->x[u->at + 1] = f.y, s->x[u->at + 2] = f.z;
     } else {
       memcpy(s->x + u->at, m->x + u->at, (size_t)u->count * sizeof(double));
@@ -205,17 +205,17 @@ static void answer(state *m) {
   }
 }
 
-static void run(state *m, carom_qp_factor *solver, carom_qp_info *info) {
-  carom_qp_system *s = m->s;
-  info->outcome = CAROM_QP_LIMIT;
+static void run(state *m, carom_contact_factor *solver, carom_contact_info *info) {
+  carom_contact_system *s = m->s;
+  info->outcome = CAROM_CONTACT_LIMIT;
   while (info->iterations < s->options.max_iterations) {
     double alpha = iterate(m, solver);
     info->iterations++;
     answer(m);
-    carom_qp_refresh(s, info);
+    carom_contact_refresh(s, info);
     info->products++;
-    if (carom_qp_good_enough(s, info) || alpha == 0) {
-      info->outcome = alpha == 0 ? CAROM_QP_STALLED : CAROM_QP_SOLVED;
+    if (carom_contact_good_enough(s, info) || alpha == 0) {
+      info->outcome = alpha == 0 ? CAROM_CONTACT_STALLED : CAROM_CONTACT_SOLVED;
       return;
     }
   }
@@ -223,33 +223,34 @@ static void run(state *m, carom_qp_factor *solver, carom_qp_info *info) {
 
 // Near the end the matrix holds numbers sixteen orders apart and impulses are right to half the digits only. Where that
 // is not enough, gradient steps from there end on the right faces of the cones within a few dozen products.
-static carom_status polish(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error) {
+static carom_status polish(carom_contact_system *s, carom_arena *arena, carom_contact_info *info, carom_error *error) {
   int newton = info->iterations, asked = s->options.max_iterations;
   info->iterations = 0;
   s->options.max_iterations = POLISHING;
   s->fresh = false;
-  carom_status status = carom_qp_apgd(s, arena, info, error);
+  carom_status status = carom_contact_apgd(s, arena, info, error);
   s->options.max_iterations = asked;
   info->iterations = newton;
-  if (info->outcome == CAROM_QP_LIMIT) info->outcome = CAROM_QP_STALLED;
+  if (info->outcome == CAROM_CONTACT_LIMIT) info->outcome = CAROM_CONTACT_STALLED;
   return status;
 }
 
-carom_status carom_qp_interior(carom_qp_system *s, carom_arena *arena, carom_qp_info *info, carom_error *error) {
-  if (carom_qp_interior_entries(&s->problem) > INT_MAX)
+carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
+                                    carom_error *error) {
+  if (carom_contact_interior_entries(&s->problem) > INT_MAX)
     return carom_fail(error, CAROM_ERR_LIMIT, "%d contacts are too many for the interior point; use pgs or apgd",
                       s->problem.contact_count);
   state m = {.s = s};
-  carom_qp_taker taker = {.arena = arena};
+  carom_contact_taker taker = {.arena = arena};
   double begin = carom_clock();
   take(&m, s, &taker);
   start(&m);
-  carom_qp_factor *solver;
+  carom_contact_factor *solver;
   carom_status status =
-      carom_qp_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
+      carom_contact_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
   if (status) return status;
   info->setup_seconds += carom_clock() - begin;
   run(&m, solver, info);
-  carom_qp_factor_destroy(solver);
-  return info->outcome == CAROM_QP_STALLED ? polish(s, arena, info, error) : CAROM_OK;
+  carom_contact_factor_destroy(solver);
+  return info->outcome == CAROM_CONTACT_STALLED ? polish(s, arena, info, error) : CAROM_OK;
 }
