@@ -70,6 +70,11 @@ static carom_status find_target(carom_atomic_file *file, bool *device, carom_err
     if (!*device && realpath(file->path, resolved)) target = resolved;
   } else if (errno != ENOENT) {
     return carom_fail_file(error, "write", file->path, errno);
+  } else if (lstat(file->path, &info) == 0) {
+    return carom_fail(error, CAROM_ERR_IO,
+                      "cannot write '%.700s': it is a link that leads nowhere; remove it or choose "
+                      "another name",
+                      file->path);
   }
   file->target = carom_copy_text(&file->allocator, target);
   return file->target ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory while opening '%.700s'", target);

@@ -12,15 +12,18 @@ typedef struct side {
   carom_vec3 shift;       // its position minus that of A
   carom_vec3 outward;     // the normal, as the body sees it: away from its inside
   double reach;           // how far the body, or the core of a rounded one, extends along outward, from A's position
+  double slop;            // how far back from there its outline looks
   carom_vec3 from, to;    // curved shapes: first and last point of the outline
   carom_outline outline;  // empty for a half-space, which has none
 } side;
 
 typedef struct view {
   carom_vec3 normal, e1, e2;
-  double slop, eps;  // eps: lengths that round-off may blur
+  double slop, eps;  // slop: as asked for; eps: lengths that round-off may blur
   side a, b;
 } view;
+
+static const double DEEPEST_SLOP = 0.25;  // of a polytope's depth along the normal
 
 // ---- outlines ------------------------------------------------------------------------------------------------------
 
@@ -35,7 +38,7 @@ static void outline_by_directions(const view *w, side *s) {
     carom_vec3 direction = cm_add(cm_scale(cos(angle), w->e1), cm_scale(sin(angle), w->e2));
     for (int i = 0; i < s->body.shape->polytope.vertex_count; i++) {
       carom_vec3 x = vertex_of(s, i);
-      if (cm_dot(s->outward, x) < s->reach - w->slop || cm_dot(direction, x) <= best) continue;
+      if (cm_dot(s->outward, x) < s->reach - s->slop || cm_dot(direction, x) <= best) continue;
       best = cm_dot(direction, x);
       s->outline.at[k] = flat_of(w, x);
     }
@@ -43,14 +46,26 @@ static void outline_by_directions(const view *w, side *s) {
   s->outline.count = CAROM_OUTLINE_MAX;
 }
 
+// A slop beyond the far side of a thin body would take in that side's corners, whose hull hides the nearest ones.
+static void reach_polytope(const view *w, side *s) {
+  const carom_polytope *p = &s->body.shape->polytope;
+  double back = DBL_MAX;
+  s->reach = -DBL_MAX;
+  for (int i = 0; i < p->vertex_count; i++) {
+    double out = cm_dot(s->outward, vertex_of(s, i));
+    s->reach = fmax(s->reach, out);
+    back = fmin(back, out);
+  }
+  s->slop = fmin(w->slop, DEEPEST_SLOP * (s->reach - back));
+}
+
 static void outline_polytope(const view *w, side *s) {
   const carom_polytope *p = &s->body.shape->polytope;
-  s->reach = -DBL_MAX;
-  for (int i = 0; i < p->vertex_count; i++) s->reach = fmax(s->reach, cm_dot(s->outward, vertex_of(s, i)));
+  reach_polytope(w, s);
   int count = 0;
   for (int i = 0; i < p->vertex_count; i++) {
     carom_vec3 x = vertex_of(s, i);
-    if (cm_dot(s->outward, x) < s->reach - w->slop) continue;
+    if (cm_dot(s->outward, x) < s->reach - s->slop) continue;
     if (count < CAROM_OUTLINE_MAX) s->outline.at[count] = flat_of(w, x);
     count++;
   }
@@ -87,7 +102,7 @@ static void outline(const view *w, side *s) {
 // ---- heights -------------------------------------------------------------------------------------------------------
 
 // How far out a polytope's surface is at x, along outward: the nearest of the face planes that look that way.
-static double height_polytope(const view *w, const side *s, carom_vec3 x) {
+static double height_polytope(const side *s, carom_vec3 x) {
   const carom_polytope *p = &s->body.shape->polytope;
   carom_vec3 local = cm_tmulv(s->body.R, cm_sub(x, s->shift)), out = cm_tmulv(s->body.R, s->outward);
   double height = DBL_MAX;
@@ -95,7 +110,7 @@ static double height_polytope(const view *w, const side *s, carom_vec3 x) {
     double slope = cm_dot(p->face_normals[f], out);
     if (slope > 1e-6) height = fmin(height, (p->face_offsets[f] - cm_dot(p->face_normals[f], local)) / slope);
   }
-  return fmin(fmax(height, s->reach - w->slop), s->reach) + s->body.shape->radius;
+  return fmin(fmax(height, s->reach - s->slop), s->reach) + s->body.shape->radius;
 }
 
 // On a cap, its plane; on a line, between its ends; else the lowest point.
@@ -116,7 +131,7 @@ static double height_halfspace(const side *s, carom_vec3 x) {
 // The point of the body's surface over `at`, relative to the position of A.
 static carom_vec3 surface(const view *w, const side *s, carom_flat at) {
   carom_vec3 x = cm_add(cm_scale(at.u, w->e1), cm_scale(at.v, w->e2));
-  double h = s->body.shape->kind == CAROM_SHAPE_POLYTOPE    ? height_polytope(w, s, x)
+  double h = s->body.shape->kind == CAROM_SHAPE_POLYTOPE    ? height_polytope(s, x)
              : s->body.shape->kind == CAROM_SHAPE_HALFSPACE ? height_halfspace(s, x)
                                                             : height_curved(w, s, x, at);
   return cm_axpy(x, h, s->outward);

@@ -169,11 +169,9 @@ static void merge_pairs(carom_contacts *set, int older_count, const carom_pair *
   set->pair_count = count;
 }
 
-carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
-                                   carom_error *error) {
+static carom_status look_up(carom_contacts *set, carom_error *error) {
   const carom_pair *found;
   int count;
-  move_proxies(set, state, reach);
   carom_status status = carom_broadphase_update(set->broadphase, &found, &count, error);
   if (status != CAROM_OK) return status;
   carom_part_pair *pairs = set->pairs;
@@ -187,6 +185,26 @@ carom_status carom_contacts_update(carom_contacts *set, const carom_state *state
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of near bodies", count);
   merge_pairs(set, older_count, found, count);
   return CAROM_OK;
+}
+
+carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
+                                   carom_error *error) {
+  move_proxies(set, state, reach);
+  return look_up(set, error);
+}
+
+carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state, carom_error *error) {
+  bool any = false;
+  for (int i = 0; i < set->model->part_count; i++) {
+    carom_placed part = carom_contacts_place(set, i, state);
+    carom_aabb box = carom_aabb_of(&part);
+    if (carom_box_contains(&set->boxes[i], &box)) continue;
+    carom_aabb larger = widened(box, margin_of(&box));
+    set->boxes[i] = carom_box_union(&set->boxes[i], &larger);
+    carom_broadphase_move(set->broadphase, i, set->boxes[i]);
+    any = true;
+  }
+  return any ? look_up(set, error) : CAROM_OK;
 }
 
 // ---- separation and contact points --------------------------------------------------------------------------------
@@ -253,6 +271,21 @@ static void center_ties(const carom_placed *a, const carom_placed *b, carom_cont
   c->point_b = optimum.point_b;
 }
 
+// The corners of a polygon are those of an outline, and the nearest point may be within it, as the tip of a flat cone
+// is: then it is one of the contacts besides, or takes the place of its neighbour.
+static int with_nearest(const carom_contact *nearest, double blur, carom_contact *contacts, int count) {
+  double least = INFINITY, closest = INFINITY;
+  int place = count < CAROM_MANIFOLD_MAX ? count : 0;
+  for (int i = 0; i < count; i++) {
+    double away = cm_norm(cm_sub(contacts[i].point_a, nearest->point_a));
+    least = fmin(least, contacts[i].gap);
+    if (count == CAROM_MANIFOLD_MAX && away < closest) closest = away, place = i;
+  }
+  if (least <= nearest->gap + blur) return count;
+  contacts[place] = *nearest;
+  return place == count ? count + 1 : count;
+}
+
 static int polygon(const carom_placed *a, const carom_placed *b, const carom_contact *nearest, double slop,
                    carom_contact *contacts) {
   carom_manifold manifold;
@@ -264,7 +297,7 @@ static int polygon(const carom_placed *a, const carom_placed *b, const carom_con
     contacts[i].point_a = manifold.points[i].point_a;
     contacts[i].point_b = manifold.points[i].point_b;
   }
-  return manifold.count;
+  return with_nearest(nearest, 1e-8 * carom_shape_bounding_radius(a->shape), contacts, manifold.count);
 }
 
 // The polygon of two prisms stands upright on the plane; its shadow is a point or a segment.

@@ -16,7 +16,8 @@ typedef struct carom_part_pair {
   int part_a, part_b;
   int body_a, body_b;
   double restitution, friction;
-  carom_ssh_cache cache;  // kept as long as the pair persists
+  int tag;                // the owner's; 0 of a new pair, and kept as long as the pair persists, as is
+  carom_ssh_cache cache;  // this
 } carom_part_pair;
 
 typedef struct carom_contact {
@@ -55,6 +56,9 @@ void carom_contacts_destroy(carom_contacts *set);  // null is fine
 // configuration. Allocates only when there are more pairs than ever before.
 carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
                                    carom_error *error);
+
+// Finds more of them: bodies have been moved on, some perhaps out of reach. None is lost, though numbers change.
+carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state, carom_error *error);
 
 // Separation of one candidate pair; warm-started, keeps the new basis. Different pairs may be asked
 // in different threads.

@@ -167,7 +167,8 @@ static carom_status look(carom_projection *p, const carom_state *state, double b
   const carom_contact *contacts;
   int count;
   carom_contact_query query = {.detail = CAROM_CONTACT_POLYGON, .reach = buffer, .slop = buffer};
-  carom_status status = carom_contacts_find(p->contacts, state, &query, &contacts, &count, error);
+  carom_status status = carom_contacts_extend(p->contacts, state, error);
+  if (status == CAROM_OK) status = carom_contacts_find(p->contacts, state, &query, &contacts, &count, error);
   if (status != CAROM_OK) return status;
   *overlap = deepest(p, state, contacts, count);
   return CAROM_OK;

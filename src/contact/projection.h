@@ -35,9 +35,9 @@ carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *
                                      carom_projection **projection, carom_error *error);
 void carom_projection_destroy(carom_projection *projection);  // null is fine
 
-// Projects the state's x and q; joints hold on the way. The candidate pairs of the contacts must be up to date with
-// room for the motion. `tolerance` (m) is the overlap that may stay. Allocates only when there are more contacts than
-// ever before.
+// Projects the state's x and q; joints hold on the way. The candidate pairs of the contacts must be up to date; those
+// that bodies are pushed into are found on the way. `tolerance` (m) is the overlap that may stay. Allocates only when
+// there are more contacts than ever before.
 carom_status carom_projection_run(carom_projection *projection, carom_state *state, double tolerance,
                                   carom_projection_info *info, carom_error *error);
 

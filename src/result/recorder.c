@@ -53,6 +53,7 @@ struct carom_recorder {
   double started, last_burst;
   bool told;  // the contact moments of the next frame are in its row
   bool finished;
+  bool torn;            // HDF5 failed to write: nothing more may reach the file
   carom_error failure;  // the first one; status CAROM_OK while there is none
   carom_allocator allocator;
 };
@@ -225,6 +226,7 @@ static carom_status start(carom_recorder *recorder, const carom_recording *what,
   carom_h5_guard guard;
   carom_h5_enter(&guard);
   status = create_file(recorder, what, error);
+  recorder->torn = status != CAROM_OK;
   carom_h5_leave(&guard);
   return status == CAROM_OK ? carom_atomic_file_publish(&recorder->target, overwrite, error) : status;
 }
@@ -285,6 +287,7 @@ static void cut_off(carom_recorder *recorder) {
 
 static carom_status give_up(carom_recorder *recorder, carom_status status, carom_error *error) {
   cut_off(recorder);
+  recorder->torn = true;
   recorder->failure.status = status;
   recorder->pending = 0;
   size_t length = strlen(recorder->failure.message);
@@ -551,7 +554,7 @@ void carom_recorder_close(carom_recorder *recorder) {
   if (recorder->file >= 0) {
     carom_h5_guard guard;
     carom_h5_enter(&guard);
-    if (recorder->failure.status != CAROM_OK) cut_off(recorder);
+    if (recorder->torn) cut_off(recorder);
     close_datasets(recorder);
     H5Fclose(recorder->file);
     carom_h5_leave(&guard);

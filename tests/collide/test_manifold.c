@@ -76,6 +76,26 @@ TEST(cube_turned_on_cube) {
   carom_shape_release(cube);
 }
 
+// The far side of a thin plate is within the slop, and its corners stand out beyond the near ones on two sides; the
+// nearest corner must be a point all the same.
+TEST(slop_deeper_than_a_plate) {
+  const carom_shape *plate = box_of(1, 1, 0.01), *table = box_of(4, 4, 1);
+  carom_placed B = placed_plain(table, 0, 0, 0);
+  for (int i = 0; i < 8; i++) {
+    carom_quat q = cm_qmul(cm_axis_angle(UP, 0.7 * i), cm_axis_angle(cm_vec3(cos(i), sin(i), 0), 1e-4 * (1 << i)));
+    carom_placed A = placed_at(plate, cm_vec3(0, 0, 0.5), q);
+    carom_manifold m = manifold_of(&A, &B, UP, 0.1);
+    double lowest = INFINITY, least = INFINITY;
+    for (int k = 0; k < 8; k++) {
+      carom_vec3 corner = cm_vec3(k & 1 ? 0.5 : -0.5, k & 2 ? 0.5 : -0.5, k & 4 ? 0.005 : -0.005);
+      lowest = fmin(lowest, cm_transform(A.pose, corner).z - 0.5);
+    }
+    for (int k = 0; k < m.count; k++) least = fmin(least, m.points[k].gap);
+    CHECK_NEAR(least, lowest, 1e-12);
+  }
+  carom_shape_release(plate), carom_shape_release(table);
+}
+
 TEST(cube_on_its_edge_and_corner) {
   const carom_shape *cube = box_of(1, 1, 1), *table = box_of(4, 4, 1);
   carom_quat edge = cm_axis_angle(cm_vec3(1, 0, 0), 0.78539816339744831);

@@ -264,6 +264,75 @@ TEST(refuses_places_it_cannot_write) {
   CHECK(try_create("", true, &error) == CAROM_ERR_ARGUMENT);
 }
 
+static void write_bytes(const char *path, const char *bytes, size_t size) {
+  FILE *file = fopen(path, "wb");
+  if (file) {
+    fwrite(bytes, 1, size, file);
+    fclose(file);
+  }
+}
+
+typedef struct intruder {
+  const char *path;
+  int calls, moment;  // at which request for memory the file appears
+} intruder;
+
+// Not by HDF5, which may be busy with our file at this moment.
+static void intrude(intruder *i) {
+  if (++i->calls == i->moment) write_bytes(i->path, "theirs", 6);
+}
+
+static void *intruder_allocate(void *context, size_t size) {
+  intrude(context);
+  return malloc(size);
+}
+
+static void *intruder_resize(void *context, void *block, size_t size) {
+  intrude(context);
+  return realloc(block, size);
+}
+
+static void intruder_release(void *context, void *block) {
+  (void)context;
+  free(block);
+}
+
+// Another program may take the name while the file is being made: an error, the other's file stays, and HDF5 can close
+// ours (else it crashes when the process ends).
+TEST(a_name_taken_meanwhile_is_refused) {
+  const char *path = fixture_path("taken.h5");
+  fixture f;
+  fixture_create(&f);
+  int refused = 0;
+  for (int moment = 1; moment < 100; moment++) {
+    carom_error error = {0};
+    carom_recorder *recorder = NULL;
+    intruder i = {path, 0, moment};
+    carom_allocator allocator = {&i, intruder_allocate, intruder_resize, intruder_release};
+    carom_status status = carom_recorder_open(path, &f.scene, NULL, &allocator, &recorder, &error);
+    carom_recorder_close(recorder);
+    if (i.calls < moment) break;
+    refused += status == CAROM_ERR_IO && strstr(error.message, "exists already");
+    struct stat info;
+    CHECK(status == CAROM_OK || (stat(path, &info) == 0 && info.st_size == 6));
+    unlink(path);
+  }
+  CHECK(refused >= 4);
+  unlink(path);
+  fixture_destroy(&f);
+}
+
+TEST(links_that_lead_nowhere_are_refused) {
+  carom_error error;
+  const char *path = fixture_path("link.h5");
+  REQUIRE(symlink("nowhere.h5", path) == 0);
+  for (int force = 0; force < 2; force++) {
+    CHECK(try_create(path, force, &error) == CAROM_ERR_IO);
+    CHECK_CONTAINS(error.message, "leads nowhere");
+  }
+  unlink(path);
+}
+
 // A failed attempt leaves an older file alone, and a finished one replaces it while others still read it.
 TEST(older_file_survives_until_replaced) {
   const char *path = fixture_path("older.h5");
@@ -280,14 +349,6 @@ TEST(older_file_survives_until_replaced) {
   carom_frame_release(&frame);
   carom_result_close(older);
   carom_result_close(newer);
-}
-
-static void write_bytes(const char *path, const char *bytes, size_t size) {
-  FILE *file = fopen(path, "wb");
-  if (file) {
-    fwrite(bytes, 1, size, file);
-    fclose(file);
-  }
 }
 
 static carom_status try_open(const char *path, carom_error *error) {

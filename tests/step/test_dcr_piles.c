@@ -1,5 +1,5 @@
 // Many bodies at once: stacks, piles, and bodies so fast that they could pass through walls.
-#include "test_dcr.h"
+#include "strangers.h"
 
 static const double G = 9.81;
 
@@ -122,12 +122,14 @@ static void check_inside(const run *r, double inner, double high) {
 
 static void run_pile(int count, double inner, int steps, double h) {
   run r = start_run(pour(count, inner), "dcr", h);
-  double start = carom_audit_latest(r.audit).energy;
+  double start = carom_audit_latest(r.audit).energy, overlap = 0;
   for (int i = 0; i < steps; i++) {
     if (!run_step(&r)) break;
+    overlap = fmax(overlap, deepest_overlap(&r.w));
     if (i % 200 == 199) show_run("pile", &r);
   }
   show_run("pile", &r);
+  CHECK_AT_MOST(overlap, 1e-4 * 0.05);
   check_inside(&r, inner, 4);
   CHECK_AT_MOST(r.penetration, 1e-4 * 0.05);
   CHECK_AT_MOST(carom_audit_latest(r.audit).energy, start + r.projection_energy);

@@ -1,6 +1,6 @@
 // The closest-point projection of `dcr`, against what defines its answer.
 #include "contact/projection.h"
-#include "test_dcr.h"
+#include "strangers.h"
 
 typedef struct parts {
   carom_contacts *contacts;
@@ -92,4 +92,24 @@ TEST(corner_is_lifted_along_the_gradient) {
     free_parts(&p);
     free_world(&w);
   }
+}
+
+// The lower cube is in the floor, and its way out leads into one that was too far off to be one of the near pairs.
+TEST(bodies_that_are_pushed_push_others) {
+  carom_builder *b = new_builder();
+  add_material(b, "cube", 1000, 0, 0);
+  add_floor(b, cm_qidentity());
+  for (int i = 0; i < 4; i++) add_shape(b, body_at(0, 0, 0.05 + 0.23 * i), box_shape(0.2, 0.2, 0.2));
+  world w = finish_world(b);
+  parts p = make_parts(&w);
+  CHECK(p.contacts->pair_count == 1);
+  carom_projection_info info;
+  REQUIRE(carom_projection_run(p.projection, w.state, 1e-12, &info, NULL) == CAROM_OK);
+  CHECK_AT_MOST(info.overlap, 1e-12);
+  CHECK_AT_MOST(deepest_overlap(&w), 1e-12);
+  CHECK_NEAR(w.state->x[1].z, 0.1, 1e-9);
+  CHECK_NEAR(w.state->x[2].z, 0.3, 1e-9);
+  CHECK_NEAR(w.state->x[3].z, 0.51, 1e-12);  // out of their way
+  free_parts(&p);
+  free_world(&w);
 }

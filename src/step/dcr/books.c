@@ -88,7 +88,7 @@ static void book_contact(carom_stepper *stepper, carom_state *state, const carom
   const carom_contact *c = &solve->contacts[w->touches[i].contact];
   carom_vec3 P = w->gathering->solution.impulses[i];
   if (cm_norm2(P) == 0) return;
-  carom_dcr_pair *pair = &w->pairs[c->pair];
+  carom_dcr_pair *pair = carom_dcr_pair_of(w, c->pair);
   account a = account_contact(w, i, 0.5 * solve->dt);
   pair->rested = pair->rested || solve->half == CAROM_DCR_REST;
   if (pair->rested && !pair->impact)
@@ -172,7 +172,7 @@ carom_status carom_dcr_book_events(carom_stepper *stepper, double time, carom_le
   const carom_dcr *w = stepper->work;
   carom_status status = CAROM_OK;
   for (int i = 0; i < w->contacts->pair_count && status == CAROM_OK; i++) {
-    const carom_dcr_pair *pair = &w->pairs[i];
+    const carom_dcr_pair *pair = carom_dcr_pair_of(w, i);
     if (pair->weight == 0) continue;
     carom_contact_event event = {.kind = pair->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
                                  .time = time,

@@ -12,7 +12,7 @@ static carom_status move(carom_stepper *stepper, carom_state *state, double dt, 
   if (status != CAROM_OK) return status;
   carom_dcr_book_settling(stepper, state, ledger);
   carom_drives_place(stepper->model, state, state->time + dt);
-  return CAROM_OK;
+  return carom_contacts_extend(((carom_dcr *)stepper->work)->contacts, state, error);
 }
 
 // Advances by dt, or by less when a fast body would pass through another; *taken says how far.
@@ -31,6 +31,7 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt,
     status = move(stepper, state, *taken, ledger, error);
   }
   if (status == CAROM_OK) status = carom_dcr_project(stepper, state, ledger, error);
+  if (status == CAROM_OK) status = carom_dcr_number_pairs(w, error);
   if (status == CAROM_OK) status = carom_dcr_impact(stepper, state, *taken, ledger, error);
   if (status == CAROM_OK) status = carom_dcr_book_events(stepper, state->time + *taken, ledger, error);
   return status;

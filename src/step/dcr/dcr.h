@@ -87,11 +87,15 @@ typedef struct carom_dcr {
   int limit_capacity;
   carom_dcr_touch *touches;  // (contacts of the problem)
   carom_dcr_bar *bars;       // (rows of the problem)
-  carom_dcr_pair *pairs;     // (pairs of the contacts)
-  int touch_capacity, bar_capacity, pair_capacity;
+  carom_dcr_pair *pairs;     // (pair_count) pairs of the contacts, by tag - 1
+  int touch_capacity, bar_capacity, pair_capacity, pair_count;
   carom_dcr_rested rested;
   carom_dcr_law law;
 } carom_dcr;
+
+static inline carom_dcr_pair *carom_dcr_pair_of(const carom_dcr *w, int pair) {
+  return &w->pairs[w->contacts->pairs[pair].tag - 1];
+}
 
 // The two solves of a cycle.
 typedef enum carom_dcr_half {
@@ -122,6 +126,8 @@ bool carom_dcr_remember(carom_stepper *stepper, carom_tape *tape);
 // ---- free.c
 // Free accelerations at the state, and the pairs that may meet within dt.
 carom_status carom_dcr_find(carom_stepper *stepper, const carom_state *state, double dt, carom_error *error);
+// Room for what passes between pairs that have none yet.
+carom_status carom_dcr_number_pairs(carom_dcr *w, carom_error *error);
 // Below this approach speed a contact counts as resting; bodies that bounce without loss (e = 1) never rest.
 double carom_dcr_rest_speed(const carom_stepper *stepper, const carom_contact *contact);
 double carom_dcr_fastest_rest(const carom_stepper *stepper);

@@ -58,10 +58,20 @@ carom_status carom_dcr_find(carom_stepper *stepper, const carom_state *state, do
   carom_reach(stepper->model, &moving, 0, f->reach);
   carom_status status = carom_contacts_update(w->contacts, state, f->reach, error);
   if (status != CAROM_OK) return status;
+  w->pair_count = 0;
+  for (int i = 0; i < w->contacts->pair_count; i++) w->contacts->pairs[i].tag = 0;
+  return carom_dcr_number_pairs(w, error);
+}
+
+carom_status carom_dcr_number_pairs(carom_dcr *w, carom_error *error) {
   int count = w->contacts->pair_count;
   if (!carom_reserve(&w->allocator, (void **)&w->pairs, &w->pair_capacity, count, sizeof *w->pairs))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of bodies", count);
-  for (int i = 0; i < count; i++) w->pairs[i] = (carom_dcr_pair){0};
+  for (int i = 0; i < count; i++) {
+    if (w->contacts->pairs[i].tag > 0) continue;
+    w->pairs[w->pair_count++] = (carom_dcr_pair){0};
+    w->contacts->pairs[i].tag = w->pair_count;
+  }
   return CAROM_OK;
 }
 

@@ -48,7 +48,7 @@ static carom_status take_contact(carom_stepper *stepper, const carom_state *stat
   w->touches[w->gathering->contact_count - 1] = (carom_dcr_touch){i, before, slow};
   c->bias = rest ? fmax(0, contact->gap) / solve->dt : hit ? contact->restitution * approach : 0;
   if (rest && hit) carom_gathering_drop_contact(w->gathering);
-  if (!rest && hit) w->pairs[contact->pair].impact = true;
+  if (!rest && hit) carom_dcr_pair_of(w, contact->pair)->impact = true;
   return CAROM_OK;
 }
 
