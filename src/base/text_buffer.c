@@ -90,21 +90,31 @@ void carom_text_buffer_number(carom_text_buffer *text, double value, int digits)
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------
 
-void carom_text_buffer_json_number(carom_text_buffer *text, double value) {
-  enum { DIGITS = 9 };  // enough for every float32 to come back as it was
+static void add_json_number(carom_text_buffer *text, double value, int digits) {
   if (isfinite(value))
-    carom_text_buffer_number(text, value == 0 ? 0 : value, DIGITS);
+    carom_text_buffer_number(text, value, digits);
   else
     carom_text_buffer_add(text, "null");
 }
 
-void carom_text_buffer_json_numbers(carom_text_buffer *text, const double *values, int count) {
-  carom_text_buffer_add(text, "[");
+void carom_text_buffer_json_number(carom_text_buffer *text, double value) {
+  enum { DIGITS = 9 };  // enough for every float32 to come back as it was
+  add_json_number(text, value == 0 ? 0 : value, DIGITS);
+}
+
+static void add_json_numbers(carom_text_buffer *text, const double *values, int count, int digits) {
   for (int i = 0; i < count; i++) {
-    if (i > 0) carom_text_buffer_add(text, ",");
-    carom_text_buffer_json_number(text, values[i]);
+    carom_text_buffer_add(text, i > 0 ? "," : "[");
+    if (digits > 0)
+      add_json_number(text, values[i], digits);
+    else
+      carom_text_buffer_json_number(text, values[i]);
   }
-  carom_text_buffer_add(text, "]");
+  carom_text_buffer_add(text, count > 0 ? "]" : "[]");
+}
+
+void carom_text_buffer_json_numbers(carom_text_buffer *text, const double *values, int count) {
+  add_json_numbers(text, values, count, 0);
 }
 
 // The Unicode Standard, table 3-7: well-formed UTF-8 byte sequences.
@@ -150,6 +160,30 @@ void carom_text_buffer_json_string(carom_text_buffer *text, const char *string) 
     }
   }
   carom_text_buffer_add(text, "\"");
+}
+
+void carom_text_buffer_json(carom_text_buffer *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  for (const char *at = format; *at;) {
+    size_t plain = strcspn(at, "%");
+    carom_text_buffer_add_n(text, at, plain);
+    at += plain;
+    if (!*at++) break;
+    int digits = *at == '7' ? 7 : 0;
+    if (digits > 0) at++;
+    char kind = *at++;
+    if (kind == 'd') carom_text_buffer_print(text, "%d", va_arg(arguments, int));
+    if (kind == 'z') carom_text_buffer_print(text, "%zu", va_arg(arguments, size_t));
+    if (kind == 's') carom_text_buffer_add(text, va_arg(arguments, const char *));
+    if (kind == 'b') carom_text_buffer_add(text, va_arg(arguments, int) ? "true" : "false");
+    if (kind == 'j') carom_text_buffer_json_string(text, va_arg(arguments, const char *));
+    if (kind == 'n' && digits > 0) add_json_number(text, va_arg(arguments, double), digits);
+    if (kind == 'n' && digits == 0) carom_text_buffer_json_number(text, va_arg(arguments, double));
+    if (kind == 'v' || kind == 'q')
+      add_json_numbers(text, va_arg(arguments, const double *), kind == 'v' ? 3 : 4, digits);
+  }
+  va_end(arguments);
 }
 
 void carom_text_buffer_base64(carom_text_buffer *text, const void *bytes, size_t size) {

@@ -33,6 +33,10 @@ void carom_text_buffer_number(carom_text_buffer *text, double value, int digits)
 void carom_text_buffer_json_number(carom_text_buffer *text, double value);
 void carom_text_buffer_json_numbers(carom_text_buffer *text, const double *values, int count);  // [a,b,...]
 void carom_text_buffer_json_string(carom_text_buffer *text, const char *string);
+// All of them by a format: %d int, %z size_t, %s plain text, %b true or false, %n number, %j quoted string, %v and %q
+// three and four numbers (const double *) in brackets; %7n, %7v and %7q with seven digits, which show no step on a
+// screen.
+void carom_text_buffer_json(carom_text_buffer *text, const char *format, ...);
 
 void carom_text_buffer_base64(carom_text_buffer *text, const void *bytes, size_t size);
 

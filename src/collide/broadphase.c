@@ -395,37 +395,3 @@ carom_status carom_broadphase_update(carom_broadphase *broadphase, const carom_p
   *count = b->pairs.count;
   return CAROM_OK;
 }
-
-// ---- validation ----------------------------------------------------------------------------------------------------
-
-static const carom_aabb *kept_box(const carom_broadphase *b, int proxy) {
-  if (b->options.uniform_grid) {
-    const carom_grid_entry *e = &b->grid.entries[proxy];
-    return e->last == CAROM_GRID_ABSENT ? NULL : &e->box;
-  }
-  return b->tree.leaf[proxy] < 0 ? NULL : &b->tree.nodes[b->tree.leaf[proxy]].box;
-}
-
-static const char *validate_proxy(const carom_broadphase *b, int proxy) {
-  uint8_t flags = b->flags[proxy];
-  const carom_aabb *box = kept_box(b, proxy);
-  if (flags & (CAROM_PROXY_TOUCHED | CAROM_PROXY_FRESH)) return "a proxy is not settled";
-  if ((box != NULL) != ((flags & CAROM_PROXY_INDEXED) != 0)) return "a proxy does not know where it is";
-  if (!(flags & CAROM_PROXY_ALIVE)) return flags ? "a dead proxy has flags" : NULL;
-  if (((flags & CAROM_PROXY_INDEXED) != 0) == ((flags & CAROM_PROXY_APART) != 0)) return "a proxy is in two places";
-  if (flags & CAROM_PROXY_APART && b->apart[b->proxies[proxy].apart] != proxy) return "an exception is lost";
-  if (box && !carom_box_equal(box, &b->fat[proxy])) return "a box is out of date";
-  return NULL;
-}
-
-const char *carom_broadphase_validate(const carom_broadphase *broadphase) {
-  const carom_broadphase *b = broadphase;
-  if (b->options.uniform_grid && b->grid_stale) return NULL;
-  const char *fault = b->options.uniform_grid ? carom_grid_validate(&b->grid) : carom_tree_validate(&b->tree);
-  for (int i = 0; i < b->used && !fault; i++) fault = validate_proxy(b, i);
-  for (int i = 1; i < b->pairs.count && !fault; i++) {
-    const carom_pair *p = &b->pairs.list[i - 1], *q = &b->pairs.list[i];
-    if (p->a > q->a || (p->a == q->a && p->b >= q->b)) fault = "pairs are not sorted";
-  }
-  return fault;
-}

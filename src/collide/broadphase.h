@@ -46,7 +46,4 @@ struct carom_broadphase {
   int misused;          // by which proxy
 };
 
-// What is wrong with the broad phase right after an update, or null.
-const char *carom_broadphase_validate(const carom_broadphase *broadphase);
-
 #endif

@@ -72,13 +72,12 @@ void carom_grid_clear(carom_grid *grid, const carom_sides *sides) {
 
 // ---- items ---------------------------------------------------------------------------------------------------------
 
-static int cell_of(const carom_grid *grid, double x, double slack) {
+int carom_grid_cell(const carom_grid *grid, double x, double slack) {
   double c = floor(x * grid->cells_per_metre - slack);
   return (int)carom_lower(carom_higher(c, -FURTHEST), FURTHEST);
 }
 
-// Neighbours along x are neighbours in memory.
-static int bucket_of(const carom_grid *grid, int x, int y, int z) {
+int carom_grid_bucket(const carom_grid *grid, int x, int y, int z) {
   uint64_t row = ((uint64_t)(uint32_t)y << 32 | (uint32_t)z) * 0x9E3779B97F4A7C15u;
   row ^= row >> 32;
   row *= 0xD6E8FEB86659FD93u;
@@ -92,10 +91,10 @@ bool carom_grid_fits(const carom_grid *grid, const carom_aabb *box) {
 void carom_grid_insert(carom_grid *grid, int item, const carom_aabb *box) {
   carom_grid_entry *e = &grid->entries[item];
   e->box = *box;
-  e->cell[0] = cell_of(grid, box->low.x, 0);
-  e->cell[1] = cell_of(grid, box->low.y, 0);
-  e->cell[2] = cell_of(grid, box->low.z, 0);
-  int *head = &grid->head[bucket_of(grid, e->cell[0], e->cell[1], e->cell[2])];
+  e->cell[0] = carom_grid_cell(grid, box->low.x, 0);
+  e->cell[1] = carom_grid_cell(grid, box->low.y, 0);
+  e->cell[2] = carom_grid_cell(grid, box->low.z, 0);
+  int *head = &grid->head[carom_grid_bucket(grid, e->cell[0], e->cell[1], e->cell[2])];
   e->next = *head;
   e->last = -1;
   if (*head >= 0) grid->entries[*head].last = item;
@@ -107,7 +106,7 @@ void carom_grid_remove(carom_grid *grid, int item) {
   if (e->last >= 0)
     grid->entries[e->last].next = e->next;
   else
-    grid->head[bucket_of(grid, e->cell[0], e->cell[1], e->cell[2])] = e->next;
+    grid->head[carom_grid_bucket(grid, e->cell[0], e->cell[1], e->cell[2])] = e->next;
   if (e->next >= 0) grid->entries[e->next].last = e->last;
   e->last = CAROM_GRID_ABSENT;
 }
@@ -116,7 +115,7 @@ void carom_grid_remove(carom_grid *grid, int item) {
 
 static int query_cell(const carom_grid *grid, const int cell[3], const carom_aabb *box, int *hits) {
   int count = 0;
-  for (int i = grid->head[bucket_of(grid, cell[0], cell[1], cell[2])]; i >= 0; i = grid->entries[i].next) {
+  for (int i = grid->head[carom_grid_bucket(grid, cell[0], cell[1], cell[2])]; i >= 0; i = grid->entries[i].next) {
     const carom_grid_entry *e = &grid->entries[i];
     if (e->cell[0] == cell[0] && e->cell[1] == cell[1] && e->cell[2] == cell[2] && carom_box_overlap(&e->box, box))
       hits[count++] = i;
@@ -126,32 +125,11 @@ static int query_cell(const carom_grid *grid, const int cell[3], const carom_aab
 
 int carom_grid_query(const carom_grid *grid, const carom_aabb *box, int *hits) {
   int from[3], to[3], at[3], count = 0;
-  from[0] = cell_of(grid, box->low.x - grid->limit, SLACK), to[0] = cell_of(grid, box->high.x, 0);
-  from[1] = cell_of(grid, box->low.y - grid->limit, SLACK), to[1] = cell_of(grid, box->high.y, 0);
-  from[2] = cell_of(grid, box->low.z - grid->limit, SLACK), to[2] = cell_of(grid, box->high.z, 0);
+  from[0] = carom_grid_cell(grid, box->low.x - grid->limit, SLACK), to[0] = carom_grid_cell(grid, box->high.x, 0);
+  from[1] = carom_grid_cell(grid, box->low.y - grid->limit, SLACK), to[1] = carom_grid_cell(grid, box->high.y, 0);
+  from[2] = carom_grid_cell(grid, box->low.z - grid->limit, SLACK), to[2] = carom_grid_cell(grid, box->high.z, 0);
   for (at[2] = from[2]; at[2] <= to[2]; at[2]++)
     for (at[1] = from[1]; at[1] <= to[1]; at[1]++)
       for (at[0] = from[0]; at[0] <= to[0]; at[0]++) count += query_cell(grid, at, box, hits + count);
   return count;
-}
-
-// ---- validation ----------------------------------------------------------------------------------------------------
-
-const char *carom_grid_validate(const carom_grid *grid) {
-  int listed = 0, present = 0;
-  for (int i = 0; i < grid->capacity; i++) present += grid->entries[i].last != CAROM_GRID_ABSENT;
-  for (int b = 0; b < grid->buckets; b++) {
-    int before = -1;
-    for (int i = grid->head[b]; i >= 0; before = i, i = grid->entries[i].next) {
-      const carom_grid_entry *e = &grid->entries[i];
-      if (++listed > present) return "a bucket runs in circles or holds an absent item";
-      if (e->last != before) return "an item does not know its predecessor";
-      if (e->cell[0] != cell_of(grid, e->box.low.x, 0) || e->cell[1] != cell_of(grid, e->box.low.y, 0) ||
-          e->cell[2] != cell_of(grid, e->box.low.z, 0))
-        return "an item carries the wrong cell";
-      if (bucket_of(grid, e->cell[0], e->cell[1], e->cell[2]) != b) return "an item is in the wrong bucket";
-      if (!carom_grid_fits(grid, &e->box)) return "an item is too large for the cells";
-    }
-  }
-  return listed == present ? NULL : "an item is in no bucket";
 }

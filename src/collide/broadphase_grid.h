@@ -38,12 +38,12 @@ bool carom_grid_reserve(carom_grid *grid, const carom_allocator *allocator, int 
 void carom_grid_clear(carom_grid *grid, const carom_sides *sides);
 void carom_sides_add(carom_sides *sides, double side);
 
+// The cell of a coordinate, less `slack` cells; and the bucket of a cell: neighbours along x are neighbours in memory.
+int carom_grid_cell(const carom_grid *grid, double x, double slack);
+int carom_grid_bucket(const carom_grid *grid, int x, int y, int z);
 bool carom_grid_fits(const carom_grid *grid, const carom_aabb *box);  // not longer than the cells allow
 void carom_grid_insert(carom_grid *grid, int item, const carom_aabb *box);
 void carom_grid_remove(carom_grid *grid, int item);
 int carom_grid_query(const carom_grid *grid, const carom_aabb *box, int *hits);  // as carom_tree_query
-
-// What is wrong with the grid, or null. For tests.
-const char *carom_grid_validate(const carom_grid *grid);
 
 #endif

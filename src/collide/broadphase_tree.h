@@ -36,7 +36,4 @@ void carom_tree_tidy(carom_tree *tree);
 // Writes the items whose boxes overlap `box` to hits (room for all) and returns how many there are.
 int carom_tree_query(carom_tree *tree, const carom_aabb *box, int *hits);
 
-// What is wrong with the tree, or null. For tests.
-const char *carom_tree_validate(const carom_tree *tree);
-
 #endif

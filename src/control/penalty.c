@@ -52,11 +52,8 @@ static void add_impulse(carom_plan *plan, const carom_plan_penalty *c, carom_pen
   carom_program_element(P, &carom_kind_penalty, pair);
   for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_x(plan, node, c->body[i]), 7);
   carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, interval), 1);
-  for (int i = 0; i < 2; i++) {
-    bool fixed = plan->model->bodies[c->body[i]].fixed;
-    carom_element_rows(P, fixed ? CAROM_ROW_NONE : row + 6 * plan->slot[c->body[i]], 6);
-  }
-  carom_element_constant(P, h);
+  for (int i = 0; i < 2; i++) carom_element_rows(P, carom_body_row(plan, row, c->body[i]), 6);
+  carom_element_constants(P, (double[]){h}, 1);
 }
 
 // Half a step of each interval at its node, as all forces act (Johnson 2012, eq. 4.5); as one where they can be.

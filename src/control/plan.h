@@ -203,6 +203,8 @@ int carom_variable_q(const carom_plan *plan, int node, int body);
 int carom_variable_P(const carom_plan *plan, int node, int body, bool after);
 int carom_row_in(const carom_plan *plan, int node, int body);  // or CAROM_ROW_NONE
 int carom_row_out(const carom_plan *plan, int node, int body);
+// Of the 6 rows per moving body that begin at `row`, those of a body; or CAROM_ROW_NONE.
+int carom_body_row(const carom_plan *plan, int row, int body);
 
 // ---- solve.c, starts.c ----
 // Solves from the start of this number.

@@ -116,13 +116,20 @@ void carom_element_constants(carom_program *p, const double *c, int count) {
     if (!reserve(p, &p->constants, capacity, sizeof(double))) return;
     p->constant_capacity = capacity;
   }
-  memcpy(p->constants + p->constant_count, c, (size_t)count * sizeof *c);
+  if (count > 0) memcpy(p->constants + p->constant_count, c, (size_t)count * sizeof *c);
   p->constant_count += count;
 }
 
-void carom_element_constant(carom_program *p, double c) { carom_element_constants(p, &c, 1); }
 void carom_element_constant3(carom_program *p, carom_vec3 c) {
   carom_element_constants(p, (double[]){c.x, c.y, c.z}, 3);
+}
+
+void carom_program_add(carom_program *p, const carom_element_kind *kind, const carom_range *variables,
+                       const carom_range *rows, carom_values constants) {
+  carom_program_element(p, kind, NULL);
+  for (; variables->count > 0; variables++) carom_element_variables(p, variables->first, variables->count);
+  for (; rows->count > 0; rows++) carom_element_rows(p, rows->first, rows->count);
+  carom_element_constants(p, constants.values, constants.count);
 }
 
 void carom_program_fix(carom_program *p, int variable, double value) {

@@ -87,8 +87,27 @@ void carom_program_element(carom_program *program, const carom_element_kind *kin
 void carom_element_variables(carom_program *program, int first, int count);
 void carom_element_rows(carom_program *program, int first, int count);
 void carom_element_constants(carom_program *program, const double *c, int count);
-void carom_element_constant(carom_program *program, double c);
 void carom_element_constant3(carom_program *program, carom_vec3 c);
+
+// The same in one call, where all of it is known:
+//     carom_program_add(P, &carom_kind_arm, CAROM_OF({r, 3}, {q, 4}), CAROM_INTO({row, 3}),
+//     CAROM_WITH(CAROM_XYZ(rho)));
+typedef struct carom_range {
+  int first, count;
+} carom_range;
+typedef struct carom_values {
+  const double *values;
+  int count;
+} carom_values;
+#define CAROM_OF(...) ((const carom_range[]){__VA_ARGS__, {0, 0}})  // variables
+#define CAROM_INTO(...) CAROM_OF(__VA_ARGS__)                       // rows
+#define CAROM_WITH(...) \
+  ((carom_values){(const double[]){__VA_ARGS__}, (int)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double))})
+#define CAROM_PLAIN ((carom_values){0})  // no constants
+#define CAROM_XYZ(v) (v).x, (v).y, (v).z
+#define CAROM_WXYZ(q) (q).w, (q).x, (q).y, (q).z
+void carom_program_add(carom_program *program, const carom_element_kind *kind, const carom_range *variables,
+                       const carom_range *rows, carom_values constants);
 void carom_program_fix(carom_program *program, int variable, double value);
 
 // Finds the patterns. After it, no more elements.

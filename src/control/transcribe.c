@@ -19,13 +19,14 @@ int carom_variable_P(const carom_plan *plan, int node, int body, bool after) {
   return first < 0 || plan->model->bodies[body].fixed ? -1 : first + 6 * plan->slot[body];
 }
 
+int carom_body_row(const carom_plan *plan, int row, int body) {
+  return plan->model->bodies[body].fixed || row < 0 ? CAROM_ROW_NONE : row + 6 * plan->slot[body];
+}
 int carom_row_in(const carom_plan *plan, int node, int body) {
-  const carom_layout *L = &plan->layout;
-  return plan->model->bodies[body].fixed || L->in[node] < 0 ? CAROM_ROW_NONE : L->in[node] + 6 * plan->slot[body];
+  return carom_body_row(plan, plan->layout.in[node], body);
 }
 int carom_row_out(const carom_plan *plan, int node, int body) {
-  const carom_layout *L = &plan->layout;
-  return plan->model->bodies[body].fixed || L->out[node] < 0 ? CAROM_ROW_NONE : L->out[node] + 6 * plan->slot[body];
+  return carom_body_row(plan, plan->layout.out[node], body);
 }
 
 void carom_layout_destroy(carom_plan *plan) {
@@ -184,10 +185,8 @@ static int add_balance(carom_plan *plan, int k) {
 
 static void link_momenta(carom_plan *plan, int row, int variable, double sign) {
   for (int i = 0; i < plan->layout.moving_count; i++) {
-    carom_program_element(&plan->program, &carom_kind_link6, NULL);
-    carom_element_variables(&plan->program, variable + 6 * i, 6);
-    carom_element_rows(&plan->program, row + 6 * i, 6);
-    carom_element_constant(&plan->program, sign);
+    carom_program_add(&plan->program, &carom_kind_link6, CAROM_OF({variable + 6 * i, 6}), CAROM_INTO({row + 6 * i, 6}),
+                      CAROM_WITH(sign));
   }
 }
 
@@ -211,22 +210,15 @@ static void add_drift(carom_plan *plan, int k, int body) {
   double h = plan->path.h[k], half = 0.5 * (b->inertia.x + b->inertia.y + b->inertia.z);
   int sigma = plan->layout.sigma + carom_plan_segment(plan, k);
   int out = carom_row_out(plan, k, body), in = carom_row_in(plan, k + 1, body);
-  carom_program_element(P, &carom_kind_translation, NULL);
-  carom_element_variables(P, carom_variable_x(plan, k, body), 3);
-  carom_element_variables(P, carom_variable_x(plan, k + 1, body), 3);
-  carom_element_variables(P, sigma, 1);
-  carom_element_rows(P, out, 3);
-  carom_element_rows(P, in, 3);
-  carom_element_constants(P, (double[]){h, b->mass}, 2);
-  carom_element_constant3(P, plan->model->gravity);
-  carom_program_element(P, &carom_kind_rotation, NULL);
-  carom_element_variables(P, carom_variable_q(plan, k, body), 4);
-  carom_element_variables(P, carom_variable_q(plan, k + 1, body), 4);
-  carom_element_variables(P, sigma, 1);
-  carom_element_rows(P, out + 3, 3);
-  carom_element_rows(P, in + 3, 3);
-  carom_element_constant(P, h);
-  carom_element_constant3(P, cm_vec3(half - b->inertia.x, half - b->inertia.y, half - b->inertia.z));
+  carom_program_add(
+      P, &carom_kind_translation,
+      CAROM_OF({carom_variable_x(plan, k, body), 3}, {carom_variable_x(plan, k + 1, body), 3}, {sigma, 1}),
+      CAROM_INTO({out, 3}, {in, 3}), CAROM_WITH(h, b->mass, CAROM_XYZ(plan->model->gravity)));
+  carom_program_add(
+      P, &carom_kind_rotation,
+      CAROM_OF({carom_variable_q(plan, k, body), 4}, {carom_variable_q(plan, k + 1, body), 4}, {sigma, 1}),
+      CAROM_INTO({out + 3, 3}, {in + 3, 3}),
+      CAROM_WITH(h, half - b->inertia.x, half - b->inertia.y, half - b->inertia.z));
 }
 
 // The momentum of a step knows the sine of the turn only, so that a half-turn looks like rest. Turns are kept to what
@@ -237,10 +229,9 @@ static void add_turn(carom_plan *plan, int k, int body) {
   carom_program *P = &plan->program;
   carom_row_label label = {CAROM_ROW_TURN, k, body, -1};
   int row = carom_program_rows(P, 1, cos(0.5 * most_turn), INFINITY, 1, label);
-  carom_program_element(P, &carom_kind_turn, NULL);
-  carom_element_variables(P, carom_variable_q(plan, k, body), 4);
-  carom_element_variables(P, carom_variable_q(plan, k + 1, body), 4);
-  carom_element_rows(P, row, 1);
+  carom_program_add(P, &carom_kind_turn,
+                    CAROM_OF({carom_variable_q(plan, k, body), 4}, {carom_variable_q(plan, k + 1, body), 4}),
+                    CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
 static void add_motion(carom_plan *plan) {
@@ -265,9 +256,7 @@ static void add_unit_rows(carom_plan *plan) {
       int q = carom_variable_q(plan, k, i);
       if (plan->model->bodies[i].fixed || is_fixed(P, q, 4)) continue;
       int row = carom_program_rows(P, 1, 0, 0, 1, (carom_row_label){CAROM_ROW_UNIT, k, i, -1});
-      carom_program_element(P, &carom_kind_unit, NULL);
-      carom_element_variables(P, q, 4);
-      carom_element_rows(P, row, 1);
+      carom_program_add(P, &carom_kind_unit, CAROM_OF({q, 4}), CAROM_INTO({row, 1}), CAROM_PLAIN);
     }
 }
 
@@ -318,10 +307,8 @@ static void set_clock(carom_plan *plan) {
   for (int s = 0; s <= plan->contact_count; s++) {
     double sum = 0;
     for (int k = 0; k < plan->path.K; k++) sum += carom_plan_segment(plan, k) == s ? plan->path.h[k] : 0;
-    carom_program_element(P, &carom_kind_linear, NULL);
-    carom_element_variables(P, plan->layout.sigma + s, 1);
-    carom_element_rows(P, row, 1);
-    carom_element_constant(P, sum);
+    carom_program_add(P, &carom_kind_linear, CAROM_OF({plan->layout.sigma + s, 1}), CAROM_INTO({row, 1}),
+                      CAROM_WITH(sum));
   }
 }
 

@@ -235,9 +235,7 @@ static void add_lifted(const stretch *t) {
     for (int e = 0; e < 2; e++)
       if (counts(t, side, e)) add_side(&t->ends[e], plane, side, 0.5 * margin_at(&t->ends[e]));
   int row = carom_program_rows(P, 1, 1, 1, 1, label_of(s));
-  carom_program_element(P, &carom_kind_plane_length, NULL);
-  carom_element_variables(P, plane, 3);
-  carom_element_rows(P, row, 1);
+  carom_program_add(P, &carom_kind_plane_length, CAROM_OF({plane, 3}), CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
 static void add_smooth(const stretch *t) {

@@ -32,10 +32,8 @@ static void add_position(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
   int row = condition_rows(plan, number, k, 3, -INFINITY, INFINITY, plan->length_scale);
-  carom_program_element(P, &carom_kind_point, NULL);
-  carom_element_variables(P, carom_variable_x(plan, k, c->body), 7);
-  carom_element_rows(P, row, 3);
-  carom_element_constant3(P, plan->model->bodies[c->body].frame.p);
+  carom_program_add(P, &carom_kind_point, CAROM_OF({carom_variable_x(plan, k, c->body), 7}), CAROM_INTO({row, 3}),
+                    CAROM_WITH(CAROM_XYZ(plan->model->bodies[c->body].frame.p)));
   if (P->out_of_memory) return;
   double low[3] = {c->low.x, c->low.y, c->low.z}, high[3] = {c->high.x, c->high.y, c->high.z};
   for (int i = 0; i < 3; i++) P->g_low[row + i] = low[i], P->g_high[row + i] = high[i];
@@ -45,11 +43,10 @@ static void add_direction(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
   int row = condition_rows(plan, number, k, 1, c->at_least, INFINITY, 1);
-  carom_program_element(P, &carom_kind_direction, NULL);
-  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
-  carom_element_rows(P, row, 1);
-  carom_element_constant3(P, cm_unit(cm_rotate(plan->model->bodies[c->body].frame.q, c->axis)));
-  carom_element_constant3(P, cm_unit(c->direction));
+  carom_vec3 axis = cm_unit(cm_rotate(plan->model->bodies[c->body].frame.q, c->axis));
+  carom_vec3 direction = cm_unit(c->direction);
+  carom_program_add(P, &carom_kind_direction, CAROM_OF({carom_variable_q(plan, k, c->body), 4}), CAROM_INTO({row, 1}),
+                    CAROM_WITH(CAROM_XYZ(axis), CAROM_XYZ(direction)));
 }
 
 static void add_velocity(carom_plan *plan, int number, int k) {
@@ -64,22 +61,14 @@ static void add_velocity(carom_plan *plan, int number, int k) {
   }
   double scale = plan->mass_scale * plan->length_scale * plan->speed_scale;
   int row = condition_rows(plan, number, k, 3, 0, 0, scale);
-  carom_program_element(P, &carom_kind_spin, NULL);
-  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
-  carom_element_variables(P, at + 3, 3);
-  carom_element_rows(P, row, 3);
-  carom_element_constant3(P, b->inertia);
-  carom_element_constant3(P, c->angular_velocity);
+  carom_program_add(P, &carom_kind_spin, CAROM_OF({carom_variable_q(plan, k, c->body), 4}, {at + 3, 3}),
+                    CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(b->inertia), CAROM_XYZ(c->angular_velocity)));
 }
 
 // The pose of the principal frame of `body` as seen from that of `other`.
 static carom_pose relative_principal(const carom_plan *plan, const carom_condition_def *c) {
   carom_pose in_other = cm_compose(plan->model->bodies[c->other].frame, c->pose);
   return cm_compose(in_other, cm_pose_inverse(plan->model->bodies[c->body].frame));
-}
-
-static void quat_constants(carom_program *P, carom_quat q) {
-  carom_element_constants(P, (double[]){q.w, q.x, q.y, q.z}, 4);
 }
 
 // Of two bodies on a hinge only the angle is left to ask for.
@@ -97,15 +86,17 @@ static void add_relative_rotation(carom_plan *plan, int number, int k, carom_pos
   const carom_condition_def *c = &plan->conditions[number];
   const carom_plan_joint *j = hinge_between(plan, c->body, c->other);
   int row = condition_rows(plan, number, k, j ? 1 : 3, 0, 0, 1);
-  carom_program_element(P, j ? &carom_kind_relative_angle : &carom_kind_relative_rotation, NULL);
-  carom_element_variables(P, carom_variable_q(plan, k, c->other), 4);
-  carom_element_variables(P, carom_variable_q(plan, k, c->body), 4);
-  carom_element_rows(P, row, j ? 1 : 3);
-  quat_constants(P, relative.q);
-  if (!j) return;
+  const carom_range *turns =
+      CAROM_OF({carom_variable_q(plan, k, c->other), 4}, {carom_variable_q(plan, k, c->body), 4});
+  if (!j) {
+    carom_program_add(P, &carom_kind_relative_rotation, turns, CAROM_INTO({row, 3}),
+                      CAROM_WITH(CAROM_WXYZ(relative.q)));
+    return;
+  }
   // The axis in the frame of the aim, which is that of `body` once it is there.
   carom_vec3 axis = j->body[0] == c->body ? j->axis : cm_cross(j->cross[0], j->cross[1]);
-  carom_element_constant3(P, axis);
+  carom_program_add(P, &carom_kind_relative_angle, turns, CAROM_INTO({row, 1}),
+                    CAROM_WITH(CAROM_WXYZ(relative.q), CAROM_XYZ(axis)));
 }
 
 static void add_relative_pose(carom_plan *plan, int number, int k) {
@@ -113,30 +104,23 @@ static void add_relative_pose(carom_plan *plan, int number, int k) {
   const carom_condition_def *c = &plan->conditions[number];
   carom_pose relative = relative_principal(plan, c);
   int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
-  carom_program_element(P, &carom_kind_relative_position, NULL);
-  carom_element_variables(P, carom_variable_x(plan, k, c->other), 7);
-  carom_element_variables(P, carom_variable_x(plan, k, c->body), 3);
-  carom_element_rows(P, row, 3);
-  carom_element_constant3(P, relative.p);
+  carom_program_add(P, &carom_kind_relative_position,
+                    CAROM_OF({carom_variable_x(plan, k, c->other), 7}, {carom_variable_x(plan, k, c->body), 3}),
+                    CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(relative.p)));
   add_relative_rotation(plan, number, k, relative);
 }
 
 static void add_relative_rest(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
-  int both[2] = {c->other, c->body};
   int row = condition_rows(plan, number, k, 3, 0, 0, 1 / plan->time_scale);
   condition_rows(plan, number, k, 3, 0, 0, plan->speed_scale);
-  carom_program_element(P, &carom_kind_relative_rest, NULL);
-  for (int i = 0; i < 2; i++) {
-    carom_element_variables(P, carom_variable_x(plan, k, both[i]), 7);
-    carom_element_variables(P, carom_variable_P(plan, k, both[i], k < plan->path.K), 6);
-  }
-  carom_element_rows(P, row, 6);
-  for (int i = 0; i < 2; i++) {
-    carom_element_constant(P, plan->model->bodies[both[i]].mass);
-    carom_element_constant3(P, plan->model->bodies[both[i]].inertia);
-  }
+  const carom_body *a = &plan->model->bodies[c->other], *b = &plan->model->bodies[c->body];
+  bool after = k < plan->path.K;
+  carom_program_add(P, &carom_kind_relative_rest,
+                    CAROM_OF({carom_variable_x(plan, k, c->other), 7}, {carom_variable_P(plan, k, c->other, after), 6},
+                             {carom_variable_x(plan, k, c->body), 7}, {carom_variable_P(plan, k, c->body, after), 6}),
+                    CAROM_INTO({row, 6}), CAROM_WITH(a->mass, CAROM_XYZ(a->inertia), b->mass, CAROM_XYZ(b->inertia)));
 }
 
 static void add_periodic(carom_plan *plan, int number, int k) {
@@ -145,19 +129,15 @@ static void add_periodic(carom_plan *plan, int number, int k) {
   double p = plan->mass_scale * plan->speed_scale;
   int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
   condition_rows(plan, number, k, 3, 0, 0, 1);
-  carom_program_element(P, &carom_kind_periodic_pose, NULL);
-  carom_element_variables(P, carom_variable_x(plan, 0, c->body), 7);
-  carom_element_variables(P, carom_variable_x(plan, k, c->body), 7);
-  carom_element_rows(P, row, 6);
-  carom_element_constant3(P, c->pose.p);
-  quat_constants(P, c->pose.q);
+  carom_program_add(P, &carom_kind_periodic_pose,
+                    CAROM_OF({carom_variable_x(plan, 0, c->body), 7}, {carom_variable_x(plan, k, c->body), 7}),
+                    CAROM_INTO({row, 6}), CAROM_WITH(CAROM_XYZ(c->pose.p), CAROM_WXYZ(c->pose.q)));
   row = condition_rows(plan, number, k, 3, 0, 0, p);
   condition_rows(plan, number, k, 3, 0, 0, p * plan->length_scale);
-  carom_program_element(P, &carom_kind_periodic_momentum, NULL);
-  carom_element_variables(P, carom_variable_P(plan, 0, c->body, true), 6);
-  carom_element_variables(P, carom_variable_P(plan, k, c->body, k < plan->path.K), 6);
-  carom_element_rows(P, row, 6);
-  quat_constants(P, c->pose.q);
+  carom_program_add(P, &carom_kind_periodic_momentum,
+                    CAROM_OF({carom_variable_P(plan, 0, c->body, true), 6},
+                             {carom_variable_P(plan, k, c->body, k < plan->path.K), 6}),
+                    CAROM_INTO({row, 6}), CAROM_WITH(CAROM_WXYZ(c->pose.q)));
 }
 
 static void add_condition(carom_plan *plan, int number) {

@@ -28,29 +28,21 @@ static void put3(carom_program *P, int first, carom_vec3 v) {
 // r - R rho = 0
 static void add_arm(const scene *s, int variable, int side, carom_vec3 rho, double scale) {
   int row = contact_rows(s, 3, 0, 0, scale);
-  carom_program_element(s->P, &carom_kind_arm, NULL);
-  carom_element_variables(s->P, variable, 3);
-  carom_element_variables(s->P, q_of(s, side), 4);
-  carom_element_rows(s->P, row, 3);
-  carom_element_constant3(s->P, rho);
+  carom_program_add(s->P, &carom_kind_arm, CAROM_OF({variable, 3}, {q_of(s, side), 4}), CAROM_INTO({row, 3}),
+                    CAROM_WITH(CAROM_XYZ(rho)));
 }
 
 static void add_meet(const scene *s) {
   int row = contact_rows(s, 3, 0, 0, s->length);
-  carom_program_element(s->P, &carom_kind_meet, NULL);
-  for (int i = 0; i < 2; i++) {
-    carom_element_variables(s->P, x_of(s, i), 3);
-    carom_element_variables(s->P, s->c->arm[i], 3);
-  }
-  carom_element_rows(s->P, row, 3);
+  const int *arm = s->c->arm;
+  carom_program_add(s->P, &carom_kind_meet, CAROM_OF({x_of(s, 0), 3}, {arm[0], 3}, {x_of(s, 1), 3}, {arm[1], 3}),
+                    CAROM_INTO({row, 3}), CAROM_PLAIN);
 }
 
 static void add_height(const scene *s, int side, double offset) {
   int row = contact_rows(s, 1, offset, offset, s->length);
-  carom_program_element(s->P, &carom_kind_height, NULL);
-  carom_element_variables(s->P, s->c->normal, 3);
-  carom_element_variables(s->P, s->c->arm[side], 3);
-  carom_element_rows(s->P, row, 1);
+  carom_program_add(s->P, &carom_kind_height, CAROM_OF({s->c->normal, 3}, {s->c->arm[side], 3}), CAROM_INTO({row, 1}),
+                    CAROM_PLAIN);
 }
 
 // The point stays within the face: below all other faces of its part.
@@ -61,11 +53,8 @@ static void add_insides(const scene *s, int side) {
     carom_vec3 n = cm_rotate(part->pose.q, p->face_normals[i]);
     if (cm_dot(n, s->c->features.normal) > 1 - 1e-9) continue;
     int row = contact_rows(s, 1, -INFINITY, p->face_offsets[i] + cm_dot(n, part->pose.p), s->length);
-    carom_program_element(s->P, &carom_kind_inside, NULL);
-    carom_element_variables(s->P, q_of(s, side), 4);
-    carom_element_variables(s->P, s->c->arm[side], 3);
-    carom_element_rows(s->P, row, 1);
-    carom_element_constant3(s->P, n);
+    carom_program_add(s->P, &carom_kind_inside, CAROM_OF({q_of(s, side), 4}, {s->c->arm[side], 3}),
+                      CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(n)));
   }
 }
 
@@ -83,12 +72,11 @@ static void add_aboves(const scene *s, int node) {
     if (i == f->vertex) continue;
     int row = carom_program_rows(s->P, 1, f->offset, INFINITY, s->length,
                                  (carom_row_label){CAROM_ROW_AVOIDANCE, node, body[0], body[1]});
-    carom_program_element(s->P, &carom_kind_above, NULL);
-    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[side]), 7);
-    carom_element_variables(s->P, carom_variable_x(s->plan, node, body[1 - side]), 7);
-    carom_element_rows(s->P, row, 1);
-    carom_element_constant3(s->P, f->normal);
-    carom_element_constant3(s->P, cm_transform(part->pose, p->vertices[i]));
+    carom_vec3 corner = cm_transform(part->pose, p->vertices[i]);
+    carom_program_add(s->P, &carom_kind_above,
+                      CAROM_OF({carom_variable_x(s->plan, node, body[side]), 7},
+                               {carom_variable_x(s->plan, node, body[1 - side]), 7}),
+                      CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(f->normal), CAROM_XYZ(corner)));
   }
 }
 
@@ -109,24 +97,16 @@ static void add_edge_geometry(const scene *s) {
   s->c->along = carom_program_variables(s->P, 2, 0, 1, 1);
   for (int i = 0; i < 2; i++) {
     int row = contact_rows(s, 3, 0, 0, s->length);
-    carom_program_element(s->P, &carom_kind_edge_arm, NULL);
-    carom_element_variables(s->P, s->c->arm[i], 3);
-    carom_element_variables(s->P, q_of(s, i), 4);
-    carom_element_variables(s->P, s->c->along + i, 1);
-    carom_element_rows(s->P, row, 3);
-    carom_element_constant3(s->P, f->origin[i]);
-    carom_element_constant3(s->P, f->edge[i]);
+    carom_program_add(s->P, &carom_kind_edge_arm, CAROM_OF({s->c->arm[i], 3}, {q_of(s, i), 4}, {s->c->along + i, 1}),
+                      CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(f->origin[i]), CAROM_XYZ(f->edge[i])));
     if (!s->P->out_of_memory) s->P->x[s->c->along + i] = 0.5;
   }
   // The edges are scaled so that the normal is about one long.
   double size = cm_norm(f->edge[0]) * cm_norm(f->edge[1]);
   int row = contact_rows(s, 3, 0, 0, 1);
-  carom_program_element(s->P, &carom_kind_edge_normal, NULL);
-  for (int i = 0; i < 2; i++) carom_element_variables(s->P, q_of(s, i), 4);
-  carom_element_variables(s->P, s->c->normal, 3);
-  carom_element_rows(s->P, row, 3);
-  carom_element_constant3(s->P, cm_scale(f->sign / size, f->edge[0]));
-  carom_element_constant3(s->P, f->edge[1]);
+  carom_vec3 edge = cm_scale(f->sign / size, f->edge[0]);
+  carom_program_add(s->P, &carom_kind_edge_normal, CAROM_OF({q_of(s, 0), 4}, {q_of(s, 1), 4}, {s->c->normal, 3}),
+                    CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(edge), CAROM_XYZ(f->edge[1])));
   add_meet(s);
 }
 
@@ -145,22 +125,18 @@ static int add_impulse_rows(const scene *s) {
 static void add_impulse(const scene *s, int rows, int side) {
   int body = s->c->def.body[side];
   if (s->plan->model->bodies[body].fixed) return;
-  carom_program_element(s->P, &carom_kind_impulse, NULL);
-  carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, false), 6);
-  carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, true), 6);
-  carom_element_variables(s->P, s->c->arm[side], 3);
-  carom_element_variables(s->P, s->c->push, 3);
-  carom_element_rows(s->P, rows + 6 * s->plan->slot[body], 6);
-  carom_element_constant(s->P, side == 0 ? 1 : -1);
+  carom_program_add(
+      s->P, &carom_kind_impulse,
+      CAROM_OF({carom_variable_P(s->plan, s->node, body, false), 6},
+               {carom_variable_P(s->plan, s->node, body, true), 6}, {s->c->arm[side], 3}, {s->c->push, 3}),
+      CAROM_INTO({rows + 6 * s->plan->slot[body], 6}), CAROM_WITH(side == 0 ? 1 : -1));
 }
 
 // Bodies that are not struck go on as they were, but for what joints make of it.
 static void add_bystander(const scene *s, int rows, int body) {
   for (int after = 0; after < 2; after++) {
-    carom_program_element(s->P, &carom_kind_link6, NULL);
-    carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, after == 1), 6);
-    carom_element_rows(s->P, rows + 6 * s->plan->slot[body], 6);
-    carom_element_constant(s->P, after == 1 ? 1 : -1);
+    carom_program_add(s->P, &carom_kind_link6, CAROM_OF({carom_variable_P(s->plan, s->node, body, after == 1), 6}),
+                      CAROM_INTO({rows + 6 * s->plan->slot[body], 6}), CAROM_WITH(after == 1 ? 1 : -1));
   }
 }
 
@@ -175,50 +151,33 @@ static int add_impulses(const scene *s) {
 
 static void add_point_velocity(const scene *s, int variable, bool after) {
   int row = contact_rows(s, 3, 0, 0, s->speed);
-  carom_program_element(s->P, &carom_kind_link3, NULL);
-  carom_element_variables(s->P, variable, 3);
-  carom_element_rows(s->P, row, 3);
-  carom_element_constant(s->P, -1);
+  carom_program_add(s->P, &carom_kind_link3, CAROM_OF({variable, 3}), CAROM_INTO({row, 3}), CAROM_WITH(-1));
   for (int i = 0; i < 2; i++) {
     int body = s->c->def.body[i];
     const carom_body *b = &s->plan->model->bodies[body];
     if (b->fixed) continue;
-    carom_program_element(s->P, &carom_kind_velocity, NULL);
-    carom_element_variables(s->P, q_of(s, i), 4);
-    carom_element_variables(s->P, carom_variable_P(s->plan, s->node, body, after), 6);
-    carom_element_variables(s->P, s->c->arm[i], 3);
-    carom_element_rows(s->P, row, 3);
-    carom_element_constants(s->P, (double[]){i == 0 ? 1 : -1, b->inverse_mass}, 2);
-    carom_element_constant3(s->P, b->inverse_inertia);
+    carom_program_add(
+        s->P, &carom_kind_velocity,
+        CAROM_OF({q_of(s, i), 4}, {carom_variable_P(s->plan, s->node, body, after), 6}, {s->c->arm[i], 3}),
+        CAROM_INTO({row, 3}), CAROM_WITH(i == 0 ? 1 : -1, b->inverse_mass, CAROM_XYZ(b->inverse_inertia)));
   }
 }
 
 // The law of sliding holds as long as the point goes on to slide; a little reserve for blows straight on.
 static void add_sliding(const scene *s) {
   int row = contact_rows(s, 1, -1e-4 * s->speed * s->speed, INFINITY, s->speed * s->speed);
-  carom_program_element(s->P, &carom_kind_sliding, NULL);
-  carom_element_variables(s->P, s->c->normal, 3);
-  carom_element_variables(s->P, s->c->before, 3);
-  carom_element_variables(s->P, s->c->after, 3);
-  carom_element_rows(s->P, row, 1);
+  carom_program_add(s->P, &carom_kind_sliding, CAROM_OF({s->c->normal, 3}, {s->c->before, 3}, {s->c->after, 3}),
+                    CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
 static void add_reflection(const scene *s) {
   int row = contact_rows(s, 3, 0, 0, s->momentum);
-  carom_program_element(s->P, &carom_kind_slide, NULL);
-  carom_element_variables(s->P, s->c->push, 3);
-  carom_element_variables(s->P, s->c->mu, 1);
-  carom_element_variables(s->P, s->c->normal, 3);
-  carom_element_variables(s->P, s->c->before, 3);
-  carom_element_rows(s->P, row, 3);
-  carom_element_constant(s->P, s->c->def.friction);
+  carom_program_add(s->P, &carom_kind_slide,
+                    CAROM_OF({s->c->push, 3}, {s->c->mu, 1}, {s->c->normal, 3}, {s->c->before, 3}),
+                    CAROM_INTO({row, 3}), CAROM_WITH(s->c->def.friction));
   row = contact_rows(s, 1, 0, 0, s->speed);
-  carom_program_element(s->P, &carom_kind_restitution, NULL);
-  carom_element_variables(s->P, s->c->normal, 3);
-  carom_element_variables(s->P, s->c->before, 3);
-  carom_element_variables(s->P, s->c->after, 3);
-  carom_element_rows(s->P, row, 1);
-  carom_element_constant(s->P, s->c->def.restitution);
+  carom_program_add(s->P, &carom_kind_restitution, CAROM_OF({s->c->normal, 3}, {s->c->before, 3}, {s->c->after, 3}),
+                    CAROM_INTO({row, 1}), CAROM_WITH(s->c->def.restitution));
   if (s->c->def.friction > 0) add_sliding(s);
 }
 
@@ -226,26 +185,19 @@ static void add_reflection(const scene *s) {
 
 static void add_hold(const scene *s, int node) {
   int row = carom_program_rows(s->P, 3, 0, 0, s->length, (carom_row_label){CAROM_ROW_CONTACT, node, s->number, -1});
-  carom_program_element(s->P, &carom_kind_hold, NULL);
-  for (int i = 0; i < 2; i++) {
-    carom_element_variables(s->P, carom_variable_x(s->plan, node, s->c->def.body[i]), 7);
-    carom_element_variables(s->P, s->c->grip[i], 3);
-  }
-  carom_element_rows(s->P, row, 3);
+  const int *body = s->c->def.body, *grip = s->c->grip;
+  int x[2] = {carom_variable_x(s->plan, node, body[0]), carom_variable_x(s->plan, node, body[1])};
+  carom_program_add(s->P, &carom_kind_hold, CAROM_OF({x[0], 7}, {grip[0], 3}, {x[1], 7}, {grip[1], 3}),
+                    CAROM_INTO({row, 3}), CAROM_PLAIN);
 }
 
 // In the 6 rows per moving body that begin at `row`.
 static void add_hold_force(const scene *s, int node, int multiplier, int row) {
-  carom_program_element(s->P, &carom_kind_hold_force, NULL);
-  carom_element_variables(s->P, multiplier, 3);
-  for (int i = 0; i < 2; i++) {
-    carom_element_variables(s->P, carom_variable_q(s->plan, node, s->c->def.body[i]), 4);
-    carom_element_variables(s->P, s->c->grip[i], 3);
-  }
-  for (int i = 0; i < 2; i++) {
-    int body = s->c->def.body[i];
-    carom_element_rows(s->P, s->plan->model->bodies[body].fixed ? CAROM_ROW_NONE : row + 6 * s->plan->slot[body], 6);
-  }
+  const int *body = s->c->def.body, *grip = s->c->grip;
+  int q[2] = {carom_variable_q(s->plan, node, body[0]), carom_variable_q(s->plan, node, body[1])};
+  carom_program_add(
+      s->P, &carom_kind_hold_force, CAROM_OF({multiplier, 3}, {q[0], 4}, {grip[0], 3}, {q[1], 4}, {grip[1], 3}),
+      CAROM_INTO({carom_body_row(s->plan, row, body[0]), 6}, {carom_body_row(s->plan, row, body[1]), 6}), CAROM_PLAIN);
 }
 
 // The grips do not move apart.
@@ -255,13 +207,11 @@ static void add_hold_speed(const scene *s, int node, bool after) {
     int body = s->c->def.body[i];
     const carom_body *b = &s->plan->model->bodies[body];
     if (b->fixed) continue;
-    carom_program_element(s->P, &carom_kind_hold_speed, NULL);
-    carom_element_variables(s->P, carom_variable_q(s->plan, node, body), 4);
-    carom_element_variables(s->P, carom_variable_P(s->plan, node, body, after), 6);
-    carom_element_variables(s->P, s->c->grip[i], 3);
-    carom_element_rows(s->P, row, 3);
-    carom_element_constants(s->P, (double[]){i == 0 ? -1 : 1, b->inverse_mass}, 2);
-    carom_element_constant3(s->P, b->inverse_inertia);
+    carom_program_add(s->P, &carom_kind_hold_speed,
+                      CAROM_OF({carom_variable_q(s->plan, node, body), 4},
+                               {carom_variable_P(s->plan, node, body, after), 6}, {s->c->grip[i], 3}),
+                      CAROM_INTO({row, 3}),
+                      CAROM_WITH(i == 0 ? -1 : 1, b->inverse_mass, CAROM_XYZ(b->inverse_inertia)));
   }
 }
 
@@ -270,11 +220,8 @@ static void add_grip(const scene *s, int side) {
   const carom_path *path = &s->plan->path;
   s->c->grip[side] = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
   int row = contact_rows(s, 3, 0, 0, s->length);
-  carom_program_element(s->P, &carom_kind_grip, NULL);
-  carom_element_variables(s->P, s->c->arm[side], 3);
-  carom_element_variables(s->P, q_of(s, side), 4);
-  carom_element_variables(s->P, s->c->grip[side], 3);
-  carom_element_rows(s->P, row, 3);
+  carom_program_add(s->P, &carom_kind_grip, CAROM_OF({s->c->arm[side], 3}, {q_of(s, side), 4}, {s->c->grip[side], 3}),
+                    CAROM_INTO({row, 3}), CAROM_PLAIN);
   if (s->P->out_of_memory) return;
   size_t at = (size_t)s->node * (size_t)s->plan->model->body_count + (size_t)s->c->def.body[side];
   const double *r = s->P->x + s->c->arm[side];

@@ -6,65 +6,49 @@
 
 // ---- actuators -----------------------------------------------------------------------------------------------------
 
-// The rows of a body on both sides of interval k: `half` 0 for linear and 3 for angular momentum.
-static void balance_rows(carom_plan *plan, int k, int body, int half, int count) {
-  int out = carom_row_out(plan, k, body), in = carom_row_in(plan, k + 1, body);
-  carom_element_rows(&plan->program, out < 0 ? out : out + half, count);
-  carom_element_rows(&plan->program, in < 0 ? in : in + half, count);
-}
+// What an actuator on a body in interval k knows: the scale of the step, the rotations at both ends, the rows there.
+typedef struct reach {
+  carom_range sigma, q[2], out, in;
+} reach;
 
-static void both_rotations(carom_plan *plan, int k, int body) {
-  carom_element_variables(&plan->program, carom_variable_q(plan, k, body), 4);
-  carom_element_variables(&plan->program, carom_variable_q(plan, k + 1, body), 4);
+// `half` is 0 for linear and 3 for angular momentum.
+static reach reach_of(const carom_plan *plan, int k, int body, int half, int count) {
+  int out = carom_row_out(plan, k, body), in = carom_row_in(plan, k + 1, body);
+  return (reach){.sigma = {plan->layout.sigma + carom_plan_segment(plan, k), 1},
+                 .q = {{carom_variable_q(plan, k, body), 4}, {carom_variable_q(plan, k + 1, body), 4}},
+                 .out = {out < 0 ? out : out + half, count},
+                 .in = {in < 0 ? in : in + half, count}};
 }
 
 // A wrench without its force or its torque is one whose missing half is a variable fixed at zero.
-static int absent_half(carom_plan *plan) {
-  int first = carom_program_variables(&plan->program, 3, 0, 0, 1);
-  return first;
-}
-
 static void add_wrench(carom_plan *plan, const carom_plan_actuator *u, int k, int tau, int absent) {
-  carom_program *P = &plan->program;
   int force = u->def.no_force ? absent : tau, torque = u->def.no_torque ? absent : tau + (u->def.no_force ? 0 : 3);
-  carom_program_element(P, &carom_kind_wrench, NULL);
-  carom_element_variables(P, force, 3);
-  carom_element_variables(P, torque, 3);
-  carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, k), 1);
-  both_rotations(plan, k, u->def.body);
-  balance_rows(plan, k, u->def.body, 0, 6);
-  carom_element_constants(P, (double[]){plan->path.h[k], u->def.body_axes}, 2);
-  carom_element_constant3(P, u->def.point);
+  reach r = reach_of(plan, k, u->def.body, 0, 6);
+  carom_program_add(&plan->program, &carom_kind_wrench, CAROM_OF({force, 3}, {torque, 3}, r.sigma, r.q[0], r.q[1]),
+                    CAROM_INTO(r.out, r.in), CAROM_WITH(plan->path.h[k], u->def.body_axes, CAROM_XYZ(u->def.point)));
 }
 
 static void add_thruster(carom_plan *plan, const carom_plan_actuator *u, int k, int tau) {
-  carom_program *P = &plan->program;
-  carom_program_element(P, &carom_kind_thruster, NULL);
-  carom_element_variables(P, tau, 1);
-  carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, k), 1);
-  both_rotations(plan, k, u->def.body);
-  balance_rows(plan, k, u->def.body, 0, 6);
-  carom_element_constant(P, plan->path.h[k]);
-  carom_element_constant3(P, u->def.point);
-  carom_element_constant3(P, u->def.direction);
+  reach r = reach_of(plan, k, u->def.body, 0, 6);
+  carom_program_add(&plan->program, &carom_kind_thruster, CAROM_OF({tau, 1}, r.sigma, r.q[0], r.q[1]),
+                    CAROM_INTO(r.out, r.in),
+                    CAROM_WITH(plan->path.h[k], CAROM_XYZ(u->def.point), CAROM_XYZ(u->def.direction)));
 }
 
 static void add_motor(carom_plan *plan, const carom_plan_actuator *u, int k, int tau) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[u->def.joint];
-  bool turns = j->kind == CAROM_PLAN_REVOLUTE;
-  carom_program_element(P, turns ? &carom_kind_motor : &carom_kind_ball_motor, NULL);
-  carom_element_variables(P, tau, turns ? 1 : 3);
-  carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, k), 1);
-  if (turns) both_rotations(plan, k, j->body[0]);
-  balance_rows(plan, k, j->body[0], 3, 3);
-  balance_rows(plan, k, j->body[1], 3, 3);
-  carom_element_constant(P, plan->path.h[k]);
-  if (turns) carom_element_constant3(P, j->axis);
+  reach a = reach_of(plan, k, j->body[0], 3, 3), b = reach_of(plan, k, j->body[1], 3, 3);
+  const carom_range *rows = CAROM_INTO(a.out, a.in, b.out, b.in);
+  if (j->kind == CAROM_PLAN_REVOLUTE)
+    carom_program_add(P, &carom_kind_motor, CAROM_OF({tau, 1}, a.sigma, a.q[0], a.q[1]), rows,
+                      CAROM_WITH(plan->path.h[k], CAROM_XYZ(j->axis)));
+  else
+    carom_program_add(P, &carom_kind_ball_motor, CAROM_OF({tau, 3}, a.sigma), rows, CAROM_WITH(plan->path.h[k]));
 }
 
 void carom_transcribe_actuators(carom_plan *plan) {
-  int absent = absent_half(plan);
+  int absent = carom_program_variables(&plan->program, 3, 0, 0, 1);
   for (int k = 0; k < plan->path.K; k++)
     for (int i = 0; i < plan->actuator_count; i++) {
       const carom_plan_actuator *u = &plan->actuators[i];
@@ -77,44 +61,35 @@ void carom_transcribe_actuators(carom_plan *plan) {
 
 // ---- joints --------------------------------------------------------------------------------------------------------
 
-static void body_rows(carom_plan *plan, int row, int body, int half, int count) {
-  bool fixed = plan->model->bodies[body].fixed;
-  carom_element_rows(&plan->program, fixed ? CAROM_ROW_NONE : row + 6 * plan->slot[body] + half, count);
-}
-
 static void add_joint_rows(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[number];
   carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
   int row = carom_program_rows(P, 3, 0, 0, plan->length_scale, label);
-  carom_program_element(P, &carom_kind_pin, NULL);
-  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_x(plan, k, j->body[i]), 7);
-  carom_element_rows(P, row, 3);
-  for (int i = 0; i < 2; i++) carom_element_constant3(P, j->point[i]);
+  carom_program_add(P, &carom_kind_pin,
+                    CAROM_OF({carom_variable_x(plan, k, j->body[0]), 7}, {carom_variable_x(plan, k, j->body[1]), 7}),
+                    CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
   if (j->kind != CAROM_PLAN_REVOLUTE) return;
   row = carom_program_rows(P, 2, 0, 0, 1, label);
-  carom_program_element(P, &carom_kind_hinge, NULL);
-  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_q(plan, k, j->body[i]), 4);
-  carom_element_rows(P, row, 2);
-  carom_element_constant3(P, j->axis);
-  for (int i = 0; i < 2; i++) carom_element_constant3(P, j->cross[i]);
+  carom_program_add(P, &carom_kind_hinge,
+                    CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4}),
+                    CAROM_INTO({row, 2}),
+                    CAROM_WITH(CAROM_XYZ(j->axis), CAROM_XYZ(j->cross[0]), CAROM_XYZ(j->cross[1])));
 }
 
 // -G' lambda in the balance whose first row is `row`.
 void carom_transcribe_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, int multiplier, int row) {
   carom_program *P = &plan->program;
-  carom_program_element(P, &carom_kind_pin_force, NULL);
-  carom_element_variables(P, multiplier, 3);
-  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_q(plan, k, j->body[i]), 4);
-  for (int i = 0; i < 2; i++) body_rows(plan, row, j->body[i], 0, 6);
-  for (int i = 0; i < 2; i++) carom_element_constant3(P, j->point[i]);
+  const int *body = j->body;
+  int q[2] = {carom_variable_q(plan, k, body[0]), carom_variable_q(plan, k, body[1])};
+  int rows[2] = {carom_body_row(plan, row, body[0]), carom_body_row(plan, row, body[1])};
+  carom_program_add(P, &carom_kind_pin_force, CAROM_OF({multiplier, 3}, {q[0], 4}, {q[1], 4}),
+                    CAROM_INTO({rows[0], 6}, {rows[1], 6}), CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
   if (j->kind != CAROM_PLAN_REVOLUTE) return;
-  carom_program_element(P, &carom_kind_hinge_force, NULL);
-  carom_element_variables(P, multiplier + 3, 2);
-  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_q(plan, k, j->body[i]), 4);
-  for (int i = 0; i < 2; i++) body_rows(plan, row, j->body[i], 3, 3);
-  carom_element_constant3(P, j->axis);
-  for (int i = 0; i < 2; i++) carom_element_constant3(P, j->cross[i]);
+  for (int i = 0; i < 2; i++) rows[i] += rows[i] < 0 ? 0 : 3;
+  carom_program_add(P, &carom_kind_hinge_force, CAROM_OF({multiplier + 3, 2}, {q[0], 4}, {q[1], 4}),
+                    CAROM_INTO({rows[0], 3}, {rows[1], 3}),
+                    CAROM_WITH(CAROM_XYZ(j->axis), CAROM_XYZ(j->cross[0]), CAROM_XYZ(j->cross[1])));
 }
 
 static void add_pin_speed(carom_plan *plan, const carom_plan_joint *j, int k, bool after, int row) {
@@ -122,13 +97,11 @@ static void add_pin_speed(carom_plan *plan, const carom_plan_joint *j, int k, bo
   for (int i = 0; i < 2; i++) {
     const carom_body *b = &plan->model->bodies[j->body[i]];
     if (b->fixed) continue;
-    carom_program_element(P, &carom_kind_pin_speed, NULL);
-    carom_element_variables(P, carom_variable_q(plan, k, j->body[i]), 4);
-    carom_element_variables(P, carom_variable_P(plan, k, j->body[i], after), 6);
-    carom_element_rows(P, row, 3);
-    carom_element_constants(P, (double[]){i == 0 ? -1 : 1, b->inverse_mass}, 2);
-    carom_element_constant3(P, b->inverse_inertia);
-    carom_element_constant3(P, j->point[i]);
+    carom_program_add(
+        P, &carom_kind_pin_speed,
+        CAROM_OF({carom_variable_q(plan, k, j->body[i]), 4}, {carom_variable_P(plan, k, j->body[i], after), 6}),
+        CAROM_INTO({row, 3}),
+        CAROM_WITH(i == 0 ? -1 : 1, b->inverse_mass, CAROM_XYZ(b->inverse_inertia), CAROM_XYZ(j->point[i])));
   }
 }
 
@@ -137,14 +110,12 @@ static void add_hinge_speed(carom_plan *plan, const carom_plan_joint *j, int k, 
   for (int i = 0; i < 2; i++) {
     const carom_body *b = &plan->model->bodies[j->body[i]];
     if (b->fixed) continue;
-    carom_program_element(P, &carom_kind_hinge_speed, NULL);
-    for (int s = 0; s < 2; s++) carom_element_variables(P, carom_variable_q(plan, k, j->body[s]), 4);
-    carom_element_variables(P, carom_variable_P(plan, k, j->body[i], after) + 3, 3);
-    carom_element_rows(P, row, 2);
-    carom_element_constant3(P, j->axis);
-    for (int s = 0; s < 2; s++) carom_element_constant3(P, j->cross[s]);
-    carom_element_constant3(P, b->inverse_inertia);
-    carom_element_constant(P, i == 0 ? -1 : 1);
+    carom_program_add(P, &carom_kind_hinge_speed,
+                      CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4},
+                               {carom_variable_P(plan, k, j->body[i], after) + 3, 3}),
+                      CAROM_INTO({row, 2}),
+                      CAROM_WITH(CAROM_XYZ(j->axis), CAROM_XYZ(j->cross[0]), CAROM_XYZ(j->cross[1]),
+                                 CAROM_XYZ(b->inverse_inertia), i == 0 ? -1 : 1));
   }
 }
 
@@ -197,41 +168,35 @@ static void add_effort(carom_plan *plan, const carom_cost_def *cost) {
       const carom_plan_actuator *u = &plan->actuators[i];
       bool chosen = cost->body == CAROM_WORLD || (u->def.kind != CAROM_ACTUATOR_JOINT && u->def.body == cost->body);
       for (int c = 0; chosen && c < u->components; c++) {
-        carom_program_element(P, &carom_kind_effort, NULL);
-        carom_element_variables(P, plan->layout.tau[k] + u->offset + c, 1);
-        carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, k), 1);
-        carom_element_rows(P, CAROM_ROW_COST, 1);
-        carom_element_constants(P, (double[]){plan->path.h[k], cost->weight}, 2);
+        carom_program_add(
+            P, &carom_kind_effort,
+            CAROM_OF({plan->layout.tau[k] + u->offset + c, 1}, {plan->layout.sigma + carom_plan_segment(plan, k), 1}),
+            CAROM_INTO({CAROM_ROW_COST, 1}), CAROM_WITH(plan->path.h[k], cost->weight));
       }
     }
 }
 
 static void add_time(carom_plan *plan, const carom_cost_def *cost) {
   for (int k = 0; k < plan->path.K; k++) {
-    carom_program_element(&plan->program, &carom_kind_linear, NULL);
-    carom_element_variables(&plan->program, plan->layout.sigma + carom_plan_segment(plan, k), 1);
-    carom_element_rows(&plan->program, CAROM_ROW_COST, 1);
-    carom_element_constant(&plan->program, cost->weight * plan->path.h[k]);
+    carom_program_add(&plan->program, &carom_kind_linear,
+                      CAROM_OF({plan->layout.sigma + carom_plan_segment(plan, k), 1}), CAROM_INTO({CAROM_ROW_COST, 1}),
+                      CAROM_WITH(cost->weight * plan->path.h[k]));
   }
 }
 
 static void add_squares(carom_plan *plan, int first, int count, double weight, const double *target) {
   for (int i = 0; i < count; i++) {
-    carom_program_element(&plan->program, &carom_kind_square, NULL);
-    carom_element_variables(&plan->program, first + i, 1);
-    carom_element_rows(&plan->program, CAROM_ROW_COST, 1);
-    carom_element_constants(&plan->program, (double[]){weight, target ? target[i] : 0}, 2);
+    carom_program_add(&plan->program, &carom_kind_square, CAROM_OF({first + i, 1}), CAROM_INTO({CAROM_ROW_COST, 1}),
+                      CAROM_WITH(weight, target ? target[i] : 0));
   }
 }
 
 static void add_alignment(carom_plan *plan, const carom_cost_def *cost) {
   carom_vec3 axis = cm_unit(cm_rotate(plan->model->bodies[cost->body].frame.q, cost->axis));
-  carom_program_element(&plan->program, &carom_kind_alignment, NULL);
-  carom_element_variables(&plan->program, carom_variable_q(plan, plan->path.K, cost->body), 4);
-  carom_element_rows(&plan->program, CAROM_ROW_COST, 1);
-  carom_element_constant(&plan->program, cost->weight);
-  carom_element_constant3(&plan->program, axis);
-  carom_element_constant3(&plan->program, cm_unit(cost->direction));
+  carom_vec3 direction = cm_unit(cost->direction);
+  carom_program_add(&plan->program, &carom_kind_alignment,
+                    CAROM_OF({carom_variable_q(plan, plan->path.K, cost->body), 4}), CAROM_INTO({CAROM_ROW_COST, 1}),
+                    CAROM_WITH(cost->weight, CAROM_XYZ(axis), CAROM_XYZ(direction)));
 }
 
 static double typical(const carom_plan *plan, const carom_cost_def *cost) {

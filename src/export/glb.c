@@ -221,16 +221,9 @@ static carom_status put_frame(void *context, int i, const carom_frame *frame, ca
 
 // ---- the JSON chunk ------------------------------------------------------------------------------------------------
 
-static void add_rotation(carom_text_buffer *json, carom_quat q) {
-  const double c[4] = {q.x, q.y, q.z, q.w};
-  carom_text_buffer_add(json, ",\"rotation\":");
-  carom_text_buffer_json_numbers(json, c, 4);
-}
-
 static void add_pose(carom_text_buffer *json, const carom_pose *pose) {
-  carom_text_buffer_add(json, ",\"translation\":");
-  carom_text_buffer_json_numbers(json, &pose->p.x, 3);
-  add_rotation(json, pose->q);
+  const double q[4] = {pose->q.x, pose->q.y, pose->q.z, pose->q.w};
+  carom_text_buffer_json(json, ",\"translation\":%v,\"rotation\":%q", &pose->p.x, q);
 }
 
 static void add_index_list(carom_text_buffer *json, const char *key, int from, int count) {
@@ -250,8 +243,7 @@ static void add_nodes(glb *g) {
   carom_text_buffer_add(json, "}");
   int part_node = 1 + result->body_count;
   for (int b = 0; b < result->body_count; b++) {
-    carom_text_buffer_add(json, ",\n{\"name\":");
-    carom_text_buffer_json_string(json, result->bodies[b].name);
+    carom_text_buffer_json(json, ",\n{\"name\":%j", result->bodies[b].name);
     add_pose(json, &g->first[b]);
     add_index_list(json, "children", part_node, result->bodies[b].part_count);
     carom_text_buffer_add(json, "}");
@@ -280,11 +272,10 @@ static void add_materials(glb *g) {
   for (size_t i = 0; i < g->color_count; i++) {
     uint32_t color = (uint32_t)g->colors[i];
     const double rgba[4] = {linear_of(color >> 16), linear_of(color >> 8 & 255), linear_of(color & 255), 1};
-    carom_text_buffer_print(&g->json,
-                            "%s{\"name\":\"#%06x\",\"pbrMetallicRoughness\":{\"baseColorFactor\":", i > 0 ? ",\n" : "",
-                            (unsigned)color);
-    carom_text_buffer_json_numbers(&g->json, rgba, 4);
-    carom_text_buffer_add(&g->json, ",\"metallicFactor\":0,\"roughnessFactor\":0.7}}");
+    carom_text_buffer_print(&g->json, "%s{\"name\":\"#%06x\"", i > 0 ? ",\n" : "", (unsigned)color);
+    carom_text_buffer_json(
+        &g->json, ",\"pbrMetallicRoughness\":{\"baseColorFactor\":%q,\"metallicFactor\":0,\"roughnessFactor\":0.7}}",
+        rgba);
   }
   carom_text_buffer_add(&g->json, "],\"meshes\":[");
   for (size_t i = 0; i < g->mesh_count; i++) {
@@ -305,13 +296,6 @@ static int view_index(const glb *g, int view) {
   return index;
 }
 
-static void add_accessor(glb *g, int view, size_t offset, int type, size_t count, const char *kind) {
-  const char *separator = g->json.data && g->json.length && g->json.data[g->json.length - 1] == '[' ? "" : ",\n";
-  carom_text_buffer_print(&g->json,
-                          "%s{\"bufferView\":%d,\"byteOffset\":%zu,\"componentType\":%d,\"count\":%zu,\"type\":\"%s\"",
-                          separator, view_index(g, view), offset, type, count, kind);
-}
-
 static void add_limits(glb *g, const float *values, size_t count, int width) {
   double low[3], high[3];
   for (int k = 0; k < width; k++) {
@@ -328,6 +312,17 @@ static void add_limits(glb *g, const float *values, size_t count, int width) {
   carom_text_buffer_json_numbers(&g->json, high, width);
 }
 
+// With the limits of the values where `width` is not 0; positions and times must have them.
+static void add_accessor(glb *g, int view, size_t offset, size_t count, const char *kind, int width) {
+  const char *separator = g->json.data && g->json.length && g->json.data[g->json.length - 1] == '[' ? "" : ",\n";
+  const void *values[VIEW_COUNT] = {[VIEW_POSITIONS] = g->positions, [VIEW_TIMES] = g->times};
+  carom_text_buffer_json(
+      &g->json, "%s{\"bufferView\":%d,\"byteOffset\":%z,\"componentType\":%d,\"count\":%z,\"type\":\"%s\"", separator,
+      view_index(g, view), offset, view == VIEW_INDICES ? UNSIGNED_INT : FLOAT, count, kind);
+  if (width > 0) add_limits(g, (const float *)values[view] + offset / sizeof(float), count, width);
+  carom_text_buffer_add(&g->json, "}");
+}
+
 static bool has_animation(const glb *g) { return g->frame_count > 1 && g->moving > 0; }
 
 static void add_accessors(glb *g) {
@@ -336,24 +331,14 @@ static void add_accessors(glb *g) {
   carom_text_buffer_add(&g->json, ",\"accessors\":[");
   for (int s = 0; s < g->result->shape_count; s++) {
     const range *r = &g->ranges[s];
-    add_accessor(g, VIEW_POSITIONS, 12 * r->vertex, FLOAT, r->vertex_count, "VEC3");
-    add_limits(g, g->positions + 3 * r->vertex, r->vertex_count, 3);
-    carom_text_buffer_add(&g->json, "}");
-    add_accessor(g, VIEW_NORMALS, 12 * r->vertex, FLOAT, r->vertex_count, "VEC3");
-    carom_text_buffer_add(&g->json, "}");
-    add_accessor(g, VIEW_INDICES, 4 * r->index, UNSIGNED_INT, r->index_count, "SCALAR");
-    carom_text_buffer_add(&g->json, "}");
+    add_accessor(g, VIEW_POSITIONS, 12 * r->vertex, r->vertex_count, "VEC3", 3);
+    add_accessor(g, VIEW_NORMALS, 12 * r->vertex, r->vertex_count, "VEC3", 0);
+    add_accessor(g, VIEW_INDICES, 4 * r->index, r->index_count, "SCALAR", 0);
   }
-  if (has_animation(g)) {
-    add_accessor(g, VIEW_TIMES, 0, FLOAT, frames, "SCALAR");
-    add_limits(g, g->times, frames, 1);
-    carom_text_buffer_add(&g->json, "}");
-  }
+  if (has_animation(g)) add_accessor(g, VIEW_TIMES, 0, frames, "SCALAR", 1);
   for (size_t m = 0; has_animation(g) && m < (size_t)g->moving; m++) {
-    add_accessor(g, VIEW_TRANSLATIONS, 12 * m * frames, FLOAT, frames, "VEC3");
-    carom_text_buffer_add(&g->json, "}");
-    add_accessor(g, VIEW_ROTATIONS, 16 * m * frames, FLOAT, frames, "VEC4");
-    carom_text_buffer_add(&g->json, "}");
+    add_accessor(g, VIEW_TRANSLATIONS, 12 * m * frames, frames, "VEC3", 0);
+    add_accessor(g, VIEW_ROTATIONS, 16 * m * frames, frames, "VEC4", 0);
   }
   carom_text_buffer_add(&g->json, "]");
 }
@@ -406,11 +391,11 @@ static size_t measure_views(glb *g) {
 
 static void add_json(glb *g, size_t total) {
   carom_text_buffer *json = &g->json;
-  carom_text_buffer_print(
-      json, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"carom %.40s\"},\"scene\":0,\"scenes\":[{\"name\":",
-      carom_version());
-  carom_text_buffer_json_string(json, g->result->title);
-  carom_text_buffer_add(json, ",\"nodes\":[0]}]");
+  carom_text_buffer_json(
+      json,
+      "{\"asset\":{\"version\":\"2.0\",\"generator\":\"carom %s\"},\"scene\":0,\"scenes\":[{\"name\":"
+      "%j,\"nodes\":[0]}]",
+      carom_version(), g->result->title);
   add_nodes(g);
   add_materials(g);
   add_accessors(g);

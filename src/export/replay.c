@@ -18,18 +18,6 @@ enum { COMPONENTS = 9, BOX = 8 };  // x y z qw qx qy qz speed spin; lo, hi, spee
 
 // ---- the head ------------------------------------------------------------------------------------------------------
 
-static void add_key_string(carom_text_buffer *text, const char *key, const char *value) {
-  carom_text_buffer_print(text, ",\"%s\":", key);
-  carom_text_buffer_json_string(text, value);
-}
-
-static void add_pose(carom_text_buffer *text, const carom_pose *pose) {
-  carom_text_buffer_add(text, "\"position\":");
-  carom_text_buffer_json_numbers(text, &pose->p.x, 3);
-  carom_text_buffer_add(text, ",\"rotation\":");
-  carom_text_buffer_json_numbers(text, &pose->q.w, 4);
-}
-
 static void add_mesh(carom_text_buffer *text, const carom_vec3 *vertices, int vertex_count, const int *face_start,
                      const int *face_vertices, int face_count) {
   carom_text_buffer_add(text, "{\"kind\":\"mesh\",\"vertices\":");
@@ -76,18 +64,6 @@ static void add_faceted(carom_text_buffer *text, const carom_shape *shape, int d
   carom_shape_release(facets);
 }
 
-static void add_round(carom_text_buffer *text, const carom_shape *shape) {
-  if (carom_shape_get_kind(shape) == CAROM_SHAPE_CAPSULE) {
-    carom_text_buffer_add(text, "{\"kind\":\"capsule\",\"half_length\":");
-    carom_text_buffer_json_number(text, carom_shape_half_length(shape));
-    carom_text_buffer_add(text, ",\"radius\":");
-  } else {
-    carom_text_buffer_add(text, "{\"kind\":\"sphere\",\"radius\":");
-  }
-  carom_text_buffer_json_number(text, carom_shape_radius(shape));
-  carom_text_buffer_add(text, "}");
-}
-
 static void add_shape(carom_text_buffer *text, const carom_shape *shape, int detail, const carom_allocator *allocator) {
   switch (carom_shape_get_kind(shape)) {
     case CAROM_SHAPE_POLYTOPE:
@@ -100,8 +76,11 @@ static void add_shape(carom_text_buffer *text, const carom_shape *shape, int det
       carom_text_buffer_add(text, "{\"kind\":\"halfspace\"}");
       break;
     case CAROM_SHAPE_SPHERE:
+      carom_text_buffer_json(text, "{\"kind\":\"sphere\",\"radius\":%n}", carom_shape_radius(shape));
+      break;
     case CAROM_SHAPE_CAPSULE:
-      add_round(text, shape);
+      carom_text_buffer_json(text, "{\"kind\":\"capsule\",\"half_length\":%n,\"radius\":%n}",
+                             carom_shape_half_length(shape), carom_shape_radius(shape));
       break;
     case CAROM_SHAPE_ELLIPSOID:
       add_surface(text, shape, detail, allocator);
@@ -127,9 +106,9 @@ static void add_shapes(carom_text_buffer *text, const carom_result *result) {
 static void add_parts(carom_text_buffer *text, const carom_result *result, const carom_result_body *body) {
   carom_text_buffer_add(text, ",\"parts\":[");
   for (int p = body->part_start; p < body->part_start + body->part_count; p++) {
-    carom_text_buffer_print(text, "%s{\"shape\":%d,", p > body->part_start ? "," : "", result->parts[p].shape);
-    add_pose(text, &result->parts[p].pose);
-    carom_text_buffer_add(text, "}");
+    const carom_pose *pose = &result->parts[p].pose;
+    carom_text_buffer_json(text, "%s{\"shape\":%d,\"position\":%v,\"rotation\":%q}", p > body->part_start ? "," : "",
+                           result->parts[p].shape, &pose->p.x, &pose->q.w);
   }
   carom_text_buffer_add(text, "]");
 }
@@ -137,17 +116,14 @@ static void add_parts(carom_text_buffer *text, const carom_result *result, const
 // Fixed bodies have no stream: their pose, that of the first frame, stands here.
 static void add_body(carom_text_buffer *text, const carom_result *result, int b, const carom_frame *first) {
   const carom_result_body *body = &result->bodies[b];
-  carom_text_buffer_add(text, b > 0 ? ",\n{\"name\":" : "{\"name\":");
-  carom_text_buffer_json_string(text, body->name);
-  carom_text_buffer_print(text, ",\"color\":\"#%06x\",\"mass\":", (unsigned)(body->color & 0xFFFFFFu));
-  carom_text_buffer_json_number(text, body->mass);
-  carom_text_buffer_print(text, ",\"fixed\":%s", body->fixed ? "true" : "false");
+  char color[8];
+  snprintf(color, sizeof color, "#%06x", (unsigned)(body->color & 0xFFFFFFu));
+  carom_text_buffer_json(text, "%s{\"name\":%j,\"color\":\"%s\",\"mass\":%n,\"fixed\":%b", b > 0 ? ",\n" : "",
+                         body->name, color, body->mass, body->fixed);
   add_parts(text, result, body);
   if (body->fixed) {
     carom_pose pose = result->frame_count > 0 ? first->poses[b] : cm_pose_identity();
-    carom_text_buffer_add(text, ",\"pose\":{");
-    add_pose(text, &pose);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text, ",\"pose\":{\"position\":%v,\"rotation\":%q}", &pose.p.x, &pose.q.w);
   }
   carom_text_buffer_add(text, "}");
 }
@@ -163,9 +139,8 @@ static void add_walls(carom_text_buffer *text, const carom_result *result) {
   carom_text_buffer_add(text, ",\"walls\":[");
   for (int i = 0; i < result->wall_count; i++) {
     const carom_result_wall *wall = &result->walls[i];
-    carom_text_buffer_print(text, "%s{\"body\":%d,", i > 0 ? ",\n" : "", wall->body);
-    add_pose(text, &wall->pose);
-    carom_text_buffer_add(text, ",\"profile\":");
+    carom_text_buffer_json(text, "%s{\"body\":%d,\"position\":%v,\"rotation\":%q,\"profile\":", i > 0 ? ",\n" : "",
+                           wall->body, &wall->pose.p.x, &wall->pose.q.w);
     carom_text_buffer_json_numbers(text, &result->wall_points[wall->point_start].rho, 2 * wall->point_count);
     carom_text_buffer_add(text, "}");
   }
@@ -177,11 +152,8 @@ static void add_audit_columns(carom_text_buffer *text) {
   carom_text_buffer_add(text, ",\"audit\":[");
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) {
     bool pure = strcmp(columns[i].unit, "1") == 0;
-    carom_text_buffer_print(text, "%s{\"key\":\"%s\"", i > 0 ? ",\n" : "", columns[i].key);
-    add_key_string(text, "label", columns[i].label);
-    add_key_string(text, "unit", pure ? "" : columns[i].unit);
-    add_key_string(text, "group", columns[i].group);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text, "%s{\"key\":\"%s\",\"label\":%j,\"unit\":%j,\"group\":%j}", i > 0 ? ",\n" : "",
+                           columns[i].key, columns[i].label, pure ? "" : columns[i].unit, columns[i].group);
   }
   carom_text_buffer_add(text, "]");
 }
@@ -190,35 +162,22 @@ static void add_verdict(carom_text_buffer *text, const carom_verdict *verdict) {
   carom_text_buffer_add(text, ",\"verdict\":[");
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
-    carom_text_buffer_add(text, i > 0 ? ",\n{\"name\":" : "{\"name\":");
-    carom_text_buffer_json_string(text, row->label);
-    carom_text_buffer_add(text, ",\"value\":");
-    carom_text_buffer_json_number(text, row->value);
-    carom_text_buffer_add(text, ",\"bound\":");
-    carom_text_buffer_json_number(text, row->bound);
-    carom_text_buffer_print(text, ",\"unit\":\"\",\"pass\":%s", row->pass ? "true" : "false");
-    add_key_string(text, "note", row->note);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text, "%s{\"name\":%j,\"value\":%n,\"bound\":%n,\"unit\":\"\",\"pass\":%b,\"note\":%j}",
+                           i > 0 ? ",\n" : "", row->label, row->value, row->bound, row->pass, row->note);
   }
   carom_text_buffer_add(text, "]");
 }
 
 static void add_camera(carom_text_buffer *text, const carom_camera *camera) {
-  carom_text_buffer_add(text, ",\"camera\":");
-  if (!camera->given) {
-    carom_text_buffer_add(text, "null");
-    return;
-  }
-  carom_text_buffer_add(text, "{\"position\":");
-  carom_text_buffer_json_numbers(text, &camera->position.x, 3);
-  carom_text_buffer_add(text, ",\"target\":");
-  carom_text_buffer_json_numbers(text, &camera->target.x, 3);
-  carom_text_buffer_add(text, "}");
+  if (camera->given)
+    carom_text_buffer_json(text, ",\"camera\":{\"position\":%v,\"target\":%v}", &camera->position.x, &camera->target.x);
+  else
+    carom_text_buffer_add(text, ",\"camera\":null");
 }
 
 // The scene's own description, and what else someone who looks at the page should know.
 static void add_description(carom_text_buffer *text, const carom_result *result, const carom_selection *selection) {
-  add_key_string(text, "description", result->description);
+  carom_text_buffer_json(text, ",\"description\":%j", result->description);
   if (text->failed) return;
   text->length--;  // the closing quote
   if (selection->count < selection->total)
@@ -229,14 +188,10 @@ static void add_description(carom_text_buffer *text, const carom_result *result,
 
 static void add_head(carom_text_buffer *text, const carom_result *result, const carom_selection *selection,
                      const carom_frame *first) {
-  carom_text_buffer_add(text, "{\"format\":\"carom-replay\",\"version\":1");
-  add_key_string(text, "title", result->title);
+  carom_text_buffer_json(text, "{\"format\":\"carom-replay\",\"version\":1,\"title\":%j", result->title);
   add_description(text, result, selection);
-  carom_text_buffer_print(text, ",\"generator\":\"carom %.40s\"", carom_version());
-  add_key_string(text, "integrator", result->integrator);
-  carom_text_buffer_add(text, ",\"step\":");
-  carom_text_buffer_json_number(text, result->step);
-  carom_text_buffer_print(text, ",\"frames\":%d,\"planar\":%s", selection->count, result->planar ? "true" : "false");
+  carom_text_buffer_json(text, ",\"generator\":\"carom %s\",\"integrator\":%j,\"step\":%n,\"frames\":%d,\"planar\":%b",
+                         carom_version(), result->integrator, result->step, selection->count, result->planar);
   add_shapes(text, result);
   add_bodies(text, result, first);
   add_walls(text, result);

@@ -20,26 +20,15 @@ static void add_numbers(carom_text_buffer *text, const char *key, const double *
   carom_text_buffer_add(text, "]");
 }
 
-static void add_text(carom_text_buffer *text, const char *key, const char *value) {
-  carom_text_buffer_print(text, "\"%s\":", key);
-  carom_text_buffer_json_string(text, value);
-}
-
 // ---- joints --------------------------------------------------------------------------------------------------------
 
 static void add_joint(carom_text_buffer *text, const carom_result_joint *joint) {
-  carom_text_buffer_add(text, "{");
-  add_text(text, "name", joint->name);
-  carom_text_buffer_print(text, ",\"kind\":\"%s\",\"body\":[%d,%d],\"latch\":%s,\"frames\":[",
-                          carom_joint_kind_names[joint->kind], joint->body[0], joint->body[1],
-                          joint->latch ? "true" : "false");
-  for (int i = 0; i < 2; i++) {
-    carom_text_buffer_add(text, i > 0 ? ",{" : "{");
-    add_numbers(text, "position", &joint->frame[i].p.x, 3);
-    carom_text_buffer_add(text, ",");
-    add_numbers(text, "rotation", &joint->frame[i].q.w, 4);
-    carom_text_buffer_add(text, "}");
-  }
+  const carom_pose *frame = joint->frame;
+  carom_text_buffer_json(text, "{\"name\":%j,\"kind\":\"%s\",\"body\":[%d,%d],\"latch\":%b,\"frames\":[", joint->name,
+                         carom_joint_kind_names[joint->kind], joint->body[0], joint->body[1], joint->latch);
+  for (int i = 0; i < 2; i++)
+    carom_text_buffer_json(text, "%s{\"position\":%7v,\"rotation\":%7q}", i > 0 ? "," : "", &frame[i].p.x,
+                           &frame[i].q.w);
   carom_text_buffer_add(text, "]}");
 }
 
@@ -75,12 +64,9 @@ static void add_actuators(carom_text_buffer *text, const carom_result_plan *plan
   carom_text_buffer_add(text, ",\n\"actuators\":[");
   for (int i = 0; i < plan->actuator_count; i++) {
     const carom_result_actuator *u = &plan->actuators[i];
-    carom_text_buffer_add(text, i > 0 ? ",\n{" : "{");
-    add_text(text, "name", u->name);
-    carom_text_buffer_print(text, ",\"kind\":\"%s\",\"body\":%d,\"reaction\":%d,\"axes\":%d,", kinds[u->kind], u->body,
-                            u->reaction, u->axes);
-    add_numbers(text, "point", &u->point.x, 3);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text,
+                           "%s{\"name\":%j,\"kind\":\"%s\",\"body\":%d,\"reaction\":%d,\"axes\":%d,\"point\":%7v}",
+                           i > 0 ? ",\n" : "", u->name, kinds[u->kind], u->body, u->reaction, u->axes, &u->point.x);
   }
   carom_text_buffer_add(text, "]");
 }
@@ -100,12 +86,8 @@ static void add_planes(carom_text_buffer *text, const carom_result_plan *plan) {
   carom_text_buffer_add(text, ",\n\"planes\":[");
   for (int i = 0; i < count; i++) {
     const carom_result_plane *p = &plan->planes[i];
-    carom_text_buffer_print(text, "%s{\"node\":%d,\"span\":%s,\"body\":[%d,%d],", i > 0 ? ",\n" : "", p->node,
-                            p->span ? "true" : "false", p->body[0], p->body[1]);
-    add_numbers(text, "normal", &p->normal.x, 3);
-    carom_text_buffer_add(text, ",");
-    add_numbers(text, "point", &p->point.x, 3);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text, "%s{\"node\":%d,\"span\":%b,\"body\":[%d,%d],\"normal\":%7v,\"point\":%7v}",
+                           i > 0 ? ",\n" : "", p->node, p->span, p->body[0], p->body[1], &p->normal.x, &p->point.x);
   }
   carom_text_buffer_add(text, "]");
 }
@@ -114,15 +96,8 @@ static void add_table(carom_text_buffer *text, const carom_result_plan *plan) {
   carom_text_buffer_add(text, ",\n\"table\":[");
   for (int i = 0; i < plan->figure_count; i++) {
     const carom_result_figure *f = &plan->figures[i];
-    carom_text_buffer_add(text, i > 0 ? ",{" : "{");
-    add_text(text, "label", f->label);
-    carom_text_buffer_add(text, ",");
-    add_text(text, "unit", f->unit);
-    carom_text_buffer_add(text, ",\"guess\":");
-    carom_text_buffer_json_number(text, f->guess);
-    carom_text_buffer_add(text, ",\"optimum\":");
-    carom_text_buffer_json_number(text, f->optimum);
-    carom_text_buffer_add(text, "}");
+    carom_text_buffer_json(text, "%s{\"label\":%j,\"unit\":%j,\"guess\":%n,\"optimum\":%n}", i > 0 ? "," : "", f->label,
+                           f->unit, f->guess, f->optimum);
   }
   carom_text_buffer_add(text, "]");
 }

@@ -14,14 +14,9 @@ void carom_small_lu_solve(int n, const double *LU, int lda, const int *pivot, do
 carom_status carom_small_cholesky(int n, double *A, int lda);
 void carom_small_cholesky_solve(int n, const double *L, int lda, double *b);
 
-// The same through LAPACKE, for larger n: dgetrf/dgetrs and dpotrf/dpotrs.
+// The same LU through LAPACKE, for larger n: dgetrf/dgetrs.
 carom_status carom_dense_lu(int n, double *A, int lda, int *pivot);
 carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *pivot, double *b);
-carom_status carom_dense_cholesky(int n, double *A, int lda);
-carom_status carom_dense_cholesky_solve(int n, const double *L, int lda, double *b);
-
-// Eigenvalues (ascending) of a symmetric matrix; its columns become the eigenvectors (dsyev).
-carom_status carom_dense_symmetric_eigen(int n, double *A, int lda, double *values);
 
 // Minimum-norm least squares min |A x - b| by singular values (dgelsd): A (m x n) is overwritten, b (max(m, n)) holds
 // x.

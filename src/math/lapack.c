@@ -18,18 +18,6 @@ carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *p
   return status_of(LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'N', n, 1, LU, lda, pivot, b, n), CAROM_ERR_SINGULAR);
 }
 
-carom_status carom_dense_cholesky(int n, double *A, int lda) {
-  return status_of(LAPACKE_dpotrf(LAPACK_COL_MAJOR, 'L', n, A, lda), CAROM_ERR_SINGULAR);
-}
-
-carom_status carom_dense_cholesky_solve(int n, const double *L, int lda, double *b) {
-  return status_of(LAPACKE_dpotrs(LAPACK_COL_MAJOR, 'L', n, 1, L, lda, b, n), CAROM_ERR_SINGULAR);
-}
-
-carom_status carom_dense_symmetric_eigen(int n, double *A, int lda, double *values) {
-  return status_of(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', n, A, lda, values), CAROM_NOT_CONVERGED);
-}
-
 carom_status carom_dense_least_squares(int m, int n, double *A, int lda, double *b, double rcond, int *rank) {
   double singular_values[512];
   if ((m < n ? m : n) > 512) return CAROM_ERR_LIMIT;

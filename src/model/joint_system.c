@@ -65,45 +65,6 @@ void carom_joint_system_destroy(carom_joint_system *s) {
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
 }
 
-// As allocated above and in joint_order.c and joint_loops.c.
-size_t carom_joint_system_cost(const carom_model *model) {
-  size_t n = (size_t)model->body_count, joints = (size_t)model->joint_count, rows = joints * ROWS;
-  size_t loop = (size_t)model->loop_rows;
-  size_t blocks[] = {
-      sizeof(carom_joint_system),
-      rows * sizeof(carom_row),
-      rows * sizeof(carom_row),
-      n * sizeof(carom_joint_mass),
-      6 * n * sizeof(double),
-      6 * n * sizeof(double),
-      rows * sizeof(double),
-      rows * sizeof(double),
-      6 * n * sizeof(double),
-      n * sizeof(carom_node_factor),
-      rows * sizeof(double),
-      n * sizeof(carom_vec3),
-      n * sizeof(carom_quat),
-      joints * sizeof(carom_joint_state),
-      n * sizeof(carom_joint_node),
-      joints * sizeof(int),
-      rows * sizeof(int),
-      (n + 1) * sizeof(int),
-      2 * joints * sizeof(int),
-      joints,
-      joints,
-      n,
-      loop * loop * sizeof(double),
-      loop * sizeof(double),
-      loop * sizeof(double),
-      loop * sizeof(double),
-      loop * sizeof(int),
-      loop * sizeof(int),
-  };
-  size_t cost = 0;
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) cost += carom_arena_cost(blocks[i] ? blocks[i] : 1);
-  return cost;
-}
-
 int carom_joint_system_most_loop_rows(const carom_joint_system *system) { return system->order.most_loop_rows; }
 
 carom_joint_vectors *carom_joint_system_vectors(carom_joint_system *system) { return &system->v; }

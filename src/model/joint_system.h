@@ -23,9 +23,6 @@ typedef struct carom_joint_system carom_joint_system;
 
 carom_status carom_joint_system_create(const carom_model *model, const carom_allocator *allocator,
                                        carom_joint_system **system, carom_error *error);
-// What create takes from an allocator whose blocks cost carom_arena_cost each, for those who bring an arena. Needs
-// model->loop_rows.
-size_t carom_joint_system_cost(const carom_model *model);
 int carom_joint_system_most_loop_rows(const carom_joint_system *system);  // what model->loop_rows should be
 void carom_joint_system_destroy(carom_joint_system *system);              // null is fine
 

@@ -91,17 +91,4 @@ int carom_joints_limit_capacity(const carom_model *model);  // the most there ca
 // Those of active joints whose gap is below `reach` (m or rad); returns how many were written, in order of joints.
 int carom_joints_limits(const carom_model *model, const carom_state *state, double reach, carom_joint_limit *limits);
 
-// ---- null space and local reparametrisation of trees ---------------------------------------------------------------
-// Generalised velocities nu: for a body that hangs on no joint its twist (v, w); for every tree joint the relative
-// velocities it leaves free, along the axes of body[0]'s joint frame. (Johnson 2012, 3.2.4 and A.0.2)
-
-// Columns of P: degrees of freedom; -1 when the active joints close a loop or a motor prescribes a coordinate.
-int carom_joints_freedoms(carom_joints *joints, const carom_state *state);
-// P (6 body_count x freedoms, column-major; rows v, w of body 0, of body 1, ...): twists = P nu, G P = 0.
-carom_status carom_joints_null_space(carom_joints *joints, const carom_state *state, double *P, carom_error *error);
-// q = F_d(u, q_k): from the state's configuration along u (freedoms), staying on the constraints for any u; dF_d/du at
-// u = 0 is P. Writes x and q (body_count).
-carom_status carom_joints_retract(carom_joints *joints, const carom_state *state, const double *u, carom_vec3 *x,
-                                  carom_quat *q, carom_error *error);
-
 #endif

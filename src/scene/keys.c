@@ -1,7 +1,7 @@
 #include "scene/keys.h"
 
 #define KEY_TEXT(section, key, text) #text,
-#define KEY_ARRAY(section, name) static const char *const keys_##section[] = {CAROM_KEYS_##section(KEY_TEXT)};
+#define KEY_ARRAY(section, name) static const char *const keys_##section[] = {CAROM_KEYS_##section(KEY_TEXT, section)};
 CAROM_SECTIONS(KEY_ARRAY)
 
 #define SECTION_ROW(section, name) {name, KEYS_IN_##section, keys_##section},

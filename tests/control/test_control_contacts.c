@@ -20,7 +20,7 @@ static void make_penalty(carom_program *P, carom_penalty_pair *pair) {
   carom_program_element(P, &carom_kind_penalty, pair);
   carom_element_variables(P, x, N);
   carom_element_rows(P, row, M);
-  carom_element_constant(P, 0.7);
+  carom_element_constants(P, (double[]){0.7}, 1);
 }
 
 static double worst_jacobian(const carom_program *P, double *x) {

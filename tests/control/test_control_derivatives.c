@@ -115,7 +115,7 @@ TEST(every_kind_agrees_with_differences) {
       carom_program P;
       make(&P, samples[s].kind, NULL, samples[s].variables, samples[s].rows);
       for (int i = 0; i < samples[s].constants; i++)
-        carom_element_constant(&P, carom_random_between(&random, 0.3, 1.5));
+        carom_element_constants(&P, (double[]){carom_random_between(&random, 0.3, 1.5)}, 1);
       carom_error error = {0};
       REQUIRE(carom_program_seal(&P, &error) == CAROM_OK);  // so that the pattern is tested too
       double x[N], w[M];
@@ -137,7 +137,8 @@ TEST(patterns_hold_every_entry_that_is_not_zero) {
   for (size_t s = 0; s < sizeof samples / sizeof *samples; s++) {
     carom_program P;
     make(&P, samples[s].kind, NULL, samples[s].variables, samples[s].rows);
-    for (int i = 0; i < samples[s].constants; i++) carom_element_constant(&P, carom_random_between(&random, 0.3, 1.5));
+    for (int i = 0; i < samples[s].constants; i++)
+      carom_element_constants(&P, (double[]){carom_random_between(&random, 0.3, 1.5)}, 1);
     REQUIRE(carom_program_seal(&P, NULL) == CAROM_OK);
     double x[N], J[M * N];
     for (int i = 0; i < P.n; i++) x[i] = carom_random_between(&random, -2, 2);
@@ -155,7 +156,7 @@ TEST(plane_sides_agree_with_differences) {
   carom_program P;
   make(&P, &carom_kind_plane_side, NULL, 11, 8);
   carom_element_constants(&P, (double[]){-1, 8}, 2);
-  for (int i = 0; i < 24; i++) carom_element_constant(&P, carom_random_between(&random, -1, 1));
+  for (int i = 0; i < 24; i++) carom_element_constants(&P, (double[]){carom_random_between(&random, -1, 1)}, 1);
   REQUIRE(carom_program_seal(&P, NULL) == CAROM_OK);
   for (int trial = 0; trial < 20; trial++) {
     double x[N], w[M];
@@ -175,8 +176,8 @@ TEST(rotation_by_hand_agrees_with_hyperdual_numbers) {
   make(&B, &carom_kind_rotation_plain, NULL, 9, 6);
   for (int i = 0; i < 4; i++) {
     double c = carom_random_between(&random, 0.3, 1.5);
-    carom_element_constant(&A, c);
-    carom_element_constant(&B, c);
+    carom_element_constants(&A, (double[]){c}, 1);
+    carom_element_constants(&B, (double[]){c}, 1);
   }
   for (int trial = 0; trial < 20; trial++) {
     double x[9], w[6], Ja[54], Jb[54], Ha[81] = {0}, Hb[81] = {0};

@@ -3,6 +3,7 @@
 #include "fixtures.h"
 #include "model/joint_system.h"
 #include "model/joints.h"
+#include "model/null_space.h"
 
 enum { ROWS = CAROM_JOINT_ROWS, KINDS = CAROM_JOINT_DISTANCE + 1 };
 
@@ -181,11 +182,11 @@ TEST(null_space_of_trees) {
     world w = random_tree(N, seed, seed % 2 == 0);
     carom_joints *joints = new_joints(&w);
     carom_error error;
-    int expected = seed % 2 == 0 ? 0 : 6, dof = carom_joints_freedoms(joints, w.state);
+    int expected = seed % 2 == 0 ? 0 : 6, dof = joints_freedoms(joints, w.state);
     for (int j = 0; j < w.model->joint_count; j++) expected += degrees_of(w.model->joints[j].kind);
     REQUIRE(dof == expected);
     double *P = calloc((size_t)(6 * N * dof), sizeof *P);
-    REQUIRE(carom_joints_null_space(joints, w.state, P, &error) == CAROM_OK);
+    REQUIRE(joints_null_space(joints, w.state, P, &error) == CAROM_OK);
     for (int k = 0; k < dof; k++) {  // as momenta of bodies with these twists: G P = 0
       carom_vec3 p[N], l[N];
       const double *t = P + k * 6 * N;
@@ -213,14 +214,14 @@ TEST(reparametrisation_of_trees) {
     carom_error error;
     carom_random r = carom_random_make(seed, 9);
     REQUIRE(carom_state_clone(s, NULL, &moved, &error) == CAROM_OK);
-    int dof = carom_joints_freedoms(joints, s);
+    int dof = joints_freedoms(joints, s);
     double u[MOST], *P = calloc((size_t)(6 * N * dof), sizeof *P);
     for (int k = 0; k < dof; k++) u[k] = carom_random_between(&r, -1, 1);
-    REQUIRE(carom_joints_retract(joints, s, u, moved->x, moved->q, &error) == CAROM_OK);
+    REQUIRE(joints_retract(joints, s, u, moved->x, moved->q, &error) == CAROM_OK);
     carom_joints_note_turns(w.model, moved);
     CHECK_AT_MOST(carom_joints_drift(w.model, moved), 1e-13);
     CHECK_AT_MOST(0.1, cm_norm(cm_sub(moved->x[N - 1], s->x[N - 1])));  // it did move
-    REQUIRE(carom_joints_null_space(joints, s, P, &error) == CAROM_OK);
+    REQUIRE(joints_null_space(joints, s, P, &error) == CAROM_OK);
     for (int k = 0; k < dof; k++) {
       double step = 1e-6;
       carom_vec3 x[2][N];
@@ -228,7 +229,7 @@ TEST(reparametrisation_of_trees) {
       for (int side = 0; side < 2; side++) {
         memset(u, 0, sizeof u);
         u[k] = side ? step : -step;
-        carom_joints_retract(joints, s, u, x[side], q[side], &error);
+        joints_retract(joints, s, u, x[side], q[side], &error);
       }
       for (int i = 0; i < N; i++) {
         const double *t = P + k * 6 * N + 6 * i;
@@ -457,7 +458,7 @@ TEST(no_joints) {
   uint64_t before = carom_state_hash(w.state);
   CHECK(carom_joints_project(joints, w.state, w.state->p, w.state->l, NULL, &error) == CAROM_OK);
   CHECK(carom_state_hash(w.state) == before);
-  CHECK(carom_joints_drift(w.model, w.state) == 0 && carom_joints_freedoms(joints, w.state) == 18);
+  CHECK(carom_joints_drift(w.model, w.state) == 0 && joints_freedoms(joints, w.state) == 18);
   carom_joints_destroy(joints);
   free_world(&w);
 }

@@ -1,5 +1,7 @@
 // The null space of a tree's joints by composition from the roots on, and the local reparametrisation that goes with it
 // (Johnson 2012, 3.24-3.33, A.4-A.12; here with relative velocities for the coordinates of a joint).
+#include "model/null_space.h"
+
 #include <string.h>
 
 #include "model/joints_parts.h"
@@ -58,8 +60,7 @@ static int freedom_count(const carom_model *model, const carom_joint_node *node)
   return freedoms_of(&model->joints[node->joint], turns(model, node->body), x, y, z, z, f);
 }
 
-// ---- walking the tree
-// ------------------------------------------------------------------------------------------------
+// ---- walking the tree ---
 
 // Calls `visit` for every moving body from the roots on, with the number of its first column.
 typedef void (*visitor)(const carom_model *model, const carom_state *state, const carom_joint_node *node, int column,
@@ -93,20 +94,19 @@ static bool prescribed(const carom_model *model, const carom_state *state) {
   return false;
 }
 
-int carom_joints_freedoms(carom_joints *joints, const carom_state *state) {
+int joints_freedoms(carom_joints *joints, const carom_state *state) {
   carom_joint_system_order(joints->system, state);
   if (carom_joint_system_loop_rows(joints->system) > 0 || prescribed(joints->model, state)) return -1;
   return walk(joints, state, NULL, NULL);
 }
 
 static carom_status check_tree(carom_joints *joints, const carom_state *state, carom_error *error) {
-  if (carom_joints_freedoms(joints, state) >= 0) return CAROM_OK;
+  if (joints_freedoms(joints, state) >= 0) return CAROM_OK;
   return carom_fail(error, CAROM_ERR_ARGUMENT,
                     "the null space is that of trees: these joints close a loop, or a motor prescribes a coordinate");
 }
 
-// ---- P
-// ---------------------------------------------------------------------------------------------------------------
+// ---- P ---
 
 typedef struct null_space {
   double *P;
@@ -157,7 +157,7 @@ static void put_columns(const carom_model *model, const carom_state *state, cons
   }
 }
 
-carom_status carom_joints_null_space(carom_joints *joints, const carom_state *state, double *P, carom_error *error) {
+carom_status joints_null_space(carom_joints *joints, const carom_state *state, double *P, carom_error *error) {
   carom_status status = check_tree(joints, state, error);
   if (status != CAROM_OK) return status;
   null_space N = {P, 6 * state->body_count};
@@ -166,8 +166,7 @@ carom_status carom_joints_null_space(carom_joints *joints, const carom_state *st
   return CAROM_OK;
 }
 
-// ---- F_d
-// -------------------------------------------------------------------------------------------------------------
+// ---- F_d ---
 
 typedef struct retraction {
   const double *u;
@@ -221,8 +220,8 @@ static void retract(const carom_model *model, const carom_state *state, const ca
   to->q[node->body] = turns(model, node->body) ? cm_qunit(child.q) : state->q[node->body];
 }
 
-carom_status carom_joints_retract(carom_joints *joints, const carom_state *state, const double *u, carom_vec3 *x,
-                                  carom_quat *q, carom_error *error) {
+carom_status joints_retract(carom_joints *joints, const carom_state *state, const double *u, carom_vec3 *x,
+                            carom_quat *q, carom_error *error) {
   carom_status status = check_tree(joints, state, error);
   if (status != CAROM_OK) return status;
   retraction to = {u, x, q};
