@@ -44,13 +44,15 @@ static void fill(toy *t, carom_random *r, int freedoms) {
   }
 }
 
-static carom_assembled view(const toy *t) { return (carom_assembled){t->count, t->rows, t->blocks, t->W, t->u0}; }
+static carom_assembled view(const toy *t) {
+  return (carom_assembled){.count = t->count, .rows = t->rows, .blocks = t->blocks, .W = t->W, .u0 = t->u0};
+}
 
 static double solve(toy *t) {
   carom_newton *newton = NULL;
   carom_assembled a = view(t);
   double scale = carom_assembled_scale(&a);
-  carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale};
+  carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
   int steps = 0;
   if (carom_newton_create(t->rows, NULL, &newton, NULL) != CAROM_OK) return INFINITY;
   double residual = carom_newton_solve(newton, &a, &goal, t->P, t->u, &steps);
@@ -115,6 +117,66 @@ TEST(newton_in_the_disc) { try_many(2, 0.7, 0); }
 TEST(newton_in_the_disc_with_large_friction) { try_many(3, 2.5, 0); }
 TEST(newton_in_pyramids) { try_many(4, 0.7, 4); }
 TEST(newton_in_octagons) { try_many(5, 0.7, 8); }
+
+enum { BODIES = 4 };
+
+// Bodies of random mass that touch each other and the world, with boxed rows among the contacts.
+static void fill_levers(toy *t, carom_lever levers[MOST_ROWS], carom_random *r, int width) {
+  double inverse_mass[BODIES], v[6 * BODIES];
+  for (int i = 0; i < BODIES; i++) inverse_mass[i] = carom_random_between(r, 0.1, 10);
+  for (int k = 0; k < 6 * BODIES; k++) v[k] = carom_random_normal(r);
+  for (int i = 0; i < 10; i++) {
+    add_block(t, i < 8 ? CAROM_BLOCK_CONTACT : CAROM_BLOCK_BOXED, i < 8 ? width : 1, 0.4, 0);
+    carom_block *b = &t->blocks[t->count - 1];
+    b->lower = -0.1, b->upper = i == 8 ? 0.1 : INFINITY;
+    int body[2] = {i % BODIES, i < BODIES ? -1 : (i + 1) % BODIES};
+    for (int row = b->first; row < t->rows; row++)
+      for (int end = 0; end < 2; end++) {
+        levers[row].body[end] = body[end];
+        for (int k = 0; k < 6 && body[end] >= 0; k++) {
+          levers[row].J[end][k] = carom_random_normal(r) + (k == 2 && row == b->first ? 3 - 6 * end : 0);
+          levers[row].SJ[end][k] = inverse_mass[body[end]] * levers[row].J[end][k];
+          levers[row].own += levers[row].J[end][k] * levers[row].SJ[end][k];
+        }
+      }
+  }
+  for (int i = 0; i < t->rows; i++) t->u0[i] = carom_lever_rate(&levers[i], v);
+}
+
+static void fill_W(toy *t, const carom_assembled *a) {
+  for (int j = 0; j < t->rows; j++) {
+    double unit[MOST_ROWS] = {0};
+    unit[j] = 1;
+    carom_assembled_velocity(a, unit, t->W + t->rows * j);
+    for (int i = 0; i < t->rows; i++) t->W[i + t->rows * j] -= t->u0[i];
+    CHECK_NEAR(t->W[j + t->rows * j], a->levers[j].own, 1e-12 * a->levers[j].own);
+  }
+}
+
+// The same steps with the velocities of bodies for unknowns.
+TEST(steps_by_row_and_by_body_agree) {
+  carom_random r = carom_random_make(10, 0);
+  for (int trial = 0; trial < 200; trial++) {
+    toy t = {0};
+    carom_lever levers[MOST_ROWS] = {0};
+    double V[6 * BODIES], P[MOST_ROWS] = {0}, u[MOST_ROWS];
+    fill_levers(&t, levers, &r, 1 + 2 * (trial % 2));
+    carom_assembled a = {t.count, t.rows, t.blocks, NULL, t.u0, BODIES, levers, V}, dense = view(&t);
+    fill_W(&t, &a);
+    carom_arena counting = {0}, arena;
+    carom_newton_push(t.rows, BODIES, &counting);
+    REQUIRE(carom_arena_create(&arena, counting.used, NULL, NULL) == CAROM_OK);
+    double scale = carom_assembled_scale(&a);
+    carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
+    int steps = 0;
+    double residual = carom_newton_solve(carom_newton_push(t.rows, BODIES, &arena), &a, &goal, P, u, &steps);
+    CHECK_AT_MOST(residual, 1e-11 * scale);
+    CHECK_AT_MOST(solve(&t), 1e-11);
+    CHECK_AT_MOST(carom_assembled_residual(&dense, P, u), 1e-9 * scale);
+    for (int i = 0; i < t.rows && trial % 2 == 0; i++) CHECK_NEAR(u[i], t.u[i], 1e-8 * scale);
+    carom_arena_destroy(&arena);
+  }
+}
 
 TEST(law_derivatives_are_those_of_differences) {
   carom_random r = carom_random_make(6, 0);
@@ -261,9 +323,9 @@ static double score(const friction_problem *f) {
   carom_block *blocks = calloc((size_t)f->count, sizeof *blocks);
   double *P = calloc((size_t)m, sizeof *P), *u = calloc((size_t)m, sizeof *u);
   for (int i = 0; i < f->count; i++) blocks[i] = (carom_block){.first = d * i, .width = d, .mu = f->mu[i]};
-  carom_assembled a = {f->count, m, blocks, f->W, f->q};
+  carom_assembled a = {.count = f->count, .rows = m, .blocks = blocks, .W = f->W, .u0 = f->q};
   double scale = carom_assembled_scale(&a);
-  carom_newton_goal goal = {1e-12 * scale, 1e-11 * scale, 1e-10 * scale};
+  carom_newton_goal goal = {1e-12 * scale, 1e-11 * scale, 1e-10 * scale, 0};
   carom_newton *newton = NULL;
   if (carom_newton_create(m, NULL, &newton, NULL) != CAROM_OK) return INFINITY;
   carom_newton_solve(newton, &a, &goal, P, u, &steps);

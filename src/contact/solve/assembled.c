@@ -68,6 +68,11 @@ static bool sticks(const carom_block *b, const double *z, double size) {
 void carom_block_law(const carom_block *b, const double *z, double *P, double D[3][3]) {
   bool closed = b->kind == CAROM_BLOCK_FREE || z[0] > 0;
   if (D) memset(D, 0, 9 * sizeof(double));
+  if (b->kind == CAROM_BLOCK_BOXED) {
+    P[0] = fmin(fmax(z[0], b->lower), b->upper);
+    if (D) D[0][0] = P[0] == z[0];
+    return;
+  }
   for (int r = 0; r < b->width; r++) P[r] = closed ? z[r] : 0;
   for (int r = 0; r < b->width && D && closed; r++) D[r][r] = 1;
   if (!closed || b->width == 1) return;
@@ -83,7 +88,7 @@ void carom_block_law(const carom_block *b, const double *z, double *P, double D[
 
 double carom_block_response(const carom_assembled *a, const carom_block *b) {
   double sum = 0;
-  for (int r = b->first; r < b->first + b->width; r++) sum += a->W[(size_t)r * ((size_t)a->rows + 1)];
+  for (int r = b->first; r < b->first + b->width; r++) sum += carom_assembled_own(a, r);
   return sum / b->width;
 }
 
@@ -100,9 +105,29 @@ double carom_block_residual(const carom_assembled *a, const carom_block *b, cons
   return worst;
 }
 
+void carom_levers_push(const carom_assembled *a, const double *P) {
+  memset(a->V, 0, 6 * (size_t)a->bodies * sizeof *a->V);
+  for (int r = 0; r < a->rows; r++)
+    for (int end = 0; end < 2; end++)
+      for (int k = 0; k < 6 && a->levers[r].body[end] >= 0; k++)
+        a->V[6 * a->levers[r].body[end] + k] += P[r] * a->levers[r].SJ[end][k];
+}
+
+double carom_lever_rate(const carom_lever *lever, const double *V) {
+  double rate = 0;
+  for (int end = 0; end < 2; end++)
+    for (int k = 0; k < 6 && lever->body[end] >= 0; k++) rate += lever->J[end][k] * V[6 * lever->body[end] + k];
+  return rate;
+}
+
 void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u) {
   memcpy(u, a->u0, (size_t)a->rows * sizeof *u);
-  carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, P, u);
+  if (a->W) {
+    carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, P, u);
+    return;
+  }
+  carom_levers_push(a, P);
+  for (int r = 0; r < a->rows; r++) u[r] += carom_lever_rate(&a->levers[r], a->V);
 }
 
 double carom_assembled_scale(const carom_assembled *a) { return carom_lcp_largest(a->rows, a->u0); }

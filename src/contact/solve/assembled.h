@@ -8,6 +8,7 @@
 //     contact   normal, then 0, 1 or 2 tangents:  0 <= P_n complementary to u_n >= 0, and Coulomb friction: P_t within
 //               mu P_n times the unit disc, or a polygon in it, taking as much energy out of u_t as that allows
 //     free      one row of a joint:  u = 0
+//     boxed     the same with P between bounds: a motor of limited impulse
 //
 // The laws as projections (Alart and Curnier 1991): P = law(P - u / r) for any r > 0, which makes one residual for all
 // solvers: r |P - law(P - u / r)| with r the block's own response, a velocity.
@@ -18,23 +19,40 @@
 
 enum { CAROM_BLOCK_ROWS = 3 };
 
-typedef enum carom_block_kind { CAROM_BLOCK_CONTACT, CAROM_BLOCK_FREE } carom_block_kind;
+typedef enum carom_block_kind { CAROM_BLOCK_CONTACT, CAROM_BLOCK_FREE, CAROM_BLOCK_BOXED } carom_block_kind;
 
 typedef struct carom_block {
   carom_block_kind kind;
   int first, width;  // its rows
   double mu;
-  int corners;   // of the polygon that friction is kept in; 0: the disc. With one tangent it is an interval
-  double angle;  // of the polygon's first corner, rad
+  int corners;          // of the polygon that friction is kept in; 0: the disc. With one tangent it is an interval
+  double angle;         // of the polygon's first corner, rad
+  double lower, upper;  // of a boxed row
 } carom_block;
+
+// One row of J for each of its two bodies, and S J', the same for all rows of a block but for the numbers.
+typedef struct carom_lever {
+  int body[2];  // -1: does not move
+  double J[2][6], SJ[2][6];
+  double own;  // J S J'
+} carom_lever;
 
 // A borrowed view.
 typedef struct carom_assembled {
   int count, rows;            // blocks, and their rows
   const carom_block *blocks;  // (count) with ascending rows
-  const double *W;            // (rows x rows) column-major; symmetric or nearly so
+  const double *W;            // (rows x rows) column-major; symmetric or nearly so. Null: through the levers
   const double *u0;           // (rows)
+  // Bodies that nothing couples but their contacts: where these are many, there is less to solve for by body.
+  int bodies;
+  const carom_lever *levers;  // (rows)
+  double *V;                  // (6 bodies) scratch
 } carom_assembled;
+
+// The diagonal of W.
+static inline double carom_assembled_own(const carom_assembled *a, int row) {
+  return a->W ? a->W[(size_t)row * ((size_t)a->rows + 1)] : a->levers[row].own;
+}
 
 // Corner number `corner` of a block's polygon.
 void carom_block_corner(const carom_block *block, int corner, double d[2]);
@@ -45,6 +63,8 @@ double carom_block_response(const carom_assembled *a, const carom_block *block);
 // What a block is off by, m/s (rad/s); P and u are those of all rows.
 double carom_block_residual(const carom_assembled *a, const carom_block *block, const double *P, const double *u);
 
+void carom_levers_push(const carom_assembled *a, const double *P);                    // V = S J' P
+double carom_lever_rate(const carom_lever *lever, const double *V);                   // J V
 void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u);  // u = u0 + W P
 double carom_assembled_scale(const carom_assembled *a);                               // the largest |u0|
 // The worst of all blocks; infinite where a number is not finite.

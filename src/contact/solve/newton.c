@@ -1,12 +1,10 @@
-#include "contact/solve/newton.h"
-
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "contact/solve/newton_step.h"
 #include "solve/lcp_inverse.h"
-#include "solve/lcp_kernels.h"
 
 // eps over the block's response: close to a solution, far from it, and in the end. Far from a solution a small eps is
 // of no use, since laws that contradict each other then have huge impulses: the problem is solved with a large one
@@ -14,8 +12,9 @@
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
 static const double ROUND_OFF = 1e-13;             // velocities over the largest one
-// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, lost.
-static const double CLOSE = 1e-8, RUNAWAY = 1e3;
+// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, lost; over the one before:
+// no progress.
+static const double CLOSE = 1e-8, RUNAWAY = 1e3, SLOW = 0.9;
 enum {
   NEAR_STEPS = 6,
   FAR_STEPS = 15,
@@ -27,50 +26,39 @@ enum {
   STARTS = 3
 };
 
-struct carom_newton {
-  carom_allocator allocator;
-  int capacity;
-  void *memory;
-  double *K, *panel;              // (rows x rows) the system of a step, then its inverse
-  double *P0, *P, *u;             // (rows) centre of the round, the iterate and its velocities
-  double *F, *trial, *v;          // (rows) P - law, another iterate and its velocities
-  double *rhs, *x, *best;         // (rows)
-  double (*D)[3][3], *eps, *own;  // (blocks; room for rows) derivatives of the laws; eps and r of the round
-  int *active, *swaps;            // (rows) rows whose law is not open
-  int k;
-};
-
 // ---- memory ---------------------------------------------------------------------------------------------------------
+
+carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
+  size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
+  carom_newton n = {.capacity = rows}, *pushed = CAROM_PUSH(arena, carom_newton, 1);
+  n.K = CAROM_PUSH(arena, double, order *order);
+  n.panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
+  double **const vectors[] = {&n.P0, &n.P, &n.u, &n.F, &n.trial, &n.v, &n.rhs, &n.x, &n.best, &n.eps, &n.own};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, r);
+  n.D = CAROM_PUSH(arena, carom_mat3, r);
+  n.C = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n.Y = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n.active = CAROM_PUSH(arena, int, r);
+  n.swaps = CAROM_PUSH(arena, int, order);
+  if (pushed) *pushed = n;
+  return pushed;
+}
 
 carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton,
                                  carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_newton *n = CAROM_NEW(&a, carom_newton, 1);
-  size_t r = (size_t)(rows > 0 ? rows : 1);
-  double *next = n ? carom_allocate(&a, r * (r + CAROM_LCP_INVERSE_PANEL + 9 + 9 + 1 + 1 + 1), sizeof *next) : NULL;
-  if (!next) {
-    carom_release(&a, n);
+  carom_arena counting = {0}, arena;
+  carom_newton_push(rows, 0, &counting);
+  if (carom_arena_create(&arena, counting.used, allocator, NULL) != CAROM_OK)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d rows", rows);
-  }
-  *n = (carom_newton){.allocator = a, .capacity = rows, .memory = next};
-  n->K = next, next += r * r;
-  n->panel = next, next += CAROM_LCP_INVERSE_PANEL * r;
-  double **const vectors[] = {&n->P0, &n->P, &n->u, &n->F, &n->trial, &n->v, &n->rhs, &n->x, &n->best};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = next, next += r;
-  n->D = (double(*)[3][3])next, next += 9 * r;
-  n->eps = next, next += r;
-  n->own = next, next += r;
-  n->active = (int *)next;
-  n->swaps = n->active + r;
-  *newton = n;
+  *newton = carom_newton_push(rows, 0, &arena);
+  (*newton)->arena = arena;
   return CAROM_OK;
 }
 
 void carom_newton_destroy(carom_newton *n) {
   if (!n) return;
-  carom_allocator a = n->allocator;
-  carom_release(&a, n->memory);
-  carom_release(&a, n);
+  carom_arena arena = n->arena;
+  carom_arena_destroy(&arena);
 }
 
 int carom_newton_capacity(const carom_newton *n) { return n->capacity; }
@@ -94,9 +82,9 @@ static void equations(carom_newton *n, const carom_assembled *a, const double *P
     for (int r = b->first; r < b->first + b->width; r++)
       z[r - b->first] = n->P0[r] + stays * (P[r] - n->P0[r]) - u[r] / n->own[i];
     if (n->eps[i] > 0)
-      carom_block_law(b, z, law, derivatives ? n->D[i] : NULL);
+      carom_block_law(b, z, law, derivatives ? n->D[i].m : NULL);
     else if (derivatives)
-      memset(n->D[i], 0, sizeof n->D[i]);
+      n->D[i] = (carom_mat3){0};
     for (int r = 0; r < b->width; r++) n->F[b->first + r] = P[b->first + r] - law[r];
   }
 }
@@ -108,7 +96,7 @@ static double miss(const carom_newton *n, const carom_assembled *a, double scale
   for (int i = 0; i < a->count; i++) {
     const carom_block *b = &a->blocks[i];
     for (int r = b->first; r < b->first + b->width && n->eps[i] > 0; r++) {
-      double W = a->W[(size_t)r * ((size_t)a->rows + 1)], off = tiny / n->own[i];
+      double W = carom_assembled_own(a, r), off = tiny / n->own[i];
       sum += W * n->F[r] * n->F[r];
       floor += W * off * off;
     }
@@ -117,61 +105,15 @@ static double miss(const carom_newton *n, const carom_assembled *a, double scale
   return sqrt(sum);
 }
 
-// (r + D (W + eps - r)) dP = -r F over the rows that are not open; those that are go to zero at once.
-static bool factor(carom_newton *n, const carom_assembled *a) {
-  n->k = 0;
-  for (int i = 0; i < a->count; i++)
-    if (n->D[i][0][0] != 0)
-      for (int r = 0; r < a->blocks[i].width; r++) n->active[n->k++] = a->blocks[i].first + r;
-  for (int j = 0; j < n->k; j++) {
-    const double *column = a->W + (size_t)n->active[j] * (size_t)a->rows;
-    double *to = n->K + (size_t)j * (size_t)n->k;
-    int row = 0;
-    for (int i = 0; i < a->count; i++) {
-      const carom_block *b = &a->blocks[i];
-      if (n->D[i][0][0] == 0) continue;
-      for (int r = 0; r < b->width; r++, row++) {
-        to[row] = row == j ? n->own[i] : 0;
-        for (int q = 0; q < b->width; q++) to[row] += n->D[i][r][q] * column[b->first + q];
-        int q = n->active[j] - b->first;
-        if (q >= 0 && q < b->width) to[row] += n->D[i][r][q] * (n->eps[i] - n->own[i]);
-      }
-    }
-  }
-  return carom_lcp_inverse(n->k, n->K, n->k, n->panel, n->swaps) == CAROM_OK;
-}
-
-// The step from F, with what the open rows' own steps do to the others, into `x` (rows).
-static void find_step(carom_newton *n, const carom_assembled *a) {
-  memset(n->x, 0, (size_t)a->rows * sizeof *n->x);
-  for (int i = 0; i < a->count; i++)
-    for (int r = a->blocks[i].first; r < a->blocks[i].first + a->blocks[i].width && n->D[i][0][0] == 0; r++)
-      n->x[r] = -n->F[r];
-  memset(n->v, 0, (size_t)a->rows * sizeof *n->v);
-  carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, n->x, n->v);
-  int row = 0;
-  for (int i = 0; i < a->count; i++) {
-    const carom_block *b = &a->blocks[i];
-    if (n->D[i][0][0] == 0) continue;
-    for (int r = 0; r < b->width; r++, row++) {
-      n->rhs[row] = -n->own[i] * n->F[b->first + r];
-      for (int q = 0; q < b->width; q++) n->rhs[row] -= n->D[i][r][q] * n->v[b->first + q];
-    }
-  }
-  double *dP = n->trial;
-  memset(dP, 0, (size_t)n->k * sizeof *dP);
-  carom_lcp_combine(n->k, n->k, n->K, n->k, NULL, n->rhs, dP);
-  for (int j = 0; j < n->k; j++) n->x[n->active[j]] = dP[j];
-}
-
 // ---- rounds ---------------------------------------------------------------------------------------------------------
 
 // What has been reached.
 typedef struct search {
   const carom_assembled *a;
   carom_newton_goal goal;
-  double scale;  // the largest velocity without impulses
-  double least;  // residual of `best`
+  double scale;   // the largest velocity without impulses
+  double least;   // residual of `best`
+  bool stubborn;  // goes on without progress
   int steps;
 } search;
 
@@ -225,10 +167,12 @@ static bool run_round(carom_newton *n, int max_steps, search *s) {
   double noise, first = miss(n, a, s->scale, &noise), off = first, close = fmax(CLOSE * first, 10 * noise);
   for (int step = 0; step < max_steps && off > close; step++) {
     if (step > 0) equations(n, a, n->P, n->u, true);
-    if (!factor(n, a)) return false;
-    find_step(n, a);
+    if (!carom_newton_factor(n, a)) return false;
+    carom_newton_find_step(n, a);
     s->steps++;
+    double before = off;
     off = move(n, a, off);
+    if (!s->stubborn && !(off < SLOW * before)) break;
     if (!(off <= RUNAWAY * first)) return false;
   }
   return off <= close;
@@ -242,7 +186,7 @@ static void finish(carom_newton *n, search *s) {
   for (int round = 0; round < CHORDS && residual < 0.5 * before; round++) {
     hold(n, a);
     equations(n, a, n->P, n->u, false);
-    find_step(n, a);
+    carom_newton_find_step(n, a);
     for (int r = 0; r < a->rows; r++) n->P[r] += n->x[r];
     carom_assembled_velocity(a, n->P, n->u);
     before = residual;
@@ -260,7 +204,7 @@ static void solve_near(carom_newton *n, search *s) {
 // From any. eps falls as long as rounds end within a few steps, and rises when they do not.
 static void solve_far(carom_newton *n, search *s) {
   double eps = FIRST_EPS, fall = FALL;
-  int last = s->steps + FAR_STEPS_MAX;
+  int last = s->steps + FAR_STEPS_MAX < s->goal.most ? s->steps + FAR_STEPS_MAX : s->goal.most;
   for (int round = 0; round < FAR_STEPS_MAX && s->least > s->goal.wanted && s->steps < last; round++) {
     int before = s->steps;
     double least = s->least;
@@ -306,12 +250,14 @@ static void drop_round_off(const search *s, double *P) {
 double carom_newton_solve(carom_newton *n, const carom_assembled *problem, const carom_newton_goal *goal, double *P,
                           double *u, int *steps) {
   search s = {.a = problem, .goal = *goal, .scale = carom_assembled_scale(problem)};
+  if (s.goal.most == 0) s.goal.most = INT_MAX;
   go_to(n, problem, P);
   memcpy(n->best, P, (size_t)problem->rows * sizeof *P);
   s.least = carom_assembled_residual(problem, n->P, n->u);
   polish(n, &s);
-  for (int start = 0; start < STARTS && s.least > goal->wanted && (start == 0 || s.least > goal->accepted); start++) {
+  for (int start = 0; start < STARTS && s.least > fmax(goal->wanted, goal->accepted); start++) {
     go_to(n, problem, n->best);
+    s.stubborn = start > 0;
     solve_far(n, &s);
     polish(n, &s);
   }

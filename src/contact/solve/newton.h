@@ -10,18 +10,23 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_NEWTON_H
 #define CAROM_SRC_CONTACT_SOLVE_NEWTON_H
 
+#include "base/arena.h"
 #include "contact/solve/assembled.h"
 
 typedef struct carom_newton carom_newton;  // scratch for problems up to a size
 
+// For problems with W.
 carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton, carom_error *error);
 void carom_newton_destroy(carom_newton *newton);  // null is fine
 int carom_newton_capacity(const carom_newton *newton);
+// In an arena, which owns it: for problems through so many bodies, or with W if that is 0. Null when it only counts.
+carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena);
 
 // Residuals, m/s: impulses that are `good` are left alone, those `wanted` will do, and for those `accepted` no great
 // effort is made.
 typedef struct carom_newton_goal {
   double good, wanted, accepted;
+  int most;  // steps after which nothing new is begun; 0: no such limit
 } carom_newton_goal;
 
 // Improves P (rows) and brings u (rows) up to date; on failure the better of start and end stays. Returns the residual

@@ -22,7 +22,7 @@ static const carom_contact_method_entry methods[CAROM_CONTACT_METHOD_COUNT] = {
     [CAROM_CONTACT_INTERIOR] = {"interior", CONVEX, 100, carom_contact_interior_bytes, carom_contact_interior},
     [CAROM_CONTACT_BLMVM] = {"tao-blmvm", CONVEX, 10000, NULL, carom_contact_tao},
     [CAROM_CONTACT_TRON] = {"tao-tron", CONVEX, 1000, NULL, carom_contact_tao},
-    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 12, carom_contact_newton_bytes, carom_contact_newton},
+    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 300, carom_contact_newton_bytes, carom_contact_newton},
 };
 
 carom_contact_options carom_contact_default_options(void) {

@@ -100,7 +100,7 @@ typedef struct attempt {
 } attempt;
 
 static carom_status by_newton(carom_solver *s, attempt *a, carom_error *error) {
-  carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted};
+  carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted, 0};
   (void)error;
   a->residual = carom_newton_solve(s->newton, &a->problem, &goal, a->system->P, a->system->u, &a->iterations);
   return CAROM_OK;
@@ -115,7 +115,7 @@ static carom_status by_sweeps(carom_solver *s, attempt *a, carom_error *error) {
 }
 
 static carom_assembled view(const carom_system *s) {
-  return (carom_assembled){s->count, s->rows, s->blocks, s->W, s->u0};
+  return (carom_assembled){.count = s->count, .rows = s->rows, .blocks = s->blocks, .W = s->W, .u0 = s->u0};
 }
 
 static carom_assembled with_polygons(carom_solver *s, const carom_system *system) {
@@ -154,7 +154,7 @@ static carom_status by_pivots(carom_solver *s, attempt *a, carom_error *error) {
   carom_system *q = a->system;
   carom_assembled polygons = with_polygons(s, q);
   int limit = a->choice->iterations, polishing = 0;
-  carom_newton_goal goal = {SAME * a->scale, INFINITY, INFINITY};
+  carom_newton_goal goal = {SAME * a->scale, INFINITY, INFINITY, 0};
   if (limit == 0 && !a->choice->name) limit = PIVOTS_PER_PAIR * 6 * q->count + 100;
   for (int round = 0; round < HEADINGS_MAX; round++) {
     carom_status status = carom_pivot_solve(s->pivot, &polygons, limit, q->P, &a->iterations, error);

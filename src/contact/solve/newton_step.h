@@ -1,0 +1,28 @@
+// The linear system of a Newton step.
+#ifndef CAROM_SRC_CONTACT_SOLVE_NEWTON_STEP_H
+#define CAROM_SRC_CONTACT_SOLVE_NEWTON_STEP_H
+
+#include "base/arena.h"
+#include "carom/vec.h"
+#include "contact/solve/newton.h"
+
+struct carom_newton {
+  carom_arena arena;       // where it has one of its own
+  int capacity;            // rows
+  double *K, *panel;       // the system of a step, then its inverse or factors: by row, or by body
+  double *P0, *P, *u;      // (rows) centre of the round, the iterate and its velocities
+  double *F, *trial, *v;   // (rows) P - law, another iterate and its velocities
+  double *rhs, *x, *best;  // (rows) x: the step
+  carom_mat3 *D;           // (blocks; room for rows) derivatives of the laws
+  double *eps, *own;       // (blocks; room for rows) eps and r of the round
+  carom_mat3 *C, *Y;       // (blocks; room for rows) by body only
+  int *active, *swaps;     // rows whose law is not open; of the factorisation
+  int k;                   // order of the system
+};
+
+// Builds and factors the system for D, eps and r; false when it is singular.
+bool carom_newton_factor(carom_newton *newton, const carom_assembled *a);
+// The step from F into x (rows). Uses trial, v and rhs.
+void carom_newton_find_step(carom_newton *newton, const carom_assembled *a);
+
+#endif
