@@ -85,6 +85,7 @@ void cli_replace_extension(const char *path, bool keep_folder, const char *exten
 
 enum { CLI_PATH = 4096 + 128 };  // longer than any path that the system takes, so that none is cut to another one
 
+FILE *cli_open_input(const char *path);  // null for pipes and devices too: they might keep us waiting
 bool cli_keep_input(const char *verb, const char *output, const char *input);  // they are not the same file
 bool cli_can_write(const char *verb, const char *output);
 bool cli_may_create(const char *verb, const char *output, bool overwrite);  // the same, and nothing is lost by it

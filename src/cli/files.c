@@ -12,6 +12,17 @@ static bool same_file(const char *a, const char *b) {
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+FILE *cli_open_input(const char *path) {
+  struct stat about;
+  int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return NULL;
+  bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+  FILE *in = regular ? fdopen(file, "rb") : NULL;
+  if (!regular) errno = EINVAL;
+  if (!in) close(file);
+  return in;
+}
+
 bool cli_keep_input(const char *verb, const char *output, const char *input) {
   if (!output || !input || !same_file(output, input)) return true;
   cli_error("%s: '%s' is read, so it cannot be written as well; give another name for the output", verb, output);

@@ -168,7 +168,7 @@ static int run_request(const request *q) {
   if (!read_beta(q->beta, &options)) return EXIT_MISTAKE;
   if (!cli_keep_input("gap", q->page, q->shapes[0]) || !cli_keep_input("gap", q->page, q->shapes[1]))
     return EXIT_MISTAKE;
-  carom_placed a, b = {0};
+  carom_placed a = {0}, b = {0};
   int code = cli_gap_body("A", q->shapes[0], q->pose_a, &a);
   if (code == EXIT_GOOD) code = cli_gap_body("B", q->shapes[1], q->pose_b, &b);
   if (code == EXIT_GOOD) code = answer_request(q, &a, &b, &options);

@@ -64,7 +64,7 @@ carom_scene_options cli_scene_options(const cli_list *overrides) {
 static bool has_key(const char *path, const char *key) {
   char line[256];
   bool found = false, begins = true;
-  FILE *in = fopen(path, "r");
+  FILE *in = cli_open_input(path);
   for (int i = 0; in && i < 100 && !found && fgets(line, sizeof line, in); i++) {
     found = begins && strncmp(line, key, strlen(key)) == 0;
     begins = strchr(line, '\n') != NULL;

@@ -132,7 +132,7 @@ static bool read_contents(cursor *c, const char *path, cli_pair_file *f, carom_e
 }
 
 static unsigned char *read_bytes(const char *path, size_t *size, carom_error *error) {
-  FILE *in = fopen(path, "rb");
+  FILE *in = cli_open_input(path);
   unsigned char *bytes = NULL;
   size_t room = 0;
   *size = 0;
@@ -147,7 +147,9 @@ static unsigned char *read_bytes(const char *path, size_t *size, carom_error *er
     if (good) *size += fread(bytes + *size, 1, room - *size, in);
     good = good && !ferror(in);
   }
-  if (!good) carom_fail(error, CAROM_ERR_IO, "cannot read %s: %s", path, strerror(errno));
+  if (!good)
+    carom_fail(error, CAROM_ERR_IO, "cannot read %s: %s", path,
+               errno == EINVAL ? "it is not a regular file" : strerror(errno));
   if (in) fclose(in);
   if (!good) free(bytes);
   return good ? bytes : NULL;

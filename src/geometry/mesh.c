@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/read_file.h"
 #include "geometry/shape.h"
 #include "geometry/weld.h"
 
-#define FILE_MAX ((size_t)1 << 31)
+#define FILE_MAX ((int64_t)1 << 31)
 #define WELD_MAX 0.1  // of the extent; more would weld a mesh to nothing
 
 carom_mesh_options carom_mesh_default_options(void) {
@@ -158,43 +158,14 @@ carom_status carom_mesh_parse(const carom_bytes *bytes, const carom_mesh_options
   return CAROM_OK;
 }
 
-static carom_status fail_io(const char *path, int code, carom_error *error) {
-  char reason[128];
-  if (strerror_r(code, reason, sizeof reason) != 0) strcpy(reason, "unknown reason");
-  return carom_fail(error, CAROM_ERR_IO, "%s: cannot be read: %s", path, reason);
-}
-
-// Reads to the end in growing steps: works for pipes as well, whose size nobody knows.
-static carom_status slurp(FILE *file, const char *path, const carom_allocator *allocator, char **data, size_t *size,
-                          carom_error *error) {
-  size_t capacity = 0;
-  for (;;) {
-    if (*size == capacity) {
-      capacity = capacity ? 2 * capacity : 65536;
-      if (capacity > FILE_MAX)
-        return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 2 GiB; simplify the mesh", path);
-      char *larger = *data ? allocator->resize(allocator->context, *data, capacity)
-                           : allocator->allocate(allocator->context, capacity);
-      if (!larger) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory after %zu bytes", path, *size);
-      *data = larger;
-    }
-    errno = 0;
-    size_t got = fread(*data + *size, 1, capacity - *size, file);
-    *size += got;
-    if (got == 0) return ferror(file) ? fail_io(path, errno, error) : CAROM_OK;
-  }
-}
-
 carom_status carom_mesh_read(const char *path, const carom_mesh_options *options, const carom_allocator *allocator,
                              carom_mesh *mesh, carom_error *error) {
   carom_allocator memory = carom_allocator_or_default(allocator);
-  char *data = NULL;
-  size_t size = 0;
-  FILE *file = fopen(path, "rb");
-  if (!file) return fail_io(path, errno, error);
-  carom_status status = slurp(file, path, &memory, &data, &size, error);
-  fclose(file);
-  if (!status) status = carom_mesh_parse(&(carom_bytes){path, data, size}, options, allocator, mesh, error);
+  carom_error why;
+  size_t size;
+  char *data = carom_read_file(path, FILE_MAX, &memory, &size, &why);
+  if (!data) return carom_fail(error, why.status, "%s: cannot be read: %s", path, why.message);
+  carom_status status = carom_mesh_parse(&(carom_bytes){path, data, size}, options, allocator, mesh, error);
   carom_release(&memory, data);
   return status;
 }

@@ -164,7 +164,7 @@ static unsigned char *read_slot(carom_h5_file *file, int slot, const int64_t *ro
 }
 
 unsigned char *carom_checkpoint_read(carom_h5_file *file, size_t *size) {
-  if (file->status != CAROM_OK || H5Lexists(file->id, "/checkpoint", H5P_DEFAULT) <= 0) return NULL;
+  if (!carom_h5_has(file, "/checkpoint")) return NULL;
   hsize_t sizes[2] = {CAROM_CHECKPOINT_SLOTS, CAROM_CHECKPOINT_META};
   const char *path = carom_result_fields[CAROM_FIELD_CHECKPOINT_META].path;
   int64_t *meta = carom_h5_read(file, path, H5T_NATIVE_INT64, sizeof *meta, 2, sizes);

@@ -57,7 +57,7 @@ static void fill_events(carom_h5_file *file, carom_result *result, const event_c
 
 void carom_result_read_events(carom_h5_file *file, carom_result *result) {
   if (file->status != CAROM_OK) return;
-  if (H5Lexists(file->id, "/events", H5P_DEFAULT) <= 0) return;  // from before there were contacts
+  if (!carom_h5_has(file, "/events")) return;  // from before there were contacts
   hsize_t count = INT_MAX;
   event_columns c = {
       .kind = read_ints(file, CAROM_FIELD_EVENT_KIND, 1, &count),

@@ -302,6 +302,46 @@ bool carom_h5_read_attribute(carom_h5_file *file, const char *name, hid_t memory
   return read;
 }
 
+// A result is one file: links into others are not followed, since those may be anything, a pipe that waits for ever
+// too.
+static herr_t refuse_link(const char *parent, const char *group, const char *file, const char *object, unsigned *flags,
+                          hid_t access, void *context) {
+  (void)parent, (void)group, (void)file, (void)object, (void)flags, (void)access, (void)context;
+  return -1;
+}
+
+static hid_t own_links(hid_t class) {
+  hid_t access = H5Pcreate(class);
+  if (access >= 0) H5Pset_elink_cb(access, refuse_link, NULL);
+  return access;
+}
+
+bool carom_h5_has(const carom_h5_file *file, const char *path) {
+  if (file->status != CAROM_OK) return false;
+  hid_t access = own_links(H5P_LINK_ACCESS);
+  bool there = H5Lexists(file->id, path, access) > 0;
+  H5Pclose(access);
+  return there;
+}
+
+static bool stored_here(hid_t dataset) {
+  hid_t storage = H5Dget_create_plist(dataset);
+  bool here = storage >= 0 && H5Pget_external_count(storage) == 0 && H5Pget_layout(storage) != H5D_VIRTUAL;
+  if (storage >= 0) H5Pclose(storage);
+  return here;
+}
+
+// A few bytes can declare rows by the billion. Deflate makes data smaller by 1032 at the most; the last burst of a
+// killed run may have made room for rows that were not written.
+static bool is_backed(hid_t dataset) {
+  static const double deflate_most = 1032, room_most = 1 << 24;
+  hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+  double declared = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
+  H5Tclose(type);
+  H5Sclose(space);
+  return declared <= deflate_most * (double)H5Dget_storage_size(dataset) + room_most;
+}
+
 static bool shape_fits(hid_t dataset, int rank, hsize_t *size) {
   hsize_t found[3];
   hid_t space = H5Dget_space(dataset);
@@ -317,15 +357,19 @@ static bool shape_fits(hid_t dataset, int rank, hsize_t *size) {
 
 hid_t carom_h5_open_dataset(carom_h5_file *file, const char *path, int rank, hsize_t *size) {
   if (file->status != CAROM_OK) return -1;
-  hid_t dataset = H5Dopen2(file->id, path, H5P_DEFAULT);
-  if (dataset < 0) {
+  hid_t access = own_links(H5P_DATASET_ACCESS), dataset = H5Dopen2(file->id, path, access);
+  H5Pclose(access);
+  if (dataset < 0)
     carom_h5_fail_format(file, path, "is missing or unreadable");
-  } else if (!shape_fits(dataset, rank, size)) {
+  else if (!stored_here(dataset))
+    carom_h5_fail_format(file, path, "keeps its data in other files");
+  else if (!shape_fits(dataset, rank, size))
     carom_h5_fail_format(file, path, "has an unexpected shape");
-    H5Dclose(dataset);
-    dataset = -1;
-  }
-  return dataset;
+  else if (!is_backed(dataset))
+    carom_h5_fail_format(file, path, "declares more than the file holds");
+  if (file->status == CAROM_OK || dataset < 0) return dataset;
+  H5Dclose(dataset);
+  return -1;
 }
 
 static bool same_class(hid_t dataset, hid_t memory_type) {

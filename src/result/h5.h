@@ -81,6 +81,9 @@ void carom_h5_append(carom_h5_file *file, hid_t dataset, const carom_h5_array *a
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
+// Whether there is such a link; links into other files lead nowhere.
+bool carom_h5_has(const carom_h5_file *file, const char *path);
+
 char *carom_h5_read_text_attribute(carom_h5_file *file, const char *name);  // of the root
 // False (and *value untouched) when the attribute is not there or of another size.
 bool carom_h5_read_attribute(carom_h5_file *file, const char *name, hid_t memory_type, int count, void *value);

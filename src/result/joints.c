@@ -144,7 +144,7 @@ static void fill_joints(carom_h5_file *file, carom_result *result, const joint_c
 }
 
 void carom_result_read_joints(carom_h5_file *file, carom_result *result) {
-  if (file->status != CAROM_OK || H5Lexists(file->id, "/joints", H5P_DEFAULT) <= 0) return;  // none, or an older file
+  if (!carom_h5_has(file, "/joints")) return;  // none, or an older file
   const carom_result_field *f = carom_result_fields;
   hsize_t count = CAROM_H5_ANY;
   joint_columns c = {0};

@@ -273,7 +273,7 @@ static bool numbers_are_sound(const carom_result_plan *plan) {
 }
 
 void carom_result_read_plan(carom_h5_file *file, carom_result *result) {
-  if (file->status != CAROM_OK || H5Lexists(file->id, "/plan", H5P_DEFAULT) <= 0) return;
+  if (!carom_h5_has(file, "/plan")) return;
   carom_result_plan *plan = result->plan = CAROM_NEW(&file->allocator, carom_result_plan, 1);
   if (!plan) {
     carom_h5_fail_memory(file, "/plan");

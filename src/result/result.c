@@ -21,7 +21,7 @@
 // HDF5's own messages about these are long and roundabout.
 static carom_status check_readable(const char *path, carom_error *error) {
   struct stat info;
-  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a pipe would wait for a writer
   if (descriptor < 0) {
     if (errno == ENOENT)
       return carom_fail(error, CAROM_ERR_IO, "cannot read '%.700s': there is no such file; check the path", path);
@@ -218,7 +218,7 @@ static shape_columns read_shape_columns(carom_h5_file *file) {
   hsize_t ends = c.count + 1;
   c.radius = read_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, &c.count, 0, 0);
   c.half_length = read_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, &c.count, 0, 0);
-  if (file->status == CAROM_OK && H5Lexists(file->id, path_of(CAROM_FIELD_SHAPE_HALF_AXES), H5P_DEFAULT) > 0)
+  if (carom_h5_has(file, path_of(CAROM_FIELD_SHAPE_HALF_AXES)))
     c.half_axes = read_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, &c.count, 3, 0);
   c.vertex_start = read_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, &ends);
   c.vertices = read_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, &c.vertex_count, 3, 0);
@@ -323,7 +323,7 @@ static void open_series(carom_h5_file *file, carom_result *result, hid_t *datase
   for (int i = 0; i < carom_series_count(); i++) {
     carom_series_info info = carom_series_describe(i);
     hsize_t size[3] = {CAROM_H5_ANY, (hsize_t)result->body_count, (hsize_t)info.components};
-    if (may_lack(i) && file->status == CAROM_OK && H5Lexists(file->id, info.path, H5P_DEFAULT) <= 0) continue;
+    if (may_lack(i) && file->status == CAROM_OK && !carom_h5_has(file, info.path)) continue;
     datasets[i] = carom_h5_open_dataset(file, info.path, info.components > 0 ? 3 : 1, size);
     if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
   }

@@ -40,7 +40,7 @@ static void take_rows(carom_h5_file *file, carom_result *result, const double *r
 
 void carom_result_read_walls(carom_h5_file *file, carom_result *result) {
   const char *path = carom_result_fields[CAROM_FIELD_WALL_POINTS].path;
-  if (file->status != CAROM_OK || H5Lexists(file->id, "/walls", H5P_DEFAULT) <= 0) return;
+  if (!carom_h5_has(file, "/walls")) return;
   hsize_t size[2] = {CAROM_H5_ANY, CAROM_WALL_COLUMNS};
   double *rows = carom_h5_read(file, path, H5T_NATIVE_DOUBLE, sizeof *rows, 2, size);
   if (rows) take_rows(file, result, rows, size[0]);

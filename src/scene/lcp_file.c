@@ -4,15 +4,15 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
+#include "base/read_file.h"
 #include "base/text_buffer.h"
 
-static const size_t FILE_MOST = (size_t)4 << 30;
+static const int64_t FILE_MOST = (int64_t)4 << 30;
 
 // ---- the set -------------------------------------------------------------------------------------------------------
 
@@ -114,32 +114,16 @@ carom_status carom_lcp_set_parse(const carom_bytes *bytes, const carom_allocator
   return status;
 }
 
-static carom_status slurp(FILE *file, const char *path, carom_text_buffer *buffer, carom_error *error) {
-  for (;;) {
-    if (buffer->length > FILE_MOST)
-      return carom_fail(error, CAROM_ERR_LIMIT, "%s: the file is larger than 4 GiB", path);
-    if (!carom_text_buffer_reserve(buffer, 65536))
-      return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory after %zu bytes", path, buffer->length);
-    errno = 0;
-    size_t got = fread(buffer->data + buffer->length, 1, 65536, file);
-    buffer->length += got;
-    if (got == 0) return ferror(file) ? carom_fail_file(error, "read", path, errno) : CAROM_OK;
-  }
-}
-
 carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                 carom_error *error) {
   *set = NULL;
-  FILE *file = fopen(path, "rb");
-  if (!file) return carom_fail_file(error, "read", path, errno);
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_text_buffer buffer = carom_text_buffer_make(&a);
-  carom_status status = slurp(file, path, &buffer, error);
-  fclose(file);
-  if (status == CAROM_OK)
-    status =
-        carom_lcp_set_parse(&(carom_bytes){path, buffer.data ? buffer.data : "", buffer.length}, allocator, set, error);
-  carom_text_buffer_release(&buffer);
+  carom_error why;
+  size_t size;
+  char *data = carom_read_file(path, FILE_MOST, &a, &size, &why);
+  if (!data) return carom_fail(error, why.status, "%s: cannot be read: %s", path, why.message);
+  carom_status status = carom_lcp_set_parse(&(carom_bytes){path, data, size}, allocator, set, error);
+  carom_release(&a, data);
   return status;
 }
 

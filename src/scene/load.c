@@ -1,76 +1,13 @@
 // From files to one tree: reading, includes, merging, overrides.
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/memory.h"
+#include "base/read_file.h"
 #include "scene/reader.h"
 
 enum { MAX_INCLUDE_DEPTH = 16 };
-
-// ---- files -------------------------------------------------------------------------------------------
-
-static void system_message(char *why, size_t size) {
-  if (strerror_r(errno, why, size) != 0) snprintf(why, size, "error %d", errno);
-}
-
-static bool read_all(int fd, char *data, size_t size, char *why, size_t why_size) {
-  for (size_t done = 0; done < size;) {
-    ssize_t n = read(fd, data + done, size - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      if (n < 0)
-        system_message(why, why_size);
-      else
-        snprintf(why, why_size, "it became shorter while being read");
-      return false;
-    }
-    done += (size_t)n;
-  }
-  return true;
-}
-
-static bool check_file(int fd, int64_t limit, size_t *size, char *why, size_t why_size) {
-  struct stat info;
-  if (fstat(fd, &info) != 0) {
-    system_message(why, why_size);
-    return false;
-  }
-  // A device or a pipe might never end.
-  if (!S_ISREG(info.st_mode)) {
-    snprintf(why, why_size, S_ISDIR(info.st_mode) ? "it is a folder" : "it is not a regular file");
-    return false;
-  }
-  if ((int64_t)info.st_size > limit) {
-    snprintf(why, why_size, "it is too large (%.1f MB)", (double)info.st_size / 1e6);
-    return false;
-  }
-  *size = (size_t)info.st_size;
-  return true;
-}
-
-char *carom_read_whole_file(const char *path, int64_t limit, const carom_allocator *allocator, size_t *size, char *why,
-                            size_t why_size) {
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // non-blocking, or opening a pipe would wait for a writer
-  if (fd < 0) {
-    system_message(why, why_size);
-    return NULL;
-  }
-  char *data = NULL;
-  if (check_file(fd, limit, size, why, why_size)) {
-    data = carom_allocate(allocator, *size + 1, 1);
-    if (!data) snprintf(why, why_size, "out of memory");
-    if (data && !read_all(fd, data, *size, why, why_size)) {
-      carom_release(allocator, data);
-      data = NULL;
-    }
-  }
-  close(fd);
-  return data;
-}
 
 const char *carom_join_path(carom_pool *pool, const char *folder, const char *path) {
   size_t n = path[0] == '/' ? 0 : strlen(folder), m = strlen(path);
@@ -149,11 +86,11 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
     carom_report(&r->reporter, node->place, NULL, "too many includes");
     return NULL;
   }
-  char why[200];
+  carom_error why;
   size_t size;
-  char *text = carom_read_whole_file(path, r->bytes_left, &r->allocator, &size, why, sizeof why);
+  char *text = carom_read_file(path, r->bytes_left, &r->allocator, &size, &why);
   if (!text) {
-    carom_report(&r->reporter, node->place, NULL, "cannot include '%s': %s", name, why);
+    carom_report(&r->reporter, node->place, NULL, "cannot include '%s': %s", name, why.message);
     return NULL;
   }
   r->bytes_left -= (int64_t)size;

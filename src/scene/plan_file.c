@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/read_file.h"
 #include "scene/plan_reader.h"
 
 enum { MOST_BYTES = 4 << 20, MOST_NODES = 400000 };
@@ -258,19 +259,19 @@ static void parse(carom_plan_reader *p, const char *text, size_t size) {
 carom_status carom_plan_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
                              carom_plan_file **file, carom_diagnostics *diagnostics) {
   carom_plan_reader p;
-  char why[200];
+  carom_error why;
   size_t size;
   *file = NULL;
   begin(&p, path, options, allocator, diagnostics);
   carom_reader *r = &p.r;
-  char *text = carom_read_whole_file(path, MOST_BYTES, &r->allocator, &size, why, sizeof why);
+  char *text = carom_read_file(path, MOST_BYTES, &r->allocator, &size, &why);
   p.file = CAROM_NEW(&r->allocator, carom_plan_file, 1);
   bool memory = p.file != NULL;
   if (p.file) {
     p.file->allocator = r->allocator;
     p.file->options = carom_plan_default_options();
   }
-  if (!text) carom_report(&r->reporter, (carom_place){path, 0, 0}, NULL, "cannot read the problem: %s", why);
+  if (!text) carom_report(&r->reporter, (carom_place){path, 0, 0}, NULL, "cannot read the problem: %s", why.message);
   if (text && memory) parse(&p, text, size);
   if (r->root && r->folder && memory) memory = read_problem(&p);
   carom_release(&r->allocator, text);

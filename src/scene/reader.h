@@ -86,9 +86,6 @@ typedef struct carom_reader {
 
 // ---- scene_load.c, scene_override.c ------------------------------------------------------------------
 
-// Reads a whole regular file; null after a message in *why. The block is the allocator's.
-char *carom_read_whole_file(const char *path, int64_t limit, const carom_allocator *allocator, size_t *size, char *why,
-                            size_t why_size);
 // One tree out of the text, its includes and the overrides; null after errors.
 carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size);
 void carom_apply_override(carom_reader *r, carom_node *root, const char *text);

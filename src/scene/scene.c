@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/read_file.h"
 #include "scene/reader.h"
 
 enum { MOST_BYTES = 64 << 20, MOST_FILES = 200, MOST_NODES = 8000000, MOST_ALIAS_NODES = 200000 };
@@ -150,14 +151,14 @@ carom_status carom_scene_parse(const carom_bytes *bytes, const carom_scene_optio
 carom_status carom_scene_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
                               carom_scene **scene, carom_diagnostics *diagnostics) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  char why[200];
+  carom_error why;
   size_t size;
   *scene = NULL;
-  char *text = carom_read_whole_file(path, MOST_BYTES, &a, &size, why, sizeof why);
+  char *text = carom_read_file(path, MOST_BYTES, &a, &size, &why);
   if (!text) {
     carom_reporter reporter;
     carom_reporter_begin(&reporter, diagnostics, &a);
-    carom_report(&reporter, (carom_place){path, 0, 0}, NULL, "cannot read the scene: %s", why);
+    carom_report(&reporter, (carom_place){path, 0, 0}, NULL, "cannot read the scene: %s", why.message);
     return reporter.out_of_memory ? CAROM_ERR_MEMORY : CAROM_ERR_SCENE;
   }
   carom_status status = carom_scene_parse(&(carom_bytes){path, text, size}, options, &a, scene, diagnostics);

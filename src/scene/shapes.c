@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/read_file.h"
 #include "scene/reader.h"
 
 enum { MOST_SIDES = 1024, MOST_MESH_BYTES = 1 << 28 };
@@ -241,11 +242,11 @@ static bool load_mesh(request *q, const carom_node *file, const char *name, cons
   }
   const char *path = carom_join_path(&r->pool, r->folder, name);
   if (!path) return false;
-  char why[200];
+  carom_error why;
   size_t size;
-  char *data = carom_read_whole_file(path, MOST_MESH_BYTES, &r->allocator, &size, why, sizeof why);
+  char *data = carom_read_file(path, MOST_MESH_BYTES, &r->allocator, &size, &why);
   if (!data) {
-    carom_report(&r->reporter, file->place, NULL, "cannot read the mesh '%s': %s", path, why);
+    carom_report(&r->reporter, file->place, NULL, "cannot read the mesh '%s': %s", path, why.message);
     return false;
   }
   bool good = parse_mesh(q, path, data, size, options);

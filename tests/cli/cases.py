@@ -335,6 +335,16 @@ def case_gap_over_a_pair_file():
     assert "sequences of 2" in text and "separated" in text and "overlap" in text, text
 
 
+def case_pipes_in_the_place_of_files_do_not_wait():
+    os.mkfifo("pipe.yaml")
+    os.mkfifo("pipe.stl")
+    for words, code in ((("check", "pipe.yaml"), 2), (("run", "pipe.yaml"), 2), (("compare", "pipe.yaml"), 2),
+                        (("plan", "pipe.yaml"), 2), (("info", "pipe.yaml"), 1), (("view", "pipe.yaml"), 1),
+                        (("export", "pipe.yaml", "--to", "csv"), 1), (("lcp", "pipe.yaml"), 1),
+                        (("gap", "--pairs", "pipe.yaml"), 1), (("gap", "pipe.stl", "sphere: 1"), 1)):
+        assert "not a regular file" in carom(*words, code=code).stderr, words
+
+
 def case_gap_refuses_broken_pair_files():
     whole = cube_pairs()
     broken = {"cut%d" % n: whole[:n] for n in (0, 5, 8, 20, 32, 60, 300, 464, len(whole) // 2, len(whole) - 1)}

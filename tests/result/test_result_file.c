@@ -533,3 +533,65 @@ TEST(walls_come_back) {
   carom_result_close(result);
   unlink(path);
 }
+
+// ---- files that lie ------------------------------------------------------------------------------------------------
+
+// A file of some kilobytes that says it has rows by the hundred million; memory and time must not be spent on them.
+TEST(declared_rows_that_are_not_stored_are_refused) {
+  static const char *const names[] = {"/audit/kinetic", "/trajectory/time", "/events/time"};
+  for (int i = 0; i < 3; i++) {
+    carom_error error;
+    const char *path = fixture_path("declared.h5");
+    fixture_write(path, 3);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), data = H5Dopen2(file, names[i], H5P_DEFAULT);
+    hsize_t rows = (hsize_t)1 << 28;
+    REQUIRE(data >= 0 && H5Dset_extent(data, &rows) >= 0);
+    H5Dclose(data);
+    H5Fclose(file);
+    CHECK(try_open(path, &error) == CAROM_ERR_FORMAT);
+    CHECK_CONTAINS(error.message, "declares more than the file holds");
+    CHECK_CONTAINS(error.message, names[i]);
+    unlink(path);
+  }
+}
+
+// What a link or a dataset takes from another file is not read, even if that is a sound result.
+TEST(data_of_other_files_is_refused) {
+  carom_error error;
+  const char *path = fixture_path("linked.h5"), *other = fixture_path("other.h5"), *raw = fixture_path("raw.bin");
+  fixture_write(other, 3);
+  for (int i = 0; i < 2; i++) {
+    fixture_write(path, 3);
+    hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Ldelete(file, "/trajectory", H5P_DEFAULT);
+    H5Lcreate_external(other, "/trajectory", file, "/trajectory", H5P_DEFAULT, H5P_DEFAULT);
+    H5Fclose(file);
+    CHECK(try_open(path, &error) == CAROM_ERR_FORMAT);
+    CHECK_CONTAINS(error.message, "/trajectory");
+    unlink(other);
+    if (i == 0) REQUIRE(mkfifo(other, 0600) == 0);  // opening it would wait for ever
+  }
+  unlink(other);
+  fixture_write(path, 3);
+  hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), storage = H5Pcreate(H5P_DATASET_CREATE);
+  hsize_t rows = 3;
+  hid_t space = H5Screate_simple(1, &rows, NULL);
+  H5Pset_external(storage, raw, 0, 3 * sizeof(double));
+  H5Ldelete(file, "/audit/kinetic", H5P_DEFAULT);
+  H5Dclose(H5Dcreate2(file, "/audit/kinetic", H5T_IEEE_F64LE, space, H5P_DEFAULT, storage, H5P_DEFAULT));
+  H5Sclose(space);
+  H5Pclose(storage);
+  H5Fclose(file);
+  CHECK(try_open(path, &error) == CAROM_ERR_FORMAT);
+  CHECK_CONTAINS(error.message, "in other files");
+  unlink(path);
+}
+
+TEST(a_pipe_does_not_wait) {
+  carom_error error;
+  const char *path = fixture_path("pipe.h5");
+  REQUIRE(mkfifo(path, 0600) == 0);
+  CHECK(try_open(path, &error) == CAROM_ERR_IO);
+  CHECK_CONTAINS(error.message, "not a regular file");
+  unlink(path);
+}
