@@ -121,7 +121,7 @@ carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocat
   carom_error why;
   size_t size;
   char *data = carom_read_file(path, FILE_MOST, &a, &size, &why);
-  if (!data) return carom_fail(error, why.status, "%s: cannot be read: %s", path, why.message);
+  if (!data) return carom_fail(error, why.status, "cannot read '%.700s': %s; correct the path", path, why.message);
   carom_status status = carom_lcp_set_parse(&(carom_bytes){path, data, size}, allocator, set, error);
   carom_release(&a, data);
   return status;
