@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contact/solve/problem.h"
+#include "contact/solve/sweeps.h"
 
 typedef struct apgd {
   carom_contact_system *s;
@@ -12,8 +13,8 @@ typedef struct apgd {
   double *x_old, *w_old;  // the one before
   double *z, *w_new;      // the next
   double *best;
-  double beta;  // y = x + beta (x - x_old)
-  double L;     // bound on N in the metric of rho
+  carom_momentum m;  // y = x + beta (x - x_old)
+  double L;          // bound on N in the metric of rho
 } apgd;
 
 enum { VECTORS = 7 };
@@ -26,8 +27,8 @@ static void step_pass(void *context, int first, int last, carom_contact_totals *
   (void)totals;
   double *y = m->z, *wy = m->w_new;
   for (size_t k = carom_contact_offset(m->s, first); k < carom_contact_offset(m->s, last); k++) {
-    y[k] = m->x[k] + m->beta * (m->x[k] - m->x_old[k]);
-    wy[k] = m->w[k] + m->beta * (m->w[k] - m->w_old[k]);
+    y[k] = m->x[k] + m->m.beta * (m->x[k] - m->x_old[k]);
+    wy[k] = m->w[k] + m->m.beta * (m->w[k] - m->w_old[k]);
   }
   carom_contact_project(m->s, 1 / m->L, y, wy, m->z, first, last);
 }
@@ -40,8 +41,8 @@ static void test_pass(void *context, int first, int last, carom_contact_totals *
     double rho = s->rho[i];
     for (size_t k = carom_contact_offset(s, i); k < carom_contact_offset(s, i + 1); k++) {
       m->w_new[k] += s->r[k];
-      double wy = m->w[k] + m->beta * (m->w[k] - m->w_old[k]);
-      double d = m->z[k] - (m->x[k] + m->beta * (m->x[k] - m->x_old[k]));
+      double wy = m->w[k] + m->m.beta * (m->w[k] - m->w_old[k]);
+      double d = m->z[k] - (m->x[k] + m->m.beta * (m->x[k] - m->x_old[k]));
       if (!(rho > 0)) d = 0;
       totals->sum[0] += d * (m->w_new[k] - wy);
       totals->sum[1] += rho * d * d;
@@ -86,22 +87,19 @@ static void start(apgd *m, carom_contact_info *info) {
 carom_status carom_contact_apgd(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
                                 carom_error *error) {
   (void)error;
-  apgd m = {.s = s};
+  apgd m = {.s = s, .m.theta = 1};
   carom_contact_taker taker = {.arena = arena};
   double **const vectors[VECTORS] = {&m.x, &m.w, &m.x_old, &m.w_old, &m.z, &m.w_new, &m.best};
   carom_contact_take_vectors(&taker, s, vectors, VECTORS);
   start(&m, info);
-  double theta = 1, best = carom_contact_residual_of(s, m.x, m.w);
+  double best = carom_contact_residual_of(s, m.x, m.w);
   info->outcome = CAROM_CONTACT_LIMIT;
   bool finished = carom_contact_done(s, m.x, m.w, best, info);
   while (!finished && info->iterations < s->options.max_iterations) {
     carom_contact_totals t = advance(&m, info);
     info->iterations++;
     shift(&m);
-    double next = (sqrt(theta * theta + 4) - theta) * theta / 2;
-    bool restart = t.sum[2] > 0;  // the momentum points uphill (O'Donoghue and Candes 2015, gradient scheme)
-    m.beta = restart ? 0 : theta * (1 - theta) / (theta * theta + next);
-    theta = restart ? 1 : next;
+    carom_momentum_next(&m.m, t.sum[2] > 0);  // uphill: afresh (O'Donoghue and Candes 2015, gradient scheme)
     m.L *= 0.97;
     finished = carom_contact_done(s, m.x, m.w, t.max, info);
     if (t.max < best || finished) memcpy(m.best, m.x, (size_t)s->n * sizeof(double));

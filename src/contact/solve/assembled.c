@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "contact/solve/sweeps.h"
 #include "solve/lcp_kernels.h"
 
 static const double PI = 3.14159265358979323846;
@@ -143,31 +144,61 @@ double carom_assembled_residual(const carom_assembled *a, const double *P, const
 
 // ---- sweeps ---------------------------------------------------------------------------------------------------------
 
-enum { SWEEPS_PER_LOOK = 8 };  // at the residual; velocities are made afresh then, to shed round-off
+static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
+
+typedef struct run {
+  const carom_assembled *a;
+  const carom_iterate *x;
+  double good, residual;
+} run;
 
 // The normal first, then the tangents with the velocities that its change leaves: the law of a block alone, twice.
-static void visit(const carom_assembled *a, const carom_block *b, double *P, double *u) {
-  double normal = a->W[(size_t)b->first * ((size_t)a->rows + 1)], across = 0, change[3] = {0}, z[3] = {0}, law[3];
+static void visit(const run *r, const carom_block *b, carom_sweep_tally *tally) {
+  const carom_assembled *a = r->a;
   const double *W = a->W + (size_t)b->first * (size_t)a->rows;
-  for (int r = 1; r < b->width; r++) across += a->W[(size_t)(b->first + r) * ((size_t)a->rows + 1)] / (b->width - 1);
+  double *P = r->x->P + b->first, *u = r->x->u + b->first, *before = r->x->P_before + b->first;
+  double normal = carom_assembled_own(a, b->first), rho = carom_block_response(a, b), d[3] = {0}, z[3] = {0}, law[3];
   if (!(normal > 0)) return;
-  double n = P[b->first] - u[b->first] / normal;
-  z[0] = b->kind == CAROM_BLOCK_FREE ? n : fmax(n, 0);
-  change[0] = z[0] - P[b->first];
-  for (int r = 1; r < b->width; r++)
-    z[r] = across > 0 ? P[b->first + r] - (u[b->first + r] + W[b->first + r] * change[0]) / across : 0;
+  double across = b->width > 1 ? (b->width * rho - normal) / (b->width - 1) : 0;
+  z[0] = P[0] - u[0] / normal;
+  d[0] = (b->kind == CAROM_BLOCK_FREE ? z[0] : fmax(z[0], 0)) - P[0];
+  for (int k = 1; k < b->width; k++) z[k] = across > 0 ? P[k] - (u[k] + W[b->first + k] * d[0]) / across : 0;
   carom_block_law(b, z, law, NULL);
-  for (int r = 0; r < b->width; r++) change[r] = law[r] - P[b->first + r], P[b->first + r] = law[r];
-  carom_lcp_combine(a->rows, b->width, W, a->rows, NULL, change, u);
+  carom_sweep_tally own = {0};
+  for (int k = 0; k < b->width; k++) {
+    d[k] = law[k] - P[k], P[k] = law[k];
+    own.most += rho * d[k] * rho * d[k];
+    own.energy += rho * d[k] * d[k];
+    own.turn -= rho * d[k] * (P[k] - before[k]);
+  }
+  carom_sweep_add(tally, &own);
+  carom_lcp_combine(a->rows, b->width, W, a->rows, NULL, d, r->x->u);
 }
 
-double carom_assembled_sweep(const carom_assembled *a, double good, int sweeps, double *P, double *u, int *done) {
-  double residual = carom_assembled_residual(a, P, u);
-  for (int round = 1; round <= sweeps && residual > good; round++, ++*done) {
-    for (int i = 0; i < a->count; i++) visit(a, &a->blocks[i], P, u);
-    if (round % SWEEPS_PER_LOOK != 0 && round < sweeps) continue;
-    carom_assembled_velocity(a, P, u);
-    residual = carom_assembled_residual(a, P, u);
-  }
-  return residual;
+static carom_sweep_tally sweep(void *context, double beta) {
+  const run *r = context;
+  carom_sweep_tally tally = {0};
+  carom_sweep_extrapolate(r->a->rows, beta, r->x->P, r->x->P_before);
+  carom_sweep_extrapolate(r->a->rows, beta, r->x->u, r->x->u_before);
+  for (int i = 0; i < r->a->count; i++) visit(r, &r->a->blocks[i], &tally);
+  return tally;
+}
+
+// Velocities are made afresh, to shed round-off.
+static bool judge(void *context) {
+  run *r = context;
+  carom_assembled_velocity(r->a, r->x->P, r->x->u);
+  r->residual = carom_assembled_residual(r->a, r->x->P, r->x->u);
+  return r->residual <= r->good;
+}
+
+double carom_assembled_sweep(const carom_assembled *a, const carom_iterate *x, double good, int most, int *done) {
+  run r = {a, x, good, 0};
+  bool solved;
+  if (judge(&r)) return r.residual;
+  memcpy(x->P_before, x->P, (size_t)a->rows * sizeof *x->P);
+  memcpy(x->u_before, x->u, (size_t)a->rows * sizeof *x->u);
+  *done += carom_sweeps_run(&(carom_sweeps){&r, sweep, judge, good, SETBACK, most}, &solved);
+  if (!solved) judge(&r);
+  return r.residual;
 }

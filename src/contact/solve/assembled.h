@@ -70,8 +70,12 @@ double carom_assembled_scale(const carom_assembled *a);                         
 // The worst of all blocks; infinite where a number is not finite.
 double carom_assembled_residual(const carom_assembled *a, const double *P, const double *u);
 
-// Sweeps of projected Gauss-Seidel from P, with u up to date, until the residual is `good`; returns it and adds to
-// *done.
-double carom_assembled_sweep(const carom_assembled *a, double good, int sweeps, double *P, double *u, int *done);
+// Impulses and velocities (rows), and room for those of the sweep before.
+typedef struct carom_iterate {
+  double *P, *u, *P_before, *u_before;
+} carom_iterate;
+
+// Sweeps of projected Gauss-Seidel from P until the residual is `good`; returns it and adds to *done. Needs W.
+double carom_assembled_sweep(const carom_assembled *a, const carom_iterate *x, double good, int most, int *done);
 
 #endif

@@ -1,12 +1,12 @@
 #include "contact/solve/balls.h"
-#include "base/threads.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { LEAST_BLOCK = 512 };  // balls: smaller blocks leave too many packs half empty
+enum { LEAST_BLOCK = 512 };       // balls: smaller blocks leave too many packs half empty
+static const double SETBACK = 2;  // growth of the energy of sweeps that drops the momentum
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
@@ -35,25 +35,11 @@ void carom_balls_destroy(carom_balls *s) {
 // ---- sweeps -------------------------------------------------------------------------------------------------------
 // Called by all threads of a team at once, or by one that has no team: libgomp would ask the heap for one.
 
-static carom_balls_change sweep_once(carom_balls *s, carom_team team, float beta) {
-  for (int parity = 0; parity < 2; parity++) {
-    int count = (s->block_count + 1 - parity) / 2;
-    for (int k = carom_team_share(team, count); k < carom_team_share_end(team, count); k++) {
-      carom_balls_block *b = &s->blocks[2 * k + parity];
-      b->change = carom_balls_visit(s->packs, b->first_pack[0], b->first_pack[CAROM_BALLS_COLORS + 1], beta, s->bodies);
-    }
-    carom_team_wait(team);
-  }
-  carom_balls_change total = {0};
-  for (int k = 0; k < s->block_count; k++) {
-    const carom_balls_change *part = &s->blocks[k].change;
-    total.squares += part->squares;
-    total.backward += part->backward;
-    total.largest = part->largest > total.largest ? part->largest : total.largest;
-    total.deepest = part->deepest > total.deepest ? part->deepest : total.deepest;
-  }
-  return total;
-}
+typedef struct swept {
+  carom_balls *s;
+  carom_team team;
+  bool begun;
+} swept;
 
 // Bodies follow the extrapolation of the contacts.
 static void extrapolate(carom_balls *s, carom_team team, float beta) {
@@ -62,32 +48,43 @@ static void extrapolate(carom_balls *s, carom_team team, float beta) {
   carom_team_wait(team);
 }
 
-// Sweeps as the steps of Nesterov's method (1983), afresh where they go back (O'Donoghue and Candes 2015) or grow.
-static int run_sweeps(carom_balls *s, carom_team team, int most, double tolerance, double enough) {
-  double theta = 1, lowest = INFINITY;
-  float beta = 0;
-  for (int i = 1; i <= most; i++) {
-    if (i > 1) extrapolate(s, team, beta);
-    carom_balls_change change = sweep_once(s, team, beta);
-    if (change.largest <= tolerance || change.deepest <= enough) return i;
-    bool afresh = change.backward > 0 || change.squares > 2 * lowest;
-    double next = 0.5 * theta * (sqrt(theta * theta + 4) - theta);
-    beta = afresh ? 0 : (float)(theta * (1 - theta) / (theta * theta + next));
-    theta = afresh ? 1 : next;
-    lowest = afresh ? change.squares : fmin(lowest, change.squares);
+static carom_sweep_tally sweep_once(void *context, double beta) {
+  swept *w = context;
+  carom_balls *s = w->s;
+  if (w->begun) extrapolate(s, w->team, (float)beta);
+  w->begun = true;
+  for (int parity = 0; parity < 2; parity++) {
+    int count = (s->block_count + 1 - parity) / 2;
+    for (int k = carom_team_share(w->team, count); k < carom_team_share_end(w->team, count); k++) {
+      carom_balls_block *b = &s->blocks[2 * k + parity];
+      b->change =
+          carom_balls_visit(s->packs, b->first_pack[0], b->first_pack[CAROM_BALLS_COLORS + 1], (float)beta, s->bodies);
+    }
+    carom_team_wait(w->team);
   }
-  return most;
+  carom_balls_change total = {0};
+  for (int k = 0; k < s->block_count; k++) {
+    carom_sweep_add(&total.tally, &s->blocks[k].change.tally);
+    total.deepest = s->blocks[k].change.deepest > total.deepest ? s->blocks[k].change.deepest : total.deepest;
+  }
+  if (total.deepest <= s->enough) total.tally.most = 0;  // nothing that matters is left to do
+  return total.tally;
+}
+
+static int run_sweeps(carom_balls *s, carom_team team, const carom_contact_options *o) {
+  swept w = {s, team, false};
+  double enough = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
+  bool solved;
+  return carom_sweeps_run(&(carom_sweeps){&w, sweep_once, NULL, enough, SETBACK, o->max_iterations}, &solved);
 }
 
 static int sweep_all(carom_balls *s, const carom_contact_options *o) {
-  double tolerance = 0.5 * o->tolerance * o->velocity_scale;  // a sweep changes less than it leaves
-  if (s->threads == 1 || s->block_count < 2)
-    return run_sweeps(s, (carom_team){1, 0}, o->max_iterations, tolerance, s->enough);
+  if (s->threads == 1 || s->block_count < 2) return run_sweeps(s, (carom_team){1, 0}, o);
   int sweeps = 0;
 #pragma omp parallel num_threads(s->threads)
   {
     carom_team team = carom_team_here();
-    int count = run_sweeps(s, team, o->max_iterations, tolerance, s->enough);
+    int count = run_sweeps(s, team, o);
     if (team.me == 0) sweeps = count;
   }
   return sweeps;

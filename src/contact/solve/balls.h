@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "carom/contact.h"
+#include "contact/solve/sweeps.h"
 
 enum { CAROM_BALLS_LANES = 8, CAROM_BALLS_COLORS = 64 };
 
@@ -38,12 +39,11 @@ typedef struct carom_balls_pack {
   int a[CAROM_BALLS_LANES], b[CAROM_BALLS_LANES];            // both the world: padding
 } carom_balls_pack;
 
-// What a sweep did, with d the change that it made to the impulses that it was given: sum of squares and largest of
-// along |d|; and whether it went back, that is the sum of -along^2 d.(change since the last sweep).
+// What a sweep did (rho being the response along the normal), and the speed with which the contacts that were found
+// worst were about to overlap.
 typedef struct carom_balls_change {
-  double squares, backward;
-  float largest;
-  float deepest;  // speed with which the contacts that were found worst were about to overlap
+  carom_sweep_tally tally;
+  float deepest;
 } carom_balls_change;
 
 // Visits packs first .. last - 1, each from g + beta (g - before).

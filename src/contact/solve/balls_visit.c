@@ -141,11 +141,8 @@ carom_balls_change carom_balls_visit(carom_balls_pack *packs, int first, int las
   }
   carom_balls_change total = {0};
   for (int k = 0; k < CAROM_BALLS_LANES; k++) {
-    total.squares += squares[k];
-    total.backward += backward[k];
-    total.largest = largest[k] > total.largest ? largest[k] : total.largest;
+    carom_sweep_add(&total.tally, &(carom_sweep_tally){largest[k], squares[k], backward[k]});
     total.deepest = deepest[k] > total.deepest ? deepest[k] : total.deepest;
   }
-  total.largest = sqrtf(total.largest);
   return total;
 }

@@ -1,22 +1,10 @@
 // Projected Gauss-Seidel over the coloured plan, warm-started, for any number of threads with the same bits and for any
-// contact law. Between sweeps impulses and velocities, which are affine in each other, are carried on along their last
-// change: for stiff piles this takes the place of squaring the number of sweeps. With Nesterov's weights a sweep that
-// leads uphill or grows drops the momentum; where that keeps happening without gain it is given up, and plain
-// Gauss-Seidel converges.
+// contact law.
 #include "contact/solve/pgs.h"
 
-#include <math.h>
 #include <string.h>
 
-enum { CHECK_EVERY = 4 };         // sweeps between looks at the true residual, once their own estimate is small
-enum { MOST_SETBACKS = 20 };      // in a row, before momentum is given up
-static const double SETBACK = 4;  // growth of the sweeps' energy that counts as one
-
-typedef struct momentum {
-  double beta, theta;
-  double lowest, lowest_ever;  // energy of a sweep: since the last restart, and before it
-  int setbacks;                // restarts in a row without a new lowest
-} momentum;
+static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
 
 size_t carom_contact_pgs_bytes(const carom_contact_system *s) {
   carom_contact_plan plan;
@@ -43,8 +31,8 @@ static int shares_of(const members *m) {
 }
 
 static void take_share(const carom_contact_system *s, const carom_contact_plan *plan, const members *m, int share,
-                       double beta, carom_contact_tally *tally) {
-  *tally = (carom_contact_tally){0};
+                       double beta, carom_sweep_tally *tally) {
+  *tally = (carom_sweep_tally){0};
   int kind = 0, shares;
   for (;; kind++, share -= shares) {
     shares = (m->to[kind] - m->from[kind] + CAROM_CONTACT_SHARE - 1) / CAROM_CONTACT_SHARE;
@@ -61,13 +49,8 @@ static void take_share(const carom_contact_system *s, const carom_contact_plan *
 
 // Carries a body's velocity on along its last change.
 static void carry(const carom_contact_plan *plan, int body, double beta) {
-  double *V = plan->V + CAROM_CONTACT_STATE * (size_t)body,
-         *before = plan->V_before + CAROM_CONTACT_STATE * (size_t)body;
-  for (int k = 0; k < 6; k++) {
-    double now = V[k];
-    V[k] += beta * (V[k] - before[k]);
-    before[k] = now;
-  }
+  size_t at = CAROM_CONTACT_STATE * (size_t)body;
+  carom_sweep_extrapolate(6, beta, plan->V + at, plan->V_before + at);
 }
 
 static int sweep_alone(const carom_contact_system *s, const carom_contact_plan *plan, double beta) {
@@ -107,33 +90,20 @@ static int sweep_in_team(const carom_contact_system *s, const carom_contact_plan
   return all;
 }
 
+typedef struct run {
+  carom_contact_system *s;
+  carom_contact_plan plan;
+  carom_contact_info *info;
+} run;
+
 // Both ways take the same shares, so that sums have the same bits.
-static carom_contact_tally sweep(carom_contact_system *s, const carom_contact_plan *plan, double beta) {
-  s->fresh = false;
-  int taken = s->threads > 1 ? sweep_in_team(s, plan, beta) : sweep_alone(s, plan, beta);
-  carom_contact_tally tally = {0};
-  for (int i = 0; i < taken; i++) {
-    tally.most = fmax(tally.most, plan->tallies[i].most);
-    tally.energy += plan->tallies[i].energy;
-    tally.turn += plan->tallies[i].turn;
-  }
-  tally.most = sqrt(tally.most);
+static carom_sweep_tally sweep(void *context, double beta) {
+  run *r = context;
+  r->s->fresh = false;
+  int taken = r->s->threads > 1 ? sweep_in_team(r->s, &r->plan, beta) : sweep_alone(r->s, &r->plan, beta);
+  carom_sweep_tally tally = {0};
+  for (int i = 0; i < taken; i++) carom_sweep_add(&tally, &r->plan.tallies[i]);
   return tally;
-}
-
-// ---- momentum ---------------------------------------------------------------------------------
-
-// The weights of Nesterov (1983); restarts after O'Donoghue and Candes (2015), and when sweeps have grown.
-static void update_momentum(momentum *m, const carom_contact_tally *tally) {
-  bool setback = tally->energy > SETBACK * m->lowest;
-  double next = (sqrt(m->theta * m->theta + 4) - m->theta) * m->theta / 2;
-  m->beta = m->theta * (1 - m->theta) / (m->theta * m->theta + next);
-  m->theta = next;
-  m->lowest = fmin(m->lowest, tally->energy);
-  if (setback) m->setbacks = m->lowest < m->lowest_ever ? 0 : m->setbacks + 1;
-  if (!setback && !(tally->turn > 0) && m->setbacks < MOST_SETBACKS) return;
-  m->lowest_ever = fmin(m->lowest, m->lowest_ever);
-  m->beta = 0, m->theta = 1, m->lowest = tally->energy;
 }
 
 // ---- the method -------------------------------------------------------------------------------
@@ -165,36 +135,31 @@ static void unpack(carom_contact_system *s, const carom_contact_plan *plan) {
   }
 }
 
-static bool truly_done(carom_contact_system *s, const carom_contact_plan *plan, carom_contact_info *info) {
-  unpack(s, plan);
-  carom_contact_refresh(s, info);
-  return carom_contact_good_enough(s, info);
+static bool judge(void *context) {
+  run *r = context;
+  unpack(r->s, &r->plan);
+  carom_contact_refresh(r->s, r->info);
+  return carom_contact_good_enough(r->s, r->info);
 }
 
 carom_status carom_contact_pgs(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
                                carom_error *error) {
   (void)error;
-  carom_contact_plan plan = {0};
+  run r = {.s = s, .info = info};
   carom_contact_taker taker = {.arena = arena};
   double begin = carom_clock();
-  carom_contact_plan_take(&plan, s, &taker);
-  carom_contact_plan_make(&plan, s);
-  start_velocities(s, &plan, info);
+  bool solved;
+  carom_contact_plan_take(&r.plan, s, &taker);
+  carom_contact_plan_make(&r.plan, s);
+  start_velocities(s, &r.plan, info);
   info->setup_seconds += carom_clock() - begin;
-  info->colors = plan.colors;
-  info->outcome = CAROM_CONTACT_LIMIT;
-  int next_look = 0;
-  momentum m = {.theta = 1, .lowest = INFINITY, .lowest_ever = INFINITY};
-  while (info->iterations < s->options.max_iterations) {
-    carom_contact_tally tally = sweep(s, &plan, m.beta);
-    info->iterations++, info->products++;
-    update_momentum(&m, &tally);
-    bool close = tally.most <= s->options.tolerance * s->scale && s->options.tolerance > 0;
-    if (!(close && info->iterations >= next_look) && tally.most > 0) continue;
-    if (truly_done(s, &plan, info)) return info->outcome = CAROM_CONTACT_SOLVED, CAROM_OK;
-    if (tally.most == 0) return info->outcome = CAROM_CONTACT_STALLED, CAROM_OK;
-    next_look = info->iterations + CHECK_EVERY;
-  }
-  unpack(s, &plan);
+  info->colors = r.plan.colors;
+  double enough = s->options.tolerance > 0 ? s->options.tolerance * s->scale : -1;
+  carom_sweeps sweeps = {&r, sweep, judge, enough, SETBACK, s->options.max_iterations};
+  info->iterations = carom_sweeps_run(&sweeps, &solved);
+  info->products += info->iterations;
+  bool still = info->iterations < s->options.max_iterations;
+  info->outcome = solved ? CAROM_CONTACT_SOLVED : still ? CAROM_CONTACT_STALLED : CAROM_CONTACT_LIMIT;
+  if (!s->fresh) unpack(s, &r.plan);
   return CAROM_OK;
 }

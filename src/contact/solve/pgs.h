@@ -4,6 +4,7 @@
 #define CAROM_SRC_CONTACT_SOLVE_PGS_H
 
 #include "contact/solve/problem.h"
+#include "contact/solve/sweeps.h"
 
 // One bit of a word per colour; what finds no free bit comes last, swept by one thread in order.
 enum { CAROM_CONTACT_UNCOLORED = 64, CAROM_CONTACT_COLORS = CAROM_CONTACT_UNCOLORED + 1, CAROM_CONTACT_LANES = 4 };
@@ -50,14 +51,6 @@ typedef struct carom_contact_joint {
   double L[6 * 6];  // its Cholesky factor, slightly regularised
 } carom_contact_joint;
 
-// What a sweep saw, with y the extrapolated impulse where a visit began, x the one where it ended and x_before the one
-// where the sweep before ended.
-typedef struct carom_contact_tally {
-  double most;    // max (rho |x - y|)^2, (m/s)^2: an estimate of the residual
-  double energy;  // sum of rho |x - y|^2
-  double turn;    // sum of rho (y - x) . (x - x_before): positive when the momentum leads uphill
-} carom_contact_tally;
-
 typedef struct carom_contact_plan {
   int colors;  // up to the last that has members
   int pack_start[CAROM_CONTACT_COLORS + 1], single_start[CAROM_CONTACT_COLORS + 1],
@@ -68,7 +61,7 @@ typedef struct carom_contact_plan {
   carom_contact_joint *joints;    // (rows)
   double *V, *V_before;           // (bodies + 1) x CAROM_CONTACT_STATE: velocities now and after the sweep before
   double *x_before;               // (n) likewise for unknowns that are not in packs
-  carom_contact_tally *tallies;   // (shares)
+  carom_sweep_tally *tallies;     // (shares)
   // while planning
   uint64_t *used;        // (bodies) colours of a body's members so far
   unsigned char *color;  // (contacts + rows); rows: of the block that begins here
@@ -79,12 +72,12 @@ void carom_contact_plan_make(carom_contact_plan *plan, const carom_contact_syste
 
 // Visits begin at y = x + beta (x - x_before), which the velocities V belong to already.
 void carom_contact_visit_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                               carom_contact_tally *tally);
+                               carom_sweep_tally *tally);
 void carom_contact_visit_coulomb_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                                       carom_contact_tally *tally);
+                                       carom_sweep_tally *tally);
 void carom_contact_visit_single(const carom_contact_system *s, const carom_contact_plan *plan,
-                                carom_contact_single *contact, double beta, carom_contact_tally *tally);
+                                carom_contact_single *contact, double beta, carom_sweep_tally *tally);
 void carom_contact_visit_joint(const carom_contact_system *s, const carom_contact_plan *plan,
-                               const carom_contact_joint *joint, double beta, carom_contact_tally *tally);
+                               const carom_contact_joint *joint, double beta, carom_sweep_tally *tally);
 
 #endif

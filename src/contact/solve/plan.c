@@ -15,7 +15,7 @@ void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_syste
   plan->V = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
   plan->V_before = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
   plan->x_before = CAROM_CONTACT_TAKE(taker, double, s->n);
-  plan->tallies = CAROM_CONTACT_TAKE(taker, carom_contact_tally, CAROM_CONTACT_SHARES(contacts, rows));
+  plan->tallies = CAROM_CONTACT_TAKE(taker, carom_sweep_tally, CAROM_CONTACT_SHARES(contacts, rows));
   plan->used = CAROM_CONTACT_TAKE(taker, uint64_t, bodies);
   plan->color = CAROM_CONTACT_TAKE(taker, unsigned char, contacts + rows);
 }

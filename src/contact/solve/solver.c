@@ -30,7 +30,7 @@ carom_status carom_solver_create(const carom_allocator *allocator, carom_solver 
 }
 
 static void release_system(const carom_allocator *a, carom_system *s) {
-  void *blocks[] = {s->blocks, s->W, s->u0, s->P, s->u};
+  void *blocks[] = {s->blocks, s->W, s->u0, s->P, s->u, s->before};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(a, blocks[i]);
 }
 
@@ -50,11 +50,11 @@ void carom_solver_destroy(carom_solver *s) {
 static bool reserve_rows(const carom_allocator *a, carom_system *s, int rows) {
   if (rows <= s->row_capacity) return true;
   size_t r = (size_t)rows + (size_t)rows / 2;
-  double **const arrays[] = {&s->W, &s->u0, &s->P, &s->u};
+  double **const arrays[] = {&s->W, &s->before, &s->u0, &s->P, &s->u};
   s->row_capacity = 0;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     carom_release(a, *arrays[i]);
-    *arrays[i] = carom_allocate(a, i == 0 ? r * r : r, sizeof(double));
+    *arrays[i] = carom_allocate(a, i == 0 ? r * r : i == 1 ? 2 * r : r, sizeof(double));
     if (!*arrays[i]) return false;
   }
   s->row_capacity = (int)r;
@@ -108,9 +108,9 @@ static carom_status by_newton(carom_solver *s, attempt *a, carom_error *error) {
 
 static carom_status by_sweeps(carom_solver *s, attempt *a, carom_error *error) {
   int most = a->choice->iterations > 0 ? a->choice->iterations : SWEEPS_MAX;
+  carom_iterate x = {a->system->P, a->system->u, a->system->before, a->system->before + a->system->rows};
   (void)s, (void)error;
-  carom_assembled_velocity(&a->problem, a->system->P, a->system->u);
-  a->residual = carom_assembled_sweep(&a->problem, a->accepted, most, a->system->P, a->system->u, &a->iterations);
+  a->residual = carom_assembled_sweep(&a->problem, &x, a->accepted, most, &a->iterations);
   return CAROM_OK;
 }
 

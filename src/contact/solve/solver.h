@@ -13,6 +13,7 @@ typedef struct carom_system {
   carom_block *blocks;  // (count)
   double *W;            // (rows x rows)
   double *u0, *P, *u;   // (rows)
+  double *before;       // (2 rows) scratch of sweeps
   int block_capacity, row_capacity;
 } carom_system;
 

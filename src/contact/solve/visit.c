@@ -128,26 +128,17 @@ static inline carom_vec3 coulomb_solution(const carom_contact_single *c, carom_v
 
 // ---- visits -----------------------------------------------------------------------------------
 
-// Sets the m unknowns of a member to where the momentum leads, and keeps where they were.
-static void extrapolate(int m, double beta, double *x, double *before) {
-  for (int k = 0; k < m; k++) {
-    double now = x[k];
-    x[k] += beta * (x[k] - before[k]);
-    before[k] = now;
-  }
-}
-
 // With d the change that a visit made to its unknowns.
-static void count(carom_contact_tally *tally, double rho, double d, double x, double before) {
+static void count(carom_sweep_tally *tally, double rho, double d, double x, double before) {
   tally->energy += rho * d * d;
   tally->turn -= rho * d * (x - before);
 }
 
 static void visit_generated(const carom_contact_system *s, const carom_contact_plan *plan,
-                            const carom_contact_single *c, double beta, carom_contact_tally *tally) {
+                            const carom_contact_single *c, double beta, carom_sweep_tally *tally) {
   size_t at = carom_contact_offset(s, c->contact);
   double *x = s->x + at, *before = plan->x_before + at, y[64];
-  extrapolate(s->width, beta, x, before);
+  carom_sweep_extrapolate(s->width, beta, x, before);
   for (int k = 0; k < s->width; k++) y[k] = x[k];
   carom_vec3 d = generator_change(s, c, velocity(c, plan->V), x);
   push_contact(c, d, plan->V);
@@ -156,7 +147,7 @@ static void visit_generated(const carom_contact_system *s, const carom_contact_p
 }
 
 // Both laws are the same without friction, and only the normal counts.
-static void visit_frictionless(carom_contact_single *c, double beta, double *V, carom_contact_tally *tally) {
+static void visit_frictionless(carom_contact_single *c, double beta, double *V, carom_sweep_tally *tally) {
   const double *A = V + CAROM_CONTACT_STATE * (size_t)c->body[0], *B = V + CAROM_CONTACT_STATE * (size_t)c->body[1];
   double last = c->impulse.x, y = last + beta * (last - c->before.x);
   double now = normal_solution(c, y, rate_along(&c->along[0], A, B)), d = now - y;
@@ -168,7 +159,7 @@ static void visit_frictionless(carom_contact_single *c, double beta, double *V, 
 }
 
 static void visit_circular(carom_contact_single *c, carom_contact_law law, double beta, double *V,
-                           carom_contact_tally *tally) {
+                           carom_sweep_tally *tally) {
   carom_vec3 last = c->impulse, y = cm_axpy(last, beta, cm_sub(last, c->before)), u = velocity(c, V);
   carom_vec3 now = law == CAROM_CONTACT_COULOMB ? coulomb_solution(c, y, u) : circular_solution(c, y, u),
              d = cm_sub(now, y);
@@ -182,7 +173,7 @@ static void visit_circular(carom_contact_single *c, carom_contact_law law, doubl
 }
 
 void carom_contact_visit_single(const carom_contact_system *s, const carom_contact_plan *plan, carom_contact_single *c,
-                                double beta, carom_contact_tally *tally) {
+                                double beta, carom_sweep_tally *tally) {
   if (s->options.cone == CAROM_CONTACT_GENERATORS)
     visit_generated(s, plan, c, beta, tally);
   else if (c->friction == 0)
@@ -238,12 +229,12 @@ static void push(const carom_contact_problem *p, int body, const double wrench[6
 }
 
 void carom_contact_visit_joint(const carom_contact_system *s, const carom_contact_plan *plan,
-                               const carom_contact_joint *joint, double beta, carom_contact_tally *tally) {
+                               const carom_contact_joint *joint, double beta, carom_sweep_tally *tally) {
   int item = s->problem.contact_count + joint->first;
   size_t at = carom_contact_offset(s, item);
   double *x = s->x + at, *before = plan->x_before + at, d[6], wrench_a[6] = {0}, wrench_b[6] = {0};
   const carom_contact_row *rows = &s->problem.rows[joint->first];
-  extrapolate(joint->count, beta, x, before);
+  carom_sweep_extrapolate(joint->count, beta, x, before);
   joint_change(s, joint, plan->V, x, d);
   for (int i = 0; i < joint->count; i++) {
     x[i] += d[i];

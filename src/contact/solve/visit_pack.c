@@ -113,20 +113,20 @@ INLINE void visit(carom_contact_pack *pack, bool coulomb, v4 beta, double *V, ta
 INLINE double total(v4 a) { return (a[0] + a[1]) + (a[2] + a[3]); }
 
 INLINE void visit_all(carom_contact_pack *packs, bool coulomb, const int range[2], double beta, double *V,
-                      carom_contact_tally *tally) {
+                      carom_sweep_tally *tally) {
   tally4 sums = {splat(0), splat(0), splat(0)};
   for (int i = range[0]; i < range[1]; i++) visit(&packs[i], coulomb, splat(beta), V, &sums);
   double most = 0;
   for (int k = 0; k < 4; k++) most = sums.most[k] > most ? sums.most[k] : most;
-  *tally = (carom_contact_tally){most, total(sums.energy), total(sums.turn)};
+  *tally = (carom_sweep_tally){most, total(sums.energy), total(sums.turn)};
 }
 
 CAROM_SIMD_CLONES void carom_contact_visit_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                                                 carom_contact_tally *tally) {
+                                                 carom_sweep_tally *tally) {
   visit_all(packs, false, (const int[2]){first, last}, beta, V, tally);
 }
 
 CAROM_SIMD_CLONES void carom_contact_visit_coulomb_packs(carom_contact_pack *packs, int first, int last, double beta,
-                                                         double *V, carom_contact_tally *tally) {
+                                                         double *V, carom_sweep_tally *tally) {
   visit_all(packs, true, (const int[2]){first, last}, beta, V, tally);
 }
