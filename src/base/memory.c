@@ -45,6 +45,10 @@ char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size
   return copy;
 }
 
+void carom_release_all(const carom_allocator *allocator, void *const *blocks, size_t count) {
+  for (size_t i = 0; i < count; i++) carom_release(allocator, blocks[i]);
+}
+
 char *carom_copy_text(const carom_allocator *allocator, const char *text) {
   return carom_copy_text_n(allocator, text, strlen(text));
 }

@@ -9,7 +9,11 @@ carom_allocator carom_allocator_or_default(const carom_allocator *allocator);
 
 // count * size bytes, zeroed; null when out of memory or when the product overflows. count 0 gives a valid block.
 void *carom_allocate(const carom_allocator *allocator, size_t count, size_t size);
-void carom_release(const carom_allocator *allocator, void *block);          // null is fine
+void carom_release(const carom_allocator *allocator, void *block);  // null is fine
+// Several blocks, in this order; null ones are fine.
+void carom_release_all(const carom_allocator *allocator, void *const *blocks, size_t count);
+#define CAROM_RELEASE_ALL(allocator, ...) \
+  carom_release_all((allocator), (void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
 char *carom_copy_text(const carom_allocator *allocator, const char *text);  // null when out of memory
 char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size_t length);
 

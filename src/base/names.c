@@ -15,8 +15,7 @@ void carom_names_create(carom_names *names, const carom_allocator *allocator) {
 }
 
 void carom_names_destroy(carom_names *names) {
-  carom_release(&names->allocator, names->name);
-  carom_release(&names->allocator, names->index);
+  CAROM_RELEASE_ALL(&names->allocator, names->name, names->index);
   carom_names_create(names, &names->allocator);
 }
 

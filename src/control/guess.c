@@ -200,8 +200,7 @@ carom_status carom_guess_forces(carom_plan *plan, carom_error *error) {
   w.l = CAROM_NEW(a, carom_vec3, plan->model->body_count);
   bool good = w.A && w.b && w.tau && w.p && w.l;
   for (int k = 1; good && k < plan->path.K; k++) solve_node(&w, k);
-  void *blocks[] = {w.A, w.b, w.tau, w.p, w.l};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(a, blocks[i]);
+  CAROM_RELEASE_ALL(a, w.A, w.b, w.tau, w.p, w.l);
   return good ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for inverse dynamics");
 }
 

@@ -185,16 +185,8 @@ static bool allocate(planner *p) {
 }
 
 static void release(planner *p) {
-  void *blocks[] = {p->trees[0].poses,
-                    p->trees[0].parent,
-                    p->trees[1].poses,
-                    p->trees[1].parent,
-                    p->travels,
-                    p->sample,
-                    p->next,
-                    p->middle,
-                    p->way};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&p->plan->allocator, p->trees[0].poses, p->trees[0].parent, p->trees[1].poses, p->trees[1].parent,
+                    p->travels, p->sample, p->next, p->middle, p->way);
 }
 
 static carom_vec3 least(carom_vec3 a, carom_vec3 b) { return cm_vec3(fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)); }

@@ -24,8 +24,7 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
 }
 
 void carom_path_destroy(const carom_plan *plan, carom_path *path) {
-  void *blocks[] = {path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&plan->allocator, path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda);
   *path = (carom_path){0};
 }
 

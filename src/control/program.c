@@ -12,11 +12,9 @@ void carom_program_create(carom_program *program, const carom_allocator *allocat
 }
 
 void carom_program_destroy(carom_program *p) {
-  void *blocks[] = {
-      p->x,           p->x_low,          p->x_high,      p->x_scale,   p->g_low,  p->g_high,       p->g_scale,
-      p->labels,      p->elements,       p->indices,     p->constants, p->places, p->jacobian_row, p->jacobian_column,
-      p->hessian_row, p->hessian_column, p->hessian_slot};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&p->allocator, p->x, p->x_low, p->x_high, p->x_scale, p->g_low, p->g_high, p->g_scale, p->labels,
+                    p->elements, p->indices, p->constants, p->places, p->jacobian_row, p->jacobian_column,
+                    p->hessian_row, p->hessian_column, p->hessian_slot);
   carom_allocator a = p->allocator;
   *p = (carom_program){.allocator = a};
 }

@@ -317,8 +317,7 @@ int carom_watch_near_pairs(carom_plan *plan) {
 
 void carom_avoidance_release(carom_plan *plan) {
   carom_avoidance_room *room = &plan->avoidance;
-  void *blocks[] = {room->pairs, room->gaps, room->corners, room->corner_start};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&plan->allocator, room->pairs, room->gaps, room->corners, room->corner_start);
   *room = (carom_avoidance_room){0};
 }
 

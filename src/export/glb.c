@@ -461,10 +461,9 @@ static carom_status write_scene(glb *g, carom_atomic_file *file, carom_error *er
 }
 
 static void release_glb(glb *g) {
-  void *blocks[] = {g->slot_of,      g->ranges,    g->positions, g->normals, g->indices, g->times,
-                    g->translations, g->rotations, g->first,     g->meshes,  g->colors};
   if (g->surfaces) carom_surfaces_release(g->result, g->surfaces);
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&g->result->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&g->result->allocator, g->slot_of, g->ranges, g->positions, g->normals, g->indices, g->times,
+                    g->translations, g->rotations, g->first, g->meshes, g->colors);
   carom_text_buffer_release(&g->json);
 }
 

@@ -118,8 +118,8 @@ void carom_granular_destroy(carom_granular *g) {
   if (!g->result) return;
   const carom_allocator *allocator = &g->result->allocator;
   for (int s = 0; g->samples && s < g->result->shape_count; s++) carom_release(allocator, g->samples[s].points);
-  void *blocks[] = {g->samples, g->cells, g->coordination, g->returned, g->proxy_part, g->part_body, g->touching};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, g->samples, g->cells, g->coordination, g->returned, g->proxy_part, g->part_body,
+                    g->touching);
   carom_broadphase_destroy(g->broadphase);
   *g = (carom_granular){0};
 }

@@ -359,8 +359,7 @@ static carom_status allocate_streams(streams *s, carom_error *error) {
 }
 
 static void release_streams(streams *s) {
-  void *blocks[] = {s->bytes, s->last, s->previous, s->limits};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&s->result->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&s->result->allocator, s->bytes, s->last, s->previous, s->limits);
 }
 
 static carom_status fill_streams(streams *s, carom_result *result, const carom_progress *progress, carom_error *error) {

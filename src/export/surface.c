@@ -164,9 +164,6 @@ bool carom_surface_create(carom_surface *surface, const carom_shape *shape, cons
 }
 
 void carom_surface_release(carom_surface *surface, const carom_allocator *allocator) {
-  carom_release(allocator, surface->vertices);
-  carom_release(allocator, surface->normals);
-  carom_release(allocator, surface->face_start);
-  carom_release(allocator, surface->face_vertices);
+  CAROM_RELEASE_ALL(allocator, surface->vertices, surface->normals, surface->face_start, surface->face_vertices);
   *surface = (carom_surface){0};
 }

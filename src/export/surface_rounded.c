@@ -219,9 +219,6 @@ bool carom_surface_of_rounded(carom_surface *surface, const carom_shape *shape, 
     link_edges(&q);
     enough = allocate_loop(&q, first_corner, allocator) && build(&q, first_corner, allocator);
   }
-  carom_release(allocator, q.loop_vertices);
-  carom_release(allocator, q.loop);
-  carom_release(allocator, q.twin);
-  carom_release(allocator, first_corner);
+  CAROM_RELEASE_ALL(allocator, q.loop_vertices, q.loop, q.twin, first_corner);
   return enough;
 }

@@ -290,9 +290,8 @@ static carom_status prepare(vtk *v, const carom_progress *progress, carom_error 
 
 static void release_vtk(vtk *v) {
   const carom_allocator *allocator = &v->result->allocator;
-  void *blocks[] = {v->folder, v->staging, v->path, v->points, v->velocities};
   if (v->surfaces) carom_surfaces_release(v->result, v->surfaces);
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, v->folder, v->staging, v->path, v->points, v->velocities);
   carom_atomic_file_abandon(&v->collection);
   carom_text_buffer_release(&v->constants);
   carom_text_buffer_release(&v->text);

@@ -26,12 +26,7 @@ typedef struct hull {
   carom_allocator allocator;
 } hull;
 
-static void hull_destroy(hull *h) {
-  carom_release(&h->allocator, h->unit);
-  carom_release(&h->allocator, h->id);
-  carom_release(&h->allocator, h->keep);
-  carom_release(&h->allocator, h->map);
-}
+static void hull_destroy(hull *h) { CAROM_RELEASE_ALL(&h->allocator, h->unit, h->id, h->keep, h->map); }
 
 // Leaves only the points marked in keep, in order; map tells where each went.
 static void compact(hull *h) {
@@ -220,8 +215,7 @@ static carom_status put_in_order(const carom_cells *from, carom_cells *to, const
     carom_cells_destroy(to, allocator);
     status = CAROM_ERR_MEMORY;
   }
-  carom_release(allocator, lead);
-  carom_release(allocator, keys);
+  CAROM_RELEASE_ALL(allocator, lead, keys);
   return status;
 }
 

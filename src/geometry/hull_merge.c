@@ -38,14 +38,7 @@ typedef struct merger {
 
 static void merger_destroy(merger *m, const carom_allocator *allocator) {
   carom_halfedges_destroy(&m->edges, allocator);
-  carom_release(allocator, m->region);
-  carom_release(allocator, m->stack);
-  carom_release(allocator, m->order);
-  carom_release(allocator, m->planes);
-  carom_release(allocator, m->first);
-  carom_release(allocator, m->stamp);
-  carom_release(allocator, m->meet);
-  carom_release(allocator, m->loop);
+  CAROM_RELEASE_ALL(allocator, m->region, m->stack, m->order, m->planes, m->first, m->stamp, m->meet, m->loop);
 }
 
 static bool merger_allocate(merger *m, const carom_allocator *allocator) {

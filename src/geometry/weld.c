@@ -98,7 +98,6 @@ bool carom_weld(const carom_vec3 *points, int count, double tolerance, const car
       g.head[b] = i;
     }
   }
-  carom_release(allocator, g.head);
-  carom_release(allocator, g.link);
+  CAROM_RELEASE_ALL(allocator, g.head, g.link);
   return ready;
 }

@@ -23,8 +23,7 @@ bool carom_joint_loops_create(carom_joint_loops *loops, int most, const carom_al
 }
 
 void carom_joint_loops_destroy(carom_joint_loops *loops) {
-  void *blocks[] = {loops->K, loops->scale, loops->x, loops->work, loops->row, loops->column};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&loops->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&loops->allocator, loops->K, loops->scale, loops->x, loops->work, loops->row, loops->column);
   *loops = (carom_joint_loops){.allocator = loops->allocator};
 }
 

@@ -129,7 +129,7 @@ bool carom_joint_order_create(carom_joint_order *o, const carom_model *model, co
 }
 
 void carom_joint_order_destroy(carom_joint_order *o) {
-  void *blocks[] = {o->nodes, o->acting, o->loop_rows, o->adjacent_start, o->adjacent, o->used, o->known, o->seen};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&o->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&o->allocator, o->nodes, o->acting, o->loop_rows, o->adjacent_start, o->adjacent, o->used, o->known,
+                    o->seen);
   *o = (carom_joint_order){.allocator = o->allocator};
 }

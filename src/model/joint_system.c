@@ -60,9 +60,8 @@ void carom_joint_system_destroy(carom_joint_system *s) {
   carom_allocator a = s->allocator;
   carom_joint_order_destroy(&s->order);
   carom_joint_loops_destroy(&s->loops);
-  void *blocks[] = {s->v.left, s->v.right, s->v.mass, s->v.b,     s->v.z,     s->v.c,          s->v.lambda,
-                    s->b_loop, s->factors, s->total,  s->known_x, s->known_q, s->known_joints, s};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  CAROM_RELEASE_ALL(&a, s->v.left, s->v.right, s->v.mass, s->v.b, s->v.z, s->v.c, s->v.lambda, s->b_loop, s->factors,
+                    s->total, s->known_x, s->known_q, s->known_joints, s);
 }
 
 int carom_joint_system_most_loop_rows(const carom_joint_system *system) { return system->order.most_loop_rows; }

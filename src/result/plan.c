@@ -8,9 +8,8 @@
 
 void carom_result_plan_release(carom_result_plan *plan, const carom_allocator *allocator) {
   if (!plan) return;
-  void *blocks[] = {plan->iterates, plan->actuators, plan->times,    plan->forces,   plan->torques,
-                    plan->planes,   plan->figures,   plan->texts[0], plan->texts[1], plan->texts[2]};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, plan->iterates, plan->actuators, plan->times, plan->forces, plan->torques, plan->planes,
+                    plan->figures, plan->texts[0], plan->texts[1], plan->texts[2]);
 }
 
 // ---- tables --------------------------------------------------------------------------------------------------------

@@ -120,9 +120,7 @@ carom_status carom_plan_collect_planes(const carom_plan *plan, const carom_alloc
   g.weight = carom_allocate(allocator, (size_t)most, sizeof *g.weight);
   bool good = g.planes && g.of_variable && g.mean && g.weight;
   if (good && most > 0) gather(&g);
-  carom_release(allocator, g.of_variable);
-  carom_release(allocator, g.mean);
-  carom_release(allocator, g.weight);
+  CAROM_RELEASE_ALL(allocator, g.of_variable, g.mean, g.weight);
   if (!good) {
     carom_release(allocator, g.planes);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the planes of a plan");

@@ -224,8 +224,7 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
   if (file->status != CAROM_OK) return;
   shape_columns columns = read_shape_columns(file);
   if (file->status == CAROM_OK) make_shapes(file, result, &columns);
-  void *blocks[] = {columns.rows, columns.vertex_start, columns.vertices};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&file->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&file->allocator, columns.rows, columns.vertex_start, columns.vertices);
 }
 
 // ---- series --------------------------------------------------------------------------------------------------------
@@ -327,9 +326,7 @@ static void read_verdict(carom_h5_file *file, carom_result *result) {
   int *pass = read_ints(file, CAROM_FIELD_VERDICT_PASS, &count);
   if (file->status == CAROM_OK)
     fill_verdict(result, count < CAROM_VERDICT_MAX ? (int)count : CAROM_VERDICT_MAX, stride, value, bound, pass);
-  carom_release(&file->allocator, value);
-  carom_release(&file->allocator, bound);
-  carom_release(&file->allocator, pass);
+  CAROM_RELEASE_ALL(&file->allocator, value, bound, pass);
 }
 
 // A run that was killed has no verdict; one killed while writing it has columns of different lengths, worth nothing.
@@ -413,22 +410,15 @@ void carom_result_close(carom_result *result) {
   for (int s = 0; s < result->shape_count; s++) carom_shape_release(result->shapes[s]);
   if (result->file) {
     close_file(result->file);
-    for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
-    carom_release(&allocator, result->file->checkpoint);
-    carom_release(&allocator, result->file->names);
-    carom_release(&allocator, result->file->joint_names);
-    carom_release(&allocator, result->file->path);
+    for (int i = 0; i < 3; i++)
+      CAROM_RELEASE_ALL(&allocator, result->file->verdict_texts[i], result->file->checkpoint, result->file->names,
+                        result->file->joint_names, result->file->path);
   }
   carom_result_plan_release(result->plan, &allocator);
-  void *blocks[] = {result->title,          result->description, result->version,
-                    result->command,        result->host,        result->created,
-                    result->integrator,     result->ending,      result->times,
-                    result->audit,          result->bodies,      result->scene_source,
-                    result->scene_resolved, result->parts,       result->file,
-                    (void *)result->shapes, result->events,      result->walls,
-                    result->wall_points,    result->joints,      result->plan};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
-  carom_release(&allocator, result);
+  CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
+                    result->created, result->integrator, result->ending, result->times, result->audit, result->bodies,
+                    result->scene_source, result->scene_resolved, result->parts, result->file, (void *)result->shapes,
+                    result->events, result->walls, result->wall_points, result->joints, result->plan, result);
 }
 
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
@@ -446,10 +436,7 @@ carom_status carom_frame_init(const carom_result *result, carom_frame *frame, ca
 
 void carom_frame_release(carom_frame *frame) {
   carom_allocator allocator = frame->allocator;
-  carom_release(&allocator, frame->poses);
-  carom_release(&allocator, frame->velocities);
-  carom_release(&allocator, frame->angular_velocities);
-  carom_release(&allocator, frame->contact_moments);
+  CAROM_RELEASE_ALL(&allocator, frame->poses, frame->velocities, frame->angular_velocities, frame->contact_moments);
   *frame = (carom_frame){0};
 }
 

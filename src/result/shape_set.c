@@ -38,8 +38,7 @@ bool carom_shape_set_create(carom_shape_set *set, const carom_model *model, cons
 }
 
 void carom_shape_set_release(carom_shape_set *set, const carom_allocator *allocator) {
-  carom_release(allocator, (void *)set->shapes);
-  carom_release(allocator, set->of_part);
+  CAROM_RELEASE_ALL(allocator, (void *)set->shapes, set->of_part);
   *set = (carom_shape_set){0};
 }
 
@@ -108,8 +107,7 @@ bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set
 }
 
 void carom_shape_tables_release(carom_shape_tables *tables, const carom_allocator *allocator) {
-  void *blocks[] = {tables->rows,     tables->vertex_start,      tables->face_start,
-                    tables->vertices, tables->face_vertex_start, tables->face_vertices};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, tables->rows, tables->vertex_start, tables->face_start, tables->vertices,
+                    tables->face_vertex_start, tables->face_vertices);
   *tables = (carom_shape_tables){0};
 }

@@ -191,8 +191,7 @@ static bool make_columns(const carom_contact_factor *f, columns *c) {
 }
 
 static void free_columns(const carom_contact_factor *f, const columns *c) {
-  void *arrays[] = {c->count, c->first, c->row, c->child, c->sibling, c->mark};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&f->allocator, arrays[i]);
+  CAROM_RELEASE_ALL(&f->allocator, c->count, c->first, c->row, c->child, c->sibling, c->mark);
 }
 
 static bool make_arrays(carom_contact_factor *f, int edges) {
@@ -230,9 +229,8 @@ carom_status carom_contact_factor_create(int blocks, const int *start, const int
 
 void carom_contact_factor_destroy(carom_contact_factor *f) {
   if (!f) return;
-  void *blocks[] = {f->order,  f->place, f->entry_start, f->entries,  f->fronts, f->front_of, f->rows,
-                    f->panels, f->stack, f->waiting,     f->position, f->x,      f->gathered, f->packed};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&f->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&f->allocator, f->order, f->place, f->entry_start, f->entries, f->fronts, f->front_of, f->rows,
+                    f->panels, f->stack, f->waiting, f->position, f->x, f->gathered, f->packed);
   carom_allocator allocator = f->allocator;
   carom_release(&allocator, f);
 }

@@ -64,9 +64,7 @@ void carom_lcp_work_destroy(carom_lcp_work *work) {
   carom_allocator a = work->allocator;
   carom_lcp_lemke_destroy(&work->lemke, &a);
   carom_lcp_lemke_destroy(&work->block, &a);
-  void *const blocks[] = {work->z, work->w, work->phi, work->gradient, work->step, work->basis, work->block_matrix};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->z, work->w, work->phi, work->gradient, work->step, work->basis, work->block_matrix, work);
 }
 
 // ---- one call ------------------------------------------------------------------------------------------------------

@@ -33,9 +33,8 @@ carom_status carom_lcp_basis_create(carom_lcp_basis *basis, int n_max, const car
 }
 
 void carom_lcp_basis_destroy(carom_lcp_basis *basis, const carom_allocator *allocator) {
-  void *const blocks[] = {basis->N,      basis->rows,    basis->columns, basis->row_at, basis->column_at,
-                          basis->border, basis->product, basis->right,   basis->panel,  basis->swaps};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, basis->N, basis->rows, basis->columns, basis->row_at, basis->column_at, basis->border,
+                    basis->product, basis->right, basis->panel, basis->swaps);
 }
 
 void carom_lcp_basis_reset(carom_lcp_basis *basis, const carom_lcp_matrix *matrix) {

@@ -25,11 +25,7 @@ carom_status carom_lcp_matrix_create(carom_lcp_matrix *matrix, int n_max, const 
 }
 
 void carom_lcp_matrix_destroy(carom_lcp_matrix *matrix, const carom_allocator *allocator) {
-  carom_release(allocator, matrix->store);
-  carom_release(allocator, matrix->starts);
-  carom_release(allocator, matrix->scale);
-  carom_release(allocator, matrix->cover);
-  carom_release(allocator, matrix->magnitude);
+  CAROM_RELEASE_ALL(allocator, matrix->store, matrix->starts, matrix->scale, matrix->cover, matrix->magnitude);
 }
 
 // ---- reading the problem -------------------------------------------------------------------------------------------

@@ -84,10 +84,8 @@ void carom_mlcp_work_destroy(carom_mlcp_work *work) {
   if (!work) return;
   carom_allocator a = work->allocator;
   carom_lcp_work_destroy(work->linear);
-  void *const blocks[] = {work->T,     work->t,       work->shift,  work->M,      work->q,         work->y,    work->w,
-                          work->basis, work->is_free, work->row_of, work->column, work->pivot_row, work->pairs};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->T, work->t, work->shift, work->M, work->q, work->y, work->w, work->basis, work->is_free,
+                    work->row_of, work->column, work->pivot_row, work->pairs, work);
 }
 
 // ---- elimination of free unknowns ----------------------------------------------------------------------------------

@@ -53,9 +53,7 @@ void carom_ncp_work_destroy(carom_ncp_work *work) {
   if (!work) return;
   carom_allocator a = work->allocator;
   carom_lcp_work_destroy(work->linear);
-  void *const blocks[] = {work->J, work->q, work->x, work->w, work->trial, work->F, work->basis};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->J, work->q, work->x, work->w, work->trial, work->F, work->basis, work);
 }
 
 // One solve under way.
