@@ -19,6 +19,19 @@ char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size
 
 #define CAROM_NEW(allocator, type, count) ((type *)carom_allocate((allocator), (size_t)(count), sizeof(type)))
 
+// Several blocks, zeroed as above; false when one of them is null.
+//     CAROM_NEW_ALL(a, CAROM_ROOM(w->x, n), CAROM_ROOM(w->pivots, n))
+typedef struct carom_room {
+  void **pointer;
+  size_t count, size;
+} carom_room;
+bool carom_allocate_all(const carom_allocator *allocator, const carom_room *blocks, size_t count);
+#define CAROM_ROOM(array, count) \
+  { (void **)&(array), (size_t)(count), sizeof *(array) }
+#define CAROM_NEW_ALL(allocator, ...)                                \
+  carom_allocate_all((allocator), (const carom_room[]){__VA_ARGS__}, \
+                     sizeof((const carom_room[]){__VA_ARGS__}) / sizeof(carom_room))
+
 // Makes room for one more element in an array with `*count` of `*capacity` used; false when out of memory.
 // New room is not initialised.
 bool carom_grow(const carom_allocator *allocator, void **array, int count, int *capacity, size_t size);

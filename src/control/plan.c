@@ -161,13 +161,12 @@ carom_status carom_plan_create(const carom_model *model, const carom_state *star
   plan->model = model;
   plan->def = d;
   carom_program_create(&plan->program, &a);
-  plan->free_starts = CAROM_NEW(&a, carom_free_start, model->body_count);
-  plan->waypoints = CAROM_NEW(&a, carom_waypoints, model->body_count);
-  plan->slot = CAROM_NEW(&a, int, model->body_count);
+  bool enough =
+      CAROM_NEW_ALL(&a, CAROM_ROOM(plan->free_starts, model->body_count),
+                    CAROM_ROOM(plan->waypoints, model->body_count), CAROM_ROOM(plan->slot, model->body_count));
   status = carom_state_clone(start, &a, &plan->start, error);
   if (status == CAROM_OK) status = carom_state_clone(start, &a, &plan->scratch, error);
-  if (status == CAROM_OK && (!plan->free_starts || !plan->waypoints || !plan->slot))
-    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  if (status == CAROM_OK && !enough) status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
   if (status != CAROM_OK) {
     carom_plan_destroy(plan);
     return status;

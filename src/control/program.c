@@ -335,11 +335,11 @@ carom_status carom_program_seal(carom_program *p, carom_error *error) {
   p->places = places;
   p->place_count = total;
   if (!p->out_of_memory) {
-    p->jacobian_row = CAROM_NEW(&p->allocator, int, p->jacobian_count + 1);
-    p->jacobian_column = CAROM_NEW(&p->allocator, int, p->jacobian_count + 1);
-    p->hessian_row = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
-    p->hessian_column = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
-    if (!p->jacobian_row || !p->jacobian_column || !p->hessian_row || !p->hessian_column) p->out_of_memory = true;
+    if (!CAROM_NEW_ALL(&p->allocator, CAROM_ROOM(p->jacobian_row, p->jacobian_count + 1),
+                       CAROM_ROOM(p->jacobian_column, p->jacobian_count + 1),
+                       CAROM_ROOM(p->hessian_row, p->hessian_count + 1),
+                       CAROM_ROOM(p->hessian_column, p->hessian_count + 1)))
+      p->out_of_memory = true;
   }
   if (!p->out_of_memory) fill_triplets(p);
   if (!p->out_of_memory && !merge_hessian(p)) p->out_of_memory = true;

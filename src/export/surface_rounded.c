@@ -117,9 +117,7 @@ static bool allocate_loop(rounding *q, int *first_corner, const carom_allocator 
     int n = walk_around(q, first_corner[v], NULL, NULL);
     if (n > q->longest) q->longest = n;
   }
-  q->loop = CAROM_NEW(allocator, carom_vec3, q->longest);
-  q->loop_vertices = CAROM_NEW(allocator, int, q->longest);
-  return q->loop && q->loop_vertices;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(q->loop, q->longest), CAROM_ROOM(q->loop_vertices, q->longest));
 }
 
 // ---- patches -------------------------------------------------------------------------------------------------------

@@ -282,9 +282,9 @@ static carom_status prepare(vtk *v, const carom_progress *progress, carom_error 
   status = count_all(v, error);
   if (status == CAROM_OK) status = encode_constants(v, error);
   if (status != CAROM_OK) return status;
-  v->points = CAROM_NEW(allocator, float, 3 * v->point_count);
-  v->velocities = CAROM_NEW(allocator, float, 3 * v->point_count);
-  if (v->points && v->velocities) return CAROM_OK;
+  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(v->points, 3 * v->point_count),
+                    CAROM_ROOM(v->velocities, 3 * v->point_count)))
+    return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d points", v->point_count);
 }
 

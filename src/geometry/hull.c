@@ -41,11 +41,8 @@ static void compact(hull *h) {
 }
 
 static carom_status hull_prepare(hull *h, int count, carom_error *error) {
-  h->unit = CAROM_NEW(&h->allocator, carom_vec3, count);
-  h->id = CAROM_NEW(&h->allocator, int, count);
-  h->keep = CAROM_NEW(&h->allocator, bool, count);
-  h->map = CAROM_NEW(&h->allocator, int, count);
-  if (!h->unit || !h->id || !h->keep || !h->map)
+  if (!CAROM_NEW_ALL(&h->allocator, CAROM_ROOM(h->unit, count), CAROM_ROOM(h->id, count), CAROM_ROOM(h->keep, count),
+                     CAROM_ROOM(h->map, count)))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the hull of %d points", count);
   for (int i = 0; i < count; i++) {
     carom_vec3 d = cm_sub(h->points[i], h->bounds.center);

@@ -43,15 +43,9 @@ static void merger_destroy(merger *m, const carom_allocator *allocator) {
 
 static bool merger_allocate(merger *m, const carom_allocator *allocator) {
   size_t f = (size_t)m->facets.count, v = (size_t)m->point_count;
-  m->region = CAROM_NEW(allocator, int, f);
-  m->stack = CAROM_NEW(allocator, int, f);
-  m->order = CAROM_NEW(allocator, sized, f);
-  m->planes = CAROM_NEW(allocator, plane, f);
-  m->first = CAROM_NEW(allocator, int, f);
-  m->stamp = CAROM_NEW(allocator, int, v);
-  m->meet = CAROM_NEW(allocator, int, v);
-  m->loop = CAROM_NEW(allocator, int, m->edges.count);
-  return m->region && m->stack && m->order && m->planes && m->first && m->stamp && m->meet && m->loop;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(m->region, f), CAROM_ROOM(m->stack, f), CAROM_ROOM(m->order, f),
+                       CAROM_ROOM(m->planes, f), CAROM_ROOM(m->first, f), CAROM_ROOM(m->stamp, v),
+                       CAROM_ROOM(m->meet, v), CAROM_ROOM(m->loop, m->edges.count));
 }
 
 // ---- regions ----------------------------------------------------------------------------------

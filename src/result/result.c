@@ -410,9 +410,9 @@ void carom_result_close(carom_result *result) {
   for (int s = 0; s < result->shape_count; s++) carom_shape_release(result->shapes[s]);
   if (result->file) {
     close_file(result->file);
-    for (int i = 0; i < 3; i++)
-      CAROM_RELEASE_ALL(&allocator, result->file->verdict_texts[i], result->file->checkpoint, result->file->names,
-                        result->file->joint_names, result->file->path);
+    for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
+    CAROM_RELEASE_ALL(&allocator, result->file->checkpoint, result->file->names, result->file->joint_names,
+                      result->file->path);
   }
   carom_result_plan_release(result->plan, &allocator);
   CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
@@ -423,13 +423,12 @@ void carom_result_close(carom_result *result) {
 
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
   *frame = (carom_frame){.allocator = result->allocator};
-  frame->poses = CAROM_NEW(&result->allocator, carom_pose, result->body_count);
-  frame->velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
-  frame->angular_velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
+  bool enough = CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(frame->poses, result->body_count),
+                              CAROM_ROOM(frame->velocities, result->body_count),
+                              CAROM_ROOM(frame->angular_velocities, result->body_count));
   bool told = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
   if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
-  if (frame->poses && frame->velocities && frame->angular_velocities && (frame->contact_moments || !told))
-    return CAROM_OK;
+  if (enough && (frame->contact_moments || !told)) return CAROM_OK;
   carom_frame_release(frame);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
 }

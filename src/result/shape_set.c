@@ -25,9 +25,7 @@ bool carom_shape_set_create(carom_shape_set *set, const carom_model *model, cons
   while (size < 2 * parts) size *= 2;
   *set = (carom_shape_set){0};
   int *slots = CAROM_NEW(allocator, int, size);
-  set->shapes = CAROM_NEW(allocator, const carom_shape *, parts);
-  set->of_part = CAROM_NEW(allocator, int, parts);
-  bool enough = slots && set->shapes && set->of_part;
+  bool enough = CAROM_NEW_ALL(allocator, CAROM_ROOM(set->shapes, parts), CAROM_ROOM(set->of_part, parts)) && slots;
   if (enough) {
     for (size_t p = 0; p < parts; p++) set->of_part[p] = find_or_add(set, slots, size - 1, model->parts[p].shape);
   } else {
@@ -66,14 +64,10 @@ static void count_all(carom_shape_tables *tables, const carom_shape_set *set) {
 
 static bool allocate_all(carom_shape_tables *tables, const carom_allocator *allocator) {
   size_t shapes = tables->shape_count;
-  tables->rows = CAROM_NEW(allocator, carom_shape_row, shapes);
-  tables->vertex_start = CAROM_NEW(allocator, int, shapes + 1);
-  tables->face_start = CAROM_NEW(allocator, int, shapes + 1);
-  tables->vertices = CAROM_NEW(allocator, carom_vec3, tables->vertex_count);
-  tables->face_vertex_start = CAROM_NEW(allocator, int, tables->face_count + 1);
-  tables->face_vertices = CAROM_NEW(allocator, int, tables->corner_count);
-  return tables->rows && tables->vertex_start && tables->face_start && tables->vertices && tables->face_vertex_start &&
-         tables->face_vertices;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(tables->rows, shapes), CAROM_ROOM(tables->vertex_start, shapes + 1),
+                       CAROM_ROOM(tables->face_start, shapes + 1), CAROM_ROOM(tables->vertices, tables->vertex_count),
+                       CAROM_ROOM(tables->face_vertex_start, tables->face_count + 1),
+                       CAROM_ROOM(tables->face_vertices, tables->corner_count));
 }
 
 static void append_polytope(carom_shape_tables *tables, const carom_polytope *polytope, int *vertex, int *face) {

@@ -44,7 +44,8 @@ void carom_scene_destroy(carom_scene *scene) {
   carom_model_destroy(scene->model);
   carom_state_destroy(scene->state);
   char *texts[] = {scene->path, scene->title, scene->description, scene->source, scene->resolved};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) CAROM_RELEASE_ALL(&a, texts[i], scene);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) carom_release(&a, texts[i]);
+  carom_release(&a, scene);
 }
 
 static bool make_scene(carom_reader *r, const char *text, size_t size) {
