@@ -191,8 +191,6 @@ void carom_atomic_file_abandon(carom_atomic_file *file) {
   if (!file->path) return;  // zeroed, or released before
   carom_atomic_file_close(file);
   if (file->temporary) unlink(file->temporary);
-  carom_release(&file->allocator, file->temporary);
-  carom_release(&file->allocator, file->target);
-  carom_release(&file->allocator, file->path);
+  CAROM_RELEASE_ALL(&file->allocator, file->temporary, file->target, file->path);
   file->temporary = file->target = file->path = NULL;
 }

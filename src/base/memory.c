@@ -45,6 +45,19 @@ char *carom_copy_text_n(const carom_allocator *allocator, const char *text, size
   return copy;
 }
 
+bool carom_allocate_all(const carom_allocator *allocator, const carom_room *blocks, size_t count) {
+  bool enough = true;
+  for (size_t i = 0; i < count; i++) {
+    *blocks[i].pointer = carom_allocate(allocator, blocks[i].count, blocks[i].size);
+    enough = enough && *blocks[i].pointer;
+  }
+  return enough;
+}
+
+void carom_release_all(const carom_allocator *allocator, void *const *blocks, size_t count) {
+  for (size_t i = 0; i < count; i++) carom_release(allocator, blocks[i]);
+}
+
 char *carom_copy_text(const carom_allocator *allocator, const char *text) {
   return carom_copy_text_n(allocator, text, strlen(text));
 }

@@ -15,8 +15,7 @@ void carom_names_create(carom_names *names, const carom_allocator *allocator) {
 }
 
 void carom_names_destroy(carom_names *names) {
-  carom_release(&names->allocator, names->name);
-  carom_release(&names->allocator, names->index);
+  CAROM_RELEASE_ALL(&names->allocator, names->name, names->index);
   carom_names_create(names, &names->allocator);
 }
 
@@ -31,9 +30,8 @@ static int find_slot(const carom_names *names, const char *name) {
 static bool enlarge(carom_names *names) {
   carom_names larger = {.count = names->count, .capacity = names->capacity ? 2 * names->capacity : 16};
   larger.allocator = names->allocator;
-  larger.name = CAROM_NEW(&larger.allocator, const char *, larger.capacity);
-  larger.index = CAROM_NEW(&larger.allocator, int, larger.capacity);
-  if (!larger.name || !larger.index) {
+  if (!CAROM_NEW_ALL(&larger.allocator, CAROM_ROOM(larger.name, larger.capacity),
+                     CAROM_ROOM(larger.index, larger.capacity))) {
     carom_names_destroy(&larger);
     return false;
   }

@@ -11,8 +11,7 @@ static bool is_taken_by_all(carom_option option) {
   return true;
 }
 
-// ---- all of them, as a table for the terminal
-// ------------------------------------------------------------------------
+// ---- all of them, as a table for the terminal ----------------------------------------------------------------------
 
 static void print_cell(int integrator, bool honoured) {
   bool last = !carom_integrator_name(integrator + 1);
@@ -42,8 +41,7 @@ static void print_table(void) {
   printf("\n'carom integrators NAME' tells what the options of one may be.\n");
 }
 
-// ---- one of them
-// -----------------------------------------------------------------------------------------------------
+// ---- one of them ---------------------------------------------------------------------------------------------------
 
 static void print_options_of(int integrator) {
   for (int o = 0; carom_option_describe(o); o++) {
@@ -74,8 +72,7 @@ static void print_one(int integrator) {
   print_traits_of(integrator, false, "does not honour");
 }
 
-// ---- for the documentation
-// -------------------------------------------------------------------------------------------
+// ---- for the documentation -----------------------------------------------------------------------------------------
 
 // Words in code type.
 static void print_allowed(const carom_allowed *allowed, const char *unit) {
@@ -146,8 +143,7 @@ static void print_markdown_traits(void) {
       printf("- `%s`: %s\n", carom_integrator_name(i), text);
 }
 
-// ---- for programs
-// ----------------------------------------------------------------------------------------------------
+// ---- for programs --------------------------------------------------------------------------------------------------
 
 static void put_option(cli_json *json, int integrator, int option) {
   const carom_option_info *info = carom_option_describe(option);
@@ -202,8 +198,7 @@ static void print_json(int only) {
   cli_json_end(&json);
 }
 
-// ---- the verb
-// --------------------------------------------------------------------------------------------------------
+// ---- the verb ------------------------------------------------------------------------------------------------------
 
 static int unknown(const char *name) {
   enum { MOST = 64 };

@@ -55,16 +55,8 @@ void carom_broadphase_destroy(carom_broadphase *broadphase) {
   carom_grid_release(&broadphase->grid, &a);
   carom_pairs_release(&broadphase->pairs, &a);
   carom_exclusions_release(&broadphase->excluded, &a);
-  carom_release(&a, broadphase->proxies);
-  carom_release(&a, broadphase->fat);
-  carom_release(&a, broadphase->seen);
-  carom_release(&a, broadphase->flags);
-  carom_release(&a, broadphase->touched);
-  carom_release(&a, broadphase->keys);
-  carom_release(&a, broadphase->scratch);
-  carom_release(&a, broadphase->hits);
-  carom_release(&a, broadphase->apart);
-  carom_release(&a, broadphase);
+  CAROM_RELEASE_ALL(&a, broadphase->proxies, broadphase->fat, broadphase->seen, broadphase->flags, broadphase->touched,
+                    broadphase->keys, broadphase->scratch, broadphase->hits, broadphase->apart, broadphase);
 }
 
 static bool reserve(carom_broadphase *b) {

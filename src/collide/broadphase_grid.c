@@ -23,8 +23,7 @@ void carom_grid_init(carom_grid *grid) {
 }
 
 void carom_grid_release(carom_grid *grid, const carom_allocator *allocator) {
-  carom_release(allocator, grid->entries);
-  carom_release(allocator, grid->head);
+  CAROM_RELEASE_ALL(allocator, grid->entries, grid->head);
   carom_grid_init(grid);
 }
 

@@ -12,9 +12,7 @@ static uint64_t key_of(int a, int b) {
 // ---- pairs ---------------------------------------------------------------------------------------------------------
 
 void carom_pairs_release(carom_pairs *pairs, const carom_allocator *allocator) {
-  carom_release(allocator, pairs->list);
-  carom_release(allocator, pairs->fresh);
-  carom_release(allocator, pairs->scratch);
+  CAROM_RELEASE_ALL(allocator, pairs->list, pairs->fresh, pairs->scratch);
   memset(pairs, 0, sizeof *pairs);
 }
 

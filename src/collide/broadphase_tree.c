@@ -13,10 +13,7 @@ void carom_tree_init(carom_tree *tree) {
 }
 
 void carom_tree_release(carom_tree *tree, const carom_allocator *allocator) {
-  carom_release(allocator, tree->nodes);
-  carom_release(allocator, tree->spare);
-  carom_release(allocator, tree->leaf);
-  carom_release(allocator, tree->stack);
+  CAROM_RELEASE_ALL(allocator, tree->nodes, tree->spare, tree->leaf, tree->stack);
   carom_tree_init(tree);
 }
 

@@ -193,15 +193,11 @@ carom_status carom_guess_forces(carom_plan *plan, carom_error *error) {
   memset(plan->path.tau, 0, (size_t)plan->path.K * (size_t)carom_plan_components(plan) * sizeof *plan->path.tau);
   if (w.unknowns == 0) return CAROM_OK;
   int most = w.rows > w.unknowns ? w.rows : w.unknowns;
-  w.A = CAROM_NEW(a, double, (size_t)w.rows *(size_t)w.unknowns);
-  w.b = CAROM_NEW(a, double, most);
-  w.tau = CAROM_NEW(a, double, w.unknowns);
-  w.p = CAROM_NEW(a, carom_vec3, plan->model->body_count);
-  w.l = CAROM_NEW(a, carom_vec3, plan->model->body_count);
-  bool good = w.A && w.b && w.tau && w.p && w.l;
+  bool good = CAROM_NEW_ALL(a, CAROM_ROOM(w.A, (size_t)w.rows * (size_t)w.unknowns), CAROM_ROOM(w.b, most),
+                            CAROM_ROOM(w.tau, w.unknowns), CAROM_ROOM(w.p, plan->model->body_count),
+                            CAROM_ROOM(w.l, plan->model->body_count));
   for (int k = 1; good && k < plan->path.K; k++) solve_node(&w, k);
-  void *blocks[] = {w.A, w.b, w.tau, w.p, w.l};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(a, blocks[i]);
+  CAROM_RELEASE_ALL(a, w.A, w.b, w.tau, w.p, w.l);
   return good ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for inverse dynamics");
 }
 

@@ -172,29 +172,18 @@ static bool allocate(planner *p) {
   const carom_allocator *a = &p->plan->allocator;
   bool good = true;
   for (int i = 0; i < 2; i++) {
-    p->trees[i].poses = CAROM_NEW(a, carom_pose, MOST_NODES * p->n);
-    p->trees[i].parent = CAROM_NEW(a, int, MOST_NODES);
-    good = good && p->trees[i].poses && p->trees[i].parent;
+    bool enough =
+        CAROM_NEW_ALL(a, CAROM_ROOM(p->trees[i].poses, MOST_NODES * p->n), CAROM_ROOM(p->trees[i].parent, MOST_NODES));
+    good = enough && good;
   }
-  p->travels = CAROM_NEW(a, bool, p->n);
-  p->sample = CAROM_NEW(a, carom_pose, p->n);
-  p->next = CAROM_NEW(a, carom_pose, p->n);
-  p->middle = CAROM_NEW(a, carom_pose, p->n);
-  p->way = CAROM_NEW(a, carom_pose, 2 * MOST_NODES * p->n);
-  return good && p->travels && p->sample && p->next && p->middle && p->way;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(p->travels, p->n), CAROM_ROOM(p->sample, p->n), CAROM_ROOM(p->next, p->n),
+                       CAROM_ROOM(p->middle, p->n), CAROM_ROOM(p->way, 2 * MOST_NODES * p->n)) &&
+         good;
 }
 
 static void release(planner *p) {
-  void *blocks[] = {p->trees[0].poses,
-                    p->trees[0].parent,
-                    p->trees[1].poses,
-                    p->trees[1].parent,
-                    p->travels,
-                    p->sample,
-                    p->next,
-                    p->middle,
-                    p->way};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&p->plan->allocator, p->trees[0].poses, p->trees[0].parent, p->trees[1].poses, p->trees[1].parent,
+                    p->travels, p->sample, p->next, p->middle, p->way);
 }
 
 static carom_vec3 least(carom_vec3 a, carom_vec3 b) { return cm_vec3(fmin(a.x, b.x), fmin(a.y, b.y), fmin(a.z, b.z)); }

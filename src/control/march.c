@@ -62,8 +62,7 @@ static carom_status drift(carom_march *m, carom_state *state, double h, carom_er
                     m->plan->model->bodies[info.failed].name, h);
 }
 
-// ---- joints: G' lambda at the start such that g = 0 at the end
-// -------------------------------------------------------
+// ---- joints: G' lambda at the start such that g = 0 at the end -----------------------------------------------------
 
 // One scalar constraint: how it changes with the twists of up to two bodies at a configuration.
 typedef struct row {

@@ -8,14 +8,11 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
   const carom_allocator *a = &plan->allocator;
   size_t poses = (size_t)(K + 1) * (size_t)plan->model->body_count;
   *path = (carom_path){.K = K};
-  path->h = CAROM_NEW(a, double, K);
-  path->x = CAROM_NEW(a, carom_vec3, poses);
-  path->q = CAROM_NEW(a, carom_quat, poses);
-  path->tau = CAROM_NEW(a, double, (size_t)K *(size_t)carom_plan_components(plan) + 1);
-  path->sigma = CAROM_NEW(a, double, plan->contact_count + 1);
-  path->lambda = CAROM_NEW(a, double, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1);
-  path->watched = CAROM_NEW(a, bool, (size_t)K *(size_t)carom_plan_part_pairs(plan) + 1);
-  if (!path->watched || !path->lambda || !path->h || !path->x || !path->q || !path->tau || !path->sigma) {
+  if (!CAROM_NEW_ALL(a, CAROM_ROOM(path->h, K), CAROM_ROOM(path->x, poses), CAROM_ROOM(path->q, poses),
+                     CAROM_ROOM(path->tau, (size_t)K * (size_t)carom_plan_components(plan) + 1),
+                     CAROM_ROOM(path->sigma, plan->contact_count + 1),
+                     CAROM_ROOM(path->lambda, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1),
+                     CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1))) {
     carom_path_destroy(plan, path);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d intervals", K);
   }
@@ -24,8 +21,7 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
 }
 
 void carom_path_destroy(const carom_plan *plan, carom_path *path) {
-  void *blocks[] = {path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&plan->allocator, path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda);
   *path = (carom_path){0};
 }
 

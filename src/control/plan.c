@@ -161,13 +161,12 @@ carom_status carom_plan_create(const carom_model *model, const carom_state *star
   plan->model = model;
   plan->def = d;
   carom_program_create(&plan->program, &a);
-  plan->free_starts = CAROM_NEW(&a, carom_free_start, model->body_count);
-  plan->waypoints = CAROM_NEW(&a, carom_waypoints, model->body_count);
-  plan->slot = CAROM_NEW(&a, int, model->body_count);
+  bool enough =
+      CAROM_NEW_ALL(&a, CAROM_ROOM(plan->free_starts, model->body_count),
+                    CAROM_ROOM(plan->waypoints, model->body_count), CAROM_ROOM(plan->slot, model->body_count));
   status = carom_state_clone(start, &a, &plan->start, error);
   if (status == CAROM_OK) status = carom_state_clone(start, &a, &plan->scratch, error);
-  if (status == CAROM_OK && (!plan->free_starts || !plan->waypoints || !plan->slot))
-    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  if (status == CAROM_OK && !enough) status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
   if (status != CAROM_OK) {
     carom_plan_destroy(plan);
     return status;
@@ -182,8 +181,7 @@ void carom_plan_destroy(carom_plan *plan) {
   if (!plan) return;
   carom_allocator a = plan->allocator;
   for (int i = 0; plan->waypoints && i < plan->model->body_count; i++) {
-    carom_release(&a, plan->waypoints[i].times);
-    carom_release(&a, plan->waypoints[i].poses);
+    CAROM_RELEASE_ALL(&a, plan->waypoints[i].times, plan->waypoints[i].poses);
   }
   carom_avoidance_release(plan);
   carom_layout_destroy(plan);
@@ -192,11 +190,9 @@ void carom_plan_destroy(carom_plan *plan) {
   carom_path_destroy(plan, &plan->first);
   carom_state_destroy(plan->start);
   carom_state_destroy(plan->scratch);
-  void *blocks[] = {plan->joints,   plan->actuators, plan->conditions,  plan->costs,
-                    plan->contacts, plan->avoided,   plan->free_starts, plan->waypoints,
-                    plan->slot,     plan->history,   plan->penalties,   plan->potentials};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, plan);
+  CAROM_RELEASE_ALL(&a, plan->joints, plan->actuators, plan->conditions, plan->costs, plan->contacts, plan->avoided,
+                    plan->free_starts, plan->waypoints, plan->slot, plan->history, plan->penalties, plan->potentials,
+                    plan);
 }
 
 // ---- adding --------------------------------------------------------------------------------------------------------
@@ -406,8 +402,7 @@ int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double
       return -1;
     }
   carom_waypoints *w = &plan->waypoints[body];
-  carom_release(&plan->allocator, w->times);
-  carom_release(&plan->allocator, w->poses);
+  CAROM_RELEASE_ALL(&plan->allocator, w->times, w->poses);
   *w = (carom_waypoints){.count = count, .times = CAROM_NEW(&plan->allocator, double, count + 1)};
   w->poses = CAROM_NEW(&plan->allocator, carom_pose, count + 1);
   if (!w->times || !w->poses) {

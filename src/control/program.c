@@ -12,11 +12,9 @@ void carom_program_create(carom_program *program, const carom_allocator *allocat
 }
 
 void carom_program_destroy(carom_program *p) {
-  void *blocks[] = {
-      p->x,           p->x_low,          p->x_high,      p->x_scale,   p->g_low,  p->g_high,       p->g_scale,
-      p->labels,      p->elements,       p->indices,     p->constants, p->places, p->jacobian_row, p->jacobian_column,
-      p->hessian_row, p->hessian_column, p->hessian_slot};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&p->allocator, p->x, p->x_low, p->x_high, p->x_scale, p->g_low, p->g_high, p->g_scale, p->labels,
+                    p->elements, p->indices, p->constants, p->places, p->jacobian_row, p->jacobian_column,
+                    p->hessian_row, p->hessian_column, p->hessian_slot);
   carom_allocator a = p->allocator;
   *p = (carom_program){.allocator = a};
 }
@@ -337,11 +335,11 @@ carom_status carom_program_seal(carom_program *p, carom_error *error) {
   p->places = places;
   p->place_count = total;
   if (!p->out_of_memory) {
-    p->jacobian_row = CAROM_NEW(&p->allocator, int, p->jacobian_count + 1);
-    p->jacobian_column = CAROM_NEW(&p->allocator, int, p->jacobian_count + 1);
-    p->hessian_row = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
-    p->hessian_column = CAROM_NEW(&p->allocator, int, p->hessian_count + 1);
-    if (!p->jacobian_row || !p->jacobian_column || !p->hessian_row || !p->hessian_column) p->out_of_memory = true;
+    if (!CAROM_NEW_ALL(&p->allocator, CAROM_ROOM(p->jacobian_row, p->jacobian_count + 1),
+                       CAROM_ROOM(p->jacobian_column, p->jacobian_count + 1),
+                       CAROM_ROOM(p->hessian_row, p->hessian_count + 1),
+                       CAROM_ROOM(p->hessian_column, p->hessian_count + 1)))
+      p->out_of_memory = true;
   }
   if (!p->out_of_memory) fill_triplets(p);
   if (!p->out_of_memory && !merge_hessian(p)) p->out_of_memory = true;

@@ -31,8 +31,7 @@ int carom_row_out(const carom_plan *plan, int node, int body) {
 
 void carom_layout_destroy(carom_plan *plan) {
   carom_layout *L = &plan->layout;
-  int *blocks[] = {L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&plan->allocator, L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out);
   *L = (carom_layout){0};
 }
 

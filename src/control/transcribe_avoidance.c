@@ -84,9 +84,9 @@ static bool gather_corners(carom_plan *plan) {
   const carom_vec3 *points;
   int total = 0;
   for (int i = 0; i < model->part_count; i++) total += core_points(model->parts[i].shape, ends, &points);
-  room->corners = CAROM_NEW(&plan->allocator, carom_vec3, total + 1);
-  room->corner_start = CAROM_NEW(&plan->allocator, int, model->part_count + 1);
-  if (!room->corners || !room->corner_start) return false;
+  if (!CAROM_NEW_ALL(&plan->allocator, CAROM_ROOM(room->corners, total + 1),
+                     CAROM_ROOM(room->corner_start, model->part_count + 1)))
+    return false;
   total = 0;
   for (int i = 0; i < model->part_count; i++) {
     int count = core_points(model->parts[i].shape, ends, &points);
@@ -317,8 +317,7 @@ int carom_watch_near_pairs(carom_plan *plan) {
 
 void carom_avoidance_release(carom_plan *plan) {
   carom_avoidance_room *room = &plan->avoidance;
-  void *blocks[] = {room->pairs, room->gaps, room->corners, room->corner_start};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&plan->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&plan->allocator, room->pairs, room->gaps, room->corners, room->corner_start);
   *room = (carom_avoidance_room){0};
 }
 
@@ -326,9 +325,8 @@ carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error) {
   carom_avoidance_room *room = &plan->avoidance;
   int most = carom_plan_part_pairs(plan) * (plan->path.K + 1) + 1;
   carom_avoidance_release(plan);
-  room->pairs = CAROM_NEW(&plan->allocator, carom_nested_pair, most);
-  room->gaps = CAROM_NEW(&plan->allocator, carom_smooth_gap, most);
-  if (!room->pairs || !room->gaps || !gather_corners(plan) || plan->program.out_of_memory)
+  if (!CAROM_NEW_ALL(&plan->allocator, CAROM_ROOM(room->pairs, most), CAROM_ROOM(room->gaps, most)) ||
+      !gather_corners(plan) || plan->program.out_of_memory)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
   for (int k = 0; k <= plan->path.K; k++) {
     int number = 0;

@@ -118,11 +118,10 @@ static carom_status make_meshes(glb *g, carom_error *error) {
   g->ranges = CAROM_NEW(allocator, range, g->result->shape_count);
   if (!g->ranges) return out_of_memory(error);
   measure_surfaces(g, &longest);
-  g->positions = CAROM_NEW(allocator, float, 3 * g->vertex_count);
-  g->normals = CAROM_NEW(allocator, float, 3 * g->vertex_count);
-  g->indices = CAROM_NEW(allocator, uint32_t, g->index_count);
+  bool have = CAROM_NEW_ALL(allocator, CAROM_ROOM(g->positions, 3 * g->vertex_count),
+                            CAROM_ROOM(g->normals, 3 * g->vertex_count), CAROM_ROOM(g->indices, g->index_count));
   uint32_t *corner = CAROM_NEW(allocator, uint32_t, longest);
-  bool enough = g->positions && g->normals && g->indices && corner;
+  bool enough = have && corner;
   for (int i = 0; enough && i < g->result->shape_count; i++) put_surface(g, &g->surfaces[i], &g->ranges[i], corner);
   carom_release(allocator, corner);
   return enough ? CAROM_OK : out_of_memory(error);
@@ -156,9 +155,8 @@ static carom_status collect_materials(glb *g, carom_error *error) {
   const carom_result *result = g->result;
   size_t room = 0;  // bodies of a damaged file may share parts
   for (int b = 0; b < result->body_count; b++) room += (size_t)result->bodies[b].part_count;
-  g->meshes = CAROM_NEW(&result->allocator, uint64_t, room);
-  g->colors = CAROM_NEW(&result->allocator, uint64_t, room);
-  if (!g->meshes || !g->colors) return out_of_memory(error);
+  if (!CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(g->meshes, room), CAROM_ROOM(g->colors, room)))
+    return out_of_memory(error);
   for (int b = 0; b < result->body_count; b++) {
     const carom_result_body *body = &result->bodies[b];
     for (int p = body->part_start; p < body->part_start + body->part_count; p++) {
@@ -176,9 +174,8 @@ static carom_status collect_materials(glb *g, carom_error *error) {
 // Times are 32-bit floats from 0 that must grow strictly; frames that would not are left out.
 static carom_status choose_frames(glb *g, carom_error *error) {
   const carom_allocator *allocator = &g->result->allocator;
-  g->slot_of = CAROM_NEW(allocator, int, g->selection.count);
-  g->times = CAROM_NEW(allocator, float, g->selection.count);
-  if (!g->slot_of || !g->times) return out_of_memory(error);
+  if (!CAROM_NEW_ALL(allocator, CAROM_ROOM(g->slot_of, g->selection.count), CAROM_ROOM(g->times, g->selection.count)))
+    return out_of_memory(error);
   for (int i = 0; i < g->selection.count; i++) {
     float time = (float)(g->result->times[carom_selected_frame(&g->selection, i)] - g->result->times[0]);
     bool later = isfinite(time) && (g->frame_count == 0 || time > g->times[g->frame_count - 1]);
@@ -186,10 +183,9 @@ static carom_status choose_frames(glb *g, carom_error *error) {
     if (later) g->times[g->frame_count++] = time;
   }
   size_t poses = (size_t)g->moving * (size_t)g->frame_count;
-  g->translations = CAROM_NEW(allocator, float, 3 * poses);
-  g->rotations = CAROM_NEW(allocator, float, 4 * poses);
-  g->first = CAROM_NEW(allocator, carom_pose, g->result->body_count);
-  if (!g->translations || !g->rotations || !g->first) return out_of_memory(error);
+  if (!CAROM_NEW_ALL(allocator, CAROM_ROOM(g->translations, 3 * poses), CAROM_ROOM(g->rotations, 4 * poses),
+                     CAROM_ROOM(g->first, g->result->body_count)))
+    return out_of_memory(error);
   for (int b = 0; b < g->result->body_count; b++) g->first[b] = cm_pose_identity();
   return CAROM_OK;
 }
@@ -461,10 +457,9 @@ static carom_status write_scene(glb *g, carom_atomic_file *file, carom_error *er
 }
 
 static void release_glb(glb *g) {
-  void *blocks[] = {g->slot_of,      g->ranges,    g->positions, g->normals, g->indices, g->times,
-                    g->translations, g->rotations, g->first,     g->meshes,  g->colors};
   if (g->surfaces) carom_surfaces_release(g->result, g->surfaces);
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&g->result->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&g->result->allocator, g->slot_of, g->ranges, g->positions, g->normals, g->indices, g->times,
+                    g->translations, g->rotations, g->first, g->meshes, g->colors);
   carom_text_buffer_release(&g->json);
 }
 

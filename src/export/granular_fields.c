@@ -90,13 +90,9 @@ static carom_status add_proxies(carom_granular *g, carom_error *error) {
 static carom_status set_up(carom_granular *g, carom_error *error) {
   const carom_result *result = g->result;
   const carom_allocator *allocator = &result->allocator;
-  g->samples = CAROM_NEW(allocator, carom_granular_samples, result->shape_count);
-  g->cells = CAROM_NEW(allocator, carom_granular_cell, g->grid.count);
-  g->coordination = CAROM_NEW(allocator, int, result->body_count);
-  g->returned = CAROM_NEW(allocator, double, result->body_count);
-  g->proxy_part = CAROM_NEW(allocator, int, result->part_count);
-  g->part_body = CAROM_NEW(allocator, int, result->part_count);
-  if (!g->samples || !g->cells || !g->coordination || !g->returned || !g->proxy_part || !g->part_body)
+  if (!CAROM_NEW_ALL(allocator, CAROM_ROOM(g->samples, result->shape_count), CAROM_ROOM(g->cells, g->grid.count),
+                     CAROM_ROOM(g->coordination, result->body_count), CAROM_ROOM(g->returned, result->body_count),
+                     CAROM_ROOM(g->proxy_part, result->part_count), CAROM_ROOM(g->part_body, result->part_count)))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for fields of %d cells; ask for fewer", g->grid.count);
   carom_status status = carom_broadphase_create(NULL, allocator, &g->broadphase, error);
   if (status == CAROM_OK) status = add_proxies(g, error);
@@ -118,8 +114,8 @@ void carom_granular_destroy(carom_granular *g) {
   if (!g->result) return;
   const carom_allocator *allocator = &g->result->allocator;
   for (int s = 0; g->samples && s < g->result->shape_count; s++) carom_release(allocator, g->samples[s].points);
-  void *blocks[] = {g->samples, g->cells, g->coordination, g->returned, g->proxy_part, g->part_body, g->touching};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, g->samples, g->cells, g->coordination, g->returned, g->proxy_part, g->part_body,
+                    g->touching);
   carom_broadphase_destroy(g->broadphase);
   *g = (carom_granular){0};
 }

@@ -350,17 +350,14 @@ static carom_status allocate_streams(streams *s, carom_error *error) {
   s->plane_at = s->box_at + 4 * BOX * moving;
   s->size = s->plane_at + 2 * s->value_count;
   const carom_allocator *allocator = &s->result->allocator;
-  s->bytes = CAROM_NEW(allocator, unsigned char, s->size);
-  s->last = CAROM_NEW(allocator, carom_quat, moving);
-  s->previous = CAROM_NEW(allocator, uint16_t, COMPONENTS * moving);
-  s->limits = carom_allocate(allocator, moving, sizeof *s->limits);
-  if (s->bytes && s->last && s->previous && s->limits) return CAROM_OK;
+  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(s->bytes, s->size), CAROM_ROOM(s->last, moving),
+                    CAROM_ROOM(s->previous, COMPONENTS * moving), CAROM_ROOM(s->limits, moving)))
+    return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d frames of %d bodies", s->selection.count, s->moving);
 }
 
 static void release_streams(streams *s) {
-  void *blocks[] = {s->bytes, s->last, s->previous, s->limits};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&s->result->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&s->result->allocator, s->bytes, s->last, s->previous, s->limits);
 }
 
 static carom_status fill_streams(streams *s, carom_result *result, const carom_progress *progress, carom_error *error) {

@@ -10,9 +10,9 @@ bool carom_surface_allocate(carom_surface *surface, int vertices, int faces, int
   *surface = (carom_surface){.vertex_count = vertices, .face_count = faces, .corner_count = corners};
   surface->vertices = CAROM_NEW(allocator, carom_vec3, vertices);
   surface->normals = normals ? CAROM_NEW(allocator, carom_vec3, vertices) : NULL;
-  surface->face_start = CAROM_NEW(allocator, int, faces + 1);
-  surface->face_vertices = CAROM_NEW(allocator, int, corners);
-  if (surface->vertices && (surface->normals || !normals) && surface->face_start && surface->face_vertices) return true;
+  bool enough =
+      CAROM_NEW_ALL(allocator, CAROM_ROOM(surface->face_start, faces + 1), CAROM_ROOM(surface->face_vertices, corners));
+  if (surface->vertices && (surface->normals || !normals) && enough) return true;
   carom_surface_release(surface, allocator);
   return false;
 }
@@ -164,9 +164,6 @@ bool carom_surface_create(carom_surface *surface, const carom_shape *shape, cons
 }
 
 void carom_surface_release(carom_surface *surface, const carom_allocator *allocator) {
-  carom_release(allocator, surface->vertices);
-  carom_release(allocator, surface->normals);
-  carom_release(allocator, surface->face_start);
-  carom_release(allocator, surface->face_vertices);
+  CAROM_RELEASE_ALL(allocator, surface->vertices, surface->normals, surface->face_start, surface->face_vertices);
   *surface = (carom_surface){0};
 }

@@ -117,9 +117,7 @@ static bool allocate_loop(rounding *q, int *first_corner, const carom_allocator 
     int n = walk_around(q, first_corner[v], NULL, NULL);
     if (n > q->longest) q->longest = n;
   }
-  q->loop = CAROM_NEW(allocator, carom_vec3, q->longest);
-  q->loop_vertices = CAROM_NEW(allocator, int, q->longest);
-  return q->loop && q->loop_vertices;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(q->loop, q->longest), CAROM_ROOM(q->loop_vertices, q->longest));
 }
 
 // ---- patches -------------------------------------------------------------------------------------------------------
@@ -219,9 +217,6 @@ bool carom_surface_of_rounded(carom_surface *surface, const carom_shape *shape, 
     link_edges(&q);
     enough = allocate_loop(&q, first_corner, allocator) && build(&q, first_corner, allocator);
   }
-  carom_release(allocator, q.loop_vertices);
-  carom_release(allocator, q.loop);
-  carom_release(allocator, q.twin);
-  carom_release(allocator, first_corner);
+  CAROM_RELEASE_ALL(allocator, q.loop_vertices, q.loop, q.twin, first_corner);
   return enough;
 }

@@ -282,17 +282,16 @@ static carom_status prepare(vtk *v, const carom_progress *progress, carom_error 
   status = count_all(v, error);
   if (status == CAROM_OK) status = encode_constants(v, error);
   if (status != CAROM_OK) return status;
-  v->points = CAROM_NEW(allocator, float, 3 * v->point_count);
-  v->velocities = CAROM_NEW(allocator, float, 3 * v->point_count);
-  if (v->points && v->velocities) return CAROM_OK;
+  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(v->points, 3 * v->point_count),
+                    CAROM_ROOM(v->velocities, 3 * v->point_count)))
+    return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d points", v->point_count);
 }
 
 static void release_vtk(vtk *v) {
   const carom_allocator *allocator = &v->result->allocator;
-  void *blocks[] = {v->folder, v->staging, v->path, v->points, v->velocities};
   if (v->surfaces) carom_surfaces_release(v->result, v->surfaces);
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, v->folder, v->staging, v->path, v->points, v->velocities);
   carom_atomic_file_abandon(&v->collection);
   carom_text_buffer_release(&v->constants);
   carom_text_buffer_release(&v->text);

@@ -26,12 +26,7 @@ typedef struct hull {
   carom_allocator allocator;
 } hull;
 
-static void hull_destroy(hull *h) {
-  carom_release(&h->allocator, h->unit);
-  carom_release(&h->allocator, h->id);
-  carom_release(&h->allocator, h->keep);
-  carom_release(&h->allocator, h->map);
-}
+static void hull_destroy(hull *h) { CAROM_RELEASE_ALL(&h->allocator, h->unit, h->id, h->keep, h->map); }
 
 // Leaves only the points marked in keep, in order; map tells where each went.
 static void compact(hull *h) {
@@ -46,11 +41,8 @@ static void compact(hull *h) {
 }
 
 static carom_status hull_prepare(hull *h, int count, carom_error *error) {
-  h->unit = CAROM_NEW(&h->allocator, carom_vec3, count);
-  h->id = CAROM_NEW(&h->allocator, int, count);
-  h->keep = CAROM_NEW(&h->allocator, bool, count);
-  h->map = CAROM_NEW(&h->allocator, int, count);
-  if (!h->unit || !h->id || !h->keep || !h->map)
+  if (!CAROM_NEW_ALL(&h->allocator, CAROM_ROOM(h->unit, count), CAROM_ROOM(h->id, count), CAROM_ROOM(h->keep, count),
+                     CAROM_ROOM(h->map, count)))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the hull of %d points", count);
   for (int i = 0; i < count; i++) {
     carom_vec3 d = cm_sub(h->points[i], h->bounds.center);
@@ -220,8 +212,7 @@ static carom_status put_in_order(const carom_cells *from, carom_cells *to, const
     carom_cells_destroy(to, allocator);
     status = CAROM_ERR_MEMORY;
   }
-  carom_release(allocator, lead);
-  carom_release(allocator, keys);
+  CAROM_RELEASE_ALL(allocator, lead, keys);
   return status;
 }
 

@@ -38,27 +38,14 @@ typedef struct merger {
 
 static void merger_destroy(merger *m, const carom_allocator *allocator) {
   carom_halfedges_destroy(&m->edges, allocator);
-  carom_release(allocator, m->region);
-  carom_release(allocator, m->stack);
-  carom_release(allocator, m->order);
-  carom_release(allocator, m->planes);
-  carom_release(allocator, m->first);
-  carom_release(allocator, m->stamp);
-  carom_release(allocator, m->meet);
-  carom_release(allocator, m->loop);
+  CAROM_RELEASE_ALL(allocator, m->region, m->stack, m->order, m->planes, m->first, m->stamp, m->meet, m->loop);
 }
 
 static bool merger_allocate(merger *m, const carom_allocator *allocator) {
   size_t f = (size_t)m->facets.count, v = (size_t)m->point_count;
-  m->region = CAROM_NEW(allocator, int, f);
-  m->stack = CAROM_NEW(allocator, int, f);
-  m->order = CAROM_NEW(allocator, sized, f);
-  m->planes = CAROM_NEW(allocator, plane, f);
-  m->first = CAROM_NEW(allocator, int, f);
-  m->stamp = CAROM_NEW(allocator, int, v);
-  m->meet = CAROM_NEW(allocator, int, v);
-  m->loop = CAROM_NEW(allocator, int, m->edges.count);
-  return m->region && m->stack && m->order && m->planes && m->first && m->stamp && m->meet && m->loop;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(m->region, f), CAROM_ROOM(m->stack, f), CAROM_ROOM(m->order, f),
+                       CAROM_ROOM(m->planes, f), CAROM_ROOM(m->first, f), CAROM_ROOM(m->stamp, v),
+                       CAROM_ROOM(m->meet, v), CAROM_ROOM(m->loop, m->edges.count));
 }
 
 // ---- regions ----------------------------------------------------------------------------------

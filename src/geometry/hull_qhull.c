@@ -18,8 +18,7 @@ carom_status carom_cells_allocate(carom_cells *cells, int count, int corner_coun
 }
 
 void carom_cells_destroy(carom_cells *cells, const carom_allocator *allocator) {
-  carom_release(allocator, cells->start);
-  carom_release(allocator, cells->corners);
+  CAROM_RELEASE_ALL(allocator, cells->start, cells->corners);
   *cells = (carom_cells){0};
 }
 
@@ -101,7 +100,6 @@ carom_status carom_qhull_facets(const carom_vec3 *points, int count, bool joggle
   if (messages) fclose(messages);
   if (status) explain(status, count, text, error);
   free(text);  // the stream's, not ours
-  carom_release(allocator, coordinates);
-  carom_release(allocator, qh);
+  CAROM_RELEASE_ALL(allocator, coordinates, qh);
   return status;
 }

@@ -22,8 +22,7 @@ carom_mesh_options carom_mesh_default_options(void) {
 void carom_mesh_release(carom_mesh *mesh) {
   if (!mesh) return;
   carom_allocator allocator = carom_mesh_allocator(mesh);
-  carom_release(&allocator, mesh->vertices);
-  carom_release(&allocator, mesh->triangles);
+  CAROM_RELEASE_ALL(&allocator, mesh->vertices, mesh->triangles);
   *mesh = (carom_mesh){0};
 }
 
@@ -54,10 +53,7 @@ carom_status carom_soup_add_triangle(carom_soup *soup, int a, int b, int c, caro
   return CAROM_OK;
 }
 
-static void soup_release(carom_soup *soup) {
-  carom_release(&soup->allocator, soup->vertices);
-  carom_release(&soup->allocator, soup->triangles);
-}
+static void soup_release(carom_soup *soup) { CAROM_RELEASE_ALL(&soup->allocator, soup->vertices, soup->triangles); }
 
 // ---- welding ----------------------------------------------------------------------------------
 

@@ -140,8 +140,7 @@ static carom_status create_hull(const carom_mesh *mesh, const carom_allocator *a
   } else {
     carom_fail(error, status, "out of memory for the hull of a mesh");
   }
-  carom_release(allocator, points);
-  carom_release(allocator, used);
+  CAROM_RELEASE_ALL(allocator, points, used);
   return status;
 }
 

@@ -142,8 +142,7 @@ carom_status carom_shape_create_prism(int sides, double radius, double height, c
   } else {
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a prism of %d sides", sides);
   }
-  carom_release(&memory, vertices);
-  carom_release(&memory, indices);
+  CAROM_RELEASE_ALL(&memory, vertices, indices);
   return status;
 }
 
@@ -165,7 +164,6 @@ carom_status carom_shape_create_pyramid(int sides, double radius, double height,
   } else {
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a pyramid of %d sides", sides);
   }
-  carom_release(&memory, vertices);
-  carom_release(&memory, indices);
+  CAROM_RELEASE_ALL(&memory, vertices, indices);
   return status;
 }

@@ -83,9 +83,7 @@ bool carom_weld(const carom_vec3 *points, int count, double tolerance, const car
   size_t buckets = 16;
   while (buckets < 2 * (size_t)count) buckets *= 2;
   g.mask = buckets - 1;
-  g.head = CAROM_NEW(allocator, int, buckets);
-  g.link = CAROM_NEW(allocator, int, count);
-  bool ready = g.head && g.link;
+  bool ready = CAROM_NEW_ALL(allocator, CAROM_ROOM(g.head, buckets), CAROM_ROOM(g.link, count));
   if (ready) {
     for (size_t b = 0; b < buckets; b++) g.head[b] = -1;
     for (int i = 0; i < count; i++) {
@@ -98,7 +96,6 @@ bool carom_weld(const carom_vec3 *points, int count, double tolerance, const car
       g.head[b] = i;
     }
   }
-  carom_release(allocator, g.head);
-  carom_release(allocator, g.link);
+  CAROM_RELEASE_ALL(allocator, g.head, g.link);
   return ready;
 }

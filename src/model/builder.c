@@ -13,8 +13,7 @@ carom_status carom_builder_create(const carom_allocator *allocator, carom_builde
   carom_builder *b = CAROM_NEW(&a, carom_builder, 1);
   carom_model_full *model = CAROM_NEW(&a, carom_model_full, 1);
   if (!b || !model) {
-    carom_release(&a, b);
-    carom_release(&a, model);
+    CAROM_RELEASE_ALL(&a, b, model);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a model builder");
   }
   model->view.allocator = a;
@@ -32,10 +31,7 @@ void carom_builder_destroy(carom_builder *builder) {
   if (builder->model) carom_model_destroy(&builder->model->view);
   carom_names_destroy(&builder->material_names);
   carom_allocator a = builder->allocator;
-  carom_release(&a, builder->poses);
-  carom_release(&a, builder->velocities);
-  carom_release(&a, builder->angular_velocities);
-  carom_release(&a, builder);
+  CAROM_RELEASE_ALL(&a, builder->poses, builder->velocities, builder->angular_velocities, builder);
 }
 
 void carom_model_destroy(carom_model *model) {
@@ -49,10 +45,8 @@ void carom_model_destroy(carom_model *model) {
   for (int i = 0; i < model->joint_count; i++) carom_release(&a, (void *)m->joints[i].name);
   carom_names_destroy(&m->body_names);
   carom_names_destroy(&m->joint_names);
-  void *arrays[] = {m->bodies,         m->parts,  m->materials, m->charge_sets, m->charges, m->springs,    m->forces,
-                    m->knots,          m->aparts, m->surfaces,  m->joints,      m->drives,  m->boundaries, m->profiles,
-                    m->recirculations, m};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&a, arrays[i]);
+  CAROM_RELEASE_ALL(&a, m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots,
+                    m->aparts, m->surfaces, m->joints, m->drives, m->boundaries, m->profiles, m->recirculations, m);
 }
 
 int carom_model_find_body(const carom_model *model, const char *name) {

@@ -11,8 +11,7 @@ int carom_model_find_joint(const carom_model *model, const char *name) {
   return carom_names_find(&((const carom_model_full *)model)->joint_names, name);
 }
 
-// ---- checks of the definition
-// ----------------------------------------------------------------------------------------
+// ---- checks of the definition --------------------------------------------------------------------------------------
 
 static bool has_axis(carom_joint_kind kind) { return kind != CAROM_JOINT_SPHERICAL && kind != CAROM_JOINT_DISTANCE; }
 
@@ -108,8 +107,7 @@ static carom_status check_joint(const carom_builder *b, const carom_joint_def *d
   return status == CAROM_OK ? check_latch(def, name, error) : status;
 }
 
-// ---- frames
-// ----------------------------------------------------------------------------------------------------------
+// ---- frames --------------------------------------------------------------------------------------------------------
 
 // Where the joint is at the start, in the world, as each body has it.
 typedef struct meeting {
@@ -214,8 +212,7 @@ static void set_frames(const carom_joint_def *def, const meeting *m, carom_joint
   }
 }
 
-// ---- adding
-// ----------------------------------------------------------------------------------------------------------
+// ---- adding --------------------------------------------------------------------------------------------------------
 
 static carom_coordinate coordinate_of(const carom_coordinate_def *c, int knot_start) {
   return (carom_coordinate){.stiffness = c->stiffness,
@@ -299,8 +296,7 @@ int carom_builder_add_joint(carom_builder *builder, const carom_joint_def *def) 
   return carom_builder_sound(builder) ? index : -1;
 }
 
-// ---- finish
-// ----------------------------------------------------------------------------------------------------------
+// ---- finish --------------------------------------------------------------------------------------------------------
 
 static carom_status start_joint(carom_model_full *model, int index, bool active, carom_state *state,
                                 carom_error *error) {

@@ -28,8 +28,7 @@ bool carom_joint_fields_driven(const carom_model *model) {
   return false;
 }
 
-// ---- a joint at a configuration
-// --------------------------------------------------------------------------------------
+// ---- a joint at a configuration ------------------------------------------------------------------------------------
 
 typedef struct joint_at {
   carom_vec3 U[2], V[2], N;  // axes in the bodies
@@ -85,8 +84,7 @@ static double turn_of(const joint_at *j, double near) {
   return carom_joint_turn(&place, near);
 }
 
-// ---- forces
-// ----------------------------------------------------------------------------------------------------------
+// ---- forces --------------------------------------------------------------------------------------------------------
 
 static double motor_force(const carom_model *model, const carom_coordinate *k, double time) {
   if (k->motor != CAROM_MOTOR_FORCE) return 0;

@@ -11,20 +11,14 @@ static const double RANK_TOLERANCE = 1e-10;
 bool carom_joint_loops_create(carom_joint_loops *loops, int most, const carom_allocator *allocator) {
   size_t n = (size_t)most;
   *loops = (carom_joint_loops){.allocator = *allocator};
-  loops->K = CAROM_NEW(allocator, double, n *n);
-  loops->scale = CAROM_NEW(allocator, double, n);
-  loops->x = CAROM_NEW(allocator, double, n);
-  loops->work = CAROM_NEW(allocator, double, n);
-  loops->row = CAROM_NEW(allocator, int, n);
-  loops->column = CAROM_NEW(allocator, int, n);
-  bool ok = loops->K && loops->scale && loops->x && loops->work && loops->row && loops->column;
+  bool ok = CAROM_NEW_ALL(allocator, CAROM_ROOM(loops->K, n * n), CAROM_ROOM(loops->scale, n), CAROM_ROOM(loops->x, n),
+                          CAROM_ROOM(loops->work, n), CAROM_ROOM(loops->row, n), CAROM_ROOM(loops->column, n));
   if (!ok) carom_joint_loops_destroy(loops);
   return ok;
 }
 
 void carom_joint_loops_destroy(carom_joint_loops *loops) {
-  void *blocks[] = {loops->K, loops->scale, loops->x, loops->work, loops->row, loops->column};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&loops->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&loops->allocator, loops->K, loops->scale, loops->x, loops->work, loops->row, loops->column);
   *loops = (carom_joint_loops){.allocator = loops->allocator};
 }
 

@@ -110,16 +110,10 @@ static void bound_loops(carom_joint_order *o, const carom_model *model) {
 bool carom_joint_order_create(carom_joint_order *o, const carom_model *model, const carom_allocator *allocator) {
   *o = (carom_joint_order){.allocator = *allocator};
   size_t bodies = (size_t)model->body_count, joints = (size_t)model->joint_count;
-  o->nodes = CAROM_NEW(allocator, carom_joint_node, bodies);
-  o->acting = CAROM_NEW(allocator, int, joints);
-  o->loop_rows = CAROM_NEW(allocator, int, joints *CAROM_JOINT_ROWS);
-  o->adjacent_start = CAROM_NEW(allocator, int, bodies + 1);
-  o->adjacent = CAROM_NEW(allocator, int, 2 * joints);
-  o->used = CAROM_NEW(allocator, unsigned char, joints);
-  o->known = CAROM_NEW(allocator, unsigned char, joints);
-  o->seen = CAROM_NEW(allocator, unsigned char, bodies);
-  if (!o->nodes || !o->acting || !o->loop_rows || !o->adjacent_start || !o->adjacent || !o->used || !o->known ||
-      !o->seen) {
+  if (!CAROM_NEW_ALL(allocator, CAROM_ROOM(o->nodes, bodies), CAROM_ROOM(o->acting, joints),
+                     CAROM_ROOM(o->loop_rows, joints * CAROM_JOINT_ROWS), CAROM_ROOM(o->adjacent_start, bodies + 1),
+                     CAROM_ROOM(o->adjacent, 2 * joints), CAROM_ROOM(o->used, joints), CAROM_ROOM(o->known, joints),
+                     CAROM_ROOM(o->seen, bodies))) {
     carom_joint_order_destroy(o);
     return false;
   }
@@ -129,7 +123,7 @@ bool carom_joint_order_create(carom_joint_order *o, const carom_model *model, co
 }
 
 void carom_joint_order_destroy(carom_joint_order *o) {
-  void *blocks[] = {o->nodes, o->acting, o->loop_rows, o->adjacent_start, o->adjacent, o->used, o->known, o->seen};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&o->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&o->allocator, o->nodes, o->acting, o->loop_rows, o->adjacent_start, o->adjacent, o->used, o->known,
+                    o->seen);
   *o = (carom_joint_order){.allocator = o->allocator};
 }

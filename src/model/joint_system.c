@@ -14,21 +14,12 @@ enum { ROWS = CAROM_JOINT_ROWS, MOST_LOOP_ROWS = 20000 };  // the loops' matrix 
 static bool allocate_vectors(carom_joint_system *s) {
   const carom_model *m = s->model;
   size_t rows = (size_t)m->joint_count * ROWS, six = (size_t)m->body_count * 6;
-  s->v.left = CAROM_NEW(&s->allocator, carom_row, rows);
-  s->v.right = CAROM_NEW(&s->allocator, carom_row, rows);
-  s->v.mass = CAROM_NEW(&s->allocator, carom_joint_mass, m->body_count);
-  s->v.b = CAROM_NEW(&s->allocator, double, six);
-  s->v.z = CAROM_NEW(&s->allocator, double, six);
-  s->v.c = CAROM_NEW(&s->allocator, double, rows);
-  s->v.lambda = CAROM_NEW(&s->allocator, double, rows);
-  s->b_loop = CAROM_NEW(&s->allocator, double, six);
-  s->factors = CAROM_NEW(&s->allocator, carom_node_factor, m->body_count);
-  s->total = CAROM_NEW(&s->allocator, double, rows);
-  s->known_x = CAROM_NEW(&s->allocator, carom_vec3, m->body_count);
-  s->known_q = CAROM_NEW(&s->allocator, carom_quat, m->body_count);
-  s->known_joints = CAROM_NEW(&s->allocator, carom_joint_state, m->joint_count);
-  return s->v.left && s->v.right && s->v.mass && s->v.b && s->v.z && s->v.c && s->v.lambda && s->b_loop && s->factors &&
-         s->total && s->known_x && s->known_q && s->known_joints;
+  return CAROM_NEW_ALL(&s->allocator, CAROM_ROOM(s->v.left, rows), CAROM_ROOM(s->v.right, rows),
+                       CAROM_ROOM(s->v.mass, m->body_count), CAROM_ROOM(s->v.b, six), CAROM_ROOM(s->v.z, six),
+                       CAROM_ROOM(s->v.c, rows), CAROM_ROOM(s->v.lambda, rows), CAROM_ROOM(s->b_loop, six),
+                       CAROM_ROOM(s->factors, m->body_count), CAROM_ROOM(s->total, rows),
+                       CAROM_ROOM(s->known_x, m->body_count), CAROM_ROOM(s->known_q, m->body_count),
+                       CAROM_ROOM(s->known_joints, m->joint_count));
 }
 
 carom_status carom_joint_system_create(const carom_model *model, const carom_allocator *allocator,
@@ -60,9 +51,8 @@ void carom_joint_system_destroy(carom_joint_system *s) {
   carom_allocator a = s->allocator;
   carom_joint_order_destroy(&s->order);
   carom_joint_loops_destroy(&s->loops);
-  void *blocks[] = {s->v.left, s->v.right, s->v.mass, s->v.b,     s->v.z,     s->v.c,          s->v.lambda,
-                    s->b_loop, s->factors, s->total,  s->known_x, s->known_q, s->known_joints, s};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  CAROM_RELEASE_ALL(&a, s->v.left, s->v.right, s->v.mass, s->v.b, s->v.z, s->v.c, s->v.lambda, s->b_loop, s->factors,
+                    s->total, s->known_x, s->known_q, s->known_joints, s);
 }
 
 int carom_joint_system_most_loop_rows(const carom_joint_system *system) { return system->order.most_loop_rows; }

@@ -13,8 +13,7 @@ carom_status carom_joints_create(const carom_model *model, const carom_allocator
   carom_joints *j = CAROM_NEW(&a, carom_joints, 1);
   double *rates = CAROM_NEW(&a, double, model->joint_count *ROWS);
   if (!j || !rates) {
-    carom_release(&a, j);
-    carom_release(&a, rates);
+    CAROM_RELEASE_ALL(&a, j, rates);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d joints", model->joint_count);
   }
   *j = (carom_joints){.model = model, .allocator = a, .rates = rates};
@@ -31,8 +30,7 @@ void carom_joints_destroy(carom_joints *joints) {
   if (!joints) return;
   carom_allocator a = joints->allocator;
   carom_joint_system_destroy(joints->system);
-  carom_release(&a, joints->rates);
-  carom_release(&a, joints);
+  CAROM_RELEASE_ALL(&a, joints->rates, joints);
 }
 
 // ---- momenta -------------------------------------------------------------------------------------------------------

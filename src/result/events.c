@@ -68,6 +68,5 @@ void carom_result_read_events(carom_h5_file *file, carom_result *result) {
       .time = read_doubles(file, CAROM_FIELD_EVENT_TIME, 1, &count),
   };
   if (file->status == CAROM_OK) fill_events(file, result, &c, count);
-  void *blocks[] = {c.kind, c.body, c.point, c.normal, c.impulse, c.time};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&file->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&file->allocator, c.kind, c.body, c.point, c.normal, c.impulse, c.time);
 }

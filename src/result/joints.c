@@ -1,7 +1,6 @@
 #include "result/joints.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "result/file.h"
@@ -37,50 +36,18 @@ static carom_result_joint of_spring(const carom_model *model, const carom_spring
   return row;
 }
 
-static const char *joint_name(const void *rows, int i) { return ((const carom_result_joint *)rows)[i].name; }
-static const char *kind_name(const void *rows, int i) {
-  return carom_joint_kind_names[((const carom_result_joint *)rows)[i].kind];
-}
-
-static void write_frames(carom_h5_file *file, const carom_result_joint *rows, size_t count) {
-  carom_vec3 *position = CAROM_NEW(&file->allocator, carom_vec3, 2 * count);
-  carom_quat *orientation = CAROM_NEW(&file->allocator, carom_quat, 2 * count);
-  if (position && orientation) {
-    for (size_t i = 0; i < 2 * count; i++) {
-      position[i] = rows[i / 2].frame[i % 2].p;
-      orientation[i] = rows[i / 2].frame[i % 2].q;
-    }
-    carom_result_write_doubles(file, CAROM_FIELD_JOINT_POSITION, 3, count, 2, 3, &position->x);
-    carom_result_write_doubles(file, CAROM_FIELD_JOINT_ORIENTATION, 3, count, 2, 4, &orientation->w);
-  } else {
-    carom_h5_fail_memory(file, "/joints");
-  }
-  carom_release(&file->allocator, position);
-  carom_release(&file->allocator, orientation);
-}
-
-static void write_numbers(carom_h5_file *file, const carom_result_joint *rows, size_t count) {
-  int *block = CAROM_NEW(&file->allocator, int, 3 * count), *latch = block + 2 * count;
-  if (!block) {
-    carom_h5_fail_memory(file, "/joints");
-    return;
-  }
-  for (size_t i = 0; i < count; i++) {
-    memcpy(block + 2 * i, rows[i].body, sizeof rows[i].body);
-    latch[i] = rows[i].latch;
-  }
-  carom_result_write_pairs(file, CAROM_FIELD_JOINT_BODY, count, block);
-  carom_h5_array array = carom_result_array(CAROM_FIELD_JOINT_LATCH, H5T_STD_U8LE, H5T_NATIVE_INT, 1, count, 0, 0);
-  carom_h5_write(file, &array, latch);
-  carom_release(&file->allocator, block);
-}
-
-static void write_rows(carom_h5_file *file, const carom_result_joint *rows, int count) {
-  carom_result_write_texts(file, CAROM_FIELD_JOINT_NAME, count, joint_name, rows);
-  carom_result_write_texts(file, CAROM_FIELD_JOINT_KIND, count, kind_name, rows);
-  write_numbers(file, rows, (size_t)count);
-  write_frames(file, rows, (size_t)count);
-}
+static const carom_column joint_columns[] = {
+    CAROM_COLUMN(JOINT_NAME, TEXT, carom_result_joint, name, .rank = 1),
+    CAROM_COLUMN(JOINT_KIND, WORD, carom_result_joint, kind, .rank = 1, .n1 = 1, .n2 = CAROM_JOINT_KIND_COUNT,
+                 .words = carom_joint_kind_names),
+    CAROM_COLUMN(JOINT_BODY, INT, carom_result_joint, body, .rank = 2, .n1 = 2),
+    CAROM_COLUMN(JOINT_LATCH, FLAG, carom_result_joint, latch, .rank = 1),
+    CAROM_COLUMN(JOINT_POSITION, DOUBLE, carom_result_joint, frame[0].p, .rank = 3, .n1 = 2, .n2 = 3,
+                 .step = sizeof(carom_pose)),
+    CAROM_COLUMN(JOINT_ORIENTATION, DOUBLE, carom_result_joint, frame[0].q, .rank = 3, .n1 = 2, .n2 = 4,
+                 .step = sizeof(carom_pose)),
+};
+static const carom_table joint_table = CAROM_TABLE(joint_columns, carom_result_joint);
 
 void carom_result_write_joints(carom_h5_file *file, const carom_model *model, const carom_head_extra *extra) {
   int more = extra ? extra->joint_count : 0, count = 0;
@@ -94,69 +61,25 @@ void carom_result_write_joints(carom_h5_file *file, const carom_model *model, co
   for (int i = 0; i < model->joint_count; i++) rows[count++] = of_joint(model, &model->joints[i]);
   for (int i = 0; i < model->spring_count; i++) rows[count++] = of_spring(model, &model->springs[i]);
   for (int i = 0; i < more; i++) rows[count++] = extra->joints[i];
-  write_rows(file, rows, count);
+  carom_table_write(file, &joint_table, rows, (size_t)count);
   carom_release(&file->allocator, rows);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
 
-typedef struct joint_columns {
-  char *kinds;
-  size_t name_stride, kind_stride;
-  int *body, *latch;
-  double *position, *orientation;
-} joint_columns;
-
-static int kind_of(const char *text) {
-  for (int k = 0; k < CAROM_JOINT_KIND_COUNT; k++)
-    if (strcmp(text, carom_joint_kind_names[k]) == 0) return k;
-  return -1;
-}
-
-static bool fill_joint(const joint_columns *c, size_t i, int body_count, carom_result_joint *joint) {
-  joint->kind = kind_of(c->kinds + c->kind_stride * i);
-  joint->latch = c->latch[i] != 0;
+static bool is_sound(const carom_result_joint *joint, int body_count) {
   bool sound = joint->kind >= 0;
   for (size_t k = 0; k < 2; k++) {
-    joint->body[k] = c->body[2 * i + k];
-    memcpy(&joint->frame[k].p, c->position + 3 * (2 * i + k), sizeof joint->frame[k].p);
-    memcpy(&joint->frame[k].q, c->orientation + 4 * (2 * i + k), sizeof joint->frame[k].q);
     sound = sound && joint->body[k] >= CAROM_WORLD && joint->body[k] < body_count;
     for (int n = 0; n < 7; n++) sound = sound && isfinite((&joint->frame[k].p.x)[n]);
   }
   return sound;
 }
 
-static void fill_joints(carom_h5_file *file, carom_result *result, const joint_columns *c, size_t count) {
-  result->joints = CAROM_NEW(&file->allocator, carom_result_joint, count);
-  if (!result->joints) {
-    carom_h5_fail_memory(file, "/joints");
-    return;
-  }
-  for (size_t i = 0; i < count; i++) {
-    result->joints[i].name = result->file->joint_names + c->name_stride * i;
-    if (!fill_joint(c, i, result->body_count, &result->joints[i])) {
-      carom_h5_fail_format(file, "/joints", "has a joint of unknown kind, of no body or in no place");
-      return;
-    }
-  }
-  result->joint_count = (int)count;
-}
-
 void carom_result_read_joints(carom_h5_file *file, carom_result *result) {
   if (!carom_h5_has(file, "/joints")) return;  // none, or an older file
-  const carom_result_field *f = carom_result_fields;
-  hsize_t count = CAROM_H5_ANY;
-  joint_columns c = {0};
-  result->file->joint_names = carom_h5_read_texts(file, f[CAROM_FIELD_JOINT_NAME].path, &count, &c.name_stride);
-  c.kinds = carom_h5_read_texts(file, f[CAROM_FIELD_JOINT_KIND].path, &count, &c.kind_stride);
-  hsize_t pairs[2] = {count, 2}, points[3] = {count, 2, 3}, turns[3] = {count, 2, 4};
-  c.body = carom_h5_read(file, f[CAROM_FIELD_JOINT_BODY].path, H5T_NATIVE_INT, sizeof(int), 2, pairs);
-  c.latch = carom_h5_read(file, f[CAROM_FIELD_JOINT_LATCH].path, H5T_NATIVE_INT, sizeof(int), 1, &count);
-  c.position = carom_h5_read(file, f[CAROM_FIELD_JOINT_POSITION].path, H5T_NATIVE_DOUBLE, sizeof(double), 3, points);
-  c.orientation =
-      carom_h5_read(file, f[CAROM_FIELD_JOINT_ORIENTATION].path, H5T_NATIVE_DOUBLE, sizeof(double), 3, turns);
-  if (file->status == CAROM_OK) fill_joints(file, result, &c, count);
-  void *blocks[] = {c.kinds, c.body, c.latch, c.position, c.orientation};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&file->allocator, blocks[i]);
+  result->joints = carom_table_read(file, &joint_table, &result->joint_count, &result->file->joint_names);
+  for (int i = 0; i < result->joint_count; i++)
+    if (!is_sound(&result->joints[i], result->body_count))
+      carom_h5_fail_format(file, "/joints", "has a joint of unknown kind, of no body or in no place");
 }

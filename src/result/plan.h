@@ -17,7 +17,7 @@ typedef struct carom_result_actuator {
 
 typedef struct carom_result_plane {
   int node, body[2];
-  bool span;                 // it parts the bodies up to the next node
+  int span;                  // 1: it parts the bodies up to the next node, 0: at its node only
   carom_vec3 normal, point;  // from body[1] to body[0]
 } carom_result_plane;
 

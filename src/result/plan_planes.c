@@ -114,15 +114,10 @@ carom_status carom_plan_collect_planes(const carom_plan *plan, const carom_alloc
                                        carom_result_plane **planes, int *count, carom_error *error) {
   int most = plan->history_count > 0 ? most_planes(plan) : 0;  // a program that was never solved says nothing
   gathering g = {.plan = plan};
-  g.planes = CAROM_NEW(allocator, carom_result_plane, most);
-  g.of_variable = CAROM_NEW(allocator, int, plan->program.n);
-  g.mean = carom_allocate(allocator, (size_t)most, sizeof *g.mean);
-  g.weight = carom_allocate(allocator, (size_t)most, sizeof *g.weight);
-  bool good = g.planes && g.of_variable && g.mean && g.weight;
+  bool good = CAROM_NEW_ALL(allocator, CAROM_ROOM(g.planes, most), CAROM_ROOM(g.of_variable, plan->program.n),
+                            CAROM_ROOM(g.mean, (size_t)most), CAROM_ROOM(g.weight, (size_t)most));
   if (good && most > 0) gather(&g);
-  carom_release(allocator, g.of_variable);
-  carom_release(allocator, g.mean);
-  carom_release(allocator, g.weight);
+  CAROM_RELEASE_ALL(allocator, g.of_variable, g.mean, g.weight);
   if (!good) {
     carom_release(allocator, g.planes);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the planes of a plan");

@@ -152,13 +152,9 @@ static bool allocate(const carom_plan *plan, const carom_allocator *a, carom_res
   size_t intervals = (size_t)plan->path.K, actuators = (size_t)plan->actuator_count;
   out->interval_count = plan->path.K;
   out->actuator_count = plan->actuator_count;
-  out->iterates = CAROM_NEW(a, carom_plan_iterate, plan->history_count);
-  out->actuators = CAROM_NEW(a, carom_result_actuator, actuators);
-  out->times = CAROM_NEW(a, double, intervals + 1);
-  out->forces = CAROM_NEW(a, carom_vec3, intervals * actuators);
-  out->torques = CAROM_NEW(a, carom_vec3, intervals * actuators);
-  out->figures = CAROM_NEW(a, carom_result_figure, FIGURES);
-  return out->iterates && out->actuators && out->times && out->forces && out->torques && out->figures;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(out->iterates, plan->history_count), CAROM_ROOM(out->actuators, actuators),
+                       CAROM_ROOM(out->times, intervals + 1), CAROM_ROOM(out->forces, intervals * actuators),
+                       CAROM_ROOM(out->torques, intervals * actuators), CAROM_ROOM(out->figures, FIGURES));
 }
 
 carom_status carom_plan_collect(const carom_plan *plan, const carom_plan_report *report,

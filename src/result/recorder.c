@@ -560,8 +560,5 @@ void carom_recorder_close(carom_recorder *recorder) {
     carom_h5_leave(&guard);
   }
   carom_atomic_file_abandon(&recorder->target);
-  carom_release(&recorder->allocator, recorder->checkpoints.bytes);
-  carom_release(&recorder->allocator, recorder->buffer);
-  carom_release(&recorder->allocator, recorder->path);
-  carom_release(&recorder->allocator, recorder);
+  CAROM_RELEASE_ALL(&recorder->allocator, recorder->checkpoints.bytes, recorder->buffer, recorder->path, recorder);
 }

@@ -5,19 +5,20 @@
 #include "carom/result.h"
 #include "result/h5.h"
 #include "result/layout.h"
+#include "result/table.h"
 
 // A dataset of the layout, neither chunked nor extendible.
 carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank, size_t n0,
                                   size_t n1, size_t n2);
 
-// Tables of the head, compressed when they are large.
-void carom_result_write_doubles(carom_h5_file *file, carom_result_field_id id, int rank, size_t n0, size_t n1,
-                                size_t n2, const double *values);
+// The same, compressed when it is large.
+carom_h5_array carom_result_table(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,
+                                  const hsize_t size[3]);
+void carom_result_write_doubles(carom_h5_file *file, carom_result_field_id id, int rank, const hsize_t size[3],
+                                const double *values);
 void carom_result_write_ints(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values);
-void carom_result_write_pairs(carom_h5_file *file, carom_result_field_id id, size_t n, const int *values);  // n x 2
-typedef const char *carom_text_of(const void *context, int i);  // may give null
-void carom_result_write_texts(carom_h5_file *file, carom_result_field_id id, int count, carom_text_of *of,
-                              const void *context);
+
+extern const carom_table carom_body_table, carom_part_table;  // of carom_result_body and carom_result_part
 
 // What a file holds besides what its scene tells: a plan has joints of its own, and groups.
 typedef struct carom_head_extra {

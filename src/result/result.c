@@ -14,6 +14,7 @@
 #include "result/events.h"
 #include "result/joints.h"
 #include "result/plan.h"
+#include "result/shape_set.h"
 #include "result/walls.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
@@ -113,78 +114,11 @@ static int *read_ints(carom_h5_file *file, carom_result_field_id id, hsize_t *co
   return carom_h5_read(file, path_of(id), H5T_NATIVE_INT, sizeof(int), 1, count);
 }
 
-typedef struct body_columns {
-  double *mass, *center, *inertia;
-  int *fixed, *color, *part_start, *part_count;
-} body_columns;
-
-static body_columns read_body_columns(carom_h5_file *file, hsize_t count) {
-  body_columns c;
-  c.mass = read_doubles(file, CAROM_FIELD_BODY_MASS, 1, &count, 0, 0);
-  c.center = read_doubles(file, CAROM_FIELD_BODY_CENTER, 2, &count, 3, 0);
-  c.inertia = read_doubles(file, CAROM_FIELD_BODY_INERTIA, 3, &count, 3, 3);
-  c.fixed = read_ints(file, CAROM_FIELD_BODY_FIXED, &count);
-  c.color = read_ints(file, CAROM_FIELD_BODY_COLOR, &count);
-  c.part_start = read_ints(file, CAROM_FIELD_BODY_PART_START, &count);
-  c.part_count = read_ints(file, CAROM_FIELD_BODY_PART_COUNT, &count);
-  return c;
-}
-
-static void release_body_columns(const carom_allocator *allocator, body_columns *c) {
-  void *blocks[] = {c->mass, c->center, c->inertia, c->fixed, c->color, c->part_start, c->part_count};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
-}
-
-static void fill_body(carom_result_body *body, const body_columns *c, int b) {
-  body->fixed = c->fixed[b] != 0;
-  body->mass = c->mass[b];
-  memcpy(&body->center, c->center + 3 * (size_t)b, sizeof body->center);
-  memcpy(&body->inertia, c->inertia + 9 * (size_t)b, sizeof body->inertia);
-  body->color = (uint32_t)c->color[b] & 0xFFFFFFu;
-  body->part_start = c->part_start[b];
-  body->part_count = c->part_count[b];
-}
-
 static void read_bodies(carom_h5_file *file, carom_result *result) {
-  hsize_t count = CAROM_H5_ANY;
-  size_t stride = 0;
-  result->file->names = carom_h5_read_texts(file, path_of(CAROM_FIELD_BODY_NAME), &count, &stride);
   if (file->status != CAROM_OK) return;
-  body_columns columns = read_body_columns(file, count);
-  if (file->status == CAROM_OK) {
-    result->bodies = CAROM_NEW(&file->allocator, carom_result_body, count);
-    if (!result->bodies) carom_h5_fail_memory(file, "/bodies");
-  }
-  if (file->status == CAROM_OK) {
-    result->body_count = (int)count;
-    for (int b = 0; b < result->body_count; b++) {
-      result->bodies[b].name = result->file->names + stride * (size_t)b;
-      fill_body(&result->bodies[b], &columns, b);
-    }
-  }
-  release_body_columns(&file->allocator, &columns);
-}
-
-static void read_parts(carom_h5_file *file, carom_result *result) {
-  hsize_t count = CAROM_H5_ANY;
-  int *shape = read_ints(file, CAROM_FIELD_PART_SHAPE, &count);
-  double *position = read_doubles(file, CAROM_FIELD_PART_POSITION, 2, &count, 3, 0);
-  double *orientation = read_doubles(file, CAROM_FIELD_PART_ORIENTATION, 2, &count, 4, 0);
-  if (file->status == CAROM_OK) {
-    result->parts = CAROM_NEW(&file->allocator, carom_result_part, count);
-    if (!result->parts) carom_h5_fail_memory(file, "/parts");
-  }
-  if (file->status == CAROM_OK) {
-    result->part_count = (int)count;
-    for (size_t p = 0; p < count; p++) {
-      result->parts[p].shape = shape[p];
-      memcpy(&result->parts[p].pose.p, position + 3 * p, sizeof(carom_vec3));
-      memcpy(&result->parts[p].pose.q, orientation + 4 * p, sizeof(carom_quat));
-    }
-  }
-  carom_release(&file->allocator, shape);
-  carom_release(&file->allocator, position);
-  carom_release(&file->allocator, orientation);
+  result->bodies = carom_table_read(file, &carom_body_table, &result->body_count, &result->file->names);
+  for (int b = 0; b < result->body_count; b++) result->bodies[b].color &= 0xFFFFFFu;
+  if (file->status == CAROM_OK) result->parts = carom_table_read(file, &carom_part_table, &result->part_count, NULL);
 }
 
 static void check_indices(carom_h5_file *file, const carom_result *result) {
@@ -203,37 +137,24 @@ static void check_indices(carom_h5_file *file, const carom_result *result) {
 // ---- shapes --------------------------------------------------------------------------------------------------------
 
 typedef struct shape_columns {
-  hsize_t count, vertex_count;
-  size_t stride;
-  char *kinds;
-  double *radius, *half_length;
-  double *half_axes;  // null in files from before there were shapes that need it
+  carom_shape_row *rows;
+  int count;
+  hsize_t vertex_count;
+  bool half_axes;  // files from before there were shapes that need it do not have it
   int *vertex_start;
   double *vertices;
 } shape_columns;
 
 static shape_columns read_shape_columns(carom_h5_file *file) {
-  shape_columns c = {.count = CAROM_H5_ANY, .vertex_count = CAROM_H5_ANY};
-  c.kinds = carom_h5_read_texts(file, path_of(CAROM_FIELD_SHAPE_KIND), &c.count, &c.stride);
-  hsize_t ends = c.count + 1;
-  c.radius = read_doubles(file, CAROM_FIELD_SHAPE_RADIUS, 1, &c.count, 0, 0);
-  c.half_length = read_doubles(file, CAROM_FIELD_SHAPE_HALF_LENGTH, 1, &c.count, 0, 0);
-  if (carom_h5_has(file, path_of(CAROM_FIELD_SHAPE_HALF_AXES)))
-    c.half_axes = read_doubles(file, CAROM_FIELD_SHAPE_HALF_AXES, 2, &c.count, 3, 0);
+  shape_columns c = {.vertex_count = CAROM_H5_ANY};
+  carom_table table = carom_shape_table;
+  c.half_axes = carom_h5_has(file, path_of(CAROM_FIELD_SHAPE_HALF_AXES));
+  table.column_count -= c.half_axes ? 0 : 1;
+  c.rows = carom_table_read(file, &table, &c.count, NULL);
+  hsize_t ends = (hsize_t)c.count + 1;
   c.vertex_start = read_ints(file, CAROM_FIELD_SHAPE_VERTEX_START, &ends);
   c.vertices = read_doubles(file, CAROM_FIELD_SHAPE_VERTICES, 2, &c.vertex_count, 3, 0);
   return c;
-}
-
-static void release_shape_columns(const carom_allocator *allocator, shape_columns *c) {
-  void *blocks[] = {c->kinds, c->radius, c->half_length, c->half_axes, c->vertex_start, c->vertices};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
-}
-
-static int kind_of(const char *name) {
-  for (int k = 0; k < CAROM_SHAPE_KIND_COUNT; k++)
-    if (strcmp(name, carom_shape_kind_names[k]) == 0) return k;
-  return -1;
 }
 
 // Only the corners are taken from the file; faces and the rest of the lattice follow from them.
@@ -246,39 +167,38 @@ static carom_status make_polytope(const shape_columns *c, int s, const carom_all
   carom_status status = carom_shape_create_hull((const carom_vec3 *)(const void *)(c->vertices + 3 * (size_t)from),
                                                 to - from, allocator, &core, error);
   if (status != CAROM_OK) return status;
-  if (c->radius[s] == 0) {
+  if (c->rows[s].radius == 0) {
     *shape = core;
     return CAROM_OK;
   }
-  status = carom_shape_create_rounded(core, c->radius[s], allocator, shape, error);
+  status = carom_shape_create_rounded(core, c->rows[s].radius, allocator, shape, error);
   carom_shape_release(core);
   return status;
 }
 
-static carom_status make_smooth(const shape_columns *c, int s, int kind, const carom_allocator *allocator,
+static carom_status make_smooth(const shape_columns *c, int s, const carom_allocator *allocator,
                                 const carom_shape **shape, carom_error *error) {
   if (!c->half_axes) return carom_fail(error, CAROM_ERR_FORMAT, "its half axes are missing");
-  const double *a = c->half_axes + 3 * (size_t)s;
-  if (kind == CAROM_SHAPE_ELLIPSOID)
-    return carom_shape_create_ellipsoid(cm_vec3(a[0], a[1], a[2]), allocator, shape, error);
-  if (kind == CAROM_SHAPE_CYLINDER) return carom_shape_create_cylinder(a[0], 2 * a[2], allocator, shape, error);
-  return carom_shape_create_cone(a[0], 2 * a[2], allocator, shape, error);
+  carom_vec3 a = c->rows[s].half_axes;
+  if (c->rows[s].kind == CAROM_SHAPE_ELLIPSOID) return carom_shape_create_ellipsoid(a, allocator, shape, error);
+  if (c->rows[s].kind == CAROM_SHAPE_CYLINDER)
+    return carom_shape_create_cylinder(a.x, 2 * a.z, allocator, shape, error);
+  return carom_shape_create_cone(a.x, 2 * a.z, allocator, shape, error);
 }
 
 static carom_status make_shape(const shape_columns *c, int s, const carom_allocator *allocator,
                                const carom_shape **shape, carom_error *error) {
-  int kind = kind_of(c->kinds + c->stride * (size_t)s);
-  switch (kind) {
+  switch (c->rows[s].kind) {
     case CAROM_SHAPE_POLYTOPE:
       return make_polytope(c, s, allocator, shape, error);
     case CAROM_SHAPE_ELLIPSOID:
     case CAROM_SHAPE_CYLINDER:
     case CAROM_SHAPE_CONE:
-      return make_smooth(c, s, kind, allocator, shape, error);
+      return make_smooth(c, s, allocator, shape, error);
     case CAROM_SHAPE_SPHERE:
-      return carom_shape_create_sphere(c->radius[s], allocator, shape, error);
+      return carom_shape_create_sphere(c->rows[s].radius, allocator, shape, error);
     case CAROM_SHAPE_CAPSULE:
-      return carom_shape_create_capsule(c->radius[s], 2 * c->half_length[s], allocator, shape, error);
+      return carom_shape_create_capsule(c->rows[s].radius, 2 * c->rows[s].half_length, allocator, shape, error);
     case CAROM_SHAPE_HALFSPACE:
       return carom_shape_create_halfspace(allocator, shape, error);
     default:
@@ -289,7 +209,7 @@ static carom_status make_shape(const shape_columns *c, int s, const carom_alloca
 static void make_shapes(carom_h5_file *file, carom_result *result, const shape_columns *columns) {
   result->shapes = CAROM_NEW(&file->allocator, const carom_shape *, columns->count);
   if (!result->shapes) carom_h5_fail_memory(file, "/shapes");
-  for (int s = 0; file->status == CAROM_OK && (hsize_t)s < columns->count; s++) {
+  for (int s = 0; file->status == CAROM_OK && s < columns->count; s++) {
     carom_error reason = {CAROM_OK, ""};
     carom_status status = make_shape(columns, s, &file->allocator, &result->shapes[s], &reason);
     if (status == CAROM_OK)
@@ -304,7 +224,7 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
   if (file->status != CAROM_OK) return;
   shape_columns columns = read_shape_columns(file);
   if (file->status == CAROM_OK) make_shapes(file, result, &columns);
-  release_shape_columns(&file->allocator, &columns);
+  CAROM_RELEASE_ALL(&file->allocator, columns.rows, columns.vertex_start, columns.vertices);
 }
 
 // ---- series --------------------------------------------------------------------------------------------------------
@@ -406,9 +326,7 @@ static void read_verdict(carom_h5_file *file, carom_result *result) {
   int *pass = read_ints(file, CAROM_FIELD_VERDICT_PASS, &count);
   if (file->status == CAROM_OK)
     fill_verdict(result, count < CAROM_VERDICT_MAX ? (int)count : CAROM_VERDICT_MAX, stride, value, bound, pass);
-  carom_release(&file->allocator, value);
-  carom_release(&file->allocator, bound);
-  carom_release(&file->allocator, pass);
+  CAROM_RELEASE_ALL(&file->allocator, value, bound, pass);
 }
 
 // A run that was killed has no verdict; one killed while writing it has columns of different lengths, worth nothing.
@@ -429,7 +347,6 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   result->scene_source = carom_h5_read_text(file, path_of(CAROM_FIELD_SCENE_SOURCE));
   result->scene_resolved = carom_h5_read_text(file, path_of(CAROM_FIELD_SCENE_RESOLVED));
   read_bodies(file, result);
-  read_parts(file, result);
   read_shapes(file, result);
   check_indices(file, result);
   read_series(file, result);
@@ -494,42 +411,31 @@ void carom_result_close(carom_result *result) {
   if (result->file) {
     close_file(result->file);
     for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
-    carom_release(&allocator, result->file->checkpoint);
-    carom_release(&allocator, result->file->names);
-    carom_release(&allocator, result->file->joint_names);
-    carom_release(&allocator, result->file->path);
+    CAROM_RELEASE_ALL(&allocator, result->file->checkpoint, result->file->names, result->file->joint_names,
+                      result->file->path);
   }
   carom_result_plan_release(result->plan, &allocator);
-  void *blocks[] = {result->title,          result->description, result->version,
-                    result->command,        result->host,        result->created,
-                    result->integrator,     result->ending,      result->times,
-                    result->audit,          result->bodies,      result->scene_source,
-                    result->scene_resolved, result->parts,       result->file,
-                    (void *)result->shapes, result->events,      result->walls,
-                    result->wall_points,    result->joints,      result->plan};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&allocator, blocks[i]);
-  carom_release(&allocator, result);
+  CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
+                    result->created, result->integrator, result->ending, result->times, result->audit, result->bodies,
+                    result->scene_source, result->scene_resolved, result->parts, result->file, (void *)result->shapes,
+                    result->events, result->walls, result->wall_points, result->joints, result->plan, result);
 }
 
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
   *frame = (carom_frame){.allocator = result->allocator};
-  frame->poses = CAROM_NEW(&result->allocator, carom_pose, result->body_count);
-  frame->velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
-  frame->angular_velocities = CAROM_NEW(&result->allocator, carom_vec3, result->body_count);
+  bool enough = CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(frame->poses, result->body_count),
+                              CAROM_ROOM(frame->velocities, result->body_count),
+                              CAROM_ROOM(frame->angular_velocities, result->body_count));
   bool told = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
   if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
-  if (frame->poses && frame->velocities && frame->angular_velocities && (frame->contact_moments || !told))
-    return CAROM_OK;
+  if (enough && (frame->contact_moments || !told)) return CAROM_OK;
   carom_frame_release(frame);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
 }
 
 void carom_frame_release(carom_frame *frame) {
   carom_allocator allocator = frame->allocator;
-  carom_release(&allocator, frame->poses);
-  carom_release(&allocator, frame->velocities);
-  carom_release(&allocator, frame->angular_velocities);
-  carom_release(&allocator, frame->contact_moments);
+  CAROM_RELEASE_ALL(&allocator, frame->poses, frame->velocities, frame->angular_velocities, frame->contact_moments);
   *frame = (carom_frame){0};
 }
 

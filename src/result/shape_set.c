@@ -1,7 +1,6 @@
 #include "result/shape_set.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -26,9 +25,7 @@ bool carom_shape_set_create(carom_shape_set *set, const carom_model *model, cons
   while (size < 2 * parts) size *= 2;
   *set = (carom_shape_set){0};
   int *slots = CAROM_NEW(allocator, int, size);
-  set->shapes = CAROM_NEW(allocator, const carom_shape *, parts);
-  set->of_part = CAROM_NEW(allocator, int, parts);
-  bool enough = slots && set->shapes && set->of_part;
+  bool enough = CAROM_NEW_ALL(allocator, CAROM_ROOM(set->shapes, parts), CAROM_ROOM(set->of_part, parts)) && slots;
   if (enough) {
     for (size_t p = 0; p < parts; p++) set->of_part[p] = find_or_add(set, slots, size - 1, model->parts[p].shape);
   } else {
@@ -39,10 +36,18 @@ bool carom_shape_set_create(carom_shape_set *set, const carom_model *model, cons
 }
 
 void carom_shape_set_release(carom_shape_set *set, const carom_allocator *allocator) {
-  carom_release(allocator, (void *)set->shapes);
-  carom_release(allocator, set->of_part);
+  CAROM_RELEASE_ALL(allocator, (void *)set->shapes, set->of_part);
   *set = (carom_shape_set){0};
 }
+
+static const carom_column shape_columns[] = {
+    CAROM_COLUMN(SHAPE_KIND, WORD, carom_shape_row, kind, .rank = 1, .n1 = CAROM_SHAPE_KIND_NAME_SIZE,
+                 .n2 = CAROM_SHAPE_KIND_COUNT, .words = carom_shape_kind_names),
+    CAROM_COLUMN(SHAPE_RADIUS, DOUBLE, carom_shape_row, radius, .rank = 1),
+    CAROM_COLUMN(SHAPE_HALF_LENGTH, DOUBLE, carom_shape_row, half_length, .rank = 1),
+    CAROM_COLUMN(SHAPE_HALF_AXES, DOUBLE, carom_shape_row, half_axes, .rank = 2, .n1 = 3),
+};
+const carom_table carom_shape_table = CAROM_TABLE(shape_columns, carom_shape_row);
 
 // ---- tables --------------------------------------------------------------------------------------------------------
 
@@ -59,17 +64,10 @@ static void count_all(carom_shape_tables *tables, const carom_shape_set *set) {
 
 static bool allocate_all(carom_shape_tables *tables, const carom_allocator *allocator) {
   size_t shapes = tables->shape_count;
-  tables->kinds = carom_allocate(allocator, shapes, sizeof *tables->kinds);
-  tables->radius = CAROM_NEW(allocator, double, shapes);
-  tables->half_length = CAROM_NEW(allocator, double, shapes);
-  tables->half_axes = CAROM_NEW(allocator, carom_vec3, shapes);
-  tables->vertex_start = CAROM_NEW(allocator, int, shapes + 1);
-  tables->face_start = CAROM_NEW(allocator, int, shapes + 1);
-  tables->vertices = CAROM_NEW(allocator, carom_vec3, tables->vertex_count);
-  tables->face_vertex_start = CAROM_NEW(allocator, int, tables->face_count + 1);
-  tables->face_vertices = CAROM_NEW(allocator, int, tables->corner_count);
-  return tables->kinds && tables->radius && tables->half_length && tables->half_axes && tables->vertex_start &&
-         tables->face_start && tables->vertices && tables->face_vertex_start && tables->face_vertices;
+  return CAROM_NEW_ALL(allocator, CAROM_ROOM(tables->rows, shapes), CAROM_ROOM(tables->vertex_start, shapes + 1),
+                       CAROM_ROOM(tables->face_start, shapes + 1), CAROM_ROOM(tables->vertices, tables->vertex_count),
+                       CAROM_ROOM(tables->face_vertex_start, tables->face_count + 1),
+                       CAROM_ROOM(tables->face_vertices, tables->corner_count));
 }
 
 static void append_polytope(carom_shape_tables *tables, const carom_polytope *polytope, int *vertex, int *face) {
@@ -93,10 +91,8 @@ bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set
   int vertex = 0, face = 0;
   for (int s = 0; s < set->count; s++) {
     const carom_shape *shape = set->shapes[s];
-    snprintf(tables->kinds[s], sizeof tables->kinds[s], "%s", carom_shape_kind_names[carom_shape_get_kind(shape)]);
-    tables->radius[s] = carom_shape_radius(shape);
-    tables->half_length[s] = carom_shape_half_length(shape);
-    tables->half_axes[s] = carom_shape_half_axes(shape);
+    tables->rows[s] = (carom_shape_row){(int)carom_shape_get_kind(shape), carom_shape_radius(shape),
+                                        carom_shape_half_length(shape), carom_shape_half_axes(shape)};
     if (carom_shape_polytope(shape)) append_polytope(tables, carom_shape_polytope(shape), &vertex, &face);
     tables->vertex_start[s + 1] = vertex;
     tables->face_start[s + 1] = face;
@@ -105,9 +101,7 @@ bool carom_shape_tables_create(carom_shape_tables *tables, const carom_shape_set
 }
 
 void carom_shape_tables_release(carom_shape_tables *tables, const carom_allocator *allocator) {
-  void *blocks[] = {tables->kinds,        tables->radius,     tables->half_length, tables->half_axes,
-                    tables->vertex_start, tables->face_start, tables->vertices,    tables->face_vertex_start,
-                    tables->face_vertices};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, tables->rows, tables->vertex_start, tables->face_start, tables->vertices,
+                    tables->face_vertex_start, tables->face_vertices);
   *tables = (carom_shape_tables){0};
 }

@@ -23,9 +23,7 @@ static void take_row(carom_result *result, const double *row, int i) {
 }
 
 static void take_rows(carom_h5_file *file, carom_result *result, const double *rows, hsize_t count) {
-  result->walls = CAROM_NEW(&file->allocator, carom_result_wall, count);
-  result->wall_points = CAROM_NEW(&file->allocator, carom_profile_point, count);
-  if (!result->walls || !result->wall_points) {
+  if (!CAROM_NEW_ALL(&file->allocator, CAROM_ROOM(result->walls, count), CAROM_ROOM(result->wall_points, count))) {
     carom_h5_fail_memory(file, "/walls");
     return;
   }

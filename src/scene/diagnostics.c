@@ -33,9 +33,7 @@ static bool same(const carom_diagnostic *d, carom_place place, const char *messa
 }
 
 static void release_item(const carom_allocator *a, carom_diagnostic *d) {
-  carom_release(a, d->file);
-  carom_release(a, d->message);
-  carom_release(a, d->hint);
+  CAROM_RELEASE_ALL(a, d->file, d->message, d->hint);
 }
 
 static void add(carom_reporter *reporter, bool warning, carom_place place, const char *hint, const char *message) {

@@ -27,13 +27,9 @@ void carom_lcp_set_destroy(carom_lcp_set *set) {
   if (!set) return;
   carom_allocator a = set->allocator;
   for (int i = 0; i < set->count; i++) {
-    carom_release(&a, set->records[i].M);
-    carom_release(&a, set->records[i].q);
-    carom_release(&a, set->records[i].lower);
-    carom_release(&a, set->records[i].upper);
+    CAROM_RELEASE_ALL(&a, set->records[i].M, set->records[i].q, set->records[i].lower, set->records[i].upper);
   }
-  carom_release(&a, set->records);
-  carom_release(&a, set);
+  CAROM_RELEASE_ALL(&a, set->records, set);
 }
 
 int carom_lcp_set_count(const carom_lcp_set *set) { return set->count; }

@@ -165,20 +165,16 @@ static bool analyse(carom_contact_factor *f, columns *c) {
   long long total = 0;
   for (int j = 0; j < f->blocks; j++) total += c->count[j];
   if (total > INT_MAX / 2) return false;
-  c->row = CAROM_NEW(&f->allocator, int, total + 1);
-  f->rows = CAROM_NEW(&f->allocator, int, total + 1);
-  if (!c->row || !f->rows) return false;
+  if (!CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(c->row, total + 1), CAROM_ROOM(f->rows, total + 1))) return false;
   for (int j = 0; j < f->blocks; j++) c->child[j] = c->sibling[j] = c->mark[j] = -1;
   c->first[0] = 0;
   for (int j = 0; j < f->blocks; j++) column_structure(f, c, j);
   make_fronts(f, c);
   lay_out(f, c);
   measure_stack(f);
-  f->panels = CAROM_NEW(&f->allocator, double, f->panel_size + 1);
-  f->stack = CAROM_NEW(&f->allocator, double, f->stack_size + 1);
-  f->gathered = CAROM_NEW(&f->allocator, double, CAROM_CONTACT_SIX *(size_t)f->largest + 1);
-  f->packed = CAROM_NEW(&f->allocator, double, f->largest_panel + 1);
-  return f->panels && f->stack && f->gathered && f->packed;
+  return CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->panels, f->panel_size + 1), CAROM_ROOM(f->stack, f->stack_size + 1),
+                       CAROM_ROOM(f->gathered, CAROM_CONTACT_SIX * (size_t)f->largest + 1),
+                       CAROM_ROOM(f->packed, f->largest_panel + 1));
 }
 
 static bool make_columns(const carom_contact_factor *f, columns *c) {
@@ -191,17 +187,14 @@ static bool make_columns(const carom_contact_factor *f, columns *c) {
 }
 
 static void free_columns(const carom_contact_factor *f, const columns *c) {
-  void *arrays[] = {c->count, c->first, c->row, c->child, c->sibling, c->mark};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) carom_release(&f->allocator, arrays[i]);
+  CAROM_RELEASE_ALL(&f->allocator, c->count, c->first, c->row, c->child, c->sibling, c->mark);
 }
 
 static bool make_arrays(carom_contact_factor *f, int edges) {
   size_t n = (size_t)f->blocks + 1;
   int **arrays[] = {&f->order, &f->place, &f->entry_start, &f->front_of, &f->waiting, &f->position};
-  f->entries = CAROM_NEW(&f->allocator, carom_contact_entry, edges + 1);
-  f->fronts = CAROM_NEW(&f->allocator, carom_contact_front, n);
-  f->x = CAROM_NEW(&f->allocator, double, CAROM_CONTACT_SIX *n);
-  bool there = f->entries && f->fronts && f->x;
+  bool there = CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->entries, edges + 1), CAROM_ROOM(f->fronts, n),
+                             CAROM_ROOM(f->x, CAROM_CONTACT_SIX * n));
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     there = (*arrays[i] = CAROM_NEW(&f->allocator, int, n)) != NULL && there;
   return there;
@@ -230,9 +223,8 @@ carom_status carom_contact_factor_create(int blocks, const int *start, const int
 
 void carom_contact_factor_destroy(carom_contact_factor *f) {
   if (!f) return;
-  void *blocks[] = {f->order,  f->place, f->entry_start, f->entries,  f->fronts, f->front_of, f->rows,
-                    f->panels, f->stack, f->waiting,     f->position, f->x,      f->gathered, f->packed};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&f->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&f->allocator, f->order, f->place, f->entry_start, f->entries, f->fronts, f->front_of, f->rows,
+                    f->panels, f->stack, f->waiting, f->position, f->x, f->gathered, f->packed);
   carom_allocator allocator = f->allocator;
   carom_release(&allocator, f);
 }

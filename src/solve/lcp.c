@@ -26,47 +26,51 @@ const char *carom_lcp_method_name(carom_lcp_method method) {
 
 // ---- the scratch ---------------------------------------------------------------------------------------------------
 
-static carom_status fill_work(carom_lcp_work *work) {
-  const carom_allocator *a = &work->allocator;
-  int block = work->n_max < CAROM_LCP_BLOCK_MAX ? work->n_max : CAROM_LCP_BLOCK_MAX;
-  double **const vectors[] = {&work->z, &work->w, &work->phi, &work->gradient, &work->step};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-    *vectors[i] = CAROM_NEW(a, double, work->n_max);
-    if (!*vectors[i]) return CAROM_ERR_MEMORY;
-  }
-  work->basis = CAROM_NEW(a, unsigned char, work->n_max);
-  work->block_matrix = CAROM_NEW(a, double, block *block);
-  if (!work->basis || !work->block_matrix) return CAROM_ERR_MEMORY;
-  carom_status status = carom_lcp_lemke_create(&work->lemke, work->n_max, a);
-  return status == CAROM_OK ? carom_lcp_lemke_create(&work->block, block, a) : status;
+static bool fill_work(void *scratch, carom_error *error) {
+  carom_lcp_work *work = scratch;
+  (void)error;
+  const carom_allocator *a = &work->head.allocator;
+  int block = work->head.n_max < CAROM_LCP_BLOCK_MAX ? work->head.n_max : CAROM_LCP_BLOCK_MAX;
+  size_t n = (size_t)work->head.n_max;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(work->z, n), CAROM_ROOM(work->w, n), CAROM_ROOM(work->phi, n),
+                       CAROM_ROOM(work->gradient, n), CAROM_ROOM(work->step, n), CAROM_ROOM(work->basis, n),
+                       CAROM_ROOM(work->block_matrix, block * block)) &&
+         carom_lcp_lemke_create(&work->lemke, work->head.n_max, a) == CAROM_OK &&
+         carom_lcp_lemke_create(&work->block, block, a) == CAROM_OK;
 }
+
+void *carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, carom_status *status,
+                        carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  *status = CAROM_OK;
+  if (n_max < 0 || n_max > kind->most) {
+    *status = carom_fail(error, CAROM_ERR_ARGUMENT, "%s: n_max = %d, expected 0 to %d", kind->call, n_max, kind->most);
+    return NULL;
+  }
+  carom_work_head *head = carom_allocate(&a, 1, kind->size);
+  if (head) *head = (carom_work_head){a, n_max};
+  if (head && kind->fill(head, error)) return head;
+  if (head) kind->destroy(head);
+  *status = carom_fail(error, CAROM_ERR_MEMORY, "%s: no memory for %d %s", kind->call, n_max, kind->unit);
+  return NULL;
+}
+
+static void destroy_work(void *work) { carom_lcp_work_destroy(work); }
 
 carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                    carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  *work = NULL;
-  if (n_max < 0 || n_max > MOST_PAIRS)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_work_create: n_max = %d, expected 0 to %d", n_max,
-                      MOST_PAIRS);
-  *work = CAROM_NEW(&a, carom_lcp_work, 1);
-  if (*work) {
-    (*work)->allocator = a;
-    (*work)->n_max = n_max;
-    if (fill_work(*work) == CAROM_OK) return CAROM_OK;
-  }
-  carom_lcp_work_destroy(*work);
-  *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "carom_lcp_work_create: no memory for %d pairs", n_max);
+  carom_work_kind kind = {"carom_lcp_work_create", "pairs", MOST_PAIRS, sizeof **work, fill_work, destroy_work};
+  carom_status status;
+  *work = carom_work_create(&kind, n_max, allocator, &status, error);
+  return status;
 }
 
 void carom_lcp_work_destroy(carom_lcp_work *work) {
   if (!work) return;
-  carom_allocator a = work->allocator;
+  carom_allocator a = work->head.allocator;
   carom_lcp_lemke_destroy(&work->lemke, &a);
   carom_lcp_lemke_destroy(&work->block, &a);
-  void *const blocks[] = {work->z, work->w, work->phi, work->gradient, work->step, work->basis, work->block_matrix};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->z, work->w, work->phi, work->gradient, work->step, work->basis, work->block_matrix, work);
 }
 
 // ---- one call ------------------------------------------------------------------------------------------------------
@@ -97,9 +101,9 @@ static carom_status check_call(const carom_lcp_call *call, const carom_lcp_solut
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: work, problem, z, w and info must not be null");
   carom_status status = carom_lcp_check(call->problem, error);
   if (status != CAROM_OK) return status;
-  if (call->problem->n > call->work->n_max)
+  if (call->problem->n > call->work->head.n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: n = %d, but the work was made for up to %d",
-                      call->problem->n, call->work->n_max);
+                      call->problem->n, call->work->head.n_max);
   if (o->start == CAROM_LCP_START_BASIS && !s->basis)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_solve: a start from a basis needs one");
   for (int i = 0; o->start == CAROM_LCP_START_Z && i < call->problem->n; i++)

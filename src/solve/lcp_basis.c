@@ -17,25 +17,17 @@ enum { REFINEMENTS = 3 };
 carom_status carom_lcp_basis_create(carom_lcp_basis *basis, int n_max, const carom_allocator *allocator) {
   size_t n = (size_t)n_max + 1;
   *basis = (carom_lcp_basis){.lda = n_max + 1};
-  basis->N = CAROM_NEW(allocator, double, n *n);
-  basis->rows = CAROM_NEW(allocator, int, n);
-  basis->columns = CAROM_NEW(allocator, int, n);
-  basis->row_at = CAROM_NEW(allocator, int, n);
-  basis->column_at = CAROM_NEW(allocator, int, n);
-  basis->border = CAROM_NEW(allocator, double, n);
-  basis->product = CAROM_NEW(allocator, double, n);
-  basis->right = CAROM_NEW(allocator, double, n);
-  basis->panel = CAROM_NEW(allocator, double, CAROM_LCP_INVERSE_PANEL *n);
-  basis->swaps = CAROM_NEW(allocator, int, n);
-  bool complete = basis->N && basis->rows && basis->columns && basis->row_at && basis->column_at && basis->border &&
-                  basis->product && basis->right && basis->panel && basis->swaps;
+  bool complete =
+      CAROM_NEW_ALL(allocator, CAROM_ROOM(basis->N, n * n), CAROM_ROOM(basis->rows, n), CAROM_ROOM(basis->columns, n),
+                    CAROM_ROOM(basis->row_at, n), CAROM_ROOM(basis->column_at, n), CAROM_ROOM(basis->border, n),
+                    CAROM_ROOM(basis->product, n), CAROM_ROOM(basis->right, n),
+                    CAROM_ROOM(basis->panel, CAROM_LCP_INVERSE_PANEL * n), CAROM_ROOM(basis->swaps, n));
   return complete ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_lcp_basis_destroy(carom_lcp_basis *basis, const carom_allocator *allocator) {
-  void *const blocks[] = {basis->N,      basis->rows,    basis->columns, basis->row_at, basis->column_at,
-                          basis->border, basis->product, basis->right,   basis->panel,  basis->swaps};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(allocator, blocks[i]);
+  CAROM_RELEASE_ALL(allocator, basis->N, basis->rows, basis->columns, basis->row_at, basis->column_at, basis->border,
+                    basis->product, basis->right, basis->panel, basis->swaps);
 }
 
 void carom_lcp_basis_reset(carom_lcp_basis *basis, const carom_lcp_matrix *matrix) {

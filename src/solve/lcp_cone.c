@@ -27,9 +27,9 @@ static int least_of(int n, const double *x) {
 
 static carom_status check(const carom_lcp_work *work, const carom_lcp_problem *problem, carom_error *error) {
   carom_status status = carom_lcp_check(problem, error);
-  if (status == CAROM_OK && (problem->n < 1 || problem->n > work->n_max))
+  if (status == CAROM_OK && (problem->n < 1 || problem->n > work->head.n_max))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "complementary cone: n = %d, expected 1 to the work's %d", problem->n,
-                      work->n_max);
+                      work->head.n_max);
   return status;
 }
 

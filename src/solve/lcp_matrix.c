@@ -15,21 +15,14 @@ enum { SCALING_ROUNDS = 5, GOOD_RANGE = 16 };
 carom_status carom_lcp_matrix_create(carom_lcp_matrix *matrix, int n_max, const carom_allocator *allocator) {
   size_t n = (size_t)n_max;
   *matrix = (carom_lcp_matrix){.n_max = n_max};
-  matrix->store = CAROM_NEW(allocator, double, n *n);
-  matrix->starts = CAROM_NEW(allocator, int, 2 * (n + 1));
-  matrix->scale = CAROM_NEW(allocator, double, n);
-  matrix->cover = CAROM_NEW(allocator, double, n);
-  matrix->magnitude = CAROM_NEW(allocator, double, n);
-  if (matrix->store && matrix->starts && matrix->scale && matrix->cover && matrix->magnitude) return CAROM_OK;
+  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(matrix->store, n * n), CAROM_ROOM(matrix->starts, 2 * (n + 1)),
+                    CAROM_ROOM(matrix->scale, n), CAROM_ROOM(matrix->cover, n), CAROM_ROOM(matrix->magnitude, n)))
+    return CAROM_OK;
   return CAROM_ERR_MEMORY;
 }
 
 void carom_lcp_matrix_destroy(carom_lcp_matrix *matrix, const carom_allocator *allocator) {
-  carom_release(allocator, matrix->store);
-  carom_release(allocator, matrix->starts);
-  carom_release(allocator, matrix->scale);
-  carom_release(allocator, matrix->cover);
-  carom_release(allocator, matrix->magnitude);
+  CAROM_RELEASE_ALL(allocator, matrix->store, matrix->starts, matrix->scale, matrix->cover, matrix->magnitude);
 }
 
 // ---- reading the problem -------------------------------------------------------------------------------------------

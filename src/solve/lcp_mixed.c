@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "solve/lcp_kernels.h"
 #include "solve/lcp_problem.h"
+#include "solve/lcp_work.h"
 
 static const double ROUND_OFF = 1e-12;  // over the largest entry of M
 static const double SINGULAR = 1e-13;   // pivots below this, over the largest entry of the free block
@@ -24,8 +25,7 @@ typedef struct pair {
 } pair;
 
 struct carom_mlcp_work {
-  carom_allocator allocator;
-  int n_max;
+  carom_work_head head;
   carom_lcp_work *linear;                    // for 2 n_max pairs
   double *T, *t;                             // (n_max^2), (n_max): the system after elimination
   double *shift;                             // (n_max)
@@ -42,52 +42,34 @@ static double upper_of(const carom_mlcp_problem *p, int i) { return p->upper ? p
 
 // ---- the scratch ---------------------------------------------------------------------------------------------------
 
-static bool fill_work(carom_mlcp_work *work, carom_error *error) {
-  const carom_allocator *a = &work->allocator;
-  size_t n = (size_t)work->n_max;
-  work->T = CAROM_NEW(a, double, n *n);
-  work->t = CAROM_NEW(a, double, n);
-  work->shift = CAROM_NEW(a, double, n);
-  work->M = CAROM_NEW(a, double, 4 * n * n);
-  work->q = CAROM_NEW(a, double, 2 * n);
-  work->y = CAROM_NEW(a, double, 2 * n);
-  work->w = CAROM_NEW(a, double, 2 * n);
-  work->basis = CAROM_NEW(a, unsigned char, 2 * n);
-  work->is_free = CAROM_NEW(a, unsigned char, n);
-  work->row_of = CAROM_NEW(a, unsigned char, n);
-  work->column = CAROM_NEW(a, unsigned char, n);
-  work->pivot_row = CAROM_NEW(a, int, n);
-  work->pairs = CAROM_NEW(a, pair, 2 * n);
-  return work->T && work->t && work->shift && work->M && work->q && work->y && work->w && work->basis &&
-         work->is_free && work->row_of && work->column && work->pivot_row && work->pairs &&
-         carom_lcp_work_create(2 * work->n_max, a, &work->linear, error) == CAROM_OK;
+static bool fill_work(void *scratch, carom_error *error) {
+  carom_mlcp_work *work = scratch;
+  const carom_allocator *a = &work->head.allocator;
+  size_t n = (size_t)work->head.n_max;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(work->T, n * n), CAROM_ROOM(work->t, n), CAROM_ROOM(work->shift, n),
+                       CAROM_ROOM(work->M, 4 * n * n), CAROM_ROOM(work->q, 2 * n), CAROM_ROOM(work->y, 2 * n),
+                       CAROM_ROOM(work->w, 2 * n), CAROM_ROOM(work->basis, 2 * n), CAROM_ROOM(work->is_free, n),
+                       CAROM_ROOM(work->row_of, n), CAROM_ROOM(work->column, n), CAROM_ROOM(work->pivot_row, n),
+                       CAROM_ROOM(work->pairs, 2 * n)) &&
+         carom_lcp_work_create(2 * work->head.n_max, a, &work->linear, error) == CAROM_OK;
 }
+
+static void destroy_work(void *work) { carom_mlcp_work_destroy(work); }
 
 carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                     carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  *work = NULL;
-  if (n_max < 0 || n_max > 10000)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_work_create: n_max = %d, expected 0 to 10000", n_max);
-  *work = CAROM_NEW(&a, carom_mlcp_work, 1);
-  if (*work) {
-    (*work)->allocator = a;
-    (*work)->n_max = n_max;
-    if (fill_work(*work, error)) return CAROM_OK;
-  }
-  carom_mlcp_work_destroy(*work);
-  *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "carom_mlcp_work_create: no memory for %d unknowns", n_max);
+  carom_work_kind kind = {"carom_mlcp_work_create", "unknowns", 10000, sizeof **work, fill_work, destroy_work};
+  carom_status status;
+  *work = carom_work_create(&kind, n_max, allocator, &status, error);
+  return status;
 }
 
 void carom_mlcp_work_destroy(carom_mlcp_work *work) {
   if (!work) return;
-  carom_allocator a = work->allocator;
+  carom_allocator a = work->head.allocator;
   carom_lcp_work_destroy(work->linear);
-  void *const blocks[] = {work->T,     work->t,       work->shift,  work->M,      work->q,         work->y,    work->w,
-                          work->basis, work->is_free, work->row_of, work->column, work->pivot_row, work->pairs};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->T, work->t, work->shift, work->M, work->q, work->y, work->w, work->basis, work->is_free,
+                    work->row_of, work->column, work->pivot_row, work->pairs, work);
 }
 
 // ---- elimination of free unknowns ----------------------------------------------------------------------------------
@@ -304,9 +286,9 @@ static carom_status check(const carom_mlcp_work *work, const carom_mlcp_problem 
   carom_lcp_problem linear = {.n = problem->n, .M = problem->M, .q = problem->q};
   carom_status status = carom_lcp_check(&linear, error);
   if (status != CAROM_OK) return status;
-  if (problem->n > work->n_max)
+  if (problem->n > work->head.n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: n = %d, but the work was made for up to %d",
-                      problem->n, work->n_max);
+                      problem->n, work->head.n_max);
   if (options && options->start != CAROM_LCP_START_COLD && !state)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_mlcp_solve: a start needs the states to begin with");
   if (options && options->covering)

@@ -7,55 +7,42 @@
 #include "base/memory.h"
 #include "solve/lcp_kernels.h"
 #include "solve/lcp_problem.h"
+#include "solve/lcp_work.h"
 
 enum { STEPS = 50, HALVINGS = 30, MEMORY = 4, REGULARIZATIONS = 9 };
 
 struct carom_ncp_work {
-  carom_allocator allocator;
-  int n_max;
+  carom_work_head head;
   carom_lcp_work *linear;
   double *J, *q, *x, *w, *trial, *F;
   unsigned char *basis;
 };
 
-static bool fill_work(carom_ncp_work *work, carom_error *error) {
-  const carom_allocator *a = &work->allocator;
-  size_t n = (size_t)work->n_max;
-  work->J = CAROM_NEW(a, double, n *n);
-  work->q = CAROM_NEW(a, double, n);
-  work->x = CAROM_NEW(a, double, n);
-  work->w = CAROM_NEW(a, double, n);
-  work->trial = CAROM_NEW(a, double, n);
-  work->F = CAROM_NEW(a, double, n);
-  work->basis = CAROM_NEW(a, unsigned char, n);
-  return work->J && work->q && work->x && work->w && work->trial && work->F && work->basis &&
-         carom_lcp_work_create(work->n_max, a, &work->linear, error) == CAROM_OK;
+static bool fill_work(void *scratch, carom_error *error) {
+  carom_ncp_work *work = scratch;
+  const carom_allocator *a = &work->head.allocator;
+  size_t n = (size_t)work->head.n_max;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(work->J, n * n), CAROM_ROOM(work->q, n), CAROM_ROOM(work->x, n),
+                       CAROM_ROOM(work->w, n), CAROM_ROOM(work->trial, n), CAROM_ROOM(work->F, n),
+                       CAROM_ROOM(work->basis, n)) &&
+         carom_lcp_work_create(work->head.n_max, a, &work->linear, error) == CAROM_OK;
 }
+
+static void destroy_work(void *work) { carom_ncp_work_destroy(work); }
 
 carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
                                    carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  *work = NULL;
-  if (n_max < 0 || n_max > 20000)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_ncp_work_create: n_max = %d, expected 0 to 20000", n_max);
-  *work = CAROM_NEW(&a, carom_ncp_work, 1);
-  if (*work) {
-    (*work)->allocator = a;
-    (*work)->n_max = n_max;
-    if (fill_work(*work, error)) return CAROM_OK;
-  }
-  carom_ncp_work_destroy(*work);
-  *work = NULL;
-  return carom_fail(error, CAROM_ERR_MEMORY, "carom_ncp_work_create: no memory for %d pairs", n_max);
+  carom_work_kind kind = {"carom_ncp_work_create", "pairs", 20000, sizeof **work, fill_work, destroy_work};
+  carom_status status;
+  *work = carom_work_create(&kind, n_max, allocator, &status, error);
+  return status;
 }
 
 void carom_ncp_work_destroy(carom_ncp_work *work) {
   if (!work) return;
-  carom_allocator a = work->allocator;
+  carom_allocator a = work->head.allocator;
   carom_lcp_work_destroy(work->linear);
-  void *const blocks[] = {work->J, work->q, work->x, work->w, work->trial, work->F, work->basis};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
-  carom_release(&a, work);
+  CAROM_RELEASE_ALL(&a, work->J, work->q, work->x, work->w, work->trial, work->F, work->basis, work);
 }
 
 // One solve under way.
@@ -160,7 +147,7 @@ carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *prob
   double begin = carom_clock();
   carom_lcp_options o = options ? *options : carom_lcp_default_options();
   if (!work || !problem || !problem->evaluate || !solution || !solution->z || !solution->w || !info || problem->n < 0 ||
-      problem->n > work->n_max)
+      problem->n > work->head.n_max)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "carom_ncp_solve: work, problem, its function, z, w and info must not be null, and n no larger "
                       "than the work was made for");

@@ -43,14 +43,8 @@ static carom_status check(const carom_friction_cone *c, carom_error *error) {
 
 static bool allocate(program *p, const carom_allocator *a) {
   size_t n = (size_t)p->n;
-  p->G = CAROM_NEW(a, double, p->cone->rows * p->edges);
-  p->M = CAROM_NEW(a, double, n *n);
-  p->q = CAROM_NEW(a, double, n);
-  p->lower = CAROM_NEW(a, double, n);
-  p->upper = CAROM_NEW(a, double, n);
-  p->z = CAROM_NEW(a, double, n);
-  p->w = CAROM_NEW(a, double, n);
-  return p->G && p->M && p->q && p->lower && p->upper && p->z && p->w;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(p->G, p->cone->rows * p->edges), CAROM_ROOM(p->M, n * n), CAROM_ROOM(p->q, n),
+                       CAROM_ROOM(p->lower, n), CAROM_ROOM(p->upper, n), CAROM_ROOM(p->z, n), CAROM_ROOM(p->w, n));
 }
 
 static void release(program *p, const carom_allocator *a) {

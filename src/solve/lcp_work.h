@@ -4,9 +4,27 @@
 
 #include "solve/lcp_lemke.h"
 
-struct carom_lcp_work {
+// How the scratch of every solver begins.
+typedef struct carom_work_head {
   carom_allocator allocator;
   int n_max;
+} carom_work_head;
+
+// One kind of scratch: what it takes to make it.
+typedef struct carom_work_kind {
+  const char *call, *unit;  // for messages
+  int most;
+  size_t size;
+  bool (*fill)(void *work, carom_error *error);  // what the struct points to; false when out of memory
+  void (*destroy)(void *work);
+} carom_work_kind;
+
+// The struct, with its head and all that it points to; null after a failure.
+void *carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, carom_status *status,
+                        carom_error *error);
+
+struct carom_lcp_work {
+  carom_work_head head;
   carom_lcp_lemke lemke;
   carom_lcp_lemke block;   // for one block of Gauss-Seidel, up to CAROM_LCP_BLOCK_MAX unknowns
   double *z, *w;           // (n_max) the candidate of the method at work
