@@ -7,14 +7,15 @@
 #include "contact/solve/problem.h"
 
 enum {
-  MAX_PROGRAMS = 12,
+  MAX_PROGRAMS = 20,
   MOST_PROGRAMS = 120,   // for groups that are still visibly in one another
-  CLOSEST_PROGRAMS = 5,  // after so many, steps are measured from the last iterate: no longer the closest point, but
-                         // inexact solutions of large groups add up
+  CLOSEST_PROGRAMS = 5,  // after so many that do not converge, steps are measured from the last iterate: no longer the
+                         // closest point, but inexact solutions of large groups add up
 };
-static const double SETTLED = 1e3;  // how small the last change must be, in tolerances
-static const double VISIBLE = 1e2;  // overlap that is worth many programs, in tolerances
-static const double BUFFER = 3;     // d_b over the deepest overlap (Johnson 2012, 3.5.3)
+static const double CONVERGING = 0.7;  // a change over the one before
+static const double SETTLED = 1e3;     // how small the last change must be, in tolerances
+static const double VISIBLE = 1e2;     // overlap that is worth many programs, in tolerances
+static const double BUFFER = 3;        // d_b over the deepest overlap (Johnson 2012, 3.5.3)
 
 carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *gathering, carom_groups *groups,
                                      carom_projection **projection, carom_error *error) {
@@ -108,7 +109,9 @@ static carom_status add_joints(carom_projection *p, const carom_state *state, ca
 }
 
 // Groups in which nothing overlaps and nothing was moved stay where they are.
-static bool is_idle(const carom_group *g, double tolerance) {
+static bool is_idle(const carom_projection *p, const carom_group *g, double tolerance) {
+  for (int i = 0; i < g->moving; i++)
+    if (cm_norm2(p->d[g->body[i]]) > 0 || cm_norm2(p->r[g->body[i]]) > 0) return false;
   for (int i = 0; i < g->problem.contact_count; i++)
     if (-g->contacts[i].bias > tolerance) return false;
   for (int i = 0; i < g->problem.row_count; i++) {
@@ -143,7 +146,7 @@ static carom_status solve_program(carom_projection *p, carom_state *state, doubl
   carom_status status = carom_groups_split(p->groups, &problem, &p->gathering->solution, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < p->groups->count; i++)
-    if (is_idle(&p->groups->groups[i], tolerance)) p->groups->groups[i].state = CAROM_GROUP_IDLE;
+    if (is_idle(p, &p->groups->groups[i], tolerance)) p->groups->groups[i].state = CAROM_GROUP_IDLE;
   status = carom_groups_solve(p->groups, &options, error);
   if (status != CAROM_OK) return status;
   carom_groups_join(p->groups, &p->gathering->solution);
@@ -192,7 +195,8 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
   if (status != CAROM_OK)
     return carom_fail(error, status, "no separation of two bodies at t = %.9g s: a pose is not finite", state->time);
   if (info->overlap <= tolerance) return CAROM_OK;
-  double buffer = BUFFER * info->overlap_before, change = INFINITY;
+  double buffer = BUFFER * info->overlap_before, change = INFINITY, before = INFINITY;
+  bool closest = true;
   start_from(p, state->x, state->q);
   for (;;) {
     status = look(p, state, buffer, &info->overlap, error);
@@ -201,7 +205,10 @@ carom_status carom_projection_run(carom_projection *p, carom_state *state, doubl
     bool settled = info->overlap <= tolerance && change <= SETTLED * tolerance;
     int most = info->overlap > VISIBLE * tolerance ? MOST_PROGRAMS : MAX_PROGRAMS;
     if (settled || info->iterations >= most) return CAROM_OK;
-    if (info->iterations++ >= CLOSEST_PROGRAMS) start_from(p, state->x, state->q);
+    closest = closest && (info->iterations < CLOSEST_PROGRAMS || change <= CONVERGING * before);
+    if (!closest) start_from(p, state->x, state->q);
+    info->iterations++;
+    before = change;
     status = linearise(p, state, buffer, error);
     if (status == CAROM_OK) status = solve_program(p, state, tolerance, &change, error);
     if (status != CAROM_OK) return status;

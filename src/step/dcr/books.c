@@ -3,59 +3,50 @@
 
 #include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
-#include "step/variational/constrained.h"
 
 // ---- energy -------------------------------------------------------------------------------------------------------
+// What contacts and projections do to a body's energy is noted as its debt. `rest` lends what the impact then takes
+// back, as long as a contact lasts; a projection lifts bodies, which impacts pay for (impact.c). At the end of a cycle
+// groups that own less than they did book the difference as a loss; others go on owing it.
 
-// Work of an impulse, along the normal and across it: its product with the mean of the velocities before and after; and
-// its share in the kick of the forces that lasting contacts take up.
-typedef struct account {
-  double rise[2];      // of the state's energy
-  double taken_up[2];  // half the product of the impulse with the kick
-} account;
+static void owe(carom_stepper *stepper, int a, int b, double energy) {
+  carom_dcr *w = stepper->work;
+  bool both = carom_body_moves(stepper->model, b);
+  w->debt[a] += both ? 0.5 * energy : energy;
+  if (both) w->debt[b] += 0.5 * energy;
+}
 
-static account account_contact(const carom_dcr *w, int i, double kick) {
-  const carom_contact_solution *s = &w->gathering->solution;
+static void owe_contact(carom_stepper *stepper, int i, carom_ledger *ledger) {
+  const carom_dcr *w = stepper->work;
   const carom_contact_point *c = &w->gathering->contacts[i];
-  carom_vec3 P = s->impulses[i], n = c->normal;
-  carom_vec3 mean = cm_scale(0.5, cm_add(w->touches[i].before, carom_contact_slip(c, s->velocities, s->spins)));
-  carom_vec3 half_kick = cm_scale(0.5 * kick, carom_contact_slip(c, w->free.a, w->free.alpha));
-  double Pn = cm_dot(P, n), along = Pn * cm_dot(n, mean), kicked = Pn * cm_dot(n, half_kick);
-  return (account){{along, cm_dot(P, mean) - along}, {kicked, cm_dot(P, half_kick) - kicked}};
+  carom_vec3 P = w->gathering->solution.impulses[i], after = carom_contact_slip(c, w->free.v, w->free.w);
+  carom_vec3 mean = cm_scale(0.5, cm_add(w->touches[i].from, after));
+  double gain = cm_dot(P, mean), friction = cm_dot(P, c->normal) * cm_dot(c->normal, mean) - gain;
+  owe(stepper, c->a, c->b, gain);
+  carom_ledger_loss(ledger, -friction, friction);  // of the whole loss, which is booked at the end as restitution
 }
 
-static account account_limit(const carom_dcr *w, int row, double kick) {
+static void owe_limit(carom_stepper *stepper, int row) {
+  const carom_dcr *w = stepper->work;
+  const carom_contact_row *r = &w->gathering->rows[row];
+  double after = carom_contact_rate(r, w->free.v, w->free.w);
+  bool a = carom_body_moves(stepper->model, r->a);
+  owe(stepper, a ? r->a : r->b, a ? r->b : CAROM_WORLD,
+      0.5 * w->gathering->solution.multipliers[row] * (w->bars[row].from + after));
+}
+
+// Joints do no work, and motors what they ask for.
+static void owe_all(carom_stepper *stepper, const carom_state *state, carom_ledger *ledger) {
+  carom_dcr *w = stepper->work;
   const carom_contact_solution *s = &w->gathering->solution;
-  const carom_contact_row *r = &w->gathering->rows[row];
-  double mean = 0.5 * (w->bars[row].before + carom_contact_rate(r, s->velocities, s->spins));
-  return (account){{s->multipliers[row] * mean, 0},
-                   {s->multipliers[row] * 0.5 * kick * carom_contact_rate(r, w->free.a, w->free.alpha), 0}};
-}
-
-static void book_impact(const account *a, carom_ledger *ledger) { carom_ledger_loss(ledger, -a->rise[0], -a->rise[1]); }
-
-// A contact that lasts takes up a kick of the forces; what it dissipates is measured from before that kick, so that a
-// body at rest loses nothing. The state, though, sees the impulse alone: the difference, which the two halves of a step
-// give and take, is booked with the projection.
-static void book_lasting(const account *a, carom_dcr_half half, carom_ledger *ledger) {
-  double lost[2], exchanged = 0;
-  for (int k = 0; k < 2; k++) {
-    lost[k] = fmax(0, a->taken_up[k] - a->rise[k]);
-    exchanged += a->rise[k] - (half == CAROM_DCR_REST ? 2 * a->taken_up[k] : 0);
+  for (int i = 0; i < state->body_count; i++) {
+    bool fixed = stepper->model->bodies[i].fixed;  // perhaps driven
+    w->free.v[i] = fixed ? s->velocities[i] : carom_state_velocity(stepper->model, state, i);
+    w->free.w[i] = fixed ? s->spins[i] : carom_state_angular_velocity(stepper->model, state, i);
   }
-  carom_ledger_loss(ledger, lost[0], lost[1]);
-  carom_ledger_projection(ledger, exchanged + lost[0] + lost[1], cm_zero3(), cm_zero3());
-}
-
-// A joint does no work; what its impulse changes in the state's energy belongs to the half kick that it takes up. What
-// a motor asks for is work.
-static void book_joint(const carom_dcr *w, int row, const carom_dcr_solve *solve, carom_ledger *ledger) {
-  const carom_contact_row *r = &w->gathering->rows[row];
-  double lambda = w->gathering->solution.multipliers[row], asked = -lambda * r->bias;
-  account a = account_limit(w, row, 0.5 * solve->dt);
-  double taken_up = solve->half == CAROM_DCR_REST ? 2 * a.taken_up[0] : 0;
-  carom_ledger_projection(ledger, a.rise[0] - taken_up - asked, cm_zero3(), cm_zero3());
-  carom_ledger_work(ledger, asked);
+  for (int i = 0; i < w->gathering->contact_count; i++) owe_contact(stepper, i, ledger);
+  for (int i = 0; i < w->gathering->row_count; i++)
+    if (w->gathering->sources[i].kind == CAROM_ROW_LIMIT) owe_limit(stepper, i);
 }
 
 // Losses are those of relative velocities; what a driven B does besides is work.
@@ -89,81 +80,73 @@ static void book_contact(carom_stepper *stepper, carom_state *state, const carom
   carom_vec3 P = w->gathering->solution.impulses[i];
   if (cm_norm2(P) == 0) return;
   carom_dcr_pair *pair = carom_dcr_pair_of(w, c->pair);
-  account a = account_contact(w, i, 0.5 * solve->dt);
   pair->rested = pair->rested || solve->half == CAROM_DCR_REST;
-  if (pair->rested && !pair->impact)
-    book_lasting(&a, solve->half, ledger);
-  else
-    book_impact(&a, ledger);
   carom_row row = carom_row_at(c->body_a, c->body_b, P, cm_lerp(c->point_a, c->point_b, 0.5), state->x);
   act(stepper, state, &row, 1, ledger);
   if (stepper->model->drive_count > 0) carom_ledger_work(ledger, work_of_drive(w, i));
   note_pair(pair, P, c);
 }
 
-static void book_row(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, int i,
-                     carom_ledger *ledger) {
+static void book_row(carom_stepper *stepper, carom_state *state, int i, carom_ledger *ledger) {
   carom_dcr *w = stepper->work;
   double lambda = w->gathering->solution.multipliers[i];
   if (lambda == 0) return;
-  if (w->gathering->sources[i].kind == CAROM_ROW_JOINT) {
-    book_joint(w, i, solve, ledger);
-  } else {
-    account a = account_limit(w, i, 0.5 * solve->dt);
-    if (solve->half == CAROM_DCR_REST || w->bars[i].before >= -w->bars[i].slow)
-      book_lasting(&a, solve->half, ledger);
-    else
-      book_impact(&a, ledger);
-  }
+  if (w->gathering->sources[i].kind == CAROM_ROW_JOINT) carom_ledger_work(ledger, -lambda * w->gathering->rows[i].bias);
   carom_row row = carom_gathering_row(w->gathering, i);
   act(stepper, state, &row, lambda, ledger);
 }
 
-void carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, carom_ledger *ledger) {
+// What joints do about the kick, the smooth motion does itself; here only what they do about the contacts that rest.
+static carom_status impose_joints(carom_stepper *stepper, carom_state *state, carom_ledger *ledger,
+                                  carom_error *error) {
   carom_dcr *w = stepper->work;
+  carom_status status =
+      carom_joints_impose(w->joints, state, state->time, state->p, state->l, w->joint_impulses, error);
+  if (status == CAROM_OK) carom_ledger_joints(ledger, state, state->time, w->joint_impulses);
+  return status;
+}
+
+carom_status carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve,
+                            carom_ledger *ledger, carom_error *error) {
+  carom_dcr *w = stepper->work;
+  bool rest = solve->half == CAROM_DCR_REST, joints = false;
+  carom_status status = CAROM_OK;
   for (int i = 0; i < w->gathering->contact_count; i++) book_contact(stepper, state, solve, i, ledger);
-  for (int i = 0; i < w->gathering->row_count; i++) book_row(stepper, state, solve, i, ledger);
-}
-
-// ---- joints of bodies at rest -------------------------------------------------------------------------------------
-
-void carom_dcr_note_rested(carom_stepper *stepper) {
-  carom_dcr *w = stepper->work;
   for (int i = 0; i < w->gathering->row_count; i++) {
-    int body[2] = {w->gathering->rows[i].a, w->gathering->rows[i].b};
-    for (int k = 0; k < 2; k++)
-      if (carom_body_moves(stepper->model, body[k]))
-        w->rested.body[body[k]] = w->groups->groups[w->groups->of_body[body[k]]].state != CAROM_GROUP_IDLE;
+    bool joint = w->gathering->sources[i].kind == CAROM_ROW_JOINT;
+    joints = joints || joint;
+    if (!rest || !joint) book_row(stepper, state, i, ledger);
   }
+  if (rest && joints) status = impose_joints(stepper, state, ledger, error);
+  if (status == CAROM_OK) owe_all(stepper, state, ledger);
+  return status;
 }
 
-// Kinetic energy that impulses of joints, mu, gave to the bodies that rested.
-static double given_by(carom_stepper *stepper, const carom_state *state, const carom_constrained *joints) {
-  carom_dcr_rested *r = &((carom_dcr *)stepper->work)->rested;
-  const carom_model *model = stepper->model;
-  double given = 0;
-  carom_state_copy(r->before, state);
-  for (int i = 0; i < model->joint_count * CAROM_JOINT_ROWS; i++) r->minus_mu[i] = -joints->mu[i];
-  carom_joint_system_push(joints->system, r->minus_mu, r->before->p, r->before->l);
-  for (int i = 0; i < state->body_count; i++) {
-    if (!r->body[i]) continue;
-    carom_vec3 v = cm_add(carom_state_velocity(model, state, i), carom_state_velocity(model, r->before, i));
-    carom_vec3 spin =
-        cm_add(carom_state_angular_velocity(model, state, i), carom_state_angular_velocity(model, r->before, i));
-    given += 0.5 * cm_dot(v, cm_sub(state->p[i], r->before->p[i])) +
-             0.5 * cm_dot(spin, cm_sub(state->l[i], r->before->l[i]));
-  }
-  return given;
+// ---- losses -------------------------------------------------------------------------------------------------------
+
+double carom_dcr_debt_of(const carom_dcr *w, const carom_group *g) {
+  double debt = 0;
+  for (int i = 0; i < g->moving; i++) debt += w->debt[g->body[i]];
+  return debt;
 }
 
-// Joints that took up the first half kick in `rest` take up the second when the smooth motion is settled: both halves
-// are booked alike.
-void carom_dcr_book_settling(carom_stepper *stepper, const carom_state *state, carom_ledger *ledger) {
-  const carom_dcr *w = stepper->work;
-  const carom_constrained *joints = carom_variational_joints(stepper);
-  bool any = false;
-  for (int i = 0; i < state->body_count; i++) any = any || w->rested.body[i];
-  if (joints && any) carom_ledger_projection(ledger, given_by(stepper, state, joints), cm_zero3(), cm_zero3());
+static double take_loss(double *debt) {
+  double lost = fmax(0, -*debt);
+  *debt = fmax(0, *debt);
+  return lost;
+}
+
+void carom_dcr_book_losses(carom_stepper *stepper, carom_ledger *ledger) {
+  carom_dcr *w = stepper->work;
+  double lost = 0;
+  for (int i = 0; i < w->groups->count; i++) {
+    const carom_group *g = &w->groups->groups[i];
+    double debt = carom_dcr_debt_of(w, g);
+    lost += take_loss(&debt);
+    for (int k = 0; k < g->moving; k++) w->debt[g->body[k]] = debt / g->moving;
+  }
+  for (int i = 0; i < stepper->model->body_count; i++) lost += take_loss(&w->debt[i]);
+  carom_ledger_loss(ledger, lost, 0);
 }
 
 // ---- events -------------------------------------------------------------------------------------------------------

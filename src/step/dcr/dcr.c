@@ -1,5 +1,7 @@
 #include "step/dcr/dcr.h"
 
+#include <string.h>
+
 // Parts into which the impacts of fast bodies may split a step.
 enum { MAX_CYCLES = 200 };
 
@@ -10,7 +12,6 @@ static carom_status move(carom_stepper *stepper, carom_state *state, double dt, 
   if (status == CAROM_OK)
     status = carom_integrator_variational.advance(stepper, state, dt, state->time + dt, ledger, error);
   if (status != CAROM_OK) return status;
-  carom_dcr_book_settling(stepper, state, ledger);
   carom_drives_place(stepper->model, state, state->time + dt);
   return carom_contacts_extend(((carom_dcr *)stepper->work)->contacts, state, error);
 }
@@ -20,21 +21,25 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt,
                           carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
+  size_t debts = (size_t)state->body_count * sizeof *w->debt;
   carom_state_copy(w->start, state);
+  memcpy(w->debt_before, w->debt, debts);
   carom_status status = move(stepper, state, dt, ledger, error);
   if (status != CAROM_OK) return status;
   double fraction = carom_dcr_safe_fraction(stepper, state);
   *taken = fraction * dt;
   if (fraction < 1) {
     carom_state_copy(state, w->start);
+    memcpy(w->debt, w->debt_before, debts);
     carom_ledger_roll_back(ledger, &mark);
     status = move(stepper, state, *taken, ledger, error);
   }
   if (status == CAROM_OK) status = carom_dcr_project(stepper, state, ledger, error);
   if (status == CAROM_OK) status = carom_dcr_number_pairs(w, error);
   if (status == CAROM_OK) status = carom_dcr_impact(stepper, state, *taken, ledger, error);
-  if (status == CAROM_OK) status = carom_dcr_book_events(stepper, state->time + *taken, ledger, error);
-  return status;
+  if (status != CAROM_OK) return status;
+  carom_dcr_book_losses(stepper, ledger);
+  return carom_dcr_book_events(stepper, state->time + *taken, ledger, error);
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,

@@ -38,12 +38,13 @@ typedef struct carom_dcr_free {
 typedef struct carom_dcr_touch {
   int contact;        // among those found
   carom_vec3 before;  // velocity of A against B before the solve
+  carom_vec3 from;    // the same for the books: the state gains impulse . (from + after) / 2
   double slow;        // approach below which it counts as resting
 } carom_dcr_touch;
 
 // A row likewise.
 typedef struct carom_dcr_bar {
-  double before, slow;
+  double before, from, slow;
 } carom_dcr_bar;
 
 // What passed between two parts in one cycle.
@@ -56,14 +57,6 @@ typedef struct carom_dcr_pair {
   bool impact;    // met faster than resting bodies do
 } carom_dcr_pair;
 
-// Joints of bodies that rest took up the first half kick with the contacts; the second they take up in the settling of
-// the smooth motion.
-typedef struct carom_dcr_rested {
-  bool *body;           // (body_count)
-  carom_state *before;  // scratch
-  double *minus_mu;     // (joint_count * CAROM_JOINT_ROWS) scratch
-} carom_dcr_rested;
-
 // For groups of up to CAROM_DCR_LAW_MAX contacts.
 typedef struct carom_dcr_law {
   carom_impact_work *work;
@@ -72,9 +65,12 @@ typedef struct carom_dcr_law {
 
 typedef struct carom_dcr {
   carom_allocator allocator;
-  double size;         // bounding radius of the smallest moving body
-  double *thickness;   // (part_count) half the least depth of a part
-  carom_state *start;  // of the cycle
+  double size;          // bounding radius of the smallest moving body
+  double *thickness;    // (part_count) half the least depth of a part
+  carom_state *start;   // of the cycle, then of the projection
+  double moved;         // farthest by the projection, m
+  double *debt;         // (body_count) energy that contacts and projections gave a body and have not yet taken back, J
+  double *debt_before;  // (body_count) at the start of the cycle
   carom_dcr_free free;
   carom_contacts *contacts;
   carom_gathering *gathering;
@@ -82,6 +78,7 @@ typedef struct carom_dcr {
   carom_projection *projection;
   carom_memory *memory;
   carom_joints *joints;
+  double *joint_impulses;        // (joint_count * CAROM_JOINT_ROWS) scratch
   carom_impact_system *latches;  // null without joints
   carom_joint_limit *limits;     // (limit_capacity) near ones
   int limit_capacity;
@@ -89,12 +86,16 @@ typedef struct carom_dcr {
   carom_dcr_bar *bars;       // (rows of the problem)
   carom_dcr_pair *pairs;     // (pair_count) pairs of the contacts, by tag - 1
   int touch_capacity, bar_capacity, pair_capacity, pair_count;
-  carom_dcr_rested rested;
   carom_dcr_law law;
 } carom_dcr;
 
 static inline carom_dcr_pair *carom_dcr_pair_of(const carom_dcr *w, int pair) {
   return &w->pairs[w->contacts->pairs[pair].tag - 1];
+}
+
+// How far the projection moved a body.
+static inline double carom_dcr_moved(const carom_dcr *w, const carom_state *state, int body) {
+  return cm_norm(cm_sub(state->x[body], w->start->x[body]));
 }
 
 // The two solves of a cycle.
@@ -112,7 +113,9 @@ typedef struct carom_dcr_solve {
 
 // Contacts closer than this, relative to the smallest body, touch.
 #define CAROM_DCR_TOUCH 1e-6
-// Overlap that the projection may leave, likewise.
+// The projection may leave a body above what it was in: it touches that all the same. Relative to how far it was moved.
+#define CAROM_DCR_HANG 1e-2
+// Overlap that the projection may leave, relative to the smallest body.
 #define CAROM_DCR_OVERLAP 1e-11
 // Contacts that the dense impact laws take at once; larger groups part by Newton's law.
 enum { CAROM_DCR_LAW_MAX = 24 };
@@ -161,10 +164,12 @@ carom_status carom_dcr_apply_law(carom_stepper *stepper, carom_group *group, con
 
 // ---- books.c
 // Puts the impulses of the problem into the state, and books what they did.
-void carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, carom_ledger *ledger);
-// Which bodies took part in `rest` with joints, and what the joints then did at the end of the smooth motion.
-void carom_dcr_note_rested(carom_stepper *stepper);
-void carom_dcr_book_settling(carom_stepper *stepper, const carom_state *state, carom_ledger *ledger);
+carom_status carom_dcr_book(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve,
+                            carom_ledger *ledger, carom_error *error);
+// What the bodies of a group owe, together.
+double carom_dcr_debt_of(const carom_dcr *w, const carom_group *group);
+// What bodies lost in the cycle, less what they owe.
+void carom_dcr_book_losses(carom_stepper *stepper, carom_ledger *ledger);
 carom_status carom_dcr_book_events(carom_stepper *stepper, double time, carom_ledger *ledger, carom_error *error);
 
 #endif

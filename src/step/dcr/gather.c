@@ -30,22 +30,34 @@ static bool latch_waits(const carom_stepper *stepper, const carom_state *state, 
   return carom_joints_find_latch(stepper->model, state, c->body_a, c->body_b, c->point_a) >= 0;
 }
 
+// Bodies that move together do not hit each other, whatever round-off says of their velocities.
+static double round_off(const carom_dcr *w, const carom_contact *c) {
+  const carom_vec3 *v = w->gathering->solution.velocities;
+  return 1e-12 * fmax(cm_norm(v[c->body_a]), cm_norm(v[c->body_b]));
+}
+
+static bool hangs(const carom_dcr *w, const carom_state *state, const carom_contact *c) {
+  double way = fmax(carom_dcr_moved(w, state, c->body_a), carom_dcr_moved(w, state, c->body_b));
+  return c->gap <= CAROM_DCR_TOUCH * w->size + CAROM_DCR_HANG * way;
+}
+
 // In `rest` a contact that is not yet closed may close within the step, but no further; one that is being hit is not at
 // rest. At the impact it parts by its restitution.
 static carom_status take_contact(carom_stepper *stepper, const carom_state *state, const carom_dcr_solve *solve, int i,
                                  carom_error *error) {
   carom_dcr *w = stepper->work;
   const carom_contact *contact = &solve->contacts[i];
-  double slow = carom_dcr_rest_speed(stepper, contact);
+  double slow = fmax(carom_dcr_rest_speed(stepper, contact), round_off(w, contact));
   bool rest = solve->half == CAROM_DCR_REST;
   if (carom_joints_hold(stepper->model, state, contact->body_a, contact->body_b)) return CAROM_OK;
   if (rest && (contact->gap > slow * solve->dt || latch_waits(stepper, state, contact))) return CAROM_OK;
+  if (!rest && !hangs(w, state, contact)) return CAROM_OK;
   carom_contact_point *c = carom_gathering_add_contact(w->gathering, contact, state->x);
   if (!c) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", solve->count);
   carom_vec3 before = carom_contact_slip(c, w->gathering->solution.velocities, w->gathering->solution.spins);
   double approach = cm_dot(before, c->normal);
   bool hit = approach < -slow;
-  w->touches[w->gathering->contact_count - 1] = (carom_dcr_touch){i, before, slow};
+  w->touches[w->gathering->contact_count - 1] = (carom_dcr_touch){.contact = i, .before = before, .slow = slow};
   c->bias = rest ? fmax(0, contact->gap) / solve->dt : hit ? contact->restitution * approach : 0;
   if (rest && hit) carom_gathering_drop_contact(w->gathering);
   if (!rest && hit) carom_dcr_pair_of(w, contact->pair)->impact = true;
@@ -81,7 +93,7 @@ static carom_status take_limit(carom_stepper *stepper, const carom_dcr_solve *so
   if (!row) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the limits of joints");
   double before = carom_contact_rate(row, w->gathering->solution.velocities, w->gathering->solution.spins);
   bool hit = before < -slow;
-  w->bars[w->gathering->row_count - 1] = (carom_dcr_bar){before, slow};
+  w->bars[w->gathering->row_count - 1] = (carom_dcr_bar){.before = before, .slow = slow};
   row->bias = rest ? fmax(0, limit->gap) / solve->dt : hit ? limit->restitution * before : 0;
   if (rest && hit) carom_gathering_drop_limit(w->gathering);
   if (!rest && hit) carom_ledger_collision(ledger);
@@ -170,16 +182,31 @@ static carom_status make_room(carom_stepper *stepper, int contacts, carom_error 
   return CAROM_OK;
 }
 
+// In `rest` velocities have the first half kick, which the state has not yet.
+static void begin_books(carom_dcr *w, double kick) {
+  for (int i = 0; i < w->gathering->contact_count; i++) {
+    carom_vec3 rate = carom_contact_slip(&w->gathering->contacts[i], w->free.a, w->free.alpha);
+    w->touches[i].from = cm_axpy(w->touches[i].before, -kick, rate);
+  }
+  for (int i = 0; i < w->gathering->row_count; i++) {
+    double rate = carom_contact_rate(&w->gathering->rows[i], w->free.a, w->free.alpha);
+    w->bars[i].from = w->bars[i].before - kick * rate;
+  }
+}
+
 carom_status carom_dcr_gather(carom_stepper *stepper, const carom_state *state, const carom_dcr_solve *solve,
                               carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_status status = make_room(stepper, solve->count, error);
-  load_velocities(stepper, state, solve->half == CAROM_DCR_REST ? 0.5 * solve->dt : 0);
+  double kick = solve->half == CAROM_DCR_REST ? 0.5 * solve->dt : 0;
+  load_velocities(stepper, state, kick);
   for (int i = 0; i < solve->count && status == CAROM_OK; i++) status = take_contact(stepper, state, solve, i, error);
   if (status == CAROM_OK) status = take_limits(stepper, state, solve, ledger, error);
   if (status == CAROM_OK) status = take_joints(stepper, state, error);
   if (status != CAROM_OK) return status;
   recall(stepper, state, solve);
   carom_contact_problem problem = carom_gathering_problem(w->gathering);
-  return carom_groups_split(w->groups, &problem, &w->gathering->solution, error);
+  status = carom_groups_split(w->groups, &problem, &w->gathering->solution, error);
+  if (status == CAROM_OK) begin_books(w, kick);
+  return status;
 }

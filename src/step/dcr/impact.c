@@ -6,7 +6,7 @@
 #include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 
-// Energy that a group may gain by round-off, relative to what its impulses turn over.
+// Energy that a group may gain by round-off, relative to what its impulses turn over; velocities likewise.
 static const double ROUND_OFF = 1e-12;
 
 // ---- solving ------------------------------------------------------------------------------------------------------
@@ -20,12 +20,19 @@ static carom_groups_options options_of(const carom_stepper *stepper) {
                                 .thorough = true};
 }
 
+// Of bodies that move together relative velocities are round-off, and so is what a solve leaves of them.
+static double blur(const carom_group *g) {
+  double fastest = 0;
+  for (int i = 0; i < g->problem.body_count; i++) fastest = fmax(fastest, cm_norm(g->problem.bodies[i].velocity));
+  return ROUND_OFF * fastest;
+}
+
 static void note_residuals(const carom_groups *groups, carom_ledger *ledger) {
   for (int i = 0; i < groups->count; i++) {
     const carom_group *g = &groups->groups[i];
     if (g->state != CAROM_GROUP_SETTLED) continue;
     double scale = fmax(g->scale, g->speed);
-    if (scale > 0) carom_ledger_note_complementarity(ledger, g->residual / scale, 0);
+    if (g->residual > blur(g)) carom_ledger_note_complementarity(ledger, g->residual / scale, 0);
     carom_ledger_note_solve(ledger, g->sweeps, 0);
   }
 }
@@ -59,7 +66,6 @@ carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double d
   carom_dcr *w = stepper->work;
   carom_dcr_solve solve = {.half = CAROM_DCR_REST, .dt = dt};
   double reach = dt * carom_dcr_fastest_rest(stepper);
-  for (int i = 0; i < state->body_count; i++) w->rested.body[i] = false;
   if (reach == 0) return CAROM_OK;
   carom_contact_query query = {.detail = CAROM_CONTACT_POLYGON, .reach = reach, .slop = reach};
   carom_status status = carom_contacts_find(w->contacts, state, &query, &solve.contacts, &solve.count, error);
@@ -70,9 +76,8 @@ carom_status carom_dcr_rest(carom_stepper *stepper, carom_state *state, double d
   status = solve_groups(stepper, ledger, error);
   if (status != CAROM_OK) return status;
   carom_groups_join(w->groups, &w->gathering->solution);
-  carom_dcr_note_rested(stepper);
-  carom_dcr_book(stepper, state, &solve, ledger);
-  return carom_dcr_keep(stepper, state, &solve, error);
+  status = carom_dcr_book(stepper, state, &solve, ledger, error);
+  return status == CAROM_OK ? carom_dcr_keep(stepper, state, &solve, error) : status;
 }
 
 // ---- energy -------------------------------------------------------------------------------------------------------
@@ -89,36 +94,37 @@ static bool is_hit(const carom_dcr *w, const carom_group *g) {
   return false;
 }
 
-// Impulse and velocity of a contact or a limit in a solution, and its velocity before. False for rows of joints, which
-// do no work.
+// Impulse and velocity of a contact or a limit in a solution, and the velocity that books count from. False for rows of
+// joints, which do no work.
 typedef struct exchange {
-  carom_vec3 impulse, after, before;
+  carom_vec3 impulse, after, from;
 } exchange;
 
 static bool exchange_of(const carom_dcr *w, const carom_group *g, const carom_contact_solution *s, int i, exchange *e) {
   int row = i - g->problem.contact_count;
   if (row < 0) {
     *e = (exchange){s->impulses[i], carom_contact_slip(&g->contacts[i], s->velocities, s->spins),
-                    w->touches[g->contact[i]].before};
+                    w->touches[g->contact[i]].from};
     return true;
   }
-  double after = carom_contact_rate(&g->rows[row], s->velocities, s->spins), before = w->bars[g->row[row]].before;
-  *e = (exchange){cm_vec3(s->multipliers[row], 0, 0), cm_vec3(after, 0, 0), cm_vec3(before, 0, 0)};
+  double after = carom_contact_rate(&g->rows[row], s->velocities, s->spins), from = w->bars[g->row[row]].from;
+  *e = (exchange){cm_vec3(s->multipliers[row], 0, 0), cm_vec3(after, 0, 0), cm_vec3(from, 0, 0)};
   return is_limit(w, g, row);
 }
 
 static int item_count(const carom_group *g) { return g->problem.contact_count + g->problem.row_count; }
 
-// Whether a group's impulses give the bodies more energy than round-off can explain.
-static bool gains_energy(const carom_dcr *w, const carom_group *g) {
-  double work = 0, turned_over = 0;
+// What a solution does to the group's energy; and what its impulses turn over, by which round-off is judged.
+static double work_of(const carom_dcr *w, const carom_group *g, const carom_contact_solution *s, double *turned_over) {
+  double work = 0;
+  *turned_over = 0;
   for (int i = 0; i < item_count(g); i++) {
     exchange e;
-    if (!exchange_of(w, g, &g->solution, i, &e)) continue;
-    work += 0.5 * cm_dot(e.impulse, cm_add(e.before, e.after));
-    turned_over += 0.5 * cm_norm(e.impulse) * (cm_norm(e.before) + cm_norm(e.after));
+    if (!exchange_of(w, g, s, i, &e)) continue;
+    work += 0.5 * cm_dot(e.impulse, cm_add(e.from, e.after));
+    *turned_over += 0.5 * cm_norm(e.impulse) * (cm_norm(e.from) + cm_norm(e.after));
   }
-  return work > ROUND_OFF * turned_over;
+  return work;
 }
 
 static void keep_solution(carom_group *g) {
@@ -136,21 +142,21 @@ static void forget_restitution(const carom_dcr *w, carom_group *g) {
     if (is_limit(w, g, i)) g->rows[i].bias = 0;
 }
 
-// With impulses P + s (K - P), P without restitution and K the kept ones, the work is a quadratic A + B s + C s^2; it
-// is negative at 0 and positive at 1. Returns the root in between.
-static double share_without_work(const carom_dcr *w, const carom_group *g) {
-  double A = 0, B = 0, C = 0;
+// With impulses P + s (K - P), P without restitution and K the kept ones, the work is a quadratic A + B s + C s^2.
+// Returns the s >= 0 at which it is `wanted`, or 0.
+static double share_that_does(const carom_dcr *w, const carom_group *g, double wanted) {
+  double A = -wanted, B = 0, C = 0;
   for (int i = 0; i < item_count(g); i++) {
     exchange p, k;
     if (!exchange_of(w, g, &g->solution, i, &p) || !exchange_of(w, g, &g->kept, i, &k)) continue;
-    carom_vec3 sum = cm_add(p.before, p.after), dP = cm_sub(k.impulse, p.impulse), du = cm_sub(k.after, p.after);
+    carom_vec3 sum = cm_add(p.from, p.after), dP = cm_sub(k.impulse, p.impulse), du = cm_sub(k.after, p.after);
     A += 0.5 * cm_dot(p.impulse, sum);
     B += 0.5 * (cm_dot(dP, sum) + cm_dot(p.impulse, du));
     C += 0.5 * cm_dot(dP, du);
   }
   if (!(A < 0)) return 0;
   double root = sqrt(fmax(0, B * B - 4 * A * C)), s = B >= 0 ? -2 * A / (B + root) : (root - B) / (2 * C);
-  return s >= 0 && s <= 1 ? s : 0;
+  return s >= 0 && isfinite(s) ? s : 0;
 }
 
 static void mix_in_kept(carom_group *g, double s) {
@@ -164,23 +170,42 @@ static void mix_in_kept(carom_group *g, double s) {
   }
 }
 
-// Newton's restitution with friction can give more energy than there was (Kane 1984). A group that gains parts by as
-// much of its restitution as keeps the energy: by a mean of its impulses and of those without restitution, which never
-// gain. Either keeps impulses in their cones and lets no contact approach, and so does the mean.
-static carom_status forbid_gains(carom_stepper *stepper, carom_ledger *ledger, carom_error *error) {
+static bool is_smooth(const carom_group *g) {
+  for (int i = 0; i < g->problem.contact_count; i++)
+    if (g->contacts[i].friction > 0) return false;
+  return true;
+}
+
+// The projection changes the bodies' potential by `debt`. What they hit with they had not when they met, but less by
+// that; so they part with less, too, by the share of the energy of approach that restitution gives back. Besides,
+// Newton's restitution with friction can give more energy than there was (Kane 1984), and may not. A group parts by a
+// mean of its impulses and of those without restitution, which never gain: either keeps impulses in their cones and
+// lets no contact approach, and so does the mean. (Without friction, a little beyond either.)
+static carom_status balance_group(carom_stepper *stepper, carom_group *g, carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_groups_options options = options_of(stepper);
-  for (int i = 0; i < w->groups->count; i++) {
-    carom_group *g = &w->groups->groups[i];
-    if (g->state != CAROM_GROUP_SETTLED || !is_hit(w, g) || !gains_energy(w, g)) continue;
-    keep_solution(g);
-    forget_restitution(w, g);
-    carom_status status = carom_groups_solve_one(w->groups, g, &options, error);
-    if (status != CAROM_OK) return status;
-    mix_in_kept(g, share_without_work(w, g));
-  }
-  note_residuals(w->groups, ledger);
+  double turned_over, unused, debt = carom_dcr_debt_of(w, g), law = work_of(w, g, &g->solution, &turned_over);
+  bool gains = law + debt > ROUND_OFF * turned_over, few = g->problem.contact_count <= CAROM_DCR_LAW_MAX;
+  if (!gains && !(few && fabs(debt) > ROUND_OFF * turned_over)) return CAROM_OK;
+  keep_solution(g);
+  forget_restitution(w, g);
+  carom_status status = carom_groups_solve_one(w->groups, g, &options, error);
+  if (status != CAROM_OK) return status;
+  double without = work_of(w, g, &g->solution, &unused), returned = without < 0 ? 1 - fmin(law, 0) / without : 0;
+  double wanted = fmin(law - fmax(0, returned) * debt, -debt), share = share_that_does(w, g, wanted);
+  mix_in_kept(g, is_smooth(g) ? fmin(share, 1.1) : fmin(share, 1));
   return CAROM_OK;
+}
+
+static carom_status balance_energy(carom_stepper *stepper, carom_ledger *ledger, carom_error *error) {
+  carom_dcr *w = stepper->work;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < w->groups->count && status == CAROM_OK; i++) {
+    carom_group *g = &w->groups->groups[i];
+    if (g->state != CAROM_GROUP_IDLE && is_hit(w, g)) status = balance_group(stepper, g, error);
+  }
+  if (status == CAROM_OK) note_residuals(w->groups, ledger);
+  return status;
 }
 
 // ---- impact -------------------------------------------------------------------------------------------------------
@@ -217,7 +242,8 @@ carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double
   carom_dcr *w = stepper->work;
   carom_dcr_solve solve = {.half = CAROM_DCR_IMPACT, .dt = dt};
   double touch = CAROM_DCR_TOUCH * w->size;
-  carom_contact_query query = {.detail = detail_for(stepper->options.law), .reach = touch, .slop = touch};
+  carom_contact_query query = {
+      .detail = detail_for(stepper->options.law), .reach = touch + CAROM_DCR_HANG * w->moved, .slop = touch};
   carom_status status = carom_contacts_find(w->contacts, state, &query, &solve.contacts, &solve.count, error);
   if (status != CAROM_OK || solve.count + w->limit_capacity == 0) return status;
   status = latch(stepper, state, &solve, ledger, error);
@@ -226,9 +252,8 @@ carom_status carom_dcr_impact(carom_stepper *stepper, carom_state *state, double
   leave_joints_alone(w);
   status = part_by_law(stepper, solve.contacts, ledger, error);
   if (status == CAROM_OK) status = solve_groups(stepper, ledger, error);
-  if (status == CAROM_OK) status = forbid_gains(stepper, ledger, error);
+  if (status == CAROM_OK) status = balance_energy(stepper, ledger, error);
   if (status != CAROM_OK) return status;
   carom_groups_join(w->groups, &w->gathering->solution);
-  carom_dcr_book(stepper, state, &solve, ledger);
-  return CAROM_OK;
+  return carom_dcr_book(stepper, state, &solve, ledger, error);
 }

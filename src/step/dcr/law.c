@@ -32,9 +32,11 @@ static void fill_problem(carom_dcr *w, carom_group *g, const carom_contact *cont
   for (int i = 0; i < g->problem.contact_count; i++) {
     const carom_dcr_touch *touch = &w->touches[g->contact[i]];
     bool hit = cm_dot(touch->before, g->contacts[i].normal) < -touch->slow;
+    double restitution = contacts[touch->contact].restitution;
     carom_vec3 axis[3];
     axes_of(&g->contacts[i], axis);
-    w->law.e[i] = hit ? contacts[touch->contact].restitution : 0;
+    w->law.e[i] =
+        hit || restitution >= 1 ? restitution : 0;  // elastic bodies that touch bounce with those that are hit
     w->law.mu[i] = g->contacts[i].friction;
     for (int k = 0; k < 3; k++) w->law.u[3 * i + k] = cm_dot(axis[k], touch->before);
   }

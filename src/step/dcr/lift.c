@@ -1,5 +1,8 @@
 // The closest-point projection, and what becomes of the momenta.
+#include <math.h>
+
 #include "mechanics/balance.h"
+#include "model/model.h"
 #include "step/dcr/dcr.h"
 
 // The momentum lift (Johnson 2012, eqs. 3.88-3.93): p stays, l turns by dR = R R~', so that kinetic energy stays. With
@@ -13,6 +16,35 @@ static carom_status lift(carom_stepper *stepper, carom_state *state, const carom
   return carom_joints_impose(w->joints, state, state->time, state->p, state->l, NULL, error);
 }
 
+// What moving a body against the forces at hand cost.
+static double cost(const carom_stepper *stepper, const carom_state *state, int i) {
+  const carom_dcr *w = stepper->work;
+  const carom_body *body = &stepper->model->bodies[i];
+  carom_vec3 d = cm_sub(state->x[i], w->start->x[i]), r = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
+  return -body->mass * cm_dot(w->free.a[i], d) -
+         cm_dot(carom_body_spin_momentum(body, state->q[i], w->free.alpha[i]), r);
+}
+
+// What the projection gave each body it owes. Of `energy`, which the state gained, forces that have no potential gave a
+// part on the way; all else that is not known body by body, those that were moved share.
+static void owe(carom_stepper *stepper, const carom_state *state, double energy, carom_ledger *ledger) {
+  carom_dcr *w = stepper->work;
+  double known = 0;
+  int moved = 0;
+  for (int i = 0; i < state->body_count; i++) {
+    double way = carom_dcr_moved(w, state, i);
+    if (stepper->model->bodies[i].fixed || way == 0) continue;
+    w->debt[i] += cost(stepper, state, i);
+    w->moved = fmax(w->moved, way);
+    known += cost(stepper, state, i);
+    moved++;
+  }
+  bool worked = w->free.fields && carom_fields_need_velocity(stepper->model);
+  if (worked) carom_ledger_work(ledger, energy - known);
+  for (int i = 0; i < state->body_count && moved > 0 && !worked; i++)
+    if (!stepper->model->bodies[i].fixed && carom_dcr_moved(w, state, i) > 0) w->debt[i] += (energy - known) / moved;
+}
+
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_projection_info info;
@@ -20,12 +52,13 @@ carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom
   carom_status status = carom_projection_run(w->projection, state, CAROM_DCR_OVERLAP * w->size, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_overlap(ledger, info.overlap);
+  w->moved = 0;
   if (info.iterations == 0) return CAROM_OK;
   status = lift(stepper, state, w->start->q, error);
   if (status != CAROM_OK) return status;
   carom_balance before = carom_balance_of(stepper->model, w->start), after = carom_balance_of(stepper->model, state);
-  carom_ledger_projection(ledger, after.potential - before.potential + after.kinetic - before.kinetic,
-                          cm_sub(after.momentum, before.momentum),
+  owe(stepper, state, after.potential - before.potential + after.kinetic - before.kinetic, ledger);
+  carom_ledger_projection(ledger, 0, cm_sub(after.momentum, before.momentum),
                           cm_sub(after.angular_momentum, before.angular_momentum));
   return CAROM_OK;
 }

@@ -36,8 +36,9 @@ void carom_dcr_push(carom_stepper *stepper, carom_arena *arena) {
   stepper->work = own;
   push_free(&w->free, arena, model);
   push_law(&w->law, arena);
-  w->rested.body = CAROM_PUSH(arena, bool, model->body_count);
-  w->rested.minus_mu = CAROM_PUSH(arena, double, model->joint_count *CAROM_JOINT_ROWS);
+  w->joint_impulses = CAROM_PUSH(arena, double, model->joint_count *CAROM_JOINT_ROWS);
+  w->debt = CAROM_PUSH(arena, double, model->body_count);
+  w->debt_before = CAROM_PUSH(arena, double, model->body_count);
   w->thickness = CAROM_PUSH(arena, double, model->part_count);
 }
 
@@ -53,8 +54,6 @@ static carom_status create_tools(carom_dcr *w, const carom_model *model, int thr
   if (status == CAROM_OK && model->joint_count > 0)
     status = carom_impact_system_create(model, CAROM_IMPACT_PLASTIC, a, &w->latches, error);
   if (status == CAROM_OK) status = carom_state_create(model->body_count, model->joint_count, a, &w->start, error);
-  if (status == CAROM_OK)
-    status = carom_state_create(model->body_count, model->joint_count, a, &w->rested.before, error);
   return status;
 }
 
@@ -78,7 +77,6 @@ void carom_dcr_release(carom_stepper *stepper) {
   carom_dcr *w = stepper->work;
   if (!w) return;
   carom_state_destroy(w->start);
-  carom_state_destroy(w->rested.before);
   carom_impact_work_destroy(w->law.work);
   carom_impact_system_destroy(w->latches);
   carom_joints_destroy(w->joints);
@@ -95,5 +93,6 @@ void carom_dcr_release(carom_stepper *stepper) {
 bool carom_dcr_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_dcr *w = stepper->work;
   return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(w->contacts, tape) &&
-         carom_memory_remember(w->memory, tape);
+         carom_memory_remember(w->memory, tape) &&
+         carom_tape_pass(tape, w->debt, (size_t)stepper->model->body_count * sizeof *w->debt);
 }

@@ -48,8 +48,4 @@ carom_status carom_constrained_settle(carom_constrained *joints, const carom_leg
 // Books the last settling, and the drift from the constraints that is left.
 void carom_constrained_book_settling(carom_constrained *joints, const carom_leg *leg, const carom_state *state);
 
-// Of the last stretch that the variational integrator went: null when the model has no joints. For records of joint
-// forces.
-const carom_constrained *carom_variational_joints(const carom_stepper *stepper);
-
 #endif
