@@ -31,7 +31,8 @@ static bool is_heap_of_balls(const carom_wish *w) {
 static bool loses(carom_contact_surface s) { return s.restitution < 1 || s.friction > 0; }
 
 static bool keeps_energy(const carom_wish *w) {
-  return w->model->moving_count <= FEW && carom_find_surface(w->model, loses) < 0;
+  return w->model->moving_count <= FEW && carom_find_surface(w->model, loses) < 0 &&
+         carom_model_uses(w->model, CAROM_TRAIT_LIMITS) < 0;
 }
 
 static bool any(const carom_wish *w) {
@@ -49,7 +50,8 @@ static const rule rules[] = {
     {{"cone", "there are boundaries or recirculation"}, has_walls},
     {{"cone", "a thousand bodies or more move"}, is_crowd},
     {{"cone", "two hundred balls or more move, and nothing else"}, is_heap_of_balls},
-    {{"exact", "every surface has e = 1 and no friction, and at most 30 bodies move"}, keeps_energy},
+    {{"exact", "every surface has e = 1 and no friction, no joint has limits, and at most 30 bodies move"},
+     keeps_energy},
     {{"dcr", "bodies may touch, with losses, rest or joints"}, any},
     {{"moreau", "the ones above do not honour all that is asked"}, any},
     {{"exact", "nor does moreau"}, any},
