@@ -55,6 +55,7 @@ static bool make_chain(chain *c, int links, carom_joint_kind kind, double h) {
   carom_error error = {0};
   *c = (chain){0};
   carom_step_options step = carom_step_default_options();
+  step.integrator = "variational";
   step.step = h;
   carom_status status = carom_builder_create(NULL, &builder, &error);
   if (status == CAROM_OK) {

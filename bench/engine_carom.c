@@ -30,6 +30,7 @@ static carom_status build(carom_world *w, const bench_job *job, carom_error *err
   carom_shape_release(box);
   if (status != CAROM_OK) return status;
   carom_step_options options = carom_step_default_options();
+  options.integrator = "variational", options.nothing_meets = true;
   options.step = job->dt;
   options.threads = job->threads;
   return carom_stepper_create(w->model, &options, NULL, &w->stepper, error);

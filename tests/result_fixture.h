@@ -41,6 +41,7 @@ static inline carom_scene fixture_scene(carom_model *model, carom_state *state) 
   scene.duration = 2;
   scene.frame_interval = 0.01;
   scene.step = carom_step_default_options();
+  scene.step.integrator = "variational";
   scene.camera = (carom_camera){true, {4, -3, 2}, {0, 0, 0.5}};
   scene.model = model;
   scene.state = state;

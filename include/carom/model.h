@@ -227,6 +227,9 @@ CAROM_API int carom_builder_add_force(carom_builder *builder, const carom_force_
 /// A planar scene: bodies move and turn in the plane z = 0 alone. Their parts should be prisms or cylinders along z of
 /// one height, or spheres, centred on that plane. The start velocities must lie in it. Default false.
 CAROM_API void carom_builder_set_planar(carom_builder *builder, bool planar);
+/// No bodies of the model ever touch: they pass through each other, whatever the integrator. Refused with boundaries,
+/// which are there to be touched. Default false.
+CAROM_API void carom_builder_ignore_contacts(carom_builder *builder, bool ignore);
 /// These two bodies never touch (neighbours at a joint, say).
 CAROM_API void carom_builder_set_apart(carom_builder *builder, int body_a, int body_b);
 /// Restitution and friction between two materials, instead of the geometric means of theirs.
@@ -394,6 +397,7 @@ struct carom_model {
   int moving_count;                                                     ///< bodies that are not fixed
   int loop_rows;                                  ///< most equations of joints that close loops, whichever joints hold
   bool planar;                                    ///< see carom_builder_set_planar
+  bool ignores_contacts;                          ///< see carom_builder_ignore_contacts
   carom_vec3 gravity;                             ///< m/s2
   const carom_body *bodies;                       ///< (body_count)
   const carom_part *parts;                        ///< (part_count) poses in principal frames

@@ -104,6 +104,7 @@ typedef struct carom_result {
   char *command, *host;                     ///< as carom_recorder_options told
   char *created;                            ///< when, UTC, as 2026-01-31T12:00:00Z
   char *integrator;                         ///< its name
+  char *choice;                             ///< why `auto` took it; null when the scene named it
   char *ending;                             ///< as carom_recorder_finish told; "unfinished" when it did not
   char *scene_source, *scene_resolved;      ///< as in carom_scene
   uint64_t seed;                            ///< of the scene

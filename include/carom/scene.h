@@ -53,6 +53,7 @@ typedef struct carom_scene {
   double duration;            ///< s
   double frame_interval;      ///< s between recorded frames
   carom_step_options step;    ///< which integrator, and how
+  char *choice;               ///< why `auto` took the integrator of `step`; empty when the scene names it
   carom_audit_bounds bounds;  ///< what counts as a pass
   carom_camera camera;        ///< of the replay
   carom_model *model;         ///< belongs to the scene

@@ -32,7 +32,7 @@ typedef void carom_problem_sink(void *context, double time, const carom_lcp_prob
 /// each may be, is in its table: see carom_integrator_takes below, or `carom integrators`. One that it does not honour
 /// must keep its default.
 typedef struct carom_step_options {
-  const char *integrator;       ///< default "variational"; see carom_integrator_name
+  const char *integrator;       ///< default "auto": see carom_step_choose; else one of carom_integrator_name
   double step;                  ///< h, s; default 1e-3
   carom_quadrature quadrature;  ///< default endpoint
   int order;                    ///< of smooth motion: 2, or 4 or 6 by symmetric compositions of 5 or 9 parts; default 2
@@ -54,6 +54,8 @@ typedef struct carom_step_options {
   int solver_iterations;    ///< of the contact solver; default 0: the integrator's choice
   carom_problem_sink *problem_sink;  ///< null: none
   void *sink_context;                ///< of the sink: the caller's own
+  bool nothing_meets;  ///< the caller has seen to it (carom_stay_apart) that no two bodies meet, so that integrators
+                       ///< that see no contacts may run; default false
 } carom_step_options;
 
 /// Options with the defaults named above.
@@ -97,7 +99,7 @@ typedef enum carom_option {
 
 /// What a model may have that an integrator must know of.
 typedef enum carom_trait {
-  CAROM_TRAIT_CONTACTS,          ///< bodies that may touch. Never refused, but bodies pass through each other without
+  CAROM_TRAIT_CONTACTS,          ///< bodies that may touch
   CAROM_TRAIT_RESTITUTION,       ///< contacts that bounce
   CAROM_TRAIT_FRICTION_CONE,     ///< Coulomb's cone itself
   CAROM_TRAIT_FRICTION_PYRAMID,  ///< a polyhedral one in its place
@@ -166,8 +168,8 @@ CAROM_API bool carom_integrator_honours(int integrator, carom_trait trait);
 CAROM_API int carom_allowed_format(const carom_allowed *allowed, char *text, size_t size);
 /// Writes what an integrator cannot honour together, and why, into text, as snprintf does; -1 past the last.
 CAROM_API int carom_integrator_conflict(int integrator, int index, char *text, size_t size);
-/// The first joint, drive, boundary, body, ... by which a model has a trait; -1 when it has not. Restitution and
-/// friction are -1 always: they go with contacts.
+/// The first joint, drive, boundary, body, ... by which a model has a trait; -1 when it has not. Friction counts as the
+/// exact cone; the pyramid, which no model asks for by itself, is -1 always.
 CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);
 /// Whether the integrator of the options honours them all, and the model: the same verdict, with the same message, as
 /// carom_stepper_create and the readers of scenes give. An option is taken to be asked for when it differs from its
@@ -175,6 +177,32 @@ CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);
 /// CAROM_ERR_NUMBER and CAROM_ERR_ARGUMENT for values out of range.
 CAROM_API carom_status carom_step_check(const carom_model *model, const carom_step_options *options,
                                         carom_error *error);
+
+// ---- the integrator `auto` -------------------------------------------------------------------------------
+// Takes the first integrator of a list of rules that suits the model and honours all of it and of the options.
+
+/// Which integrator was taken, and why.
+typedef struct carom_choice {
+  const char *integrator;  ///< its name
+  char reason[600];        ///< one line, for people; empty when the options name the integrator
+} carom_choice;
+
+/// One rule of `auto`.
+typedef struct carom_auto_rule {
+  const char *integrator;  ///< that is taken
+  const char *when;        ///< in words
+} carom_auto_rule;
+
+/// The rules in their order; null past the last.
+CAROM_API const carom_auto_rule *carom_auto_describe(int index);
+/// Whether it is certain that no two bodies come to touch for so long (s) from this state, or contacts are ignored:
+/// bodies that only gravity moves, seen as balls around their centres. False where that cannot be told.
+CAROM_API bool carom_stay_apart(const carom_model *model, const carom_state *state, double duration);
+/// What "auto" stands for with these options; any other integrator stands for itself, unjudged. `model` may be null:
+/// then the options alone count. `state` may be null; with it and a duration, bodies that stay apart count as such.
+/// CAROM_ERR_UNSUPPORTED, with what stands in the way, when no integrator honours all of it.
+CAROM_API carom_status carom_step_choose(const carom_model *model, const carom_state *state, double duration,
+                                         const carom_step_options *options, carom_choice *choice, carom_error *error);
 
 // ---- the stepper ----------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ static void print_summary(const carom_scene *scene) {
          m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
   printf("  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
          round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
+  if (scene->choice[0]) printf("  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
 }
 
 static void print_json(const char *path, const carom_scene *scene, bool resolved,
@@ -35,6 +36,7 @@ static void print_json(const char *path, const carom_scene *scene, bool resolved
     cli_json_number(&json, "duration", scene->duration);
     cli_json_number(&json, "step", scene->step.step);
     cli_json_text(&json, "integrator", scene->step.integrator);
+    if (scene->choice[0]) cli_json_text(&json, "integrator_choice", scene->choice);
     if (resolved) cli_json_text(&json, "resolved", scene->resolved);
   }
   cli_json_diagnostics(&json, diagnostics);

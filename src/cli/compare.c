@@ -61,6 +61,13 @@ bool cli_compare_motion(cli_comparison *comparison, carom_error *error) {
 
 // ---- the runs -------------------------------------------------------------------------------------------------------
 
+// What is compared, and where to.
+typedef struct cli_source {
+  const char *scene;
+  cli_list overrides;
+  char page[CLI_PATH], command[2048];
+} cli_source;
+
 // Two runs of one name would write the same file.
 static bool named_before(const cli_comparison *comparison, const cli_contestant *c) {
   for (const cli_contestant *other = comparison->contestants; other < c; other++)
@@ -86,18 +93,32 @@ static bool split_names(const char *list, cli_comparison *comparison) {
   return comparison->count > 0;
 }
 
-static int run_contestant(cli_contestant *c, const char *scene_path, const cli_list *overrides, const char *page,
-                          const char *command, bool quiet) {
-  cli_list own = *overrides;
+// The scene as this integrator will run it; null after a message.
+static carom_scene *read_for(cli_contestant *c, const cli_source *source) {
+  cli_list own = source->overrides;
   char name[128], extension[80];
   snprintf(name, sizeof name, "integrator.name=%s", c->name);
   own.items[own.count++] = name;
   snprintf(extension, sizeof extension, ".%s.h5", c->name);
-  cli_replace_extension(page, true, extension, c->path, sizeof c->path);
-  if (!cli_may_replace(c->path, "carom compare")) return EXIT_MISTAKE;
-  carom_scene *scene = cli_read_scene(scene_path, &own, false);
+  cli_replace_extension(source->page, true, extension, c->path, sizeof c->path);
+  return cli_may_replace(c->path, "carom compare") ? cli_read_scene(source->scene, &own, false) : NULL;
+}
+
+// Refusals and mistakes are told of all, before anything is run.
+static bool all_can(cli_comparison *comparison, const cli_source *source) {
+  bool can = true;
+  for (int i = 0; i < comparison->count; i++) {
+    carom_scene *scene = read_for(&comparison->contestants[i], source);
+    can = can && scene;
+    carom_scene_destroy(scene);
+  }
+  return can;
+}
+
+static int run_contestant(cli_contestant *c, const cli_source *source, bool quiet) {
+  carom_scene *scene = read_for(c, source);
   if (!scene) return EXIT_MISTAKE;
-  cli_run_settings settings = {.output = c->path, .overwrite = true, .quiet = true, .command = command};
+  cli_run_settings settings = {.output = c->path, .overwrite = true, .quiet = true, .command = source->command};
   if (!quiet) fprintf(stderr, "%s ...\n", c->name);
   double start = carom_clock();
   int code = cli_run_scene(scene, &settings);
@@ -106,13 +127,13 @@ static int run_contestant(cli_contestant *c, const char *scene_path, const cli_l
   return code;
 }
 
-// An integrator that cannot do the scene is part of the comparison, too; a mistake or Ctrl-C ends it.
-static int run_all(cli_comparison *comparison, const char *scene_path, const cli_list *overrides, const char *page,
-                   const char *command, bool quiet) {
+// An integrator that fails on the way is part of the comparison, too; Ctrl-C ends it.
+static int run_all(cli_comparison *comparison, const cli_source *source, bool quiet) {
+  if (!all_can(comparison, source)) return EXIT_MISTAKE;
   for (int i = 0; i < comparison->count; i++) {
     cli_contestant *c = &comparison->contestants[i];
-    c->code = run_contestant(c, scene_path, overrides, page, command, quiet);
-    if (c->code == EXIT_INTERRUPTED) return cli_stopped(page);
+    c->code = run_contestant(c, source, quiet);
+    if (c->code == EXIT_INTERRUPTED) return cli_stopped(source->page);
     if (c->code == EXIT_MISTAKE) return c->code;
     if (c->code == EXIT_GOOD || c->code == EXIT_FAILED) c->result = cli_open_result(c->path);
   }
@@ -171,10 +192,10 @@ static void release(cli_comparison *comparison) {
   }
 }
 
-static int compare(cli_comparison *comparison, const char *scene_path, const cli_list *overrides, const char *page,
-                   const char *command, bool json, bool quiet) {
+static int compare(cli_comparison *comparison, const cli_source *source, bool json, bool quiet) {
   carom_error error = {0};
-  int code = run_all(comparison, scene_path, overrides, page, command, quiet || json);
+  const char *page = source->page;
+  int code = run_all(comparison, source, quiet || json);
   if (code != EXIT_GOOD) return code;
   if (!cli_compare_motion(comparison, &error)) return cli_fail(&error);
   for (int i = 0; i < comparison->count && !comparison->title; i++)
@@ -191,13 +212,13 @@ static int compare(cli_comparison *comparison, const char *scene_path, const cli
 }
 
 int cli_compare(int argc, char **argv) {
-  const char *scene_path = NULL, *names = "exact,dcr,potential", *output = NULL;
-  cli_list overrides = {0};
+  cli_source source = {0};
+  const char *names = "exact,dcr,potential", *output = NULL;
   bool json = false, quiet = false;
   const cli_option options[] = {
       {CLI_TEXT, 'i', "integrators", "A,B,C", "which ones (default: exact,dcr,potential)", &names},
       {CLI_TEXT, 'o', "output", "FILE", "the page (default: the scene's name with .compare.html, here)", &output},
-      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
+      {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &source.overrides},
       {CLI_FLAG, 0, "json", NULL, "one line of JSON an integrator", &json},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
@@ -208,22 +229,21 @@ int cli_compare(int argc, char **argv) {
                              "momenta, overlap and time, as\n"
                              "a table and as a page. Their result files are kept beside the page.",
                              options,
-                             &scene_path,
+                             &source.scene,
                              1,
                              1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   cli_comparison comparison = {0};
-  char command[2048], page[CLI_PATH];
   if (!split_names(names, &comparison)) return EXIT_MISTAKE;
-  cli_command_line(argc, argv, command, sizeof command);
+  cli_command_line(argc, argv, source.command, sizeof source.command);
   if (output)
-    snprintf(page, sizeof page, "%s", output);
+    snprintf(source.page, sizeof source.page, "%s", output);
   else
-    cli_replace_extension(scene_path, false, ".compare.html", page, sizeof page);
-  if (!cli_keep_input("compare", page, scene_path)) return EXIT_MISTAKE;
-  if (!cli_can_write("compare", page)) return EXIT_FAILED;
-  code = compare(&comparison, scene_path, &overrides, page, command, json, quiet);
+    cli_replace_extension(source.scene, false, ".compare.html", source.page, sizeof source.page);
+  if (!cli_keep_input("compare", source.page, source.scene)) return EXIT_MISTAKE;
+  if (!cli_can_write("compare", source.page)) return EXIT_FAILED;
+  code = compare(&comparison, &source, json, quiet);
   release(&comparison);
   return code;
 }

@@ -10,6 +10,7 @@ static void print_text(const char *path, const carom_result *r) {
   printf("  command     %s\n", r->command);
   printf("  run         %s, step %g s, seed %llu; %s\n", r->integrator, r->step, (unsigned long long)r->seed,
          r->ending);
+  if (r->choice) printf("  chosen      %s, since %s\n", r->integrator, r->choice);
   printf("  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count, r->shape_count,
          r->frame_count, last_time(r), r->duration);
   if (!r->complete) printf("  note        the run did not finish; what is here is sound up to the last frame\n");
@@ -28,6 +29,7 @@ static void print_json(const char *path, const carom_result *r, bool scene) {
   cli_json_text(&json, "created", r->created);
   cli_json_text(&json, "command", r->command);
   cli_json_text(&json, "integrator", r->integrator);
+  if (r->choice) cli_json_text(&json, "integrator_choice", r->choice);
   cli_json_number(&json, "step", r->step);
   cli_json_number(&json, "duration", r->duration);
   cli_json_integer(&json, "seed", (long long)r->seed);

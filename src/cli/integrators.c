@@ -24,6 +24,12 @@ static void print_heading(const char *title) {
   putchar('\n');
 }
 
+static void print_rules(void) {
+  printf("auto (the default) takes the first of these that honours the scene and all options asked for:\n");
+  for (int i = 0; carom_auto_describe(i); i++)
+    printf("  %-12s %s\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
+}
+
 static void print_table(void) {
   print_heading("options");
   for (int o = 0; carom_option_describe(o); o++) {
@@ -38,6 +44,8 @@ static void print_table(void) {
     for (int i = 0; carom_integrator_name(i); i++) print_cell(i, carom_integrator_honours(i, (carom_trait)t));
     putchar('\n');
   }
+  putchar('\n');
+  print_rules();
   printf("\n'carom integrators NAME' tells what the options of one may be.\n");
 }
 
@@ -126,6 +134,13 @@ static void print_markdown_options(void) {
   }
 }
 
+static void print_markdown_rules(void) {
+  printf("\n`auto` takes the first of these that honours the scene and all options asked for:\n\n");
+  printf("| integrator | when |\n|---|---|\n");
+  for (int i = 0; carom_auto_describe(i); i++)
+    printf("| `%s` | %s |\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
+}
+
 static void print_markdown_traits(void) {
   printf("\n| a model may have |");
   for (int i = 0; carom_integrator_name(i); i++) printf(" `%s` |", carom_integrator_name(i));
@@ -189,8 +204,20 @@ static void put_integrator(cli_json *json, int integrator) {
   cli_json_close(json, '}');
 }
 
+static void put_rules(cli_json *json) {
+  cli_json_open(json, "auto", '[');
+  for (int i = 0; carom_auto_describe(i); i++) {
+    cli_json_open(json, NULL, '{');
+    cli_json_text(json, "integrator", carom_auto_describe(i)->integrator);
+    cli_json_text(json, "when", carom_auto_describe(i)->when);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
 static void print_json(int only) {
   cli_json json = cli_json_begin(stdout);
+  put_rules(&json);
   cli_json_open(&json, "integrators", '[');
   for (int i = 0; carom_integrator_name(i); i++)
     if (only < 0 || only == i) put_integrator(&json, i);
@@ -202,8 +229,8 @@ static void print_json(int only) {
 
 static int unknown(const char *name) {
   enum { MOST = 64 };
-  const char *names[MOST + 1] = {0};
-  for (int i = 0; i < MOST && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
+  const char *names[MOST + 2] = {"auto"};
+  for (int i = 0; i < MOST && carom_integrator_name(i); i++) names[i + 1] = carom_integrator_name(i);
   const char *nearest = carom_nearest_word(name, names);
   if (nearest)
     cli_error("integrators: none is named '%s' (did you mean '%s'?)", name, nearest);
@@ -231,13 +258,17 @@ int cli_integrators(int argc, char **argv) {
       1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  bool rules = name && strcmp(name, "auto") == 0;
   int only = name ? carom_integrator_find(name) : -1;
-  if (name && only < 0) return unknown(name);
+  if (name && only < 0 && !rules) return unknown(name);
   if (json) {
     print_json(only);
   } else if (markdown) {
     print_markdown_options();
     print_markdown_traits();
+    print_markdown_rules();
+  } else if (rules) {
+    print_rules();
   } else if (name) {
     print_one(only);
   } else {

@@ -204,9 +204,11 @@ static void print_report(const run *r, carom_status status) {
   const carom_scene *scene = r->scene;
   double simulated = r->state->time - scene->state->time;
   printf("%s\n", scene->title);
-  printf("  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n\n", (long long)r->state->step,
+  printf("  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n", (long long)r->state->step,
          scene->step.step, scene->step.integrator, quadrature_note(&scene->step), scene->model->body_count, simulated,
          r->wall, r->wall > 0 ? simulated / r->wall : 0);
+  if (scene->choice[0]) printf("  %s, since %s\n", scene->step.integrator, scene->choice);
+  printf("\n");
   cli_print_verdict(&r->verdict, stdout);
   if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);
   if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
@@ -228,6 +230,8 @@ static void print_json(const run *r, carom_status status) {
                 status == CAROM_OK            ? "complete"
                 : status == CAROM_INTERRUPTED ? "interrupted"
                                               : "failed");
+  cli_json_text(&json, "integrator", r->scene->step.integrator);
+  if (r->scene->choice[0]) cli_json_text(&json, "integrator_choice", r->scene->choice);
   cli_json_integer(&json, "bodies", r->scene->model->body_count);
   cli_json_integer(&json, "steps", r->state->step);
   cli_json_number(&json, "time", r->state->time);

@@ -143,7 +143,7 @@ carom_status carom_broadphase_add(carom_broadphase *broadphase, const carom_prox
                       def->box.high.z);
   if (def->body < -1)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "broad phase: there is no body %d; give -1 for none", def->body);
-  if (!reserve(b)) return carom_fail(error, CAROM_ERR_MEMORY, "broad phase: no memory for another proxy");
+  if (!reserve(b)) return carom_fail(error, CAROM_ERR_MEMORY, "broad phase: out of memory for another proxy");
   int number = take_number(b);
   carom_proxy made = {.body = def->body, .group = def->group, .mask = def->mask, .apart = -1, .next_free = -1};
   b->proxies[number] = made;
@@ -382,7 +382,7 @@ carom_status carom_broadphase_update(carom_broadphase *broadphase, const carom_p
   carom_status status = tell_misuse(b, error);
   if (status != CAROM_OK) return status;
   if ((b->touched_count > 0 || b->refilter) && !refresh_pairs(b))
-    return carom_fail(error, CAROM_ERR_MEMORY, "broad phase: no memory for the pairs of %d proxies", b->used);
+    return carom_fail(error, CAROM_ERR_MEMORY, "broad phase: out of memory for the pairs of %d proxies", b->used);
   *pairs = b->pairs.list;
   *count = b->pairs.count;
   return CAROM_OK;

@@ -45,7 +45,7 @@ static carom_status add_proxies(carom_contacts *set, carom_error *error) {
     int proxy = -1;
     def.box = nowhere;
     def.body = set->body_of_part[i];
-    def.fixed = !movable(set->model, def.body);
+    def.fixed = set->model->ignores_contacts || !movable(set->model, def.body);  // two fixed ones make no pair
     carom_status status = carom_broadphase_add(set->broadphase, &def, &proxy, error);
     if (status != CAROM_OK) return status;
   }

@@ -394,6 +394,9 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
   carom_status status = carom_builder_status(builder, error);
   if (status != CAROM_OK) return status;
   if (!builder->model) return carom_fail(error, CAROM_ERR_ARGUMENT, "the builder was finished already");
+  if (builder->model->view.ignores_contacts && builder->model->view.boundary_count > 0)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "boundary '%s': contacts are ignored, so that nothing would touch it",
+                      builder->model->boundaries[0].name);
   carom_state *start = NULL;
   status = carom_state_create(builder->model->view.body_count, builder->model->view.joint_count, &builder->allocator,
                               &start, error);

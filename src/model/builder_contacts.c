@@ -7,6 +7,10 @@ void carom_builder_set_planar(carom_builder *builder, bool planar) {
   if (carom_builder_sound(builder)) builder->model->view.planar = planar;
 }
 
+void carom_builder_ignore_contacts(carom_builder *builder, bool ignore) {
+  if (carom_builder_sound(builder)) builder->model->view.ignores_contacts = ignore;
+}
+
 carom_status carom_builder_lay_flat(carom_builder *builder, const carom_state *start, carom_error *error) {
   if (!builder->model->view.planar) return CAROM_OK;
   for (int i = 0; i < start->body_count; i++) {

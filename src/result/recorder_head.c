@@ -49,6 +49,8 @@ static void write_root(carom_h5_file *file, const carom_scene *scene, const caro
   write_time_of_creation(file);
   carom_h5_write_attribute(file, "seed", H5T_STD_U64LE, H5T_NATIVE_UINT64, 0, &scene->seed);
   carom_h5_write_text_attribute(file, file->id, "integrator", or_empty(scene->step.integrator));
+  if (scene->choice && scene->choice[0])
+    carom_h5_write_text_attribute(file, file->id, "integrator_choice", scene->choice);
   carom_h5_write_attribute(file, "step", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &scene->step.step);
   carom_h5_write_attribute(file, "duration", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &scene->duration);
   carom_h5_write_attribute(file, "frame_interval", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 0, &scene->frame_interval);

@@ -86,6 +86,8 @@ static void read_attributes(carom_h5_file *file, carom_result *result) {
   result->host = carom_h5_read_text_attribute(file, "host");
   result->created = carom_h5_read_text_attribute(file, "created");
   result->integrator = carom_h5_read_text_attribute(file, "integrator");
+  if (H5Aexists(file->id, "integrator_choice") > 0)
+    result->choice = carom_h5_read_text_attribute(file, "integrator_choice");
   bool numbers = carom_h5_read_attribute(file, "seed", H5T_NATIVE_UINT64, 0, &result->seed) &&
                  carom_h5_read_attribute(file, "step", H5T_NATIVE_DOUBLE, 0, &result->step) &&
                  carom_h5_read_attribute(file, "duration", H5T_NATIVE_DOUBLE, 0, &result->duration);
@@ -418,7 +420,8 @@ void carom_result_close(carom_result *result) {
   CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
                     result->created, result->integrator, result->ending, result->times, result->audit, result->bodies,
                     result->scene_source, result->scene_resolved, result->parts, result->file, (void *)result->shapes,
-                    result->events, result->walls, result->wall_points, result->joints, result->plan, result);
+                    result->events, result->walls, result->wall_points, result->joints, result->plan, result->choice,
+                    result);
 }
 
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {

@@ -1,15 +1,21 @@
 // The integrator and its options: which it honours, and what each may be, is in its table (step/honours.h).
 #include <string.h>
 
+#include "base/memory.h"
 #include "scene/reader.h"
 #include "step/honours.h"
 
 enum { MOST_INTEGRATORS = 64 };
 
-static bool read_name(carom_reader *r, const carom_node *node, int *index) {
-  const char *names[MOST_INTEGRATORS + 1] = {NULL};
-  for (int i = 0; i < MOST_INTEGRATORS && carom_integrator_name(i); i++) names[i] = carom_integrator_name(i);
-  return carom_read_choice(r, node, names, index);
+// The name comes to 0 for `auto`.
+static bool read_name(carom_reader *r, const carom_node *node) {
+  const char *names[MOST_INTEGRATORS + 2] = {"auto"};
+  int choice = 0;
+  for (int i = 0; i < MOST_INTEGRATORS && carom_integrator_name(i); i++) names[i + 1] = carom_integrator_name(i);
+  if (!carom_read_choice(r, node, names, &choice)) return false;
+  r->integrator = choice - 1;
+  r->chooses = choice == 0;
+  return true;
 }
 
 // ---- options -------------------------------------------------------------------------------------------------------
@@ -27,11 +33,19 @@ static carom_dimension dimension_of(carom_option option) {
   }
 }
 
-// While the name of the integrator is in error: any that takes the option.
+// While the integrator is not known: any that takes the option.
 static int any_that_takes(carom_option option) {
   int i = 0;
   while (carom_integrator_name(i) && !carom_integrator_takes(i, option, NULL)) i++;
   return i;
+}
+
+// And this value; the first of all when there is none.
+static int any_that_takes_value(carom_option option, carom_value value) {
+  carom_error error;
+  for (int i = 0; carom_integrator_name(i); i++)
+    if (carom_check_option(carom_integrator_at(i), option, value, &error) == CAROM_OK) return i;
+  return any_that_takes(option);
 }
 
 // Words are those that any integrator knows, so that the message can tell whose they are.
@@ -67,8 +81,10 @@ static void read_option(carom_reader *r, const carom_node *node, int integrator,
   carom_value value = {0};
   carom_error error;
   char hint[100];
-  bool honoured = carom_integrator_takes(integrator, option, &allowed);
+  bool known = integrator >= 0;
+  bool honoured = carom_integrator_takes(known ? integrator : any_that_takes(option), option, &allowed);
   if (honoured && !read_value(r, node, option, &value)) return;
+  if (!known) integrator = any_that_takes_value(option, value);
   if (carom_check_option(carom_integrator_at(integrator), option, value, &error) == CAROM_OK) {
     carom_option_put(options, option, value);
     return;
@@ -84,7 +100,8 @@ static int key_of(int option) {
   return -1;
 }
 
-// `fields` are those of the section. A key without a value is as good as absent: so an override can take one away.
+// `fields` are those of the section; an unknown integrator is -1. A key without a value is as good as absent: so an
+// override can take one away.
 static void read_options(carom_reader *r, const carom_node *const *fields, int integrator,
                          carom_step_options *options) {
   bool set[CAROM_OPTION_COUNT] = {0};
@@ -92,10 +109,10 @@ static void read_options(carom_reader *r, const carom_node *const *fields, int i
   for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
     int k = key_of(i);
     if (k < 0 || !fields[k] || carom_node_is_null(fields[k])) continue;
-    carom_option option = (carom_option)i;
-    read_option(r, fields[k], integrator >= 0 ? integrator : any_that_takes(option), option, options);
+    read_option(r, fields[k], integrator, (carom_option)i, options);
     set[i] = true;
   }
+  if (integrator == r->integrator) memcpy(r->options_set, set, sizeof set);
   int conflict = integrator >= 0 ? carom_find_conflict(carom_integrator_at(integrator), options, set, &error) : -1;
   if (conflict >= 0) carom_report(&r->reporter, fields[key_of(conflict)]->key_at, NULL, "%s", error.message);
 }
@@ -136,19 +153,41 @@ static void read_own_options(carom_reader *r, const carom_node *item, const caro
   read_options(r, f, index, &other);
 }
 
-void carom_read_integrator(carom_reader *r) {
-  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
-  carom_step_options *s = &r->scene->step;
-  r->integrator = carom_integrator_find(s->integrator);
-  if (!node || !carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) return;
-  if (!read_name(r, f[KEY_INTEGRATOR_NAME], &r->integrator)) r->integrator = -1;
-  if (r->integrator >= 0) s->integrator = carom_integrator_name(r->integrator);
+static void read_section(carom_reader *r, const carom_node **f) {
   const carom_node *own = f[KEY_INTEGRATOR_FOR];
   if (own && own->kind != CAROM_NODE_MAP && !carom_node_is_null(own))
     carom_report(&r->reporter, own->place, NULL, "'for' expects names of integrators with their options");
   for (const carom_node *c = own && own->kind == CAROM_NODE_MAP ? own->first : NULL; c; c = c->next)
     read_own_options(r, c, f);
-  read_options(r, f, r->integrator, s);
+  read_options(r, f, r->integrator, &r->scene->step);
+}
+
+void carom_read_integrator(carom_reader *r) {
+  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
+  r->integrator = -1;
+  r->chooses = !node;
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) return;
+  if (read_name(r, f[KEY_INTEGRATOR_NAME]) && r->integrator >= 0)
+    r->scene->step.integrator = carom_integrator_name(r->integrator);
+  read_section(r, f);
+}
+
+// Once the model is known. The section is read again, as that of the integrator that was chosen.
+static bool choose(carom_reader *r) {
+  carom_scene *s = r->scene;
+  const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_INTEGRATOR];
+  carom_error error = {0};
+  carom_choice choice;
+  if (carom_select(&(carom_wish){s->model, &s->step, r->options_set, s->step.nothing_meets}, &choice, &error) !=
+      CAROM_OK) {
+    carom_report(&r->reporter, node ? node->place : r->root->place, NULL, "%s", error.message);
+    return false;
+  }
+  r->integrator = carom_integrator_find(choice.integrator);
+  s->step.integrator = choice.integrator;
+  s->choice = carom_copy_text(&r->allocator, choice.reason);
+  if (node && carom_read_fields(r, node, CAROM_SECTION_INTEGRATOR, "integrator", f)) read_section(r, f);
+  return true;
 }
 
 // ---- traits of the model -------------------------------------------------------------------------------------------
@@ -215,17 +254,20 @@ static carom_place place_of_trait(const carom_reader *r, carom_trait trait, int 
   }
 }
 
-void carom_check_traits(carom_reader *r) {
-  const carom_integrator *integrator = carom_integrator_at(r->integrator);
+static void check_traits(carom_reader *r) {
+  const carom_scene *s = r->scene;
   for (int i = 0; i < CAROM_TRAIT_COUNT; i++) {
     carom_trait trait = (carom_trait)i;
     carom_error error;
     int user;
-    if (carom_check_trait(integrator, trait, r->scene->model, &user, &error) == CAROM_OK) continue;
-    carom_place place = place_of_trait(r, trait, user);
-    if (carom_trait_only_warned(trait))
-      carom_warn(&r->reporter, place, NULL, "%s", error.message);
-    else
-      carom_report(&r->reporter, place, NULL, "%s", error.message);
+    if (trait == CAROM_TRAIT_CONTACTS && s->step.nothing_meets) continue;
+    if (carom_check_trait(carom_integrator_at(r->integrator), trait, s->model, &user, &error) != CAROM_OK)
+      carom_report(&r->reporter, place_of_trait(r, trait, user), NULL, "%s", error.message);
   }
+}
+
+void carom_check_integrator(carom_reader *r) {
+  carom_scene *s = r->scene;
+  s->step.nothing_meets = carom_stay_apart(s->model, s->state, s->duration);
+  if (!r->chooses || choose(r)) check_traits(r);
 }

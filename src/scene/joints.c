@@ -1,4 +1,4 @@
-// Joints, and who touches whom: planar, surfaces, apart, joints.
+// Joints, and who touches whom: planar, contacts, surfaces, apart, joints.
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +17,13 @@ static bool is_pair(carom_reader *r, const carom_node *node, const char *label, 
 static void read_planar(carom_reader *r) {
   bool planar = false;
   if (carom_read_bool(r, r->top[KEY_SCENE_PLANAR], &planar)) carom_builder_set_planar(r->builder, planar);
+}
+
+static void read_contacts(carom_reader *r) {
+  static const char *const words[] = {"see", "ignore", NULL};
+  int choice = 0;
+  if (carom_read_choice(r, r->top[KEY_SCENE_CONTACTS], words, &choice))
+    carom_builder_ignore_contacts(r->builder, choice == 1);
 }
 
 static bool find_material(carom_reader *r, const carom_node *node, int *material) {
@@ -288,6 +295,7 @@ static void read_joint(carom_reader *r, const carom_node *node, const carom_name
 
 void carom_read_joints(carom_reader *r) {
   read_planar(r);
+  read_contacts(r);
   for (const carom_node *c = items(r, r->top[KEY_SCENE_SURFACES], "surfaces"); c && !carom_reader_failed(r);
        c = c->next)
     read_surface(r, c);

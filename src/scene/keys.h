@@ -9,6 +9,7 @@
   K(S, CAROM, carom) K(S, TITLE, title) K(S, DESCRIPTION, description) K(S, SEED, seed) K(S, INCLUDE, include) \
   K(S, CONSTANTS, constants) K(S, MATERIALS, materials) K(S, DEFAULTS, defaults) K(S, SHAPES, shapes) \
   K(S, BODIES, bodies) K(S, FORCES, forces) K(S, JOINTS, joints) K(S, SURFACES, surfaces) K(S, APART, apart) \
+  K(S, CONTACTS, contacts) \
   K(S, PLANAR, planar) K(S, BOUNDARIES, boundaries) K(S, DRIVES, drives) K(S, RECIRCULATION, recirculation) \
   K(S, INTEGRATOR, integrator) K(S, DURATION, duration) K(S, OUTPUT, output) K(S, AUDIT, audit)
 #define CAROM_KEYS_INCLUDE(K, S) K(S, FILE, file)

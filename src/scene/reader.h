@@ -79,7 +79,9 @@ typedef struct carom_reader {
   carom_names charge_set_names;
   int charge_set_count;
 
-  int integrator;  // index; -1 when its name is unknown
+  int integrator;  // index; -1 while it is not known
+  bool chooses;    // it is `auto`
+  bool options_set[CAROM_OPTION_COUNT];
 
   carom_scene *scene;
 } carom_reader;
@@ -199,8 +201,8 @@ void carom_read_run(carom_reader *r);
 // ---- scene_integrator.c: what is read here is what the tables of the integrators say (step/honours.h)
 
 void carom_read_integrator(carom_reader *r);
-// Whether the integrator honours what was built, once it is.
-void carom_check_traits(carom_reader *r);
+// Once the model is built: what `auto` stands for, and whether the integrator honours it all.
+void carom_check_integrator(carom_reader *r);
 // The item of `joints` that made a joint.
 const carom_node *carom_joint_node(const carom_reader *r, int joint);
 

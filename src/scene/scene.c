@@ -43,7 +43,7 @@ void carom_scene_destroy(carom_scene *scene) {
   carom_allocator a = scene->allocator;
   carom_model_destroy(scene->model);
   carom_state_destroy(scene->state);
-  char *texts[] = {scene->path, scene->title, scene->description, scene->source, scene->resolved};
+  char *texts[] = {scene->path, scene->title, scene->description, scene->source, scene->resolved, scene->choice};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) carom_release(&a, texts[i]);
   carom_release(&a, scene);
 }
@@ -113,9 +113,10 @@ static bool finish(carom_reader *r) {
   carom_status status = carom_builder_finish(r->builder, &s->model, &s->state, &error);
   if (status == CAROM_ERR_MEMORY) return false;
   if (status != CAROM_OK) carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
-  if (status == CAROM_OK && !r->options.bodies_only) carom_check_traits(r);
+  if (status == CAROM_OK && !r->options.bodies_only) carom_check_integrator(r);
+  if (!s->choice) s->choice = carom_copy_text(&r->allocator, "");
   s->resolved = carom_yaml_emit(r->root, &r->allocator);
-  return s->resolved != NULL;
+  return s->resolved && s->choice;
 }
 
 // False when out of memory; mistakes in the scene are in the list.

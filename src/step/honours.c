@@ -131,11 +131,9 @@ int carom_find_conflict(const carom_integrator *integrator, const carom_step_opt
   return -1;
 }
 
-static carom_status check_options(const carom_integrator *integrator, const carom_step_options *options,
-                                  carom_error *error) {
-  bool set[CAROM_OPTION_COUNT];
+carom_status carom_check_options(const carom_integrator *integrator, const carom_step_options *options,
+                                 const bool set[CAROM_OPTION_COUNT], carom_error *error) {
   for (int i = 0; i < CAROM_OPTION_COUNT; i++) {
-    set[i] = carom_option_is_set(options, (carom_option)i);
     if (!set[i]) continue;
     carom_value value = carom_option_get(options, (carom_option)i);
     carom_status status = carom_check_option(integrator, (carom_option)i, value, error);
@@ -147,10 +145,17 @@ static carom_status check_options(const carom_integrator *integrator, const caro
 // ---- models
 // ----------------------------------------------------------------------------------------------------------
 
+// Either form of friction will do. Who sees no contacts is told so once.
+static bool is_honoured(const carom_honours *h, carom_trait trait) {
+  bool surface = trait == CAROM_TRAIT_RESTITUTION || trait == CAROM_TRAIT_FRICTION_CONE;
+  if (surface && !h->traits[CAROM_TRAIT_CONTACTS]) return true;
+  return h->traits[trait] || (trait == CAROM_TRAIT_FRICTION_CONE && h->traits[CAROM_TRAIT_FRICTION_PYRAMID]);
+}
+
 carom_status carom_check_trait(const carom_integrator *integrator, carom_trait trait, const carom_model *model,
                                int *user, carom_error *error) {
   *user = -1;
-  if (integrator->honours->traits[trait]) return CAROM_OK;
+  if (is_honoured(integrator->honours, trait)) return CAROM_OK;
   *user = carom_model_uses(model, trait);
   if (*user < 0) return CAROM_OK;
   char whose[300], others[300];
@@ -160,12 +165,13 @@ carom_status carom_check_trait(const carom_integrator *integrator, carom_trait t
                     carom_trait_describe((int)trait)->name, whose, others);
 }
 
-static carom_status check_model(const carom_integrator *integrator, const carom_model *model, carom_error *error) {
+carom_status carom_check_model(const carom_integrator *integrator, const carom_model *model, bool nothing_meets,
+                               carom_error *error) {
   carom_status status = CAROM_OK;
   for (int i = 0; i < CAROM_TRAIT_COUNT && status == CAROM_OK; i++) {
     int user;
-    if (!carom_trait_only_warned((carom_trait)i))
-      status = carom_check_trait(integrator, (carom_trait)i, model, &user, error);
+    if (nothing_meets && i == CAROM_TRAIT_CONTACTS) continue;
+    status = carom_check_trait(integrator, (carom_trait)i, model, &user, error);
   }
   return status;
 }
@@ -175,7 +181,7 @@ static carom_status unknown_integrator(const char *name, carom_error *error) {
   char list[300];
   for (int i = 0; i < MOST_INTEGRATORS; i++) all[i] = true;
   say_who(all, "are there", "is there", list, sizeof list);
-  return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; %s", name ? name : "(null)", list);
+  return carom_fail(error, CAROM_ERR_ARGUMENT, "no integrator is named '%s'; auto, %s", name ? name : "(null)", list);
 }
 
 carom_status carom_integrator_get(const char *name, const carom_integrator **integrator, carom_error *error) {
@@ -185,12 +191,16 @@ carom_status carom_integrator_get(const char *name, const carom_integrator **int
 
 carom_status carom_integrator_check(const carom_integrator *integrator, const carom_model *model,
                                     const carom_step_options *options, carom_error *error) {
-  carom_status status = check_options(integrator, options, error);
-  return status == CAROM_OK && model ? check_model(integrator, model, error) : status;
+  bool set[CAROM_OPTION_COUNT];
+  carom_options_set(options, set);
+  carom_status status = carom_check_options(integrator, options, set, error);
+  return status == CAROM_OK && model ? carom_check_model(integrator, model, options->nothing_meets, error) : status;
 }
 
 carom_status carom_step_check(const carom_model *model, const carom_step_options *options, carom_error *error) {
   const carom_integrator *integrator;
-  carom_status status = carom_integrator_get(options->integrator, &integrator, error);
+  carom_choice choice;
+  carom_status status = carom_step_choose(model, NULL, 0, options, &choice, error);
+  if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
   return status == CAROM_OK ? carom_integrator_check(integrator, model, options, error) : status;
 }

@@ -121,6 +121,7 @@ typedef struct carom_value {
 carom_value carom_option_get(const carom_step_options *options, carom_option option);
 void carom_option_put(carom_step_options *options, carom_option option, carom_value value);  // one that is allowed
 bool carom_option_is_set(const carom_step_options *options, carom_option option);            // not the default
+void carom_options_set(const carom_step_options *options, bool set[CAROM_OPTION_COUNT]);
 bool carom_allowed_has(const carom_allowed *allowed, carom_value value);
 
 // ---- honours.c: one verdict and one message for all who ask
@@ -134,17 +135,36 @@ int carom_find_conflict(const carom_integrator *integrator, const carom_step_opt
 // Whether the integrator honours the trait, or the model has it not. *user: see carom_model_uses.
 carom_status carom_check_trait(const carom_integrator *integrator, carom_trait trait, const carom_model *model,
                                int *user, carom_error *error);
+// The two halves of what follows: the options that are set, and the model.
+carom_status carom_check_options(const carom_integrator *integrator, const carom_step_options *options,
+                                 const bool set[CAROM_OPTION_COUNT], carom_error *error);
+carom_status carom_check_model(const carom_integrator *integrator, const carom_model *model, bool nothing_meets,
+                               carom_error *error);
 // Whether it honours all of the options and, unless that is null, the model: carom_step_check of an integrator that
 // need not be in the list.
 carom_status carom_integrator_check(const carom_integrator *integrator, const carom_model *model,
                                     const carom_step_options *options, carom_error *error);
 // The integrator of that name; the message tells those that there are.
 carom_status carom_integrator_get(const char *name, const carom_integrator **integrator, carom_error *error);
-// Traits whose absence is worth a warning, not a refusal.
-bool carom_trait_only_warned(carom_trait trait);
+
+// ---- select.c: which integrator `auto` is
+
+bool carom_is_auto(const char *name);
+
+// What a choice goes by.
+typedef struct carom_wish {
+  const carom_model *model;           // null: the options alone count
+  const carom_step_options *options;  // their integrator is not read
+  const bool *set;                    // (CAROM_OPTION_COUNT) which of them were asked for
+  bool nothing_meets;
+} carom_wish;
+
+carom_status carom_select(const carom_wish *wish, carom_choice *choice, carom_error *error);
 
 // ---- traits.c
 
+// The first moving body that may touch something over a surface of which asked() is true; -1 when there is none.
+int carom_find_surface(const carom_model *model, bool (*asked)(carom_contact_surface surface));
 // " (joint 'pin'): what comes of it", as far as there is something to say.
 void carom_trait_explain(const carom_model *model, carom_trait trait, int user, char *text, size_t size);
 

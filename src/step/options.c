@@ -101,7 +101,7 @@ static const option_row options_table[CAROM_OPTION_COUNT] = {
 #undef AT
 
 carom_step_options carom_step_default_options(void) {
-  return (carom_step_options){.integrator = "variational",
+  return (carom_step_options){.integrator = "auto",
                               .step = 1e-3,
                               .quadrature = CAROM_QUADRATURE_ENDPOINT,
                               .order = 2,
@@ -187,6 +187,10 @@ bool carom_option_is_set(const carom_step_options *options, carom_option which) 
   carom_step_options defaults = carom_step_default_options();
   carom_value now = carom_option_get(options, which), then = carom_option_get(&defaults, which);
   return now.number != then.number || !same_word(now.word, then.word);
+}
+
+void carom_options_set(const carom_step_options *options, bool set[CAROM_OPTION_COUNT]) {
+  for (int i = 0; i < CAROM_OPTION_COUNT; i++) set[i] = carom_option_is_set(options, (carom_option)i);
 }
 
 // ---- what they may be ----------------------------------------------------------------------------------------------

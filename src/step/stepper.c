@@ -27,7 +27,9 @@ carom_status carom_stepper_create(const carom_model *model, const carom_step_opt
   *stepper = NULL;
   carom_step_options o = options ? *options : carom_step_default_options();
   const carom_integrator *integrator;
-  carom_status status = carom_integrator_get(o.integrator, &integrator, error);
+  carom_choice choice;
+  carom_status status = carom_step_choose(model, NULL, 0, &o, &choice, error);
+  if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
   return status == CAROM_OK ? carom_stepper_create_with(integrator, model, &o, allocator, stepper, error) : status;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "model/model.h"
 #include "step/honours.h"
 
 // Which thing of the model has a trait, and how it is called in messages.
@@ -9,7 +10,7 @@ typedef enum user_kind { NOTHING, A_BODY, A_JOINT, A_DRIVE, A_BOUNDARY } user_ki
 
 typedef struct trait_row {
   carom_trait_info info;
-  int (*first)(const carom_model *model, int detail);  // null: goes with contacts
+  int (*first)(const carom_model *model, int detail);  // null: no model asks for it by itself
   int detail;
   user_kind user;
   const char *consequence;  // of going without; may be null
@@ -39,6 +40,7 @@ static int first_contact(const carom_model *m, int detail) {
   double moving = 0, fixed = 0;
   int first = -1;
   (void)detail;
+  if (m->ignores_contacts) return -1;
   for (int i = 0; i < m->body_count; i++) {
     if (!solid(m, i)) continue;
     if (!m->bodies[i].fixed && first < 0) first = i;
@@ -48,6 +50,38 @@ static int first_contact(const carom_model *m, int detail) {
   for (int i = 0; i < m->body_count; i++)
     if (!m->bodies[i].fixed && solid(m, i) && may_touch_another(m, i)) return i;
   return -1;
+}
+
+static int first_of_material(const carom_model *m, int material, bool moving) {
+  for (int i = 0; i < m->body_count; i++)
+    if (solid(m, i) && m->bodies[i].material == material && !(moving && m->bodies[i].fixed)) return i;
+  return -1;
+}
+
+static bool bounds_with(const carom_model *m, int material) {
+  for (int i = 0; i < m->boundary_count; i++)
+    if (m->boundaries[i].material == material) return true;
+  return false;
+}
+
+// The first moving body whose material may meet another where the surface is not as asked. It is not asked whether it
+// is the pair alone that is held apart.
+int carom_find_surface(const carom_model *m, bool (*asked)(carom_contact_surface surface)) {
+  if (first_contact(m, 0) < 0 && m->boundary_count == 0) return -1;
+  for (int a = 0; a < m->material_count; a++) {
+    int body = first_of_material(m, a, true);
+    for (int b = 0; b < m->material_count && body >= 0; b++)
+      if ((first_of_material(m, b, false) >= 0 || bounds_with(m, b)) && asked(carom_materials_surface(m, a, b)))
+        return body;
+  }
+  return -1;
+}
+
+static bool bounces(carom_contact_surface s) { return s.restitution > 0; }
+static bool rubs(carom_contact_surface s) { return s.friction > 0; }
+
+static int first_surface(const carom_model *m, int friction) {
+  return carom_find_surface(m, friction ? rubs : bounces);
 }
 
 static int first_bounded_point(const carom_model *m, int detail) {
@@ -145,11 +179,14 @@ static int first_drive(const carom_model *m, int unbounded) {
 // ---- the list ------------------------------------------------------------------------------------------------------
 
 static const trait_row traits[CAROM_TRAIT_COUNT] = {
-    [CAROM_TRAIT_CONTACTS] =
-        {{"contacts", "bodies that touch"}, first_contact, 0, A_BODY, "bodies pass through each other"},
-    [CAROM_TRAIT_RESTITUTION] = {{"restitution", "bodies that bounce"}, NULL, 0, NOTHING, NULL},
+    [CAROM_TRAIT_CONTACTS] = {{"contacts", "bodies that touch"},
+                              first_contact,
+                              0,
+                              A_BODY,
+                              "bodies would pass through each other, which 'contacts: ignore' asks for"},
+    [CAROM_TRAIT_RESTITUTION] = {{"restitution", "bodies that bounce"}, first_surface, false, A_BODY, NULL},
     [CAROM_TRAIT_FRICTION_CONE] =
-        {{"friction, exact cone", "Coulomb friction in its round cone"}, NULL, 0, NOTHING, NULL},
+        {{"friction, exact cone", "Coulomb friction in its round cone"}, first_surface, true, A_BODY, NULL},
     [CAROM_TRAIT_FRICTION_PYRAMID] =
         {{"friction, pyramid", "Coulomb friction in a polyhedral cone"}, NULL, 0, NOTHING, NULL},
     [CAROM_TRAIT_SPHERICAL] =
@@ -202,8 +239,6 @@ static const trait_row traits[CAROM_TRAIT_COUNT] = {
 const carom_trait_info *carom_trait_describe(int which) {
   return which >= 0 && which < CAROM_TRAIT_COUNT ? &traits[which].info : NULL;
 }
-
-bool carom_trait_only_warned(carom_trait which) { return which == CAROM_TRAIT_CONTACTS; }
 
 int carom_model_uses(const carom_model *model, carom_trait which) {
   const trait_row *f = &traits[which];

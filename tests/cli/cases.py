@@ -40,7 +40,7 @@ def endless(path="endless.yaml", interval="10 ms"):
     """A scene that runs for hours on any machine."""
     with open(path, "w") as f:
         f.write("carom: 1\nbodies:\n  - {name: b, shape: {box: [1, 1, 1]}, angular_velocity: [1, 2, 3], replicate: {count: 50}}\n"
-                f"integrator: {{step: 1 ms}}\nduration: 1e8 s\noutput: {{interval: {interval}}}\n")
+                f"contacts: ignore\nduration: 1e8 s\noutput: {{interval: {interval}}}\n")
     return path
 
 
@@ -652,6 +652,100 @@ def case_integrators_are_listed():
     assert "'carom integrators' lists them" in carom("integrators", "runge-kutta", code=2).stderr
 
 
+FLOOR = "  - {name: floor, shape: {halfspace: {}}, fixed: true}\n"
+# What a stranger may write, and the integrator that it should come to.
+STRANGERS = {
+    "a ball above a floor": ("dcr", "bodies:\n" + FLOOR + "  - {name: ball, shape: {sphere: 3 cm}, position: [0, 0, 4 cm]}\n"
+                             "forces: {gravity: 9.81}\n"),
+    "a ball that keeps its energy": ("exact", "materials: {ideal: {restitution: 1, friction: 0}}\ndefaults: {body: {material: ideal}}\n"
+                                     "bodies:\n" + FLOOR + "  - {name: ball, shape: {sphere: 3 cm}, position: [0, 0, 4 cm]}\n"
+                                     "forces: {gravity: 9.81}\n"),
+    "an elastic ball on a rough floor": ("dcr", "materials: {ideal: {restitution: 1, friction: 0}, rough: {friction: 1}}\nbodies:\n" +
+                                         FLOOR.replace("fixed", "material: rough, fixed") +
+                                         "  - {name: ball, shape: {sphere: 3 cm}, material: ideal, position: [0, 0, 4 cm]}\nforces: {gravity: 9.81}\n"
+                                         "surfaces: [{between: [ideal, rough], restitution: 1, friction: 0.3}]\n"),
+    "a body alone": ("variational", "bodies: [{name: rock, shape: {box: [1, 2, 3]}, angular_velocity: [1, 2, 3]}]\n"),
+    "two that part": ("variational", "bodies: [{name: a, shape: {sphere: 1}, velocity: [0, 0, -1]}, "
+                      "{name: b, shape: {sphere: 1}, position: [0, 0, 2.5], velocity: [0, 0, 1]}]\n"),
+    "two that meet": ("dcr", "bodies: [{name: a, shape: {sphere: 1}, velocity: [0, 0, 1]}, "
+                      "{name: b, shape: {sphere: 1}, position: [0, 0, 2.05], velocity: [0, 0, -1]}]\n"),
+    "two ghosts": ("variational", "contacts: ignore\nbodies: [{name: a, shape: {sphere: 1}, velocity: [0, 0, 1]}, "
+                   "{name: b, shape: {sphere: 1}, position: [0, 0, 2.05], velocity: [0, 0, -1]}]\n"),
+    "a door": ("variational", "bodies: [{name: door, shape: {box: [1, 0.1, 2]}, angular_velocity: [0, 0, 1], velocity: [0, 0.5, 0]}]\n"
+               "joints: [{kind: revolute, between: [world, door], at: [-0.5, 0, 0]}]\n"),
+    "a door with a stop": ("dcr", "bodies: [{name: door, shape: {box: [1, 0.1, 2]}, angular_velocity: [0, 0, 1], velocity: [0, 0.5, 0]}]\n"
+                           "joints: [{kind: revolute, between: [world, door], at: [-0.5, 0, 0], turn: {upper: 0.05}}]\n"),
+    "a heap of balls": ("cone", "bodies:\n" + FLOOR + "  - {name: ball, shape: {sphere: 1 cm}, position: [0, 0, 2 cm],\n"
+                        "     replicate: {grid: {count: [6, 6, 6], spacing: [2.5 cm, 2.5 cm, 2.5 cm]}}}\nforces: {gravity: 9.81}\n"),
+    "a funnel": ("cone", "bodies: [{name: ball, shape: {sphere: 1 cm}, position: [0, 0, 0.2]}]\nforces: {gravity: 9.81}\n"
+                 "boundaries: [{name: funnel, profile: [[0.1, 0.2], [0.02, 0]]}]\n"),
+}
+
+
+def case_auto_takes_an_integrator_and_says_why():
+    for title, (expected, text) in STRANGERS.items():
+        write("stranger.yaml", f"carom: 1\nduration: 0.1 s\n{text}")
+        found = report("check", "stranger.yaml")
+        assert found["integrator"] == expected and found["integrator_choice"], (title, found)
+        assert f"chosen      {expected}, since " in carom("check", "stranger.yaml").stdout, title
+        said = carom("run", "stranger.yaml", "--force", "-o", "out.h5").stdout
+        assert f"{expected}, since {found['integrator_choice']}" in said, (title, said)
+        done = report("run", "stranger.yaml", "--no-output")
+        assert done["integrator"] == expected and done["integrator_choice"] == found["integrator_choice"], (title, done)
+        info = report("info", "out.h5")
+        assert info["integrator"] == expected and info["integrator_choice"] == found["integrator_choice"], (title, info)
+        named = report("check", "stranger.yaml", "--set", f"integrator.name={expected}")
+        assert "integrator_choice" not in named, (title, named)
+    rules = report("integrators")["auto"]
+    assert rules[0] == {"integrator": "variational", "when": "nothing can touch"}, rules
+    for rule in rules:
+        assert rule["when"] in carom("integrators").stdout and rule["when"] in carom("integrators", "auto").stdout, rule
+
+
+def case_options_restrict_what_auto_takes():
+    write("ball.yaml", "carom: 1\nduration: 0.1 s\n" + STRANGERS["a ball above a floor"][1])
+    asked = {"alpha=0.5": "moreau", "law=plastic": "dcr", "law=newton": "dcr", "energy_condition=discrete": "exact",
+             "solver=spg": "cone", "solver=newton": "moreau", "penetration=2 cm": "potential", "order=2": "dcr",
+             "quadrature=endpoint": "dcr", "restitution=poisson": "moreau", "friction_directions=4": "moreau"}
+    for option, expected in asked.items():
+        found = report("check", "ball.yaml", "--set", f"integrator.{option}")
+        assert found["integrator"] == expected, (option, found)
+        assert report("run", "ball.yaml", "--no-output", "--set", f"integrator.{option}")["integrator"] == expected, option
+    why = report("check", "ball.yaml", "--set", "integrator.alpha=0.5")["integrator_choice"]
+    assert "'dcr' does not honour 'alpha'" in why, why
+    none = carom("check", "ball.yaml", "--set", "integrator.alpha=0.5", "--set", "integrator.law=plastic", code=2)
+    assert "no integrator honours all of this together" in none.stderr, none.stderr
+    own = report("check", "ball.yaml", "--set", "integrator.for.dcr.order=4", "--set", "integrator.for.moreau.alpha=0.5")
+    assert own["integrator"] == "dcr", own
+
+
+def case_a_ball_without_an_integrator_stays_on_the_floor():
+    write("first.yaml", "carom: 1\nbodies:\n" + FLOOR + "  - {name: ball, shape: {sphere: 5 cm}, position: [0, 0, 1]}\n"
+          "forces: {gravity: 9.81}\nduration: 3 s\n")
+    carom("run", "first.yaml", "--strict", "-q")
+    z = last_positions("first.h5")[-1]
+    assert abs(z - 0.05) < 1e-6, z
+
+
+def case_integrators_without_contacts_need_to_be_asked_to_ignore_them():
+    write("two.yaml", "carom: 1\nduration: 1 s\n" + STRANGERS["two that meet"][1])
+    for name in ("variational", "index2", "index3"):
+        done = carom("run", "two.yaml", "--no-output", "--integrator", name, code=2)
+        assert "does not honour contacts (body 'a')" in done.stderr and "'contacts: ignore'" in done.stderr, done.stderr
+        carom("run", "two.yaml", "--no-output", "--integrator", name, "--set", "contacts=ignore", "--strict", "-q")
+    assert report("run", "two.yaml", "--no-output", "--set", "contacts=ignore", "--integrator", "exact")["collisions"] == 0
+    wall = "boundaries: [{plane: [0, 0, 1], position: [0, 0, -9]}]\n"
+    write("wall.yaml", "carom: 1\ncontacts: ignore\n" + STRANGERS["two that meet"][1] + wall)
+    assert "contacts are ignored" in carom("check", "wall.yaml", code=2).stderr
+
+
+def case_comparisons_find_refusals_before_they_run():
+    write("two.yaml", "carom: 1\nduration: 1 s\n" + STRANGERS["two that meet"][1])
+    done = carom("compare", "two.yaml", "-i", "dcr,variational,exact,index2", "-o", "page.html", code=2)
+    assert "'variational' does not honour contacts" in done.stderr and "'index2' does not" in done.stderr, done.stderr
+    assert "dcr ..." not in done.stderr and not os.path.exists("page.dcr.h5"), done.stderr
+
+
 def case_the_documentation_agrees_with_the_program():
     """scripts/tables writes these; see docs/integrators.md."""
     docs = os.path.join(EXAMPLES, "..", "docs")
@@ -724,7 +818,7 @@ def case_check_and_run_agree_on_what_models_have():
                                     "inlet: {min: [5, 5, 5], max: [6, 6, 6]}}]\n",
     }
     needs = {"limits of joints": ["revolute joints"], "limits that bounce": ["revolute joints", "limits of joints"],
-             "latches": ["fixed joints"]}
+             "latches": ["fixed joints", "contacts"], "driven bodies": ["contacts"]}
     found = integrators()
     for trait, scene in scenes.items():
         with open("scene.yaml", "w") as f:

@@ -88,6 +88,7 @@ typedef struct subject {
 static subject begin(const trial *t) {
   carom_step_options o = carom_step_default_options();
   o.integrator = t->integrator, o.step = t->step, o.solver = t->solver;
+  o.nothing_meets = !carom_integrator_honours(carom_integrator_find(t->integrator), CAROM_TRAIT_CONTACTS);
   if (t->tolerance > 0) o.solver_tolerance = t->tolerance;
   if (t->threads) o.threads = t->threads;
   if (t->penetration > 0) o.penetration = t->penetration;

@@ -77,6 +77,7 @@ static carom_step_options options_of(const char *integrator, carom_quadrature qu
   options.integrator = integrator;
   options.quadrature = quadrature;
   options.step = 2e-3;
+  options.nothing_meets = strcmp(integrator, "variational") == 0;
   if (strcmp(integrator, "potential") == 0 || strcmp(integrator, "newmark") == 0) options.penetration = 0.03;
   return options;
 }

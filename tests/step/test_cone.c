@@ -733,6 +733,7 @@ TEST(a_belt_takes_a_block_along) {
 TEST(walls_are_not_overlooked_by_other_integrators) {
   world w = pour_world(2, 1, 0.05, 0.5);
   carom_step_options o = carom_step_default_options();
+  o.integrator = "dcr";
   carom_stepper *stepper = NULL;
   carom_error error = {0};
   CHECK(carom_stepper_create(w.model, &o, NULL, &stepper, &error) == CAROM_ERR_UNSUPPORTED);

@@ -561,6 +561,7 @@ TEST(joints_do_not_depend_on_threads) {
   for (int k = 0; k < 2; k++) {
     world w = free_chain(30, true);
     carom_step_options options = carom_step_default_options();
+    options.integrator = "variational";
     options.step = 2e-3;
     options.threads = k ? 3 : 1;
     carom_stepper *stepper = NULL;
@@ -585,6 +586,7 @@ static chain_work work_of_chain(int links) {
   failing_allocator counted = {.allowed = -1};
   carom_allocator allocator = failing_allocator_of(&counted);
   carom_step_options options = carom_step_default_options();
+  options.integrator = "variational";
   options.step = 1e-4;
   carom_stepper *stepper = NULL;
   carom_error error = {0};
@@ -724,6 +726,7 @@ TEST(steps_do_not_allocate) {
   carom_allocator a = failing_allocator_of(&f);
   world w = free_chain(6, true);
   carom_step_options options = carom_step_default_options();
+  options.integrator = "variational";
   carom_stepper *stepper = NULL;
   carom_error error;
   REQUIRE(carom_stepper_create(w.model, &options, &a, &stepper, &error) == CAROM_OK);
@@ -748,6 +751,7 @@ TEST(orders_that_are_not_there_are_refused) {
   world w = finish_world(new_builder());
   for (int order = -1; order <= 8; order++) {
     carom_step_options options = carom_step_default_options();
+    options.integrator = "variational";
     carom_stepper *stepper = NULL;
     carom_error error = {0};
     options.order = order;

@@ -96,6 +96,7 @@ static double angle_difference(double a, double b) { return remainder(a - b, 2 *
 
 static carom_stepper *stepper_of_order(const world *w, double h, carom_quadrature quad, int order) {
   carom_step_options options = carom_step_default_options();
+  options.integrator = "variational";
   options.step = h;
   options.quadrature = quad;
   options.order = order;

@@ -48,6 +48,7 @@ static void put_ball(carom_builder *b, double mass, carom_vec3 at, carom_vec3 ve
 // A ball above a floor, and another beside it.
 static world two_balls(double light) {
   carom_builder *b = new_builder();
+  put_material(b, 0, 0);  // neither restitution nor friction, of which the toy knows nothing
   carom_builder_set_gravity(b, cm_vec3(0, 0, -GRAVITY));
   put_ball(b, 1, cm_vec3(0, 0, RADIUS + DROP), cm_zero3());
   put_ball(b, light, cm_vec3(1, 0, RADIUS + 0.5 * DROP), cm_vec3(0.5, 0, 0));
@@ -110,6 +111,7 @@ TEST(energy_falls) {
 
 static world tumbling_world(void) {
   carom_builder *b = new_builder();
+  put_material(b, 0, 0);
   carom_builder_set_gravity(b, cm_vec3(0, 0, -GRAVITY));
   carom_body_def box = carom_body_default();
   box.pose = cm_pose(cm_vec3(0.05, 0.02, 0.5), cm_axis_angle(cm_vec3(1, 2, 3), 0.7));

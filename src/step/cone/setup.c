@@ -65,7 +65,7 @@ static bool all_balls(const carom_model *m) {
     bool round = b->inertia.x == b->inertia.y && b->inertia.y == b->inertia.z;
     if (!b->fixed && !(round && carom_body_is_ball(m, b))) return false;
   }
-  return m->apart_count == 0 && m->joint_count == 0 && !m->planar;
+  return m->apart_count == 0 && m->joint_count == 0 && !m->planar && !m->ignores_contacts;
 }
 
 static void number_bodies(carom_cone *c) {
