@@ -145,17 +145,14 @@ static void print_json(const cli_comparison *comparison, const char *page) {
   for (int i = 0; i < comparison->count; i++) {
     const cli_contestant *c = &comparison->contestants[i];
     cli_json json = cli_json_begin(stdout);
-    cli_json_text(&json, "integrator", c->name);
-    cli_json_bool(&json, "complete", c->code == EXIT_GOOD);
-    cli_json_number(&json, "wall", c->wall);
+    CLI_MEMBERS(&json, CLI_T("integrator", c->name), CLI_B("complete", c->code == EXIT_GOOD), CLI_N("wall", c->wall));
     if (c->result) {
-      cli_json_number(&json, "collisions", cli_worst(c->result, "collisions"));
-      cli_json_number(&json, "energy_error", cli_worst(c->result, "energy_error"));
-      cli_json_number(&json, "momentum_error", cli_worst(c->result, "momentum_error"));
-      cli_json_number(&json, "angular_momentum_error", cli_worst(c->result, "angular_momentum_error"));
-      cli_json_number(&json, "penetration", cli_worst(c->result, "penetration"));
-      cli_json_number(&json, "deviation", last_deviation(c));
-      cli_json_text(&json, "result", c->path);
+      CLI_MEMBERS(&json, CLI_N("collisions", cli_worst(c->result, "collisions")),
+                  CLI_N("energy_error", cli_worst(c->result, "energy_error")),
+                  CLI_N("momentum_error", cli_worst(c->result, "momentum_error")),
+                  CLI_N("angular_momentum_error", cli_worst(c->result, "angular_momentum_error")),
+                  CLI_N("penetration", cli_worst(c->result, "penetration")), CLI_N("deviation", last_deviation(c)),
+                  CLI_T("result", c->path));
     }
     cli_json_text(&json, "page", page);
     cli_json_end(&json);

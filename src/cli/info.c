@@ -21,22 +21,12 @@ static void print_text(const char *path, const carom_result *r) {
 
 static void print_json(const char *path, const carom_result *r, bool scene) {
   cli_json json = cli_json_begin(stdout);
-  cli_json_text(&json, "file", path);
-  cli_json_text(&json, "title", r->title);
-  cli_json_text(&json, "version", r->version);
-  cli_json_text(&json, "host", r->host);
-  cli_json_text(&json, "created", r->created);
-  cli_json_text(&json, "command", r->command);
-  cli_json_text(&json, "integrator", r->integrator);
-  cli_json_number(&json, "step", r->step);
-  cli_json_number(&json, "duration", r->duration);
-  cli_json_integer(&json, "seed", (long long)r->seed);
-  cli_json_text(&json, "ending", r->ending);
-  cli_json_bool(&json, "complete", r->complete);
-  cli_json_integer(&json, "bodies", r->body_count);
-  cli_json_integer(&json, "shapes", r->shape_count);
-  cli_json_integer(&json, "frames", r->frame_count);
-  cli_json_number(&json, "last_time", last_time(r));
+  CLI_MEMBERS(&json, CLI_T("file", path), CLI_T("title", r->title), CLI_T("version", r->version),
+              CLI_T("host", r->host), CLI_T("created", r->created), CLI_T("command", r->command),
+              CLI_T("integrator", r->integrator), CLI_N("step", r->step), CLI_N("duration", r->duration),
+              CLI_I("seed", (long long)r->seed), CLI_T("ending", r->ending), CLI_B("complete", r->complete),
+              CLI_I("bodies", r->body_count), CLI_I("shapes", r->shape_count), CLI_I("frames", r->frame_count),
+              CLI_N("last_time", last_time(r)));
   if (r->verdict.count > 0) cli_json_verdict(&json, &r->verdict);
   if (scene) cli_json_text(&json, "scene", r->scene_resolved);
   cli_json_end(&json);

@@ -152,20 +152,15 @@ static void put_option(cli_json *json, int integrator, int option) {
   if (!carom_integrator_takes(integrator, (carom_option)option, &a)) return;
   carom_allowed_format(&a, text, sizeof text);
   cli_json_open(json, info->name, '{');
-  cli_json_text(json, "allowed", text);
-  cli_json_text(json, "unit", info->unit);
-  cli_json_text(json, "default", info->preset);
-  cli_json_text(json, "summary", info->summary);
+  CLI_MEMBERS(json, CLI_T("allowed", text), CLI_T("unit", info->unit), CLI_T("default", info->preset),
+              CLI_T("summary", info->summary));
   if (a.words) {
     cli_json_open(json, "words", '[');
     for (int k = 0; a.words[k]; k++) cli_json_text(json, NULL, a.words[k]);
     cli_json_close(json, ']');
   } else if (a.most > a.least) {
-    cli_json_number(json, "least", a.least);
-    cli_json_number(json, "most", a.most);
-    cli_json_bool(json, "above", a.above);
-    cli_json_bool(json, "or_zero", a.or_zero);
-    cli_json_integer(json, "stride", a.stride);
+    CLI_MEMBERS(json, CLI_N("least", a.least), CLI_N("most", a.most), CLI_B("above", a.above),
+                CLI_B("or_zero", a.or_zero), CLI_I("stride", a.stride));
   }
   cli_json_close(json, '}');
 }

@@ -66,14 +66,10 @@ static void json_vector(cli_json *json, const char *name, const double *x, int n
 static void json_answer(cli_json *json, const request *q, const answer *a) {
   const carom_lcp_info *info = &a->info;
   cli_json_open(json, NULL, '{');
-  cli_json_integer(json, "n", a->problem.n);
-  cli_json_bool(json, "mixed", is_mixed(a));
-  cli_json_text(json, "outcome", carom_lcp_outcome_name(info->outcome));
-  cli_json_text(json, "method", carom_lcp_method_name(info->method));
-  cli_json_integer(json, "iterations", info->iterations);
-  cli_json_integer(json, "attempts", info->attempts);
-  cli_json_number(json, "residual", info->residual);
-  cli_json_number(json, "seconds", info->seconds);
+  CLI_MEMBERS(json, CLI_I("n", a->problem.n), CLI_B("mixed", is_mixed(a)),
+              CLI_T("outcome", carom_lcp_outcome_name(info->outcome)),
+              CLI_T("method", carom_lcp_method_name(info->method)), CLI_I("iterations", info->iterations),
+              CLI_I("attempts", info->attempts), CLI_N("residual", info->residual), CLI_N("seconds", info->seconds));
   if (!q->brief) {
     json_vector(json, "z", a->z, a->problem.n);
     json_vector(json, "w", a->w, a->problem.n);
