@@ -187,6 +187,10 @@ static int compare(cli_comparison *comparison, const char *scene_path, const cli
   return EXIT_GOOD;
 }
 
+static const char about[] =
+    "Runs a scene by several integrators and sets them side by side: positions, energy, momenta, overlap and time, as\n"
+    "a table and as a page. Their result files are kept beside the page.";
+
 int cli_compare(int argc, char **argv) {
   const char *scene_path = NULL, *names = "exact,dcr,potential", *output = NULL;
   cli_list overrides = {0};
@@ -199,15 +203,7 @@ int cli_compare(int argc, char **argv) {
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"compare",
-                             "SCENE.yaml [OPTIONS]",
-                             "Runs a scene by several integrators and sets them side by side: positions, energy, "
-                             "momenta, overlap and time, as\n"
-                             "a table and as a page. Their result files are kept beside the page.",
-                             options,
-                             &scene_path,
-                             1,
-                             1};
+  const cli_syntax syntax = {"compare", "SCENE.yaml [OPTIONS]", about, options, &scene_path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   cli_comparison comparison = {0};

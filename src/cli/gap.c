@@ -171,6 +171,11 @@ static int run_request(const request *q) {
   return code;
 }
 
+static const char about[] =
+    "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
+    "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
+    "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".";
+
 int cli_gap(int argc, char **argv) {
   request q = {0};
   const cli_option options[] = {
@@ -182,16 +187,7 @@ int cli_gap(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {
-      "gap",
-      "A B [OPTIONS] | --pairs FILE",
-      "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
-      "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
-      "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".",
-      options,
-      q.shapes,
-      0,
-      2};
+  const cli_syntax syntax = {"gap", "A B [OPTIONS] | --pairs FILE", about, options, q.shapes, 0, 2};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   bool placed = q.pose_a || q.pose_b || q.beta || q.page;

@@ -1,6 +1,9 @@
 // carom info: what a result file holds and how its run went.
 #include "cli/cli.h"
 
+static const char about[] =
+    "Describes a result file: provenance, contents, verdict. Works on files of runs that were killed, too.";
+
 static double last_time(const carom_result *r) { return r->frame_count > 0 ? r->times[r->frame_count - 1] : 0; }
 
 static void print_text(const char *path, const carom_result *r) {
@@ -40,14 +43,7 @@ int cli_info(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"info",
-                             "RESULT.h5 [OPTIONS]",
-                             "Describes a result file: provenance, contents, verdict. Works on files of runs that were "
-                             "killed, too.",
-                             options,
-                             &path,
-                             1,
-                             1};
+  const cli_syntax syntax = {"info", "RESULT.h5 [OPTIONS]", about, options, &path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   carom_result *result = cli_open_result(path);

@@ -207,33 +207,31 @@ static int unknown(const char *name) {
   return EXIT_MISTAKE;
 }
 
+static const char about[] =
+    "Lists the integrators with the options and the traits of models that each honours, or all about one of them.\n"
+    "What an integrator does not honour is refused by 'carom check' and 'carom run'.";
+
 int cli_integrators(int argc, char **argv) {
-  const char *name = NULL;
-  bool json = false, markdown = false;
+  struct {
+    const char *name;
+    bool json, markdown;
+  } w = {0};
   const cli_option options[] = {
-      {CLI_FLAG, 0, "markdown", NULL, "the tables of docs/integrators.md", &markdown},
-      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
+      {CLI_FLAG, 0, "markdown", NULL, "the tables of docs/integrators.md", &w.markdown},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &w.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {
-      "integrators",
-      "[NAME] [OPTIONS]",
-      "Lists the integrators with the options and the traits of models that each honours, or all about one of them.\n"
-      "What an integrator does not honour is refused by 'carom check' and 'carom run'.",
-      options,
-      &name,
-      0,
-      1};
+  const cli_syntax syntax = {"integrators", "[NAME] [OPTIONS]", about, options, &w.name, 0, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  int only = name ? carom_integrator_find(name) : -1;
-  if (name && only < 0) return unknown(name);
-  if (json) {
+  int only = w.name ? carom_integrator_find(w.name) : -1;
+  if (w.name && only < 0) return unknown(w.name);
+  if (w.json) {
     print_json(only);
-  } else if (markdown) {
+  } else if (w.markdown) {
     print_markdown_options();
     print_markdown_traits();
-  } else if (name) {
+  } else if (w.name) {
     print_one(only);
   } else {
     print_table();

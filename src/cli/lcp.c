@@ -5,6 +5,12 @@
 
 #include "cli/cli.h"
 
+static const char about[] =
+    "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones with free or boxed "
+    "unknowns.\n"
+    "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; docs/complementarity.md describes\n"
+    "them. Exit code 1 when a problem was not solved.";
+
 typedef struct request {
   const char *path, *method, *tolerance, *iterations, *time_limit, *which, *block_size, *relaxation;
   bool json, brief;
@@ -202,17 +208,7 @@ int cli_lcp(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"lcp",
-                             "FILE [OPTIONS]",
-                             "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones "
-                             "with free or boxed unknowns.\n"
-                             "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; "
-                             "docs/complementarity.md describes\n"
-                             "them. Exit code 1 when a problem was not solved.",
-                             options,
-                             &q.path,
-                             1,
-                             1};
+  const cli_syntax syntax = {"lcp", "FILE [OPTIONS]", about, options, &q.path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   carom_lcp_set *set;

@@ -5,7 +5,8 @@
 #include "carom/result.h"
 
 #define FIELD(name, path, unit, description) {path, unit, description},
-const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD)};
+#define PLAIN(name, path, description) {path, "1", description},
+const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD, PLAIN)};
 #undef FIELD
 
 const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT] = {"polytope",  "sphere",   "capsule", "halfspace",
