@@ -108,6 +108,28 @@ void cli_json_text(cli_json *json, const char *name, const char *text);
 void cli_json_number(cli_json *json, const char *name, double value);
 void cli_json_integer(cli_json *json, const char *name, long long value);
 void cli_json_bool(cli_json *json, const char *name, bool value);
+
+// Several members of the object that is open: CLI_MEMBERS(&json, CLI_T("title", title), CLI_N("step", h));
+typedef struct cli_member {
+  const char *name;
+  enum { CLI_MEMBER_TEXT, CLI_MEMBER_NUMBER, CLI_MEMBER_INTEGER, CLI_MEMBER_BOOL } kind;
+  const char *text;
+  double number;
+  long long integer;
+} cli_member;
+void cli_json_members(cli_json *json, const cli_member *members, size_t count);
+#define CLI_T(name_, value) \
+  { .name = name_, .kind = CLI_MEMBER_TEXT, .text = value }
+#define CLI_N(name_, value) \
+  { .name = name_, .kind = CLI_MEMBER_NUMBER, .number = value }
+#define CLI_I(name_, value) \
+  { .name = name_, .kind = CLI_MEMBER_INTEGER, .integer = value }
+#define CLI_B(name_, value) \
+  { .name = name_, .kind = CLI_MEMBER_BOOL, .integer = value }
+#define CLI_MEMBERS(json, ...)                              \
+  cli_json_members(json, (const cli_member[]){__VA_ARGS__}, \
+                   sizeof((const cli_member[]){__VA_ARGS__}) / sizeof(cli_member))
+
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict);
 void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics);
 

@@ -166,17 +166,14 @@ static void print_json(const cli_comparison *comparison, const char *page) {
   for (int i = 0; i < comparison->count; i++) {
     const cli_contestant *c = &comparison->contestants[i];
     cli_json json = cli_json_begin(stdout);
-    cli_json_text(&json, "integrator", c->name);
-    cli_json_bool(&json, "complete", c->code == EXIT_GOOD);
-    cli_json_number(&json, "wall", c->wall);
+    CLI_MEMBERS(&json, CLI_T("integrator", c->name), CLI_B("complete", c->code == EXIT_GOOD), CLI_N("wall", c->wall));
     if (c->result) {
-      cli_json_number(&json, "collisions", cli_worst(c->result, "collisions"));
-      cli_json_number(&json, "energy_error", cli_worst(c->result, "energy_error"));
-      cli_json_number(&json, "momentum_error", cli_worst(c->result, "momentum_error"));
-      cli_json_number(&json, "angular_momentum_error", cli_worst(c->result, "angular_momentum_error"));
-      cli_json_number(&json, "penetration", cli_worst(c->result, "penetration"));
-      cli_json_number(&json, "deviation", last_deviation(c));
-      cli_json_text(&json, "result", c->path);
+      CLI_MEMBERS(&json, CLI_N("collisions", cli_worst(c->result, "collisions")),
+                  CLI_N("energy_error", cli_worst(c->result, "energy_error")),
+                  CLI_N("momentum_error", cli_worst(c->result, "momentum_error")),
+                  CLI_N("angular_momentum_error", cli_worst(c->result, "angular_momentum_error")),
+                  CLI_N("penetration", cli_worst(c->result, "penetration")), CLI_N("deviation", last_deviation(c)),
+                  CLI_T("result", c->path));
     }
     cli_json_text(&json, "page", page);
     cli_json_end(&json);
@@ -211,6 +208,10 @@ static int compare(cli_comparison *comparison, const cli_source *source, bool js
   return EXIT_GOOD;
 }
 
+static const char about[] =
+    "Runs a scene by several integrators and sets them side by side: positions, energy, momenta, overlap and time, as\n"
+    "a table and as a page. Their result files are kept beside the page.";
+
 int cli_compare(int argc, char **argv) {
   cli_source source = {0};
   const char *names = "exact,dcr,potential", *output = NULL;
@@ -223,15 +224,7 @@ int cli_compare(int argc, char **argv) {
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"compare",
-                             "SCENE.yaml [OPTIONS]",
-                             "Runs a scene by several integrators and sets them side by side: positions, energy, "
-                             "momenta, overlap and time, as\n"
-                             "a table and as a page. Their result files are kept beside the page.",
-                             options,
-                             &source.scene,
-                             1,
-                             1};
+  const cli_syntax syntax = {"compare", "SCENE.yaml [OPTIONS]", about, options, &source.scene, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   cli_comparison comparison = {0};

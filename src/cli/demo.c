@@ -66,6 +66,8 @@ static int run_example(const carom_embedded *example, const char *folder, const 
   return viewed == EXIT_GOOD ? code : viewed;
 }
 
+static const char about[] = "Lists the built-in examples; with a name, runs one and makes its replay page.";
+
 int cli_demo(int argc, char **argv) {
   const char *name = NULL, *folder = ".";
   cli_list overrides = {0};
@@ -80,13 +82,7 @@ int cli_demo(int argc, char **argv) {
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &settings.quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"demo",
-                             "[NAME] [OPTIONS]",
-                             "Lists the built-in examples; with a name, runs one and makes its replay page.",
-                             options,
-                             &name,
-                             0,
-                             1};
+  const cli_syntax syntax = {"demo", "[NAME] [OPTIONS]", about, options, &name, 0, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   if (!name) {

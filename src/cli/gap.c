@@ -66,9 +66,7 @@ static void json_columns(cli_json *json, int count, const int *a, const int *b, 
   cli_json_open(json, "columns", '[');
   for (int i = 0; i < count; i++) {
     cli_json_open(json, NULL, '{');
-    cli_json_integer(json, "vertex_a", a[i]);
-    cli_json_integer(json, "vertex_b", b[i]);
-    cli_json_number(json, "weight", weight[i]);
+    CLI_MEMBERS(json, CLI_I("vertex_a", a[i]), CLI_I("vertex_b", b[i]), CLI_N("weight", weight[i]));
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');
@@ -86,11 +84,9 @@ static void json_program(cli_json *json, const carom_ssh_result *r) {
   json_vector(json, "point_a", r->point_a);
   json_vector(json, "point_b", r->point_b);
   json_columns(json, r->column_count, r->vertex_a, r->vertex_b, r->weight);
-  cli_json_text(json, "feature_a", feature_name(r->feature_a));
-  cli_json_text(json, "feature_b", feature_name(r->feature_b));
-  cli_json_bool(json, "dual_degenerate", r->dual_degenerate);
-  cli_json_integer(json, "pivots", r->pivots);
-  cli_json_number(json, "duality_gap", r->duality_gap);
+  CLI_MEMBERS(json, CLI_T("feature_a", feature_name(r->feature_a)), CLI_T("feature_b", feature_name(r->feature_b)),
+              CLI_B("dual_degenerate", r->dual_degenerate), CLI_I("pivots", r->pivots),
+              CLI_N("duality_gap", r->duality_gap));
   cli_json_close(json, '}');
 }
 
@@ -101,10 +97,8 @@ static void json_distance(cli_json *json, const carom_distance_result *d) {
   json_vector(json, "point_a", d->point_a);
   json_vector(json, "point_b", d->point_b);
   json_columns(json, d->column_count, d->vertex_a, d->vertex_b, d->weight);
-  cli_json_text(json, "feature_a", feature_name(d->feature_a));
-  cli_json_text(json, "feature_b", feature_name(d->feature_b));
-  cli_json_integer(json, "iterations", d->iterations);
-  cli_json_number(json, "duality_gap", d->duality_gap);
+  CLI_MEMBERS(json, CLI_T("feature_a", feature_name(d->feature_a)), CLI_T("feature_b", feature_name(d->feature_b)),
+              CLI_I("iterations", d->iterations), CLI_N("duality_gap", d->duality_gap));
   cli_json_close(json, '}');
 }
 
@@ -177,6 +171,11 @@ static int run_request(const request *q) {
   return code;
 }
 
+static const char about[] =
+    "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
+    "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
+    "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".";
+
 int cli_gap(int argc, char **argv) {
   request q = {0};
   const cli_option options[] = {
@@ -188,16 +187,7 @@ int cli_gap(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {
-      "gap",
-      "A B [OPTIONS] | --pairs FILE",
-      "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
-      "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
-      "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".",
-      options,
-      q.shapes,
-      0,
-      2};
+  const cli_syntax syntax = {"gap", "A B [OPTIONS] | --pairs FILE", about, options, q.shapes, 0, 2};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   bool placed = q.pose_a || q.pose_b || q.beta || q.page;

@@ -119,29 +119,20 @@ static void print_table(const char *path, const cli_pair_file *f, const regime_r
 
 static void print_json(const char *path, const cli_pair_file *f, const regime_report *reports) {
   cli_json json = cli_json_begin(stdout);
-  cli_json_text(&json, "file", path);
-  cli_json_integer(&json, "bodies", f->body_count);
-  cli_json_integer(&json, "vertices", f->vertex_count);
-  cli_json_integer(&json, "sequence_length", f->sequence_length);
+  CLI_MEMBERS(&json, CLI_T("file", path), CLI_I("bodies", f->body_count), CLI_I("vertices", f->vertex_count),
+              CLI_I("sequence_length", f->sequence_length));
   cli_json_open(&json, "regimes", '[');
   for (int i = 0; i < f->regime_count; i++) {
     const regime_report *r = &reports[i];
     char name[40];
     cli_json_open(&json, NULL, '{');
-    cli_json_text(&json, "name", regime_name(f, i, name, sizeof name));
-    cli_json_integer(&json, "pairs", r->pairs);
-    cli_json_number(&json, "program_cold", r->lp_cold);
-    cli_json_number(&json, "program_cached", r->lp_warm);
-    cli_json_number(&json, "distance_cold", r->distance_cold);
-    cli_json_number(&json, "distance_cached", r->distance_warm);
-    cli_json_number(&json, "bound_error", r->lp_error);
-    cli_json_number(&json, "distance_error", r->distance_error);
-    cli_json_number(&json, "normal_error", r->normal_error);
-    cli_json_number(&json, "duality_gap", r->duality_gap);
-    cli_json_number(&json, "pivots", r->pivots);
-    cli_json_integer(&json, "most_pivots", r->most_pivots);
-    cli_json_integer(&json, "resets", r->resets);
-    cli_json_integer(&json, "limits", r->limits);
+    CLI_MEMBERS(&json, CLI_T("name", regime_name(f, i, name, sizeof name)), CLI_I("pairs", r->pairs),
+                CLI_N("program_cold", r->lp_cold), CLI_N("program_cached", r->lp_warm),
+                CLI_N("distance_cold", r->distance_cold), CLI_N("distance_cached", r->distance_warm),
+                CLI_N("bound_error", r->lp_error), CLI_N("distance_error", r->distance_error),
+                CLI_N("normal_error", r->normal_error), CLI_N("duality_gap", r->duality_gap),
+                CLI_N("pivots", r->pivots), CLI_I("most_pivots", r->most_pivots), CLI_I("resets", r->resets),
+                CLI_I("limits", r->limits));
     cli_json_close(&json, '}');
   }
   cli_json_close(&json, ']');

@@ -1,6 +1,9 @@
 // carom info: what a result file holds and how its run went.
 #include "cli/cli.h"
 
+static const char about[] =
+    "Describes a result file: provenance, contents, verdict. Works on files of runs that were killed, too.";
+
 static double last_time(const carom_result *r) { return r->frame_count > 0 ? r->times[r->frame_count - 1] : 0; }
 
 static void print_text(const char *path, const carom_result *r) {
@@ -22,23 +25,13 @@ static void print_text(const char *path, const carom_result *r) {
 
 static void print_json(const char *path, const carom_result *r, bool scene) {
   cli_json json = cli_json_begin(stdout);
-  cli_json_text(&json, "file", path);
-  cli_json_text(&json, "title", r->title);
-  cli_json_text(&json, "version", r->version);
-  cli_json_text(&json, "host", r->host);
-  cli_json_text(&json, "created", r->created);
-  cli_json_text(&json, "command", r->command);
-  cli_json_text(&json, "integrator", r->integrator);
+  CLI_MEMBERS(&json, CLI_T("file", path), CLI_T("title", r->title), CLI_T("version", r->version),
+              CLI_T("host", r->host), CLI_T("created", r->created), CLI_T("command", r->command),
+              CLI_T("integrator", r->integrator));
   if (r->choice) cli_json_text(&json, "integrator_choice", r->choice);
-  cli_json_number(&json, "step", r->step);
-  cli_json_number(&json, "duration", r->duration);
-  cli_json_integer(&json, "seed", (long long)r->seed);
-  cli_json_text(&json, "ending", r->ending);
-  cli_json_bool(&json, "complete", r->complete);
-  cli_json_integer(&json, "bodies", r->body_count);
-  cli_json_integer(&json, "shapes", r->shape_count);
-  cli_json_integer(&json, "frames", r->frame_count);
-  cli_json_number(&json, "last_time", last_time(r));
+  CLI_MEMBERS(&json, CLI_N("step", r->step), CLI_N("duration", r->duration), CLI_I("seed", (long long)r->seed),
+              CLI_T("ending", r->ending), CLI_B("complete", r->complete), CLI_I("bodies", r->body_count),
+              CLI_I("shapes", r->shape_count), CLI_I("frames", r->frame_count), CLI_N("last_time", last_time(r)));
   if (r->verdict.count > 0) cli_json_verdict(&json, &r->verdict);
   if (scene) cli_json_text(&json, "scene", r->scene_resolved);
   cli_json_end(&json);
@@ -52,14 +45,7 @@ int cli_info(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"info",
-                             "RESULT.h5 [OPTIONS]",
-                             "Describes a result file: provenance, contents, verdict. Works on files of runs that were "
-                             "killed, too.",
-                             options,
-                             &path,
-                             1,
-                             1};
+  const cli_syntax syntax = {"info", "RESULT.h5 [OPTIONS]", about, options, &path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   carom_result *result = cli_open_result(path);

@@ -167,20 +167,15 @@ static void put_option(cli_json *json, int integrator, int option) {
   if (!carom_integrator_takes(integrator, (carom_option)option, &a)) return;
   carom_allowed_format(&a, text, sizeof text);
   cli_json_open(json, info->name, '{');
-  cli_json_text(json, "allowed", text);
-  cli_json_text(json, "unit", info->unit);
-  cli_json_text(json, "default", info->preset);
-  cli_json_text(json, "summary", info->summary);
+  CLI_MEMBERS(json, CLI_T("allowed", text), CLI_T("unit", info->unit), CLI_T("default", info->preset),
+              CLI_T("summary", info->summary));
   if (a.words) {
     cli_json_open(json, "words", '[');
     for (int k = 0; a.words[k]; k++) cli_json_text(json, NULL, a.words[k]);
     cli_json_close(json, ']');
   } else if (a.most > a.least) {
-    cli_json_number(json, "least", a.least);
-    cli_json_number(json, "most", a.most);
-    cli_json_bool(json, "above", a.above);
-    cli_json_bool(json, "or_zero", a.or_zero);
-    cli_json_integer(json, "stride", a.stride);
+    CLI_MEMBERS(json, CLI_N("least", a.least), CLI_N("most", a.most), CLI_B("above", a.above),
+                CLI_B("or_zero", a.or_zero), CLI_I("stride", a.stride));
   }
   cli_json_close(json, '}');
 }
@@ -239,37 +234,35 @@ static int unknown(const char *name) {
   return EXIT_MISTAKE;
 }
 
+static const char about[] =
+    "Lists the integrators with the options and the traits of models that each honours, or all about one of them.\n"
+    "What an integrator does not honour is refused by 'carom check' and 'carom run'.";
+
 int cli_integrators(int argc, char **argv) {
-  const char *name = NULL;
-  bool json = false, markdown = false;
+  struct {
+    const char *name;
+    bool json, markdown;
+  } w = {0};
   const cli_option options[] = {
-      {CLI_FLAG, 0, "markdown", NULL, "the tables of docs/integrators.md", &markdown},
-      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &json},
+      {CLI_FLAG, 0, "markdown", NULL, "the tables of docs/integrators.md", &w.markdown},
+      {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &w.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {
-      "integrators",
-      "[NAME] [OPTIONS]",
-      "Lists the integrators with the options and the traits of models that each honours, or all about one of them.\n"
-      "What an integrator does not honour is refused by 'carom check' and 'carom run'.",
-      options,
-      &name,
-      0,
-      1};
+  const cli_syntax syntax = {"integrators", "[NAME] [OPTIONS]", about, options, &w.name, 0, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  bool rules = name && strcmp(name, "auto") == 0;
-  int only = name ? carom_integrator_find(name) : -1;
-  if (name && only < 0 && !rules) return unknown(name);
-  if (json) {
+  bool rules = w.name && strcmp(w.name, "auto") == 0;
+  int only = w.name ? carom_integrator_find(w.name) : -1;
+  if (w.name && only < 0 && !rules) return unknown(w.name);
+  if (w.json) {
     print_json(only);
-  } else if (markdown) {
+  } else if (w.markdown) {
     print_markdown_options();
     print_markdown_traits();
     print_markdown_rules();
   } else if (rules) {
     print_rules();
-  } else if (name) {
+  } else if (w.name) {
     print_one(only);
   } else {
     print_table();

@@ -66,6 +66,15 @@ void cli_json_bool(cli_json *json, const char *name, bool value) {
   fputs(value ? "true" : "false", json->out);
 }
 
+void cli_json_members(cli_json *json, const cli_member *members, size_t count) {
+  for (const cli_member *m = members; m < members + count; m++) {
+    if (m->kind == CLI_MEMBER_TEXT) cli_json_text(json, m->name, m->text);
+    if (m->kind == CLI_MEMBER_NUMBER) cli_json_number(json, m->name, m->number);
+    if (m->kind == CLI_MEMBER_INTEGER) cli_json_integer(json, m->name, m->integer);
+    if (m->kind == CLI_MEMBER_BOOL) cli_json_bool(json, m->name, m->integer != 0);
+  }
+}
+
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict) {
   cli_json_open(json, "verdict", '{');
   cli_json_bool(json, "pass", verdict->pass);
@@ -88,12 +97,9 @@ void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics) 
   for (int i = 0; i < diagnostics->count; i++) {
     const carom_diagnostic *d = &diagnostics->items[i];
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "severity", d->warning ? "warning" : "error");
-    cli_json_text(json, "file", d->file);
-    cli_json_integer(json, "line", d->line);
-    cli_json_integer(json, "column", d->column);
-    cli_json_text(json, "message", d->message);
-    cli_json_text(json, "hint", d->hint ? d->hint : "");
+    CLI_MEMBERS(json, CLI_T("severity", d->warning ? "warning" : "error"), CLI_T("file", d->file),
+                CLI_I("line", d->line), CLI_I("column", d->column), CLI_T("message", d->message),
+                CLI_T("hint", d->hint ? d->hint : ""));
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');

@@ -5,6 +5,12 @@
 
 #include "cli/cli.h"
 
+static const char about[] =
+    "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones with free or boxed "
+    "unknowns.\n"
+    "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; docs/complementarity.md describes\n"
+    "them. Exit code 1 when a problem was not solved.";
+
 typedef struct request {
   const char *path, *method, *tolerance, *iterations, *time_limit, *which, *block_size, *relaxation;
   bool json, brief;
@@ -66,14 +72,10 @@ static void json_vector(cli_json *json, const char *name, const double *x, int n
 static void json_answer(cli_json *json, const request *q, const answer *a) {
   const carom_lcp_info *info = &a->info;
   cli_json_open(json, NULL, '{');
-  cli_json_integer(json, "n", a->problem.n);
-  cli_json_bool(json, "mixed", is_mixed(a));
-  cli_json_text(json, "outcome", carom_lcp_outcome_name(info->outcome));
-  cli_json_text(json, "method", carom_lcp_method_name(info->method));
-  cli_json_integer(json, "iterations", info->iterations);
-  cli_json_integer(json, "attempts", info->attempts);
-  cli_json_number(json, "residual", info->residual);
-  cli_json_number(json, "seconds", info->seconds);
+  CLI_MEMBERS(json, CLI_I("n", a->problem.n), CLI_B("mixed", is_mixed(a)),
+              CLI_T("outcome", carom_lcp_outcome_name(info->outcome)),
+              CLI_T("method", carom_lcp_method_name(info->method)), CLI_I("iterations", info->iterations),
+              CLI_I("attempts", info->attempts), CLI_N("residual", info->residual), CLI_N("seconds", info->seconds));
   if (!q->brief) {
     json_vector(json, "z", a->z, a->problem.n);
     json_vector(json, "w", a->w, a->problem.n);
@@ -206,17 +208,7 @@ int cli_lcp(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"lcp",
-                             "FILE [OPTIONS]",
-                             "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones "
-                             "with free or boxed unknowns.\n"
-                             "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; "
-                             "docs/complementarity.md describes\n"
-                             "them. Exit code 1 when a problem was not solved.",
-                             options,
-                             &q.path,
-                             1,
-                             1};
+  const cli_syntax syntax = {"lcp", "FILE [OPTIONS]", about, options, &q.path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   carom_lcp_set *set;

@@ -77,16 +77,11 @@ static void print_json(const plan_run *r) {
   const carom_plan_report *p = &r->report;
   const carom_plan *plan = r->file->plan;
   cli_json json = cli_json_begin(stdout);
-  cli_json_text(&json, "title", r->file->title);
-  cli_json_text(&json, "outcome", outcome_name(p->outcome));
-  cli_json_text(&json, "guess", guess_name(p->guess));
-  cli_json_integer(&json, "iterations", p->iterations);
-  cli_json_integer(&json, "nodes", carom_plan_node_count(plan));
-  cli_json_integer(&json, "variables", p->variables);
-  cli_json_integer(&json, "constraints", p->constraints);
-  cli_json_number(&json, "guess_cost", p->guess_cost);
-  cli_json_number(&json, "cost", p->cost);
-  cli_json_number(&json, "seconds", p->seconds);
+  CLI_MEMBERS(&json, CLI_T("title", r->file->title), CLI_T("outcome", outcome_name(p->outcome)),
+              CLI_T("guess", guess_name(p->guess)), CLI_I("iterations", p->iterations),
+              CLI_I("nodes", carom_plan_node_count(plan)), CLI_I("variables", p->variables),
+              CLI_I("constraints", p->constraints), CLI_N("guess_cost", p->guess_cost), CLI_N("cost", p->cost),
+              CLI_N("seconds", p->seconds));
   if (r->starts > 1) cli_json_integer(&json, "start", p->start + 1);
   cli_json_open(&json, "contacts", '[');
   for (int i = 0; i + 1 < carom_plan_scale_count(plan); i++)

@@ -42,6 +42,9 @@ static int open_page(const char *page) {
   return EXIT_GOOD;
 }
 
+static const char about[] =
+    "Makes one self-contained HTML page that replays the run in any browser, without a network.";
+
 int cli_view(int argc, char **argv) {
   const char *path = NULL, *output = NULL;
   bool open = false, quiet = false;
@@ -51,14 +54,7 @@ int cli_view(int argc, char **argv) {
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {
-      "view",
-      "RESULT.h5 [OPTIONS]",
-      "Makes one self-contained HTML page that replays the run in any browser, without a network.",
-      options,
-      &path,
-      1,
-      1};
+  const cli_syntax syntax = {"view", "RESULT.h5 [OPTIONS]", about, options, &path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   char page[CLI_PATH];

@@ -140,43 +140,38 @@ static void add_periodic(carom_plan *plan, int number, int k) {
                     CAROM_INTO({row, 6}), CAROM_WITH(CAROM_WXYZ(c->pose.q)));
 }
 
-static void add_condition(carom_plan *plan, int number) {
+static carom_pose pose_asked(const carom_plan *plan, const carom_condition_def *c) {
+  return carom_principal_pose(plan->model, c->body, c->pose);
+}
+
+static void add_rotation(carom_plan *plan, int number, int k) {
   const carom_condition_def *c = &plan->conditions[number];
-  carom_program *P = &plan->program;
-  int k = carom_plan_resolve_node(plan, c->node), x = carom_variable_x(plan, k, c->body);
-  carom_pose pose = carom_principal_pose(plan->model, c->body, c->pose);
-  switch (c->kind) {
-    case CAROM_CONDITION_POSE:
-      fix_vector(P, x, pose.p);
-      fix_rotation(plan, k, c->body, pose.q);
-      break;
-    case CAROM_CONDITION_ROTATION:
-      fix_rotation(plan, k, c->body, pose.q);
-      break;
-    case CAROM_CONDITION_POSITION:
-      add_position(plan, number, k);
-      break;
-    case CAROM_CONDITION_DIRECTION:
-      add_direction(plan, number, k);
-      break;
-    case CAROM_CONDITION_VELOCITY:
-      add_velocity(plan, number, k);
-      break;
-    case CAROM_CONDITION_RELATIVE_POSE:
-      add_relative_pose(plan, number, k);
-      break;
-    case CAROM_CONDITION_RELATIVE_ROTATION:
-      add_relative_rotation(plan, number, k, relative_principal(plan, c));
-      break;
-    case CAROM_CONDITION_RELATIVE_REST:
-      add_relative_rest(plan, number, k);
-      break;
-    case CAROM_CONDITION_PERIODIC:
-      add_periodic(plan, number, k);
-      break;
-  }
+  fix_rotation(plan, k, c->body, pose_asked(plan, c).q);
+}
+
+static void add_pose(carom_plan *plan, int number, int k) {
+  const carom_condition_def *c = &plan->conditions[number];
+  fix_vector(&plan->program, carom_variable_x(plan, k, c->body), pose_asked(plan, c).p);
+  add_rotation(plan, number, k);
+}
+
+static void add_turned(carom_plan *plan, int number, int k) {
+  add_relative_rotation(plan, number, k, relative_principal(plan, &plan->conditions[number]));
 }
 
 void carom_transcribe_conditions(carom_plan *plan) {
-  for (int i = 0; i < plan->condition_count && !plan->program.out_of_memory; i++) add_condition(plan, i);
+  static void (*const add[])(carom_plan *, int, int) = {
+      [CAROM_CONDITION_POSE] = add_pose,
+      [CAROM_CONDITION_ROTATION] = add_rotation,
+      [CAROM_CONDITION_POSITION] = add_position,
+      [CAROM_CONDITION_DIRECTION] = add_direction,
+      [CAROM_CONDITION_VELOCITY] = add_velocity,
+      [CAROM_CONDITION_RELATIVE_POSE] = add_relative_pose,
+      [CAROM_CONDITION_RELATIVE_ROTATION] = add_turned,
+      [CAROM_CONDITION_RELATIVE_REST] = add_relative_rest,
+      [CAROM_CONDITION_PERIODIC] = add_periodic,
+  };
+  for (int i = 0; i < plan->condition_count && !plan->program.out_of_memory; i++)
+    if ((size_t)plan->conditions[i].kind < sizeof add / sizeof *add)
+      add[plan->conditions[i].kind](plan, i, carom_plan_resolve_node(plan, plan->conditions[i].node));
 }

@@ -1,5 +1,6 @@
 // Polytopes whose lattice is known beforehand, so that no hull has to be found.
 #include <math.h>
+#include <stdio.h>
 
 #include "base/memory.h"
 #include "geometry/polytope.h"
@@ -7,12 +8,10 @@
 
 enum { SIDES_MIN = 3, SIDES_MAX = 4096 };
 
-static carom_status create(const carom_vec3 *vertices, int vertex_count, int face_count, const int *start,
-                           const int *corners, const carom_allocator *allocator, const carom_shape **shape,
-                           carom_error *error) {
+static carom_status create(const carom_vec3 *vertices, int count, carom_faces faces, const carom_allocator *allocator,
+                           const carom_shape **shape, carom_error *error) {
   carom_allocator memory = carom_allocator_or_default(allocator);
-  carom_faces faces = {face_count, start, corners};
-  return carom_polytope_create(vertices, vertex_count, &faces, &memory, shape, error);
+  return carom_polytope_create(vertices, count, &faces, &memory, shape, error);
 }
 
 carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allocator, const carom_shape **shape,
@@ -29,7 +28,7 @@ carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allo
   for (int i = 0; i < 8; i++)
     vertices[i] =
         cm_vec3(i & 1 ? size.x / 2 : -size.x / 2, i & 2 ? size.y / 2 : -size.y / 2, i & 4 ? size.z / 2 : -size.z / 2);
-  return create(vertices, 8, 6, start, corners, allocator, shape, error);
+  return create(vertices, 8, (carom_faces){6, start, corners}, allocator, shape, error);
 }
 
 carom_status carom_shape_create_tetrahedron(double edge, const carom_allocator *allocator, const carom_shape **shape,
@@ -41,7 +40,7 @@ carom_status carom_shape_create_tetrahedron(double edge, const carom_allocator *
   static const int corners[] = {0, 1, 2, 0, 2, 3, 0, 3, 1, 1, 3, 2};
   double a = edge / sqrt(8);  // alternate corners of a cube of side 2a, whose face diagonals are the edges
   carom_vec3 vertices[4] = {{a, a, a}, {a, -a, -a}, {-a, a, -a}, {-a, -a, a}};
-  return create(vertices, 4, 4, start, corners, allocator, shape, error);
+  return create(vertices, 4, (carom_faces){4, start, corners}, allocator, shape, error);
 }
 
 carom_status carom_shape_create_octahedron(double edge, const carom_allocator *allocator, const carom_shape **shape,
@@ -53,7 +52,7 @@ carom_status carom_shape_create_octahedron(double edge, const carom_allocator *a
   static const int corners[] = {0, 2, 4, 2, 1, 4, 1, 3, 4, 3, 0, 4, 2, 0, 5, 1, 2, 5, 3, 1, 5, 0, 3, 5};
   double a = edge / sqrt(2);
   carom_vec3 vertices[6] = {{a, 0, 0}, {-a, 0, 0}, {0, a, 0}, {0, -a, 0}, {0, 0, a}, {0, 0, -a}};
-  return create(vertices, 6, 8, start, corners, allocator, shape, error);
+  return create(vertices, 6, (carom_faces){8, start, corners}, allocator, shape, error);
 }
 
 // ---- prisms and pyramids ----------------------------------------------------------------------
@@ -65,24 +64,8 @@ static carom_vec3 corner(int k, int n) {
   if (eighth % 2) rest = n - rest;
   double angle = 0.78539816339744830962 * rest / n, c = cos(angle), s = sin(angle);
   if (rest == n) c = s = 0.70710678118654752440;
-  switch (eighth) {
-    case 0:
-      return cm_vec3(c, s, 0);
-    case 1:
-      return cm_vec3(s, c, 0);
-    case 2:
-      return cm_vec3(-s, c, 0);
-    case 3:
-      return cm_vec3(-c, s, 0);
-    case 4:
-      return cm_vec3(-c, -s, 0);
-    case 5:
-      return cm_vec3(-s, -c, 0);
-    case 6:
-      return cm_vec3(s, -c, 0);
-    default:
-      return cm_vec3(c, -s, 0);
-  }
+  const double x[8] = {c, s, -s, -c, -c, -s, s, c}, y[8] = {s, c, c, s, -s, -c, -c, -s};
+  return cm_vec3(x[eighth], y[eighth], 0);
 }
 
 static void ring(carom_vec3 *vertices, int sides, double radius, double z) {
@@ -90,12 +73,6 @@ static void ring(carom_vec3 *vertices, int sides, double radius, double z) {
     carom_vec3 c = corner(k, sides);
     vertices[k] = cm_vec3(radius * c.x, radius * c.y, z);
   }
-}
-
-static carom_status check_sides(const char *what, int sides, carom_error *error) {
-  if (sides >= SIDES_MIN && sides <= SIDES_MAX) return CAROM_OK;
-  return carom_fail(error, CAROM_ERR_ARGUMENT, "the %s has %d sides; expected %d to %d", what, sides, SIDES_MIN,
-                    SIDES_MAX);
 }
 
 // Bottom, top, then one quadrilateral per side.
@@ -124,46 +101,57 @@ static void pyramid_faces(int n, int *start, int *corners) {
   start[n + 1] = 4 * n;
 }
 
-carom_status carom_shape_create_prism(int sides, double radius, double height, const carom_allocator *allocator,
-                                      const carom_shape **shape, carom_error *error) {
+// What is to stand on a regular polygon: "prism" or "pyramid".
+typedef struct column {
+  const char *name;
+  int sides;
+  double radius, height;
+} column;
+
+static carom_status check_column(const column *c, carom_error *error) {
+  char radius[40], height[40];
+  snprintf(radius, sizeof radius, "the radius of the %s", c->name);
+  snprintf(height, sizeof height, "the height of the %s", c->name);
+  if (c->sides < SIDES_MIN || c->sides > SIDES_MAX)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the %s has %d sides; expected %d to %d", c->name, c->sides, SIDES_MIN,
+                      SIDES_MAX);
+  carom_status status = carom_check_length(radius, c->radius, error);
+  return status ? status : carom_check_length(height, c->height, error);
+}
+
+static carom_status create_column(const column *c, bool pointed, const carom_allocator *allocator,
+                                  const carom_shape **shape, carom_error *error) {
   *shape = NULL;
-  carom_status status = check_sides("prism", sides, error);
-  if (!status) status = carom_check_length("the radius of the prism", radius, error);
-  if (!status) status = carom_check_length("the height of the prism", height, error);
+  carom_status status = check_column(c, error);
   if (status) return status;
   carom_allocator memory = carom_allocator_or_default(allocator);
+  int sides = c->sides, faces = pointed ? sides + 1 : sides + 2;
   carom_vec3 *vertices = CAROM_NEW(&memory, carom_vec3, 2 * sides);
-  int *indices = CAROM_NEW(&memory, int, sides + 3 + 6 * sides);
-  if (vertices && indices) {
-    ring(vertices, sides, radius, -height / 2);
-    ring(vertices + sides, sides, radius, height / 2);
-    prism_faces(sides, indices, indices + sides + 3);
-    status = create(vertices, 2 * sides, sides + 2, indices, indices + sides + 3, allocator, shape, error);
+  int *start = CAROM_NEW(&memory, int, faces + 1 + 6 * sides), *corners = start + faces + 1;
+  if (!vertices || !start) {
+    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a %s of %d sides", c->name, sides);
+  } else if (pointed) {
+    ring(vertices, sides, c->radius, -c->height / 4);
+    vertices[sides] = cm_vec3(0, 0, 0.75 * c->height);
+    pyramid_faces(sides, start, corners);
   } else {
-    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a prism of %d sides", sides);
+    ring(vertices, sides, c->radius, -c->height / 2);
+    ring(vertices + sides, sides, c->radius, c->height / 2);
+    prism_faces(sides, start, corners);
   }
-  CAROM_RELEASE_ALL(&memory, vertices, indices);
+  if (!status)
+    status = carom_polytope_create(vertices, pointed ? sides + 1 : 2 * sides, &(carom_faces){faces, start, corners},
+                                   &memory, shape, error);
+  CAROM_RELEASE_ALL(&memory, vertices, start);
   return status;
+}
+
+carom_status carom_shape_create_prism(int sides, double radius, double height, const carom_allocator *allocator,
+                                      const carom_shape **shape, carom_error *error) {
+  return create_column(&(column){"prism", sides, radius, height}, false, allocator, shape, error);
 }
 
 carom_status carom_shape_create_pyramid(int sides, double radius, double height, const carom_allocator *allocator,
                                         const carom_shape **shape, carom_error *error) {
-  *shape = NULL;
-  carom_status status = check_sides("pyramid", sides, error);
-  if (!status) status = carom_check_length("the radius of the pyramid", radius, error);
-  if (!status) status = carom_check_length("the height of the pyramid", height, error);
-  if (status) return status;
-  carom_allocator memory = carom_allocator_or_default(allocator);
-  carom_vec3 *vertices = CAROM_NEW(&memory, carom_vec3, sides + 1);
-  int *indices = CAROM_NEW(&memory, int, sides + 2 + 4 * sides);
-  if (vertices && indices) {
-    ring(vertices, sides, radius, -height / 4);
-    vertices[sides] = cm_vec3(0, 0, 0.75 * height);
-    pyramid_faces(sides, indices, indices + sides + 2);
-    status = create(vertices, sides + 1, sides + 1, indices, indices + sides + 2, allocator, shape, error);
-  } else {
-    status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a pyramid of %d sides", sides);
-  }
-  CAROM_RELEASE_ALL(&memory, vertices, indices);
-  return status;
+  return create_column(&(column){"pyramid", sides, radius, height}, true, allocator, shape, error);
 }

@@ -40,14 +40,15 @@ carom_status carom_check_length(const char *what, double length, carom_error *er
 
 // ---- round shapes -----------------------------------------------------------------------------
 
-static carom_status create_round(carom_shape_kind kind, double radius, double half_length,
-                                 const carom_allocator *allocator, const carom_shape **shape, carom_error *error) {
+carom_status carom_shape_create_plain(const carom_shape *like, const carom_allocator *allocator,
+                                      const carom_shape **shape, carom_error *error) {
   carom_allocator memory = carom_allocator_or_default(allocator);
-  carom_shape *made = carom_shape_allocate(kind, 0, &memory);
+  carom_shape *made = carom_shape_allocate(like->kind, 0, &memory);
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a shape");
-  made->radius = radius;
-  made->half_length = half_length;
-  made->bounding_radius = kind == CAROM_SHAPE_HALFSPACE ? INFINITY : radius + half_length;
+  made->radius = like->radius;
+  made->half_length = like->half_length;
+  made->half_axes = like->half_axes;
+  made->bounding_radius = like->bounding_radius;
   *shape = made;
   return CAROM_OK;
 }
@@ -56,7 +57,8 @@ carom_status carom_shape_create_sphere(double radius, const carom_allocator *all
                                        carom_error *error) {
   *shape = NULL;
   carom_status status = carom_check_length("the radius of the sphere", radius, error);
-  return status ? status : create_round(CAROM_SHAPE_SPHERE, radius, 0, allocator, shape, error);
+  carom_shape like = {.kind = CAROM_SHAPE_SPHERE, .radius = radius, .bounding_radius = radius};
+  return status ? status : carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 carom_status carom_shape_create_capsule(double radius, double length, const carom_allocator *allocator,
@@ -64,13 +66,16 @@ carom_status carom_shape_create_capsule(double radius, double length, const caro
   *shape = NULL;
   carom_status status = carom_check_length("the radius of the capsule", radius, error);
   if (!status && length != 0) status = carom_check_length("the length of the capsule", length, error);
-  return status ? status : create_round(CAROM_SHAPE_CAPSULE, radius, length / 2, allocator, shape, error);
+  carom_shape like = {.kind = CAROM_SHAPE_CAPSULE, .radius = radius, .half_length = length / 2};
+  like.bounding_radius = radius + length / 2;
+  return status ? status : carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 carom_status carom_shape_create_halfspace(const carom_allocator *allocator, const carom_shape **shape,
                                           carom_error *error) {
   *shape = NULL;
-  return create_round(CAROM_SHAPE_HALFSPACE, 0, 0, allocator, shape, error);
+  carom_shape like = {.kind = CAROM_SHAPE_HALFSPACE, .bounding_radius = INFINITY};
+  return carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 // ---- questions --------------------------------------------------------------------------------

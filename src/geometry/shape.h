@@ -29,6 +29,10 @@ struct carom_shape {
 // A zeroed shape with one reference, followed by `extra` bytes for arrays; null when out of memory.
 carom_shape *carom_shape_allocate(carom_shape_kind kind, size_t extra, const carom_allocator *allocator);
 
+// A shape without a polytope, of the kind and measures of `like`.
+carom_status carom_shape_create_plain(const carom_shape *like, const carom_allocator *allocator,
+                                      const carom_shape **shape, carom_error *error);
+
 // Refuses a length that is not finite, not positive or out of range; `what` names it in the message.
 carom_status carom_check_length(const char *what, double length, carom_error *error);
 

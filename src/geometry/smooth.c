@@ -5,17 +5,6 @@
 #include "geometry/polytope.h"
 #include "geometry/shape.h"
 
-static carom_status create(carom_shape_kind kind, carom_vec3 half_axes, double bounding_radius,
-                           const carom_allocator *allocator, const carom_shape **shape, carom_error *error) {
-  carom_allocator memory = carom_allocator_or_default(allocator);
-  carom_shape *made = carom_shape_allocate(kind, 0, &memory);
-  if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a shape");
-  made->half_axes = half_axes;
-  made->bounding_radius = bounding_radius;
-  *shape = made;
-  return CAROM_OK;
-}
-
 carom_status carom_shape_create_ellipsoid(carom_vec3 half_axes, const carom_allocator *allocator,
                                           const carom_shape **shape, carom_error *error) {
   *shape = NULL;
@@ -24,7 +13,8 @@ carom_status carom_shape_create_ellipsoid(carom_vec3 half_axes, const carom_allo
   if (!status) status = carom_check_length("half axis z of the ellipsoid", half_axes.z, error);
   if (status) return status;
   double reach = fmax(half_axes.x, fmax(half_axes.y, half_axes.z));
-  return create(CAROM_SHAPE_ELLIPSOID, half_axes, reach, allocator, shape, error);
+  carom_shape like = {.kind = CAROM_SHAPE_ELLIPSOID, .half_axes = half_axes, .bounding_radius = reach};
+  return carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 carom_status carom_shape_create_cylinder(double radius, double height, const carom_allocator *allocator,
@@ -33,8 +23,10 @@ carom_status carom_shape_create_cylinder(double radius, double height, const car
   carom_status status = carom_check_length("the radius of the cylinder", radius, error);
   if (!status) status = carom_check_length("the height of the cylinder", height, error);
   if (status) return status;
-  return create(CAROM_SHAPE_CYLINDER, cm_vec3(radius, radius, height / 2), hypot(radius, height / 2), allocator, shape,
-                error);
+  carom_vec3 half_axes = {radius, radius, height / 2};
+  carom_shape like = {
+      .kind = CAROM_SHAPE_CYLINDER, .half_axes = half_axes, .bounding_radius = hypot(radius, height / 2)};
+  return carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 carom_status carom_shape_create_cone(double radius, double height, const carom_allocator *allocator,
@@ -44,7 +36,8 @@ carom_status carom_shape_create_cone(double radius, double height, const carom_a
   if (!status) status = carom_check_length("the height of the cone", height, error);
   if (status) return status;
   double reach = fmax(hypot(radius, height / 4), height * 3 / 4);
-  return create(CAROM_SHAPE_CONE, cm_vec3(radius, radius, height / 2), reach, allocator, shape, error);
+  carom_shape like = {.kind = CAROM_SHAPE_CONE, .half_axes = {radius, radius, height / 2}, .bounding_radius = reach};
+  return carom_shape_create_plain(&like, allocator, shape, error);
 }
 
 carom_status carom_shape_create_rounded(const carom_shape *polytope, double radius, const carom_allocator *allocator,

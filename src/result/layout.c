@@ -5,7 +5,8 @@
 #include "carom/result.h"
 
 #define FIELD(name, path, unit, description) {path, unit, description},
-const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD)};
+#define PLAIN(name, path, description) {path, "1", description},
+const carom_result_field carom_result_fields[CAROM_FIELD_COUNT] = {CAROM_RESULT_FIELDS(FIELD, PLAIN)};
 #undef FIELD
 
 const char *const carom_shape_kind_names[CAROM_SHAPE_KIND_COUNT] = {"polytope",  "sphere",   "capsule", "halfspace",
@@ -47,20 +48,15 @@ static carom_series_info describe_field(carom_result_field_id id, int components
 }
 
 carom_series_info carom_series_describe(int series) {
-  switch (series) {
-    case CAROM_SERIES_POSITION:
-      return describe_field(CAROM_FIELD_POSITION, 3);
-    case CAROM_SERIES_ORIENTATION:
-      return describe_field(CAROM_FIELD_ORIENTATION, 4);
-    case CAROM_SERIES_VELOCITY:
-      return describe_field(CAROM_FIELD_VELOCITY, 3);
-    case CAROM_SERIES_ANGULAR_VELOCITY:
-      return describe_field(CAROM_FIELD_ANGULAR_VELOCITY, 3);
-    case CAROM_SERIES_CONTACT_MOMENT:
-      return describe_field(CAROM_FIELD_CONTACT_MOMENT, 9);
-    default:
-      break;
-  }
+  static const struct {
+    carom_result_field_id id;
+    int components;
+  } of_bodies[CAROM_SERIES_AUDIT] = {{CAROM_FIELD_POSITION, 3},
+                                     {CAROM_FIELD_ORIENTATION, 4},
+                                     {CAROM_FIELD_VELOCITY, 3},
+                                     {CAROM_FIELD_ANGULAR_VELOCITY, 3},
+                                     {CAROM_FIELD_CONTACT_MOMENT, 9}};
+  if (series < CAROM_SERIES_AUDIT) return describe_field(of_bodies[series].id, of_bodies[series].components);
   if (series == carom_series_count() - 1) return describe_field(CAROM_FIELD_TIME, 0);
   const carom_audit_column *column = &columns[series - CAROM_SERIES_AUDIT];
   carom_series_info info = {.unit = column->unit, .description = column->label};

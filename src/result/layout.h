@@ -12,93 +12,90 @@ enum { CAROM_RESULT_ENDING_SIZE = 1024 };  // bytes: fixed, as nothing can grow 
 enum { CAROM_WALL_COLUMNS = 11 };
 enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, label or note
 
-// X(name, path, unit, description). A unit of "1" means a pure number or a text.
-#define CAROM_RESULT_FIELDS(X)                                                                                         \
-  X(SCENE_SOURCE, "/scene/source", "1", "text of the scene file")                                                      \
-  X(SCENE_RESOLVED, "/scene/resolved", "1", "the whole scene as one YAML text, with includes and overrides put in")    \
-  X(BODY_NAME, "/bodies/name", "1", "name of each body")                                                               \
+// X(name, path, unit, description), and N(name, path, description) for a pure number or a text, of unit "1".
+#define CAROM_RESULT_FIELDS(X, N)                                                                                      \
+  N(SCENE_SOURCE, "/scene/source", "text of the scene file")                                                           \
+  N(SCENE_RESOLVED, "/scene/resolved", "the whole scene as one YAML text, with includes and overrides put in")         \
+  N(BODY_NAME, "/bodies/name", "name of each body")                                                                    \
   X(BODY_MASS, "/bodies/mass", "kg", "mass of each body; infinite when fixed")                                         \
-  X(BODY_FIXED, "/bodies/fixed", "1", "1 for a body that never moves, else 0")                                         \
-  X(BODY_COLOR, "/bodies/color", "1", "colour as 0xRRGGBB")                                                            \
+  N(BODY_FIXED, "/bodies/fixed", "1 for a body that never moves, else 0")                                              \
+  N(BODY_COLOR, "/bodies/color", "colour as 0xRRGGBB")                                                                 \
   X(BODY_CENTER, "/bodies/center", "m", "centre of mass in the body frame")                                            \
   X(BODY_INERTIA, "/bodies/inertia", "kg m2", "inertia about the centre of mass along the axes of the body frame")     \
-  X(BODY_PART_START, "/bodies/part_start", "1", "first part of each body, an index into /parts")                       \
-  X(BODY_PART_COUNT, "/bodies/part_count", "1", "number of convex parts of each body")                                 \
-  X(PART_SHAPE, "/parts/shape", "1", "shape of each part, an index into /shapes")                                      \
+  N(BODY_PART_START, "/bodies/part_start", "first part of each body, an index into /parts")                            \
+  N(BODY_PART_COUNT, "/bodies/part_count", "number of convex parts of each body")                                      \
+  N(PART_SHAPE, "/parts/shape", "shape of each part, an index into /shapes")                                           \
   X(PART_POSITION, "/parts/position", "m", "origin of the shape's frame in the body frame")                            \
-  X(PART_ORIENTATION, "/parts/orientation", "1", "unit quaternion (w, x, y, z): shape axes to body axes")              \
-  X(SHAPE_KIND, "/shapes/kind", "1", "polytope, sphere, capsule, halfspace, ellipsoid, cylinder or cone")              \
+  N(PART_ORIENTATION, "/parts/orientation", "unit quaternion (w, x, y, z): shape axes to body axes")                   \
+  N(SHAPE_KIND, "/shapes/kind", "polytope, sphere, capsule, halfspace, ellipsoid, cylinder or cone")                   \
   X(SHAPE_RADIUS, "/shapes/radius", "m", "radius of a sphere or capsule, or that rounds a polytope, else 0")           \
   X(SHAPE_HALF_LENGTH, "/shapes/half_length", "m", "half the inner segment of a capsule (on its z axis), else 0")      \
   X(SHAPE_HALF_AXES, "/shapes/half_axes", "m", "of an ellipsoid; radius, radius, height/2 of cylinder and cone")       \
-  X(SHAPE_VERTEX_START, "/shapes/vertex_start", "1", "shape s has the vertices from [s] up to [s+1]")                  \
-  X(SHAPE_FACE_START, "/shapes/face_start", "1", "shape s has the faces from [s] up to [s+1]")                         \
+  N(SHAPE_VERTEX_START, "/shapes/vertex_start", "shape s has the vertices from [s] up to [s+1]")                       \
+  N(SHAPE_FACE_START, "/shapes/face_start", "shape s has the faces from [s] up to [s+1]")                              \
   X(SHAPE_VERTICES, "/shapes/vertices", "m", "corners of the polytopes, each in its shape's frame")                    \
-  X(SHAPE_FACE_VERTEX_START, "/shapes/face_vertex_start", "1", "face f has the corners from [f] up to [f+1]")          \
-  X(SHAPE_FACE_VERTICES, "/shapes/face_vertices", "1",                                                                 \
+  N(SHAPE_FACE_VERTEX_START, "/shapes/face_vertex_start", "face f has the corners from [f] up to [f+1]")               \
+  N(SHAPE_FACE_VERTICES, "/shapes/face_vertices",                                                                      \
     "corners of the faces, counter-clockwise seen from outside, numbered within their shape")                          \
   X(WALL_POINTS, "/walls/points", "m",                                                                                 \
     "rows: wall, body (-1: world), pose (x y z qw qx qy qz), rho, z of its profile")                                   \
-  X(JOINT_NAME, "/joints/name", "1", "name of each joint; empty for springs")                                          \
-  X(JOINT_KIND, "/joints/kind", "1",                                                                                   \
+  N(JOINT_NAME, "/joints/name", "name of each joint; empty for springs")                                               \
+  N(JOINT_KIND, "/joints/kind",                                                                                        \
     "spherical, revolute, prismatic, cylindrical, planar, screw, fixed, distance or spring")                           \
-  X(JOINT_BODY, "/joints/body", "1", "the two bodies of each joint, indices into /bodies (-1: the world)")             \
+  N(JOINT_BODY, "/joints/body", "the two bodies of each joint, indices into /bodies (-1: the world)")                  \
   X(JOINT_POSITION, "/joints/position", "m", "its points in the frames of the two bodies")                             \
-  X(JOINT_ORIENTATION, "/joints/orientation", "1",                                                                     \
-    "unit quaternions: joint axes (z is the joint's axis) to body axes")                                               \
-  X(JOINT_LATCH, "/joints/latch", "1", "1 for a joint that is gained when its bodies collide, else 0")                 \
-  X(PLAN_HISTORY_SOLVE, "/plan/history/solve", "1", "number of the solve that each iterate belongs to")                \
-  X(PLAN_HISTORY_ITERATION, "/plan/history/iteration", "1", "iterations since the first guess")                        \
-  X(PLAN_HISTORY_COST, "/plan/history/cost", "1", "cost of each iterate")                                              \
-  X(PLAN_HISTORY_INFEASIBILITY, "/plan/history/infeasibility", "1", "largest violation of the scaled constraints")     \
-  X(PLAN_FORCE_NAME, "/plan/forces/name", "1", "name of each actuator")                                                \
-  X(PLAN_FORCE_KIND, "/plan/forces/kind", "1", "0 wrench, 1 thruster, 2 torque in a joint")                            \
-  X(PLAN_FORCE_BODY, "/plan/forces/body", "1",                                                                         \
-    "the body that is pushed, and the one that the opposite acts on (-1: none)")                                       \
-  X(PLAN_FORCE_AXES, "/plan/forces/axes", "1", "the body along whose axes force and torque are told (-1: world axes)") \
-  X(PLAN_FORCE_POINT, "/plan/forces/point", "m", "where the force acts, in the frame of the body that is pushed")      \
+  N(JOINT_ORIENTATION, "/joints/orientation", "unit quaternions: joint axes (z is the joint's axis) to body axes")     \
+  N(JOINT_LATCH, "/joints/latch", "1 for a joint that is gained when its bodies collide, else 0")                      \
   X(PLAN_FORCE_TIME, "/plan/forces/time", "s", "times of the nodes; forces are constant from one to the next")         \
   X(PLAN_FORCE_FORCE, "/plan/forces/force", "N", "force of each actuator in each interval")                            \
   X(PLAN_FORCE_TORQUE, "/plan/forces/torque", "N m", "torque of each actuator in each interval, about its point")      \
-  X(PLAN_PLANE_NODE, "/plan/planes/node", "1", "node of each separating plane")                                        \
-  X(PLAN_PLANE_SPAN, "/plan/planes/span", "1",                                                                         \
-    "1: it parts the bodies up to the next node as well; 0: at its node only")                                         \
-  X(PLAN_PLANE_BODY, "/plan/planes/body", "1", "the two bodies A and B that it parts, indices into /bodies")           \
-  X(PLAN_PLANE_NORMAL, "/plan/planes/normal", "1", "unit normal from B to A")                                          \
+  N(PLAN_HISTORY_SOLVE, "/plan/history/solve", "number of the solve that each iterate belongs to")                     \
+  N(PLAN_HISTORY_ITERATION, "/plan/history/iteration", "iterations since the first guess")                             \
+  N(PLAN_HISTORY_COST, "/plan/history/cost", "cost of each iterate")                                                   \
+  N(PLAN_HISTORY_INFEASIBILITY, "/plan/history/infeasibility", "largest violation of the scaled constraints")          \
+  N(PLAN_FORCE_NAME, "/plan/forces/name", "name of each actuator")                                                     \
+  N(PLAN_FORCE_KIND, "/plan/forces/kind", "0 wrench, 1 thruster, 2 torque in a joint")                                 \
+  X(PLAN_FORCE_POINT, "/plan/forces/point", "m", "where the force acts, in the frame of the body that is pushed")      \
+  N(PLAN_FORCE_BODY, "/plan/forces/body", "the body that is pushed, and the one that the opposite acts on (-1: none)") \
+  N(PLAN_FORCE_AXES, "/plan/forces/axes", "the body along whose axes force and torque are told (-1: world axes)")      \
+  N(PLAN_PLANE_NODE, "/plan/planes/node", "node of each separating plane")                                             \
+  N(PLAN_PLANE_SPAN, "/plan/planes/span", "1: it parts the bodies up to the next node as well; 0: at its node only")   \
+  N(PLAN_PLANE_BODY, "/plan/planes/body", "the two bodies A and B that it parts, indices into /bodies")                \
+  N(PLAN_PLANE_NORMAL, "/plan/planes/normal", "unit normal from B to A")                                               \
   X(PLAN_PLANE_POINT, "/plan/planes/point", "m", "a point of the plane between the two bodies")                        \
-  X(PLAN_TABLE_LABEL, "/plan/table/label", "1", "figures of the first guess and of the optimum")                       \
-  X(PLAN_TABLE_UNIT, "/plan/table/unit", "1", "unit of each figure")                                                   \
-  X(PLAN_TABLE_GUESS, "/plan/table/guess", "1", "of the first guess, in its unit; not a number when it is not known")  \
-  X(PLAN_TABLE_OPTIMUM, "/plan/table/optimum", "1", "of the optimum")                                                  \
+  N(PLAN_TABLE_LABEL, "/plan/table/label", "figures of the first guess and of the optimum")                            \
+  N(PLAN_TABLE_UNIT, "/plan/table/unit", "unit of each figure")                                                        \
+  N(PLAN_TABLE_GUESS, "/plan/table/guess", "of the first guess, in its unit; not a number when it is not known")       \
+  N(PLAN_TABLE_OPTIMUM, "/plan/table/optimum", "of the optimum")                                                       \
   X(TIME, "/trajectory/time", "s", "time of each frame")                                                               \
   X(POSITION, "/trajectory/position", "m", "origin of each body frame in the world, per frame")                        \
-  X(ORIENTATION, "/trajectory/orientation", "1", "unit quaternion (w, x, y, z): body axes to world axes, per frame")   \
+  N(ORIENTATION, "/trajectory/orientation", "unit quaternion (w, x, y, z): body axes to world axes, per frame")        \
   X(VELOCITY, "/trajectory/velocity", "m/s", "velocity of each centre of mass in the world, per frame")                \
   X(ANGULAR_VELOCITY, "/trajectory/angular_velocity", "rad/s", "angular velocity along world axes, per frame")         \
   X(CONTACT_MOMENT, "/trajectory/contact_moment", "N m",                                                               \
     "runs by cone: sum of contact force (x) (centre - point) of each body, rows first, per frame")                     \
   X(EVENT_TIME, "/events/time", "s", "time of each contact event, ascending")                                          \
-  X(EVENT_KIND, "/events/kind", "1", "0 impact, 1 lasting contact (told at frames only), 2 stick, 3 end of bouncing")  \
-  X(EVENT_BODY, "/events/body", "1", "the two bodies A and B of each event, indices into /bodies")                     \
+  N(EVENT_KIND, "/events/kind", "0 impact, 1 lasting contact (told at frames only), 2 stick, 3 end of bouncing")       \
+  N(EVENT_BODY, "/events/body", "the two bodies A and B of each event, indices into /bodies")                          \
   X(EVENT_POINT, "/events/point", "m", "contact point in the world")                                                   \
-  X(EVENT_NORMAL, "/events/normal", "1", "unit normal from B to A")                                                    \
+  N(EVENT_NORMAL, "/events/normal", "unit normal from B to A")                                                         \
   X(EVENT_IMPULSE, "/events/impulse", "N s", "impulse on A")                                                           \
-  X(CHECKPOINT_META, "/checkpoint/meta", "1", "of each place: number (0: empty), bytes, FNV-1a hash")                  \
-  X(CHECKPOINT_0, "/checkpoint/place_0", "1", "state and memory of the run, as bytes of the machine that ran it")      \
-  X(CHECKPOINT_1, "/checkpoint/place_1", "1", "the same, one checkpoint earlier or later")                             \
-  X(RUN_ENDING, "/run/ending", "1", "complete, interrupted, failed: ..., or unfinished when the run was killed")       \
-  X(VERDICT_KEY, "/run/verdict/key", "1", "identifier of each check")                                                  \
-  X(VERDICT_LABEL, "/run/verdict/label", "1", "name of each check")                                                    \
-  X(VERDICT_NOTE, "/run/verdict/note", "1", "what the value is relative to")                                           \
-  X(VERDICT_VALUE, "/run/verdict/value", "1", "largest value seen")                                                    \
-  X(VERDICT_BOUND, "/run/verdict/bound", "1", "bound that the value was held against")                                 \
-  X(VERDICT_PASS, "/run/verdict/pass", "1", "1 when the value is within the bound, else 0")
+  N(CHECKPOINT_META, "/checkpoint/meta", "of each place: number (0: empty), bytes, FNV-1a hash")                       \
+  N(CHECKPOINT_0, "/checkpoint/place_0", "state and memory of the run, as bytes of the machine that ran it")           \
+  N(CHECKPOINT_1, "/checkpoint/place_1", "the same, one checkpoint earlier or later")                                  \
+  N(RUN_ENDING, "/run/ending", "complete, interrupted, failed: ..., or unfinished when the run was killed")            \
+  N(VERDICT_KEY, "/run/verdict/key", "identifier of each check")                                                       \
+  N(VERDICT_LABEL, "/run/verdict/label", "name of each check")                                                         \
+  N(VERDICT_NOTE, "/run/verdict/note", "what the value is relative to")                                                \
+  N(VERDICT_VALUE, "/run/verdict/value", "largest value seen")                                                         \
+  N(VERDICT_BOUND, "/run/verdict/bound", "bound that the value was held against")                                      \
+  N(VERDICT_PASS, "/run/verdict/pass", "1 when the value is within the bound, else 0")
 
 #define CAROM_RESULT_AUDIT_GROUP "/audit"  // one dataset a column, named by its key: carom_audit_columns
 
 typedef enum carom_result_field_id {
-#define CAROM_RESULT_ENUM(name, path, unit, description) CAROM_FIELD_##name,
-  CAROM_RESULT_FIELDS(CAROM_RESULT_ENUM)
+#define CAROM_RESULT_ENUM(name, ...) CAROM_FIELD_##name,
+  CAROM_RESULT_FIELDS(CAROM_RESULT_ENUM, CAROM_RESULT_ENUM)
 #undef CAROM_RESULT_ENUM
       CAROM_FIELD_COUNT
 } carom_result_field_id;

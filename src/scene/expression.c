@@ -21,29 +21,18 @@ static bool parse_factor(parser *p, carom_quantity *q);
 
 // ---- words ---------------------------------------------------------------------------------------------
 
-typedef enum function {
-  SQRT,
-  SIN,
-  COS,
-  TAN,
-  ASIN,
-  ACOS,
-  ATAN,
-  EXP,
-  LOG,
-  ABS,
-  FLOOR,
-  CEIL,
-  ATAN2,
-  HYPOT,
-  MIN,
-  MAX,
-  MOD,
-  FUNCTION_COUNT
-} function;
+typedef enum function { SQRT, SIN, COS, TAN, ABS = 9, FLOOR, CEIL, ATAN2, FUNCTION_COUNT = 17 } function;
 
 static const char *const words[] = {"sqrt", "sin",   "cos",  "tan",   "asin",  "acos", "atan", "exp", "log",
                                     "abs",  "floor", "ceil", "atan2", "hypot", "min",  "max",  "mod", "pi"};
+
+static double lower(double x, double y) { return x < y ? x : y; }
+static double higher(double x, double y) { return x > y ? x : y; }
+static double remainder_of(double x, double y) { return x - y * floor(x / y); }
+
+// By function; those of two arguments begin at ATAN2.
+static double (*const unary[])(double) = {sqrt, sin, cos, tan, asin, acos, atan, exp, log, fabs, floor, ceil};
+static double (*const binary[])(double, double) = {atan2, hypot, lower, higher, remainder_of};
 
 const char *carom_expression_word(int index) {
   return index >= 0 && index < (int)(sizeof words / sizeof words[0]) ? words[index] : NULL;
@@ -262,63 +251,17 @@ static bool square_root(parser *p, carom_quantity *q, size_t offset) {
   return true;
 }
 
-static double apply_unary(function f, double x) {
-  switch (f) {
-    case SIN:
-      return sin(x);
-    case COS:
-      return cos(x);
-    case TAN:
-      return tan(x);
-    case ASIN:
-      return asin(x);
-    case ACOS:
-      return acos(x);
-    case ATAN:
-      return atan(x);
-    case EXP:
-      return exp(x);
-    case LOG:
-      return log(x);
-    case ABS:
-      return fabs(x);
-    case FLOOR:
-      return floor(x);
-    case CEIL:
-      return ceil(x);
-    default:
-      return NAN;
-  }
-}
-
-static double apply_binary(function f, double x, double y) {
-  switch (f) {
-    case ATAN2:
-      return atan2(x, y);
-    case HYPOT:
-      return hypot(x, y);
-    case MIN:
-      return x < y ? x : y;
-    case MAX:
-      return x > y ? x : y;
-    case MOD:
-      return x - y * floor(x / y);
-    default:
-      return NAN;
-  }
-}
-
 static bool apply_function(parser *p, function f, const carom_quantity *a, size_t offset, carom_quantity *q) {
   if (!check_argument(p, f, &a[0], offset)) return false;
   *q = a[0];
   if (f == SQRT) {
     if (!square_root(p, q, offset)) return false;
   } else if (f < ATAN2) {
-    q->value = apply_unary(f, a[0].value);
+    q->value = unary[f](a[0].value);
     if (f != ABS && f != FLOOR && f != CEIL) *q = (carom_quantity){.value = q->value, .plain = true};
   } else {
     if (!unify(p, offset, q, &a[1], "compare")) return false;
-    q->value = apply_binary(f, a[0].value, a[1].value);
+    q->value = binary[f - ATAN2](a[0].value, a[1].value);
     if (f == ATAN2) *q = (carom_quantity){.value = q->value, .plain = true};
   }
   if (isnan(q->value)) {

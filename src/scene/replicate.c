@@ -105,25 +105,15 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
                  "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
     return false;
   }
-  static const carom_array_kind kinds[] = {
-      [KEY_REPLICATE_COUNT] = CAROM_COUNT, [KEY_REPLICATE_GRID] = CAROM_GRID,
-      [KEY_REPLICATE_RING] = CAROM_RING,   [KEY_REPLICATE_STACK] = CAROM_STACK,
-      [KEY_REPLICATE_CLOUD] = CAROM_CLOUD, [KEY_REPLICATE_CIRCLES] = CAROM_CIRCLES};
-  a->kind = kinds[given];
-  switch (a->kind) {
-    case CAROM_GRID:
-      return read_grid(r, f[given], a);
-    case CAROM_RING:
-      return read_ring(r, f[given], a);
-    case CAROM_STACK:
-      return read_stack(r, f[given], a);
-    case CAROM_CLOUD:
-      return read_cloud(r, f[given], a);
-    case CAROM_CIRCLES:
-      return carom_read_circles(r, f[given], a);
-    default:
-      return read_count(r, f[given], a);
-  }
+  static const struct {
+    carom_array_kind kind;
+    bool (*read)(carom_reader *r, const carom_node *node, carom_array *a);
+  } arrays[] = {
+      [KEY_REPLICATE_COUNT] = {CAROM_COUNT, read_count}, [KEY_REPLICATE_GRID] = {CAROM_GRID, read_grid},
+      [KEY_REPLICATE_RING] = {CAROM_RING, read_ring},    [KEY_REPLICATE_STACK] = {CAROM_STACK, read_stack},
+      [KEY_REPLICATE_CLOUD] = {CAROM_CLOUD, read_cloud}, [KEY_REPLICATE_CIRCLES] = {CAROM_CIRCLES, carom_read_circles}};
+  a->kind = arrays[given].kind;
+  return arrays[given].read(r, f[given], a);
 }
 
 // Copy n has the grid indices i (fastest), j, k.

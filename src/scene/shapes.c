@@ -50,19 +50,16 @@ static bool read_triple(request *q, carom_section section, carom_vec3 *value) {
   return carom_read_vector(q->r, node, CAROM_LENGTH, value);
 }
 
-static bool make_box(request *q) {
-  carom_vec3 size = {0, 0, 0};
+typedef carom_status create_triple(carom_vec3, const carom_allocator *, const carom_shape **, carom_error *);
+
+static bool make_triple(request *q, carom_section section, create_triple *create) {
+  carom_vec3 value = {0, 0, 0};
   carom_error error;
-  return read_triple(q, CAROM_SECTION_BOX, &size) &&
-         accept(q, carom_shape_create_box(size, &q->r->allocator, &q->shape, &error), &error);
+  return read_triple(q, section, &value) && accept(q, create(value, &q->r->allocator, &q->shape, &error), &error);
 }
 
-static bool make_ellipsoid(request *q) {
-  carom_vec3 half_axes = {0, 0, 0};
-  carom_error error;
-  return read_triple(q, CAROM_SECTION_ELLIPSOID, &half_axes) &&
-         accept(q, carom_shape_create_ellipsoid(half_axes, &q->r->allocator, &q->shape, &error), &error);
-}
+static bool make_box(request *q) { return make_triple(q, CAROM_SECTION_BOX, carom_shape_create_box); }
+static bool make_ellipsoid(request *q) { return make_triple(q, CAROM_SECTION_ELLIPSOID, carom_shape_create_ellipsoid); }
 
 // Circumradius, from the radius or from the length of a side: side = 2 radius sin(pi / sides).
 static bool read_polygon(request *q, int *sides, double *radius, double *height) {
@@ -81,21 +78,19 @@ static bool read_polygon(request *q, int *sides, double *radius, double *height)
   return good;
 }
 
-static bool make_prism(request *q) {
+typedef carom_status create_column(int, double, double, const carom_allocator *, const carom_shape **, carom_error *);
+typedef carom_status create_round(double, double, const carom_allocator *, const carom_shape **, carom_error *);
+
+static bool make_column(request *q, create_column *create) {
   int sides = 3;
   double radius = 0, height = 0;
   carom_error error;
   return read_polygon(q, &sides, &radius, &height) &&
-         accept(q, carom_shape_create_prism(sides, radius, height, &q->r->allocator, &q->shape, &error), &error);
+         accept(q, create(sides, radius, height, &q->r->allocator, &q->shape, &error), &error);
 }
 
-static bool make_pyramid(request *q) {
-  int sides = 3;
-  double radius = 0, height = 0;
-  carom_error error;
-  return read_polygon(q, &sides, &radius, &height) &&
-         accept(q, carom_shape_create_pyramid(sides, radius, height, &q->r->allocator, &q->shape, &error), &error);
-}
+static bool make_prism(request *q) { return make_column(q, carom_shape_create_prism); }
+static bool make_pyramid(request *q) { return make_column(q, carom_shape_create_pyramid); }
 
 // What a cylinder or cone is to be: `segments` is 0 when exact.
 typedef struct round_request {
@@ -125,26 +120,19 @@ static bool read_round(request *q, round_request *round) {
   return length(q, KEY_CYLINDER_HEIGHT, &round->height) && good;
 }
 
-static bool make_cylinder(request *q) {
+static bool make_round(request *q, create_column *faceted, create_round *exact) {
   round_request c = {0};
   if (!read_round(q, &c)) return false;
   const carom_allocator *a = &q->r->allocator;
   carom_error error;
-  carom_status status = c.segments > 0 ? carom_shape_create_prism(c.segments, c.radius, c.height, a, &q->shape, &error)
-                                       : carom_shape_create_cylinder(c.radius, c.height, a, &q->shape, &error);
-  return accept(q, status, &error);
+  return accept(q,
+                c.segments > 0 ? faceted(c.segments, c.radius, c.height, a, &q->shape, &error)
+                               : exact(c.radius, c.height, a, &q->shape, &error),
+                &error);
 }
 
-static bool make_cone(request *q) {
-  round_request c = {0};
-  if (!read_round(q, &c)) return false;
-  const carom_allocator *a = &q->r->allocator;
-  carom_error error;
-  carom_status status = c.segments > 0
-                            ? carom_shape_create_pyramid(c.segments, c.radius, c.height, a, &q->shape, &error)
-                            : carom_shape_create_cone(c.radius, c.height, a, &q->shape, &error);
-  return accept(q, status, &error);
-}
+static bool make_cylinder(request *q) { return make_round(q, carom_shape_create_prism, carom_shape_create_cylinder); }
+static bool make_cone(request *q) { return make_round(q, carom_shape_create_pyramid, carom_shape_create_cone); }
 
 // A kind with one length, which may stand alone: "sphere: 0.1" for "sphere: {radius: 0.1}".
 static bool read_single(request *q, carom_section section, double *value) {
@@ -152,26 +140,21 @@ static bool read_single(request *q, carom_section section, double *value) {
   return fields(q, section) && need(q, 0, section) && length(q, 0, value);
 }
 
+typedef carom_status create_single(double, const carom_allocator *, const carom_shape **, carom_error *);
+
+static bool make_single(request *q, carom_section section, create_single *create) {
+  double value = 0;
+  carom_error error;
+  return read_single(q, section, &value) && accept(q, create(value, &q->r->allocator, &q->shape, &error), &error);
+}
+
 static bool make_tetrahedron(request *q) {
-  double edge = 0;
-  carom_error error;
-  return read_single(q, CAROM_SECTION_TETRAHEDRON, &edge) &&
-         accept(q, carom_shape_create_tetrahedron(edge, &q->r->allocator, &q->shape, &error), &error);
+  return make_single(q, CAROM_SECTION_TETRAHEDRON, carom_shape_create_tetrahedron);
 }
-
 static bool make_octahedron(request *q) {
-  double edge = 0;
-  carom_error error;
-  return read_single(q, CAROM_SECTION_TETRAHEDRON, &edge) &&
-         accept(q, carom_shape_create_octahedron(edge, &q->r->allocator, &q->shape, &error), &error);
+  return make_single(q, CAROM_SECTION_TETRAHEDRON, carom_shape_create_octahedron);
 }
-
-static bool make_sphere(request *q) {
-  double radius = 0;
-  carom_error error;
-  return read_single(q, CAROM_SECTION_SPHERE, &radius) &&
-         accept(q, carom_shape_create_sphere(radius, &q->r->allocator, &q->shape, &error), &error);
-}
+static bool make_sphere(request *q) { return make_single(q, CAROM_SECTION_SPHERE, carom_shape_create_sphere); }
 
 static bool make_capsule(request *q) {
   double radius = 0, span = 0;

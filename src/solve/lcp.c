@@ -39,30 +39,26 @@ static bool fill_work(void *scratch, carom_error *error) {
          carom_lcp_lemke_create(&work->block, block, a) == CAROM_OK;
 }
 
-void *carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, carom_status *status,
-                        carom_error *error) {
+carom_status carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, void **work,
+                               carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  *status = CAROM_OK;
-  if (n_max < 0 || n_max > kind->most) {
-    *status = carom_fail(error, CAROM_ERR_ARGUMENT, "%s: n_max = %d, expected 0 to %d", kind->call, n_max, kind->most);
-    return NULL;
-  }
+  *work = NULL;
+  if (n_max < 0 || n_max > kind->most)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: n_max = %d, expected 0 to %d", kind->call, n_max, kind->most);
   carom_work_head *head = carom_allocate(&a, 1, kind->size);
   if (head) *head = (carom_work_head){a, n_max};
-  if (head && kind->fill(head, error)) return head;
+  if (head && kind->fill(head, error)) return *work = head, CAROM_OK;
   if (head) kind->destroy(head);
-  *status = carom_fail(error, CAROM_ERR_MEMORY, "%s: no memory for %d %s", kind->call, n_max, kind->unit);
-  return NULL;
+  return carom_fail(error, CAROM_ERR_MEMORY, "%s: no memory for %d %s", kind->call, n_max, kind->unit);
 }
 
 static void destroy_work(void *work) { carom_lcp_work_destroy(work); }
+static const carom_work_kind kind = {"carom_lcp_work_create", "pairs",   MOST_PAIRS,
+                                     sizeof(carom_lcp_work),  fill_work, destroy_work};
 
 carom_status carom_lcp_work_create(int n_max, const carom_allocator *allocator, carom_lcp_work **work,
                                    carom_error *error) {
-  carom_work_kind kind = {"carom_lcp_work_create", "pairs", MOST_PAIRS, sizeof **work, fill_work, destroy_work};
-  carom_status status;
-  *work = carom_work_create(&kind, n_max, allocator, &status, error);
-  return status;
+  return carom_work_create(&kind, n_max, allocator, (void **)work, error);
 }
 
 void carom_lcp_work_destroy(carom_lcp_work *work) {

@@ -55,13 +55,12 @@ static bool fill_work(void *scratch, carom_error *error) {
 }
 
 static void destroy_work(void *work) { carom_mlcp_work_destroy(work); }
+static const carom_work_kind kind = {"carom_mlcp_work_create", "unknowns", 10000,
+                                     sizeof(carom_mlcp_work),  fill_work,  destroy_work};
 
 carom_status carom_mlcp_work_create(int n_max, const carom_allocator *allocator, carom_mlcp_work **work,
                                     carom_error *error) {
-  carom_work_kind kind = {"carom_mlcp_work_create", "unknowns", 10000, sizeof **work, fill_work, destroy_work};
-  carom_status status;
-  *work = carom_work_create(&kind, n_max, allocator, &status, error);
-  return status;
+  return carom_work_create(&kind, n_max, allocator, (void **)work, error);
 }
 
 void carom_mlcp_work_destroy(carom_mlcp_work *work) {

@@ -28,21 +28,20 @@ static bool fill_work(void *scratch, carom_error *error) {
          carom_lcp_work_create(work->head.n_max, a, &work->linear, error) == CAROM_OK;
 }
 
-static void destroy_work(void *work) { carom_ncp_work_destroy(work); }
-
-carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
-                                   carom_error *error) {
-  carom_work_kind kind = {"carom_ncp_work_create", "pairs", 20000, sizeof **work, fill_work, destroy_work};
-  carom_status status;
-  *work = carom_work_create(&kind, n_max, allocator, &status, error);
-  return status;
-}
-
 void carom_ncp_work_destroy(carom_ncp_work *work) {
   if (!work) return;
   carom_allocator a = work->head.allocator;
   carom_lcp_work_destroy(work->linear);
   CAROM_RELEASE_ALL(&a, work->J, work->q, work->x, work->w, work->trial, work->F, work->basis, work);
+}
+
+static void destroy_work(void *work) { carom_ncp_work_destroy(work); }
+static const carom_work_kind kind = {"carom_ncp_work_create", "pairs",   20000,
+                                     sizeof(carom_ncp_work),  fill_work, destroy_work};
+
+carom_status carom_ncp_work_create(int n_max, const carom_allocator *allocator, carom_ncp_work **work,
+                                   carom_error *error) {
+  return carom_work_create(&kind, n_max, allocator, (void **)work, error);
 }
 
 // One solve under way.

@@ -19,9 +19,9 @@ typedef struct carom_work_kind {
   void (*destroy)(void *work);
 } carom_work_kind;
 
-// The struct, with its head and all that it points to; null after a failure.
-void *carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, carom_status *status,
-                        carom_error *error);
+// The struct, with its head and all that it points to, in *work; null after a failure.
+carom_status carom_work_create(const carom_work_kind *kind, int n_max, const carom_allocator *allocator, void **work,
+                               carom_error *error);
 
 struct carom_lcp_work {
   carom_work_head head;

@@ -72,31 +72,17 @@ typedef struct carom_honours {
 #define CAROM_TAKES_DIRECTIONS [CAROM_OPTION_FRICTION_DIRECTIONS] = CAROM_ZERO_OR(3, 64)
 
 // All that carom_fields_evaluate gives.
-#define CAROM_SEES_FORCES                                    \
-  [CAROM_TRAIT_GRAVITY] = true,                            \
-  [CAROM_TRAIT_SPRINGS] = true,                            \
-  [CAROM_TRAIT_DAMPERS] = true,                            \
-  [CAROM_TRAIT_CHARGES] = true,                            \
-  [CAROM_TRAIT_APPLIED_FORCES] = true,                     \
-  [CAROM_TRAIT_PLANAR_SCENES] = true
-#define CAROM_SEES_JOINTS                                    \
-  [CAROM_TRAIT_SPHERICAL] = true,                          \
-  [CAROM_TRAIT_REVOLUTE] = true,                           \
-  [CAROM_TRAIT_PRISMATIC] = true,                          \
-  [CAROM_TRAIT_CYLINDRICAL] = true,                        \
-  [CAROM_TRAIT_PLANAR] = true,                             \
-  [CAROM_TRAIT_SCREW] = true,                              \
-  [CAROM_TRAIT_FIXED] = true,                              \
-  [CAROM_TRAIT_DISTANCE] = true,                           \
-  [CAROM_TRAIT_FORCE_MOTORS] = true,                       \
-  [CAROM_TRAIT_RATE_MOTORS] = true,                        \
-  [CAROM_TRAIT_POSITION_MOTORS] = true,                    \
-  [CAROM_TRAIT_JOINT_SPRINGS] = true
+#define CAROM_SEES_FORCES \
+  [CAROM_TRAIT_GRAVITY] = true, [CAROM_TRAIT_SPRINGS] = true, [CAROM_TRAIT_DAMPERS] = true, \
+  [CAROM_TRAIT_CHARGES] = true, [CAROM_TRAIT_APPLIED_FORCES] = true, [CAROM_TRAIT_PLANAR_SCENES] = true
+#define CAROM_SEES_JOINTS \
+  [CAROM_TRAIT_SPHERICAL] = true, [CAROM_TRAIT_REVOLUTE] = true, [CAROM_TRAIT_PRISMATIC] = true, \
+  [CAROM_TRAIT_CYLINDRICAL] = true, [CAROM_TRAIT_PLANAR] = true, [CAROM_TRAIT_SCREW] = true, \
+  [CAROM_TRAIT_FIXED] = true, [CAROM_TRAIT_DISTANCE] = true, [CAROM_TRAIT_FORCE_MOTORS] = true, \
+  [CAROM_TRAIT_RATE_MOTORS] = true, [CAROM_TRAIT_POSITION_MOTORS] = true, [CAROM_TRAIT_JOINT_SPRINGS] = true
 // Contacts with restitution and friction in Coulomb's cone, of fixed, driven and moving bodies.
-#define CAROM_SEES_CONTACTS                                  \
-  [CAROM_TRAIT_CONTACTS] = true,                           \
-  [CAROM_TRAIT_RESTITUTION] = true,                        \
-  [CAROM_TRAIT_FRICTION_CONE] = true,                      \
+#define CAROM_SEES_CONTACTS \
+  [CAROM_TRAIT_CONTACTS] = true, [CAROM_TRAIT_RESTITUTION] = true, [CAROM_TRAIT_FRICTION_CONE] = true, \
   [CAROM_TRAIT_DRIVES] = true
 // clang-format on
 

@@ -159,10 +159,7 @@ const carom_integrator carom_integrator_cone = {
     .name = "cone",
     .summary = "many bodies in contact: one convex quadratic program over friction cones per step",
     .honours = &carom_honours_cone,
-    .push = carom_cone_push,
-    .prepare = carom_cone_prepare,
+    CAROM_LIFE(cone),
     .advance = advance,
-    .release = carom_cone_release,
-    .remember = carom_cone_remember,
     .contact_moments = carom_cone_contact_moments,
 };

@@ -64,9 +64,6 @@ const carom_integrator carom_integrator_dcr = {
     .name = "dcr",
     .summary = "collisions at the end of the step: closest-point projection, then the impact law; rest and friction",
     .honours = &carom_honours_dcr,
-    .push = carom_dcr_push,
-    .prepare = carom_dcr_prepare,
+    CAROM_LIFE(dcr),
     .advance = advance,
-    .release = carom_dcr_release,
-    .remember = carom_dcr_remember,
 };
