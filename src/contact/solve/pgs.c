@@ -6,13 +6,6 @@
 
 static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
 
-size_t carom_contact_pgs_bytes(const carom_contact_system *s) {
-  carom_contact_plan plan;
-  carom_contact_taker taker = {0};
-  carom_contact_plan_take(&plan, s, &taker);
-  return taker.bytes;
-}
-
 // Members of a colour: packs, singles, joints from .. to.
 typedef struct members {
   int from[3], to[3];
@@ -146,10 +139,10 @@ carom_status carom_contact_pgs(carom_contact_system *s, carom_arena *arena, caro
                                carom_error *error) {
   (void)error;
   run r = {.s = s, .info = info};
-  carom_contact_taker taker = {.arena = arena};
   double begin = carom_clock();
   bool solved;
-  carom_contact_plan_take(&r.plan, s, &taker);
+  carom_contact_plan_push(&r.plan, s, arena);
+  if (!arena->memory) return CAROM_OK;
   carom_contact_plan_make(&r.plan, s);
   start_velocities(s, &r.plan, info);
   info->setup_seconds += carom_clock() - begin;

@@ -67,7 +67,7 @@ typedef struct carom_contact_plan {
   unsigned char *color;  // (contacts + rows); rows: of the block that begins here
 } carom_contact_plan;
 
-void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_system *s, carom_contact_taker *taker);
+void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_system *s, carom_arena *arena);
 void carom_contact_plan_make(carom_contact_plan *plan, const carom_contact_system *s);  // impulses from s->x
 
 // Visits begin at y = x + beta (x - x_before), which the velocities V belong to already.

@@ -5,19 +5,19 @@
 #include "contact/solve/pgs.h"
 #include "math/dense.h"
 
-void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_system *s, carom_contact_taker *taker) {
+void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_system *s, carom_arena *arena) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
   size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_CONTACT_LANES + CAROM_CONTACT_COLORS;
-  plan->packs = CAROM_CONTACT_TAKE(taker, carom_contact_pack, packs);
-  plan->lane = CAROM_CONTACT_TAKE(taker, int, CAROM_CONTACT_LANES *packs);
-  plan->singles = CAROM_CONTACT_TAKE(taker, carom_contact_single, contacts);
-  plan->joints = CAROM_CONTACT_TAKE(taker, carom_contact_joint, rows);
-  plan->V = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  plan->V_before = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  plan->x_before = CAROM_CONTACT_TAKE(taker, double, s->n);
-  plan->tallies = CAROM_CONTACT_TAKE(taker, carom_sweep_tally, CAROM_CONTACT_SHARES(contacts, rows));
-  plan->used = CAROM_CONTACT_TAKE(taker, uint64_t, bodies);
-  plan->color = CAROM_CONTACT_TAKE(taker, unsigned char, contacts + rows);
+  plan->packs = CAROM_PUSH(arena, carom_contact_pack, packs);
+  plan->lane = CAROM_PUSH(arena, int, CAROM_CONTACT_LANES *packs);
+  plan->singles = CAROM_PUSH(arena, carom_contact_single, contacts);
+  plan->joints = CAROM_PUSH(arena, carom_contact_joint, rows);
+  plan->V = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->V_before = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->x_before = CAROM_PUSH(arena, double, s->n);
+  plan->tallies = CAROM_PUSH(arena, carom_sweep_tally, CAROM_CONTACT_SHARES(contacts, rows));
+  plan->used = CAROM_PUSH(arena, uint64_t, bodies);
+  plan->color = CAROM_PUSH(arena, unsigned char, contacts + rows);
 }
 
 // ---- colours ----------------------------------------------------------------------------------

@@ -16,13 +16,13 @@ struct carom_contact_work {
 enum { CONVEX = 1u << CAROM_CONTACT_CONVEX, COULOMB = 1u << CAROM_CONTACT_COULOMB };
 
 static const carom_contact_method_entry methods[CAROM_CONTACT_METHOD_COUNT] = {
-    [CAROM_CONTACT_PGS] = {"pgs", CONVEX | COULOMB, 10000, carom_contact_pgs_bytes, carom_contact_pgs},
-    [CAROM_CONTACT_APGD] = {"apgd", CONVEX, 10000, carom_contact_apgd_bytes, carom_contact_apgd},
-    [CAROM_CONTACT_SPG] = {"spg", CONVEX, 10000, carom_contact_spg_bytes, carom_contact_spg},
-    [CAROM_CONTACT_INTERIOR] = {"interior", CONVEX, 100, carom_contact_interior_bytes, carom_contact_interior},
-    [CAROM_CONTACT_BLMVM] = {"tao-blmvm", CONVEX, 10000, NULL, carom_contact_tao},
-    [CAROM_CONTACT_TRON] = {"tao-tron", CONVEX, 1000, NULL, carom_contact_tao},
-    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 300, carom_contact_newton_bytes, carom_contact_newton},
+    [CAROM_CONTACT_PGS] = {"pgs", CONVEX | COULOMB, 10000, carom_contact_pgs},
+    [CAROM_CONTACT_APGD] = {"apgd", CONVEX, 10000, carom_contact_apgd},
+    [CAROM_CONTACT_SPG] = {"spg", CONVEX, 10000, carom_contact_spg},
+    [CAROM_CONTACT_INTERIOR] = {"interior", CONVEX, 100, carom_contact_interior},
+    [CAROM_CONTACT_BLMVM] = {"tao-blmvm", CONVEX, 10000, carom_contact_tao},
+    [CAROM_CONTACT_TRON] = {"tao-tron", CONVEX, 1000, carom_contact_tao},
+    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 300, carom_contact_newton},
 };
 
 carom_contact_options carom_contact_default_options(void) {
@@ -61,15 +61,6 @@ bool carom_contact_method_available(carom_contact_method method) {
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void *carom_contact_take(carom_contact_taker *taker, size_t count, size_t size) {
-  size_t bytes = carom_arena_cost(count * size);
-  taker->bytes += bytes;
-  if (!taker->arena) return NULL;
-  void *block = carom_arena_push(taker->arena, bytes);
-  if (!block) taker->failed = true;
-  return block;
-}
-
 carom_status carom_contact_work_create(const carom_allocator *allocator, carom_contact_work **work,
                                        carom_error *error) {
   *work = NULL;
@@ -102,10 +93,10 @@ static void system_of(carom_contact_system *s, const carom_contact_problem *prob
 
 static size_t bytes_needed(const carom_contact_system *s) {
   carom_contact_system measured = *s;
-  carom_contact_taker taker = {0};
-  carom_contact_system_take(&measured, &taker);
-  const carom_contact_method_entry *method = &methods[s->options.method];
-  return taker.bytes + (method->bytes ? method->bytes(s) : 0);
+  carom_arena counting = {0};
+  carom_contact_system_push(&measured, &counting);
+  methods[s->options.method].solve(&measured, &counting, NULL, NULL);
+  return counting.used;
 }
 
 // A quarter more than asked for, so that a flow whose contacts come and go seldom makes it grow.
@@ -142,8 +133,7 @@ static carom_status open_system(carom_contact_work *work, const carom_contact_pr
   system_of(s, problem, options);
   if ((status = make_room(work, bytes_needed(s), false, error))) return status;
   carom_arena_pop(&work->arena, 0);
-  carom_contact_taker taker = {.arena = &work->arena};
-  carom_contact_system_take(s, &taker);
+  carom_contact_system_push(s, &work->arena);
   carom_contact_system_prepare(s);
   return CAROM_OK;
 }
