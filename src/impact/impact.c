@@ -32,7 +32,6 @@ static void push(carom_impact_work *k, carom_arena *arena) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
   for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
   k->list = CAROM_PUSH(arena, int, n);
-  carom_normal_work_push(&k->normal, k->capacity, arena);
 }
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
@@ -113,7 +112,7 @@ static bool has_friction(const carom_impact_problem *q) {
 // Plastic impulses without friction in `plastic`, with it in `base`.
 static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *sweeps) {
   int n = q->count;
-  bool solved = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+  bool solved = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
   memset(k->base, 0, 3 * (size_t)n * sizeof *k->base);
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
@@ -191,7 +190,7 @@ static bool stop_approach(carom_impact_work *k, const carom_impact_problem *q, d
   velocity_after(q, k->P, k->v);
   if (!(fastest_approach(n, k->v) > threshold)) return true;
   for (int i = 0; i < n; i++) k->now[i] = k->v[3 * i];
-  bool solved = carom_normal_solve(&k->normal, n, k->N, k->now, k->law);
+  bool solved = carom_normal_solve(&k->friction, n, k->N, k->now, k->law);
   for (int i = 0; i < n; i++) k->P[3 * i] += k->law[i];
   return solved;
 }
@@ -338,7 +337,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
   if (has_friction(problem)) {
     memcpy(k->P, guess, (size_t)m * sizeof *k->P);
     if (largest(m, guess) == 0) {
-      carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+      carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
     carom_friction_info f =
@@ -346,7 +345,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {
-    info->converged = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+    info->converged = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
     memset(k->P, 0, (size_t)m * sizeof *k->P);
     for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
   }

@@ -16,6 +16,7 @@ typedef struct carom_friction_info {
 // Scratch for up to n contacts.
 typedef struct carom_friction_work {
   carom_block *blocks;  // (n)
+  double *u;            // (3n)
   carom_newton *newton;
 } carom_friction_work;
 
@@ -27,6 +28,11 @@ void carom_friction_work_destroy(const carom_allocator *allocator, carom_frictio
 // `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.
 carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
                                          const double *mu, double noise, double *P, double *v);
+
+// Without friction: 0 <= P, A P + b >= 0, P'(A P + b) = 0 for the normals alone, A (n x n) positive semidefinite: the
+// least kinetic energy with no contact approaching. Among the solutions one near to that of least norm, so that
+// symmetric contacts get equal impulses. False when none was found; P is then the best so far.
+bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const double *b, double *P);
 
 // One contact alone: A is its block of W (leading dimension lda), b the velocity without its impulse. False when no
 // normal impulse, however large, ends the approach (Painleve's paradox); P is then 0.
