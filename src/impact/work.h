@@ -6,9 +6,8 @@
 #include "contact/solve/friction.h"
 
 struct carom_impact_work {
-  carom_allocator allocator;
-  int capacity;
   carom_arena arena;
+  int capacity;
   carom_friction_work friction;
   double *N;                      // (n x n) W between the normals
   double *u;                      // (n) normal velocities before

@@ -99,17 +99,8 @@ bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const
   return carom_newton_solve(work->newton, &problem, &goal, P, work->u, &steps) <= 1e-9 * size;
 }
 
-carom_status carom_friction_work_create(int n, const carom_allocator *allocator, carom_friction_work *work,
-                                        carom_error *error) {
-  work->blocks = CAROM_NEW(allocator, carom_block, n);
-  work->u = CAROM_NEW(allocator, double, 3 * n);
-  if (!work->blocks || !work->u)
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact of %d contacts", n);
-  return carom_newton_create(3 * n, allocator, &work->newton, error);
-}
-
-void carom_friction_work_destroy(const carom_allocator *allocator, carom_friction_work *work) {
-  carom_release(allocator, work->blocks);
-  carom_release(allocator, work->u);
-  carom_newton_destroy(work->newton);
+void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena) {
+  work->blocks = CAROM_PUSH(arena, carom_block, n);
+  work->u = CAROM_PUSH(arena, double, 3 * n);
+  work->newton = carom_newton_push(3 * n, 0, arena);
 }

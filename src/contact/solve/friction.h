@@ -20,9 +20,7 @@ typedef struct carom_friction_work {
   carom_newton *newton;
 } carom_friction_work;
 
-carom_status carom_friction_work_create(int n, const carom_allocator *allocator, carom_friction_work *work,
-                                        carom_error *error);
-void carom_friction_work_destroy(const carom_allocator *allocator, carom_friction_work *work);  // zero is fine
+void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena);
 
 // W (3n x 3n), b and P (3n): P is the first guess and the answer; v (3n) is b + W P at the end. Velocities within
 // `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.

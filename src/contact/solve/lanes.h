@@ -40,7 +40,7 @@ INLINE lanes3 cross(lanes3 a, lanes3 b) {
 }
 INLINE lanes root(lanes a) {
   lanes r;
-  for (int k = 0; k < CAROM_LANES; k++) r[k] = _Generic(a[k], float: sqrtf, double: sqrt)(a[k]);
+  for (int k = 0; k < CAROM_LANES; k++) r[k] = _Generic(a[k], float : sqrtf, double : sqrt)(a[k]);
   return r;
 }
 
