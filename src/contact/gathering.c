@@ -23,8 +23,8 @@ carom_status carom_gathering_create(const carom_model *model, const carom_alloca
 
 void carom_gathering_destroy(carom_gathering *p) {
   if (!p) return;
-  void *blocks[] = {p->contacts, p->rows, p->sources, p->solution.impulses, p->solution.multipliers};
-  for (int i = 0; i < 5; i++) carom_release(&p->arena.allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&p->arena.allocator, p->contacts, p->rows, p->sources, p->solution.impulses,
+                    p->solution.multipliers);
   carom_object_destroy(p);
 }
 

@@ -20,8 +20,7 @@ carom_status carom_memory_create(const carom_model *model, const carom_allocator
 
 void carom_memory_destroy(carom_memory *m) {
   if (!m) return;
-  void *blocks[] = {m->records, m->noted, m->noted_body};
-  for (int i = 0; i < 3; i++) carom_release(&m->arena.allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&m->arena.allocator, m->records, m->noted, m->noted_body);
   carom_object_destroy(m);
 }
 

@@ -6,6 +6,7 @@
 #ifndef CAROM_SRC_CONTACT_PAIRS_H
 #define CAROM_SRC_CONTACT_PAIRS_H
 
+#include "base/arena.h"
 #include "base/tape.h"
 #include "carom/collide.h"
 #include "carom/model.h"
@@ -36,8 +37,8 @@ typedef enum carom_contact_detail {
 } carom_contact_detail;
 
 typedef struct carom_contacts {
+  carom_arena arena;
   const carom_model *model;
-  carom_allocator allocator;
   carom_broadphase *broadphase;
   bool planar;              // of the model: separation in the plane z = 0
   int *body_of_part;        // (part_count)

@@ -9,7 +9,6 @@
 #include "contact/solve/tao.h"
 
 struct carom_contact_work {
-  carom_allocator allocator;
   carom_arena arena;
 };
 
@@ -63,20 +62,15 @@ bool carom_contact_method_available(carom_contact_method method) {
 
 carom_status carom_contact_work_create(const carom_allocator *allocator, carom_contact_work **work,
                                        carom_error *error) {
-  *work = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_contact_work *w = CAROM_NEW(&a, carom_contact_work, 1);
-  if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");
-  w->allocator = w->arena.allocator = a;
-  *work = w;
+  *work = CAROM_NEW(&a, carom_contact_work, 1);
+  if (!*work) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");
+  (*work)->arena.allocator = a;
   return CAROM_OK;
 }
 
 void carom_contact_work_destroy(carom_contact_work *work) {
-  if (!work) return;
-  carom_allocator a = work->allocator;
-  carom_arena_destroy(&work->arena);
-  carom_release(&a, work);
+  if (work) carom_object_destroy(work);
 }
 
 size_t carom_contact_work_bytes(const carom_contact_work *work) { return work->arena.capacity + sizeof *work; }
@@ -104,7 +98,7 @@ static carom_status make_room(carom_contact_work *work, size_t bytes, bool exact
   if (work->arena.memory && bytes <= work->arena.capacity) return CAROM_OK;
   carom_arena larger;
   size_t capacity = exactly || !work->arena.memory ? bytes : bytes + bytes / 4;
-  if (carom_arena_create(&larger, capacity, &work->allocator, NULL))
+  if (carom_arena_create(&larger, capacity, &work->arena.allocator, NULL))
     return carom_fail(error, CAROM_ERR_MEMORY,
                       "out of memory: the contact solver needs %zu bytes; fewer bodies or contacts would need less",
                       capacity);
