@@ -229,17 +229,13 @@ carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_
   return status;
 }
 
-static carom_contact contact_make(const carom_contacts *set, int pair, const carom_distance_result *d) {
+carom_contact carom_contacts_blank(const carom_contacts *set, int pair) {
   const carom_part_pair *p = &set->pairs[pair];
   return (carom_contact){.pair = pair,
                          .body_a = p->body_a,
                          .body_b = p->body_b,
                          .part_a = p->part_a,
                          .part_b = p->part_b,
-                         .gap = d->distance,
-                         .normal = d->normal,
-                         .point_a = d->point_a,
-                         .point_b = d->point_b,
                          .restitution = p->restitution,
                          .friction = p->friction};
 }
@@ -311,7 +307,9 @@ static int flatten(carom_contact *contacts, int count) {
 int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
                            const carom_distance_result *distance, const carom_contact_query *query,
                            carom_contact *contacts) {
-  contacts[0] = contact_make(set, pair, distance);
+  contacts[0] = carom_contacts_blank(set, pair);
+  contacts[0].gap = distance->distance, contacts[0].normal = distance->normal;
+  contacts[0].point_a = distance->point_a, contacts[0].point_b = distance->point_b;
   const carom_part *parts = set->model->parts;
   if (is_ball(parts[contacts[0].part_a].shape) || is_ball(parts[contacts[0].part_b].shape)) return 1;
   carom_placed a = carom_contacts_place(set, contacts[0].part_a, state);

@@ -70,6 +70,9 @@ carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_
 carom_status carom_contacts_no_separation(const carom_contacts *set, int pair, const carom_state *state,
                                           carom_status status, carom_error *error);
 
+// A contact of the pair, without its place.
+carom_contact carom_contacts_blank(const carom_contacts *set, int pair);
+
 // Which contacts, and how many of each pair.
 typedef struct carom_contact_query {
   carom_contact_detail detail;

@@ -153,21 +153,12 @@ static double felt_mass(const carom_model *model, const carom_row *row, const ca
 
 static carom_potential_contact contact_of(const carom_contact_potential *p, const carom_state *state, const couple *c,
                                           const carom_ssh_result *r, const carom_gap_gradient *g) {
-  const carom_part_pair *parts = &p->pairs->pairs[c->pair];
-  int a = parts->body_a, b = parts->body_b;
-  carom_potential_contact overlap = {.found = {.pair = c->pair,
-                                               .body_a = a,
-                                               .body_b = b,
-                                               .part_a = parts->part_a,
-                                               .part_b = parts->part_b,
-                                               .gap = r->gap / cm_norm(r->alpha),
-                                               .normal = cm_unit(r->alpha),
-                                               .point_a = r->point_a,
-                                               .point_b = r->point_b,
-                                               .restitution = parts->restitution,
-                                               .friction = parts->friction},
-                                     .gap = r->gap,
-                                     .row = {.body = {a, b}, .linear = {g->a.linear, g->b.linear}}};
+  carom_contact found = carom_contacts_blank(p->pairs, c->pair);
+  int a = found.body_a, b = found.body_b;
+  found.gap = r->gap / cm_norm(r->alpha), found.normal = cm_unit(r->alpha);
+  found.point_a = r->point_a, found.point_b = r->point_b;
+  carom_potential_contact overlap = {
+      .found = found, .gap = r->gap, .row = {.body = {a, b}, .linear = {g->a.linear, g->b.linear}}};
   overlap.row.angular[0] = about_center(g->a.angular, g->a.linear, c->a.pose.p, state->x[a]);
   overlap.row.angular[1] = about_center(g->b.angular, g->b.linear, c->b.pose.p, state->x[b]);
   if (p->model->planar) keep_in_plane(&overlap);

@@ -66,21 +66,16 @@ INLINE void visit(carom_contact_pack *pack, bool coulomb, lanes beta, double *V,
 
 INLINE double total(lanes a) { return (a[0] + a[1]) + (a[2] + a[3]); }
 
-INLINE void visit_all(carom_contact_pack *packs, bool coulomb, const int range[2], double beta, double *V,
-                      carom_sweep_tally *tally) {
+INLINE carom_sweep_tally visit_all(const carom_contact_plan *plan, bool coulomb, const int range[2], double beta) {
   lane_tally sums = {splat(0), splat(0), splat(0)};
-  for (int i = range[0]; i < range[1]; i++) visit(&packs[i], coulomb, splat(beta), V, &sums);
+  for (int i = range[0]; i < range[1]; i++) visit(&plan->packs[i], coulomb, splat(beta), plan->V, &sums);
   double most = 0;
   for (int k = 0; k < 4; k++) most = sums.most[k] > most ? sums.most[k] : most;
-  *tally = (carom_sweep_tally){most, total(sums.energy), total(sums.turn)};
+  return (carom_sweep_tally){most, total(sums.energy), total(sums.turn)};
 }
 
-CAROM_SIMD_CLONES void carom_contact_visit_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                                                 carom_sweep_tally *tally) {
-  visit_all(packs, false, (const int[2]){first, last}, beta, V, tally);
-}
-
-CAROM_SIMD_CLONES void carom_contact_visit_coulomb_packs(carom_contact_pack *packs, int first, int last, double beta,
-                                                         double *V, carom_sweep_tally *tally) {
-  visit_all(packs, true, (const int[2]){first, last}, beta, V, tally);
+CAROM_SIMD_CLONES carom_sweep_tally carom_contact_visit_packs(const carom_contact_plan *plan, carom_contact_law law,
+                                                              int first, int last, double beta) {
+  const int range[2] = {first, last};
+  return law == CAROM_CONTACT_COULOMB ? visit_all(plan, true, range, beta) : visit_all(plan, false, range, beta);
 }
