@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -21,7 +22,7 @@ carom_status carom_arena_create(carom_arena *arena, size_t capacity, const carom
 }
 
 void carom_arena_destroy(carom_arena *arena) {
-  carom_release(&arena->allocator, arena->memory);
+  if (arena->memory) carom_release(&arena->allocator, arena->memory);
   *arena = (carom_arena){0};
 }
 
@@ -39,6 +40,42 @@ void *carom_arena_push(carom_arena *arena, size_t size) {
   arena->used += need;
   if (arena->used > arena->high_water) arena->high_water = arena->used;
   return block;
+}
+
+carom_status carom_arena_lay_out(carom_arena *arena, carom_arena_layout *layout, void *owner, carom_error *error) {
+  carom_arena counting = {0}, larger;
+  layout(owner, &counting);
+  if (!arena->memory || counting.used > arena->capacity) {
+    size_t spare = arena->memory ? counting.used / 2 : 0;
+    carom_status status = carom_arena_create(&larger, counting.used + spare, &arena->allocator, error);
+    if (status != CAROM_OK) return status;
+    if (arena->memory) carom_arena_destroy(arena);
+    *arena = larger;
+  }
+  carom_arena_pop(arena, 0);
+  layout(owner, arena);
+  return CAROM_OK;
+}
+
+void *carom_object_create(const void *initial, size_t size, carom_arena_layout *layout,
+                          const carom_allocator *allocator, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  void *object = carom_allocate(&a, 1, size);
+  if (!object) {
+    carom_fail(error, CAROM_ERR_MEMORY, "out of memory: %zu bytes", size);
+    return NULL;
+  }
+  memcpy(object, initial, size);
+  *(carom_arena *)object = (carom_arena){.allocator = a};
+  if (carom_arena_lay_out(object, layout, object, error) == CAROM_OK) return object;
+  carom_release(&a, object);
+  return NULL;
+}
+
+void carom_object_destroy(void *object) {
+  carom_allocator a = ((carom_arena *)object)->allocator;
+  carom_arena_destroy(object);
+  carom_release(&a, object);
 }
 
 carom_arena_mark carom_arena_get_mark(const carom_arena *arena) { return arena->used; }

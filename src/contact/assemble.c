@@ -4,30 +4,24 @@
 
 #include "base/memory.h"
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_assembly *s = owner;
+  carom_vec3 **const vectors[] = {&s->p, &s->l, &s->twists.v, &s->twists.w};
+  s->row_start = CAROM_PUSH(arena, int, s->model->body_count + 2);
+  for (int i = 0; i < 4; i++) *vectors[i] = CAROM_PUSH(arena, carom_vec3, s->model->body_count);
+}
+
 carom_status carom_assembly_create(const carom_model *model, const carom_allocator *allocator,
                                    carom_assembly **assembly, carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_assembly *s = CAROM_NEW(&a, carom_assembly, 1);
-  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems");
-  *s = (carom_assembly){.model = model, .allocator = a};
-  s->row_start = CAROM_NEW(&a, int, model->body_count + 2);
-  carom_vec3 **const vectors[] = {&s->p, &s->l, &s->twists.v, &s->twists.w};
-  bool room = s->row_start != NULL;
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    room = (*vectors[i] = CAROM_NEW(&a, carom_vec3, model->body_count)) && room;
-  if (!room) {
-    carom_assembly_destroy(s);
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contact problems of %d bodies", model->body_count);
-  }
-  *assembly = s;
-  return CAROM_OK;
+  const carom_assembly initial = {.model = model};
+  *assembly = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  return *assembly ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_assembly_destroy(carom_assembly *s) {
   if (!s) return;
-  carom_allocator a = s->allocator;
-  void *blocks[] = {s->row_start, s->ends, s->p, s->l, s->twists.v, s->twists.w, s};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  carom_release(&s->arena.allocator, s->ends);
+  carom_object_destroy(s);
 }
 
 // ---- free bodies ----------------------------------------------------------------------------------------------------
@@ -35,7 +29,8 @@ void carom_assembly_destroy(carom_assembly *s) {
 // A counting sort of the ends of all rows by body.
 static bool sort_by_body(carom_assembly *s, const carom_row *rows, int count) {
   int *start = s->row_start, bodies = s->model->body_count;
-  if (!carom_reserve(&s->allocator, (void **)&s->ends, &s->end_capacity, 2 * count, sizeof *s->ends)) return false;
+  if (!carom_reserve(&s->arena.allocator, (void **)&s->ends, &s->end_capacity, 2 * count, sizeof *s->ends))
+    return false;
   memset(start, 0, ((size_t)bodies + 2) * sizeof *start);
   for (int i = 0; i < 2 * count; i++)
     if (carom_body_moves(s->model, rows[i / 2].body[i % 2])) start[rows[i / 2].body[i % 2] + 2]++;

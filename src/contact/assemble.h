@@ -3,6 +3,7 @@
 #ifndef CAROM_SRC_CONTACT_ASSEMBLE_H
 #define CAROM_SRC_CONTACT_ASSEMBLE_H
 
+#include "base/arena.h"
 #include "model/row.h"
 
 // The answer of a coupled system: the velocities v, w that momenta p, l (body_count each) amount to. Those of bodies
@@ -18,8 +19,8 @@ typedef struct carom_response {
 } carom_response;
 
 typedef struct carom_assembly {
+  carom_arena arena;
   const carom_model *model;
-  carom_allocator allocator;
   int *row_start;       // (body_count + 2) where the rows of a body begin
   int *ends;            // (2 rows) 2 row + end
   carom_vec3 *p, *l;    // (body_count) an impulse along a row,

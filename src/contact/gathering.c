@@ -7,37 +7,25 @@
 
 _Static_assert(CAROM_CONTACT_WORLD == CAROM_WORLD, "bodies of a problem are numbered as in its model");
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_gathering *p = owner;
+  p->bodies = CAROM_PUSH(arena, carom_contact_body, p->model->body_count);
+  p->solution.velocities = CAROM_PUSH(arena, carom_vec3, p->model->body_count);
+  p->solution.spins = CAROM_PUSH(arena, carom_vec3, p->model->body_count);
+}
+
 carom_status carom_gathering_create(const carom_model *model, const carom_allocator *allocator,
                                     carom_gathering **gathering, carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_gathering *p = CAROM_NEW(&a, carom_gathering, 1);
-  if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem");
-  p->model = model;
-  p->allocator = a;
-  p->bodies = CAROM_NEW(&a, carom_contact_body, model->body_count);
-  p->solution.velocities = CAROM_NEW(&a, carom_vec3, model->body_count);
-  p->solution.spins = CAROM_NEW(&a, carom_vec3, model->body_count);
-  if (!p->bodies || !p->solution.velocities || !p->solution.spins) {
-    carom_gathering_destroy(p);
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d bodies", model->body_count);
-  }
-  *gathering = p;
-  return CAROM_OK;
+  const carom_gathering initial = {.model = model};
+  *gathering = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  return *gathering ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_gathering_destroy(carom_gathering *p) {
   if (!p) return;
-  carom_allocator a = p->allocator;
-  void *blocks[] = {p->bodies,
-                    p->contacts,
-                    p->rows,
-                    p->sources,
-                    p->solution.impulses,
-                    p->solution.multipliers,
-                    p->solution.velocities,
-                    p->solution.spins,
-                    p};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  CAROM_RELEASE_ALL(&p->arena.allocator, p->contacts, p->rows, p->sources, p->solution.impulses,
+                    p->solution.multipliers);
+  carom_object_destroy(p);
 }
 
 // R diag(i) R'; where it is the same about every axis it stays so to the last bit.
@@ -71,8 +59,8 @@ void carom_gathering_set_velocity(carom_gathering *p, int body, carom_vec3 v, ca
 
 carom_contact_point *carom_gathering_add_contact(carom_gathering *p, const carom_contact *c, const carom_vec3 *x) {
   int n = p->contact_count;
-  if (!carom_grow(&p->allocator, (void **)&p->contacts, n, &p->contact_capacity, sizeof *p->contacts) ||
-      !carom_grow(&p->allocator, (void **)&p->solution.impulses, n, &p->impulse_capacity, sizeof(carom_vec3)))
+  if (!carom_grow(&p->arena.allocator, (void **)&p->contacts, n, &p->contact_capacity, sizeof *p->contacts) ||
+      !carom_grow(&p->arena.allocator, (void **)&p->solution.impulses, n, &p->impulse_capacity, sizeof(carom_vec3)))
     return NULL;
   carom_vec3 point = cm_lerp(c->point_a, c->point_b, 0.5);
   p->solution.impulses[n] = cm_zero3();
@@ -93,9 +81,9 @@ static void put_end(const carom_row *row, int end, double jacobian[6]) {
 
 static carom_contact_row *add_row(carom_gathering *p, const carom_row *row, const carom_row_source *source) {
   int n = p->row_count;
-  if (!carom_grow(&p->allocator, (void **)&p->rows, n, &p->row_capacity, sizeof *p->rows) ||
-      !carom_grow(&p->allocator, (void **)&p->sources, n, &p->source_capacity, sizeof *p->sources) ||
-      !carom_grow(&p->allocator, (void **)&p->solution.multipliers, n, &p->multiplier_capacity, sizeof(double)))
+  if (!carom_grow(&p->arena.allocator, (void **)&p->rows, n, &p->row_capacity, sizeof *p->rows) ||
+      !carom_grow(&p->arena.allocator, (void **)&p->sources, n, &p->source_capacity, sizeof *p->sources) ||
+      !carom_grow(&p->arena.allocator, (void **)&p->solution.multipliers, n, &p->multiplier_capacity, sizeof(double)))
     return NULL;
   p->solution.multipliers[n] = 0;
   p->sources[n] = *source;

@@ -9,6 +9,7 @@
 #ifndef CAROM_SRC_CONTACT_GATHERING_H
 #define CAROM_SRC_CONTACT_GATHERING_H
 
+#include "base/arena.h"
 #include "carom/contact.h"
 #include "contact/pairs.h"
 #include "model/joints.h"
@@ -23,8 +24,8 @@ typedef struct carom_row_source {
 } carom_row_source;
 
 typedef struct carom_gathering {
+  carom_arena arena;
   const carom_model *model;
-  carom_allocator allocator;
   carom_contact_body *bodies;       // (body_count)
   carom_contact_point *contacts;    // (contact_count)
   carom_contact_row *rows;          // (row_count)

@@ -12,25 +12,18 @@ static const double MOST_CELLS = 1 << 20;  // along an axis: keys stay below 2^6
 carom_status carom_grain_grid_create(carom_grain_grid *grid, int count, const carom_allocator *allocator,
                                      carom_error *error) {
   *grid = (carom_grain_grid){.allocator = *allocator, .count = count, .slots = FIRST_SLOTS};
-  grid->balls = CAROM_NEW(allocator, carom_grain, count);
-  grid->grains = CAROM_NEW(allocator, carom_grain, count);
-  grid->order = CAROM_NEW(allocator, int, count);
-  grid->order_scratch = CAROM_NEW(allocator, int, count);
-  grid->keys = CAROM_NEW(allocator, uint64_t, count);
-  grid->keys_scratch = CAROM_NEW(allocator, uint64_t, count);
-  grid->partner_count = CAROM_NEW(allocator, int, count);
-  grid->partners = carom_allocate(allocator, (size_t)count * FIRST_SLOTS, sizeof(int));
-  if (grid->balls && grid->grains && grid->order && grid->order_scratch && grid->keys && grid->keys_scratch &&
-      grid->partner_count && grid->partners)
+  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(grid->balls, count), CAROM_ROOM(grid->grains, count),
+                    CAROM_ROOM(grid->order, count), CAROM_ROOM(grid->order_scratch, count),
+                    CAROM_ROOM(grid->keys, count), CAROM_ROOM(grid->keys_scratch, count),
+                    CAROM_ROOM(grid->partner_count, count), CAROM_ROOM(grid->partners, (size_t)count * FIRST_SLOTS)))
     return CAROM_OK;
   carom_grain_grid_destroy(grid);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the cells of %d grains", count);
 }
 
 void carom_grain_grid_destroy(carom_grain_grid *grid) {
-  void *blocks[] = {grid->balls, grid->grains,       grid->order,         grid->order_scratch,
-                    grid->keys,  grid->keys_scratch, grid->partner_count, grid->partners};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&grid->allocator, blocks[i]);
+  CAROM_RELEASE_ALL(&grid->allocator, grid->balls, grid->grains, grid->order, grid->order_scratch, grid->keys,
+                    grid->keys_scratch, grid->partner_count, grid->partners);
   *grid = (carom_grain_grid){.allocator = grid->allocator};
 }
 

@@ -34,11 +34,11 @@ typedef struct carom_group {
 } carom_group;
 
 typedef struct carom_groups {
+  carom_arena arena;
   carom_group *groups;  // (count)
   int count;
-  int *of_body;  // (body_count) group of a body that moves; -1: in none
-  carom_allocator allocator;
-  carom_arena arena;            // all that a split lays out
+  int *of_body;                 // (body_count) group of a body that moves; -1: in none
+  carom_arena split;            // all that a split lays out
   carom_contact_problem whole;  // its sizes
   int *root, *local;            // (body_count) scratch: disjoint sets; number of a body in its group
   int *seen_in;                 // (body_count) scratch: the last group that a body of prescribed motion was seen in

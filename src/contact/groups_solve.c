@@ -2,12 +2,10 @@
 // small groups. In larger ones it is dear: there it comes after more sweeps, for those alone that are still not
 // acceptable (rings of bodies wedged by friction, on which sweeps wander about). Where Newton's method gets stuck
 // between two laws, more sweeps lead it elsewhere.
+#include <limits.h>
 #include <math.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
+#include "base/threads.h"
 #include "contact/groups.h"
 #include "contact/solve/problem.h"
 
@@ -143,15 +141,16 @@ static void enlarge(carom_contact_problem *size, const carom_contact_problem *p)
 }
 
 // Room for the largest group in every thread, whichever will get it.
-static carom_status reserve_for(carom_groups *g, carom_contact_method method, const carom_contact_problem *most,
-                                carom_error *error) {
-  carom_contact_problem *has = &g->reserved[method == CAROM_CONTACT_NEWTON];
-  if (most->body_count <= has->body_count && most->contact_count <= has->contact_count &&
-      most->row_count <= has->row_count)
+static carom_status reserve_for(carom_groups *g, carom_contact_method method, int most_bodies, carom_error *error) {
+  carom_contact_problem *has = &g->reserved[method == CAROM_CONTACT_NEWTON], most = *has;
+  for (int i = 0; i < g->count; i++)
+    if (g->groups[i].moving <= most_bodies) enlarge(&most, &g->groups[i].problem);
+  if (most.body_count == has->body_count && most.contact_count == has->contact_count &&
+      most.row_count == has->row_count)
     return CAROM_OK;
-  enlarge(has, &(carom_contact_problem){most->body_count + most->body_count / 2,
-                                        most->contact_count + most->contact_count / 2,
-                                        most->row_count + most->row_count / 2, NULL, NULL, NULL});
+  *has = (carom_contact_problem){.body_count = most.body_count + most.body_count / 2,
+                                 .contact_count = most.contact_count + most.contact_count / 2,
+                                 .row_count = most.row_count + most.row_count / 2};
   carom_contact_options o = solver(method, 0);
   carom_status status = CAROM_OK;
   for (int i = 0; i < g->threads && status == CAROM_OK; i++)
@@ -160,21 +159,8 @@ static carom_status reserve_for(carom_groups *g, carom_contact_method method, co
 }
 
 static carom_status reserve(carom_groups *g, carom_error *error) {
-  carom_contact_problem most = {0}, most_by_newton = {0};
-  for (int i = 0; i < g->count; i++) {
-    enlarge(&most, &g->groups[i].problem);
-    if (g->groups[i].moving <= MOST_BODIES) enlarge(&most_by_newton, &g->groups[i].problem);
-  }
-  carom_status status = reserve_for(g, CAROM_CONTACT_PGS, &most, error);
-  return status == CAROM_OK ? reserve_for(g, CAROM_CONTACT_NEWTON, &most_by_newton, error) : status;
-}
-
-static int own_thread(void) {
-#ifdef _OPENMP
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
+  carom_status status = reserve_for(g, CAROM_CONTACT_PGS, INT_MAX, error);
+  return status == CAROM_OK ? reserve_for(g, CAROM_CONTACT_NEWTON, MOST_BODIES, error) : status;
 }
 
 static carom_status outcome(int worst, carom_error *error) {
@@ -184,20 +170,16 @@ static carom_status outcome(int worst, carom_error *error) {
 
 carom_status carom_groups_solve(carom_groups *g, const carom_groups_options *options, carom_error *error) {
   carom_status status = reserve(g, error);
-  int worst = CAROM_OK;
+  int worst = CAROM_OK, threads = g->count < 2 ? 1 : g->threads;
   if (status != CAROM_OK) return status;
-  if (g->threads == 1 || g->count < 2) {
-    for (int i = 0; i < g->count; i++) {
-      job j = {&g->groups[i], options, g->works[0], CAROM_OK};
-      if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
-    }
-    return outcome(worst, error);
-  }
-#pragma omp parallel for num_threads(g->threads) schedule(dynamic, 1) reduction(min : worst)
-  for (int i = 0; i < g->count; i++) {
-    job j = {&g->groups[i], options, g->works[own_thread()], CAROM_OK};
-    if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
-  }
+  CAROM_PARALLEL_FOR(
+      threads,
+      schedule(dynamic, 1) reduction(min
+                                     : worst),
+      for (int i = 0; i < g->count; i++) {
+        job j = {&g->groups[i], options, g->works[threads > 1 ? carom_team_here().me : 0], CAROM_OK};
+        if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
+      });
   return outcome(worst, error);
 }
 

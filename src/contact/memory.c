@@ -4,30 +4,24 @@
 
 #include "base/memory.h"
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_memory *m = owner;
+  m->first = CAROM_PUSH(arena, int, m->model->body_count);
+  m->last = CAROM_PUSH(arena, int, m->model->body_count);
+  m->joints = CAROM_PUSH(arena, double, m->model->joint_count *CAROM_MEMORY_JOINT);
+}
+
 carom_status carom_memory_create(const carom_model *model, const carom_allocator *allocator, carom_memory **memory,
                                  carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_memory *m = CAROM_NEW(&a, carom_memory, 1);
-  if (!m) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for what contacts carry");
-  m->model = model;
-  m->allocator = a;
-  m->first = CAROM_NEW(&a, int, model->body_count);
-  m->last = CAROM_NEW(&a, int, model->body_count);
-  m->joints = CAROM_NEW(&a, double, model->joint_count *CAROM_MEMORY_JOINT);
-  if (!m->first || !m->last || !m->joints) {
-    carom_memory_destroy(m);
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for what the contacts of %d bodies carry",
-                      model->body_count);
-  }
-  *memory = m;
-  return CAROM_OK;
+  const carom_memory initial = {.model = model};
+  *memory = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  return *memory ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_memory_destroy(carom_memory *m) {
   if (!m) return;
-  carom_allocator a = m->allocator;
-  void *blocks[] = {m->records, m->first, m->last, m->noted, m->noted_body, m->joints, m};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&a, blocks[i]);
+  CAROM_RELEASE_ALL(&m->arena.allocator, m->records, m->noted, m->noted_body);
+  carom_object_destroy(m);
 }
 
 static void forget_all(carom_memory *m) {
@@ -47,7 +41,7 @@ void carom_memory_forget(carom_memory *m, int body) { m->last[body] = m->first[b
 
 carom_status carom_memory_reserve(carom_memory *m, int count, carom_error *error) {
   forget_all(m);
-  if (!carom_reserve(&m->allocator, (void **)&m->records, &m->capacity, count, sizeof *m->records))
+  if (!carom_reserve(&m->arena.allocator, (void **)&m->records, &m->capacity, count, sizeof *m->records))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for what %d contacts carry", count);
   m->count = count;
   return CAROM_OK;
@@ -56,7 +50,7 @@ carom_status carom_memory_reserve(carom_memory *m, int count, carom_error *error
 void carom_memory_begin(carom_memory *m) { m->noted_count = 0; }
 
 carom_status carom_memory_note(carom_memory *m, int body, const carom_memory_record *record, carom_error *error) {
-  const carom_allocator *a = &m->allocator;
+  const carom_allocator *a = &m->arena.allocator;
   if (!carom_grow(a, (void **)&m->noted, m->noted_count, &m->noted_capacity, sizeof *m->noted) ||
       !carom_grow(a, (void **)&m->noted_body, m->noted_count, &m->body_capacity, sizeof *m->noted_body))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for what %d contacts carry", m->noted_count + 1);

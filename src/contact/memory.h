@@ -9,6 +9,7 @@
 #ifndef CAROM_SRC_CONTACT_MEMORY_H
 #define CAROM_SRC_CONTACT_MEMORY_H
 
+#include "base/arena.h"
 #include "base/tape.h"
 #include "model/joint_rows.h"
 
@@ -21,8 +22,8 @@ typedef struct carom_memory_record {
 } carom_memory_record;
 
 typedef struct carom_memory {
+  carom_arena arena;
   const carom_model *model;
-  carom_allocator allocator;
   carom_memory_record *records;  // those of a body side by side
   int *first, *last;             // (body_count) where they are
   int count, capacity;

@@ -61,41 +61,35 @@ static carom_status exclude_neighbours(carom_contacts *set, carom_error *error) 
   return CAROM_OK;
 }
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_contacts *set = owner;
+  set->body_of_part = CAROM_PUSH(arena, int, set->model->part_count);
+  set->boxes = CAROM_PUSH(arena, carom_aabb, set->model->part_count);
+}
+
 carom_status carom_contacts_create(const carom_model *model, const carom_allocator *allocator, carom_contacts **set,
                                    carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_contacts *s = CAROM_NEW(&a, carom_contacts, 1);
-  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
-  *s = (carom_contacts){.model = model, .allocator = a, .planar = model->planar};
-  s->body_of_part = CAROM_NEW(&a, int, model->part_count);
-  s->boxes = CAROM_NEW(&a, carom_aabb, model->part_count);
-  bool room = s->body_of_part && s->boxes;
-  carom_status status = room ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
+  const carom_contacts initial = {.model = model, .planar = model->planar};
+  carom_contacts *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
   carom_broadphase_options options = carom_broadphase_default_options();
   options.uniform_grid = grains(model);
   options.margin = DBL_MIN;  // the boxes have theirs
-  if (status == CAROM_OK) status = carom_broadphase_create(&options, &a, &s->broadphase, error);
+  carom_status status = s ? carom_broadphase_create(&options, allocator, &s->broadphase, error) : CAROM_ERR_MEMORY;
   if (status == CAROM_OK) number_parts(s);
   if (status == CAROM_OK) status = add_proxies(s, error);
   if (status == CAROM_OK) status = exclude_neighbours(s, error);
-  if (status != CAROM_OK) {
+  if (status != CAROM_OK)
     carom_contacts_destroy(s);
-    return status;
-  }
-  *set = s;
-  return CAROM_OK;
+  else
+    *set = s;
+  return status;
 }
 
 void carom_contacts_destroy(carom_contacts *set) {
   if (!set) return;
-  carom_allocator a = set->allocator;
   carom_broadphase_destroy(set->broadphase);
-  carom_release(&a, set->body_of_part);
-  carom_release(&a, set->boxes);
-  carom_release(&a, set->pairs);
-  carom_release(&a, set->older);
-  carom_release(&a, set->contacts);
-  carom_release(&a, set);
+  CAROM_RELEASE_ALL(&set->arena.allocator, set->pairs, set->older, set->contacts);
+  carom_object_destroy(set);
 }
 
 // ---- candidate pairs ----------------------------------------------------------------------------------------------
@@ -181,7 +175,7 @@ static carom_status look_up(carom_contacts *set, carom_error *error) {
   set->older = pairs;
   set->older_capacity = capacity;
   set->pair_count = 0;
-  if (!carom_reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs))
+  if (!carom_reserve(&set->arena.allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d pairs of near bodies", count);
   merge_pairs(set, older_count, found, count);
   return CAROM_OK;
@@ -235,17 +229,13 @@ carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_
   return status;
 }
 
-static carom_contact contact_make(const carom_contacts *set, int pair, const carom_distance_result *d) {
+carom_contact carom_contacts_blank(const carom_contacts *set, int pair) {
   const carom_part_pair *p = &set->pairs[pair];
   return (carom_contact){.pair = pair,
                          .body_a = p->body_a,
                          .body_b = p->body_b,
                          .part_a = p->part_a,
                          .part_b = p->part_b,
-                         .gap = d->distance,
-                         .normal = d->normal,
-                         .point_a = d->point_a,
-                         .point_b = d->point_b,
                          .restitution = p->restitution,
                          .friction = p->friction};
 }
@@ -317,7 +307,9 @@ static int flatten(carom_contact *contacts, int count) {
 int carom_contacts_of_pair(const carom_contacts *set, int pair, const carom_state *state,
                            const carom_distance_result *distance, const carom_contact_query *query,
                            carom_contact *contacts) {
-  contacts[0] = contact_make(set, pair, distance);
+  contacts[0] = carom_contacts_blank(set, pair);
+  contacts[0].gap = distance->distance, contacts[0].normal = distance->normal;
+  contacts[0].point_a = distance->point_a, contacts[0].point_b = distance->point_b;
   const carom_part *parts = set->model->parts;
   if (is_ball(parts[contacts[0].part_a].shape) || is_ball(parts[contacts[0].part_b].shape)) return 1;
   carom_placed a = carom_contacts_place(set, contacts[0].part_a, state);
@@ -347,7 +339,7 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, 
     carom_status status = carom_contacts_distance(set, i, state, &d);
     if (status != CAROM_OK) return carom_contacts_no_separation(set, i, state, status, error);
     if (d.distance > query->reach) continue;
-    if (!carom_reserve(&set->allocator, (void **)&set->contacts, &set->contact_capacity,
+    if (!carom_reserve(&set->arena.allocator, (void **)&set->contacts, &set->contact_capacity,
                        set->contact_count + CAROM_MANIFOLD_MAX, sizeof *set->contacts))
       return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
     set->contact_count += carom_contacts_of_pair(set, i, state, &d, query, set->contacts + set->contact_count);
@@ -392,8 +384,8 @@ bool carom_contacts_remember(carom_contacts *set, carom_tape *tape) {
   if (!carom_tape_pass(tape, set->boxes, (size_t)set->model->part_count * sizeof *set->boxes) ||
       !carom_tape_pass_count(tape, &count, sizeof *set->pairs))
     return false;
-  if (reads && (!put_boxes_back(set) ||
-                !carom_reserve(&set->allocator, (void **)&set->pairs, &set->pair_capacity, count, sizeof *set->pairs)))
+  if (reads && (!put_boxes_back(set) || !carom_reserve(&set->arena.allocator, (void **)&set->pairs, &set->pair_capacity,
+                                                       count, sizeof *set->pairs)))
     return false;
   if (!carom_tape_pass(tape, set->pairs, (size_t)count * sizeof *set->pairs)) return false;
   for (int i = 0; i < count && reads; i++)

@@ -6,6 +6,7 @@
 #ifndef CAROM_SRC_CONTACT_PAIRS_H
 #define CAROM_SRC_CONTACT_PAIRS_H
 
+#include "base/arena.h"
 #include "base/tape.h"
 #include "carom/collide.h"
 #include "carom/model.h"
@@ -36,8 +37,8 @@ typedef enum carom_contact_detail {
 } carom_contact_detail;
 
 typedef struct carom_contacts {
+  carom_arena arena;
   const carom_model *model;
-  carom_allocator allocator;
   carom_broadphase *broadphase;
   bool planar;              // of the model: separation in the plane z = 0
   int *body_of_part;        // (part_count)
@@ -68,6 +69,9 @@ carom_status carom_contacts_distance(carom_contacts *set, int pair, const carom_
 // Says that it failed, as it does for a pose that is not finite.
 carom_status carom_contacts_no_separation(const carom_contacts *set, int pair, const carom_state *state,
                                           carom_status status, carom_error *error);
+
+// A contact of the pair, without its place.
+carom_contact carom_contacts_blank(const carom_contacts *set, int pair);
 
 // Which contacts, and how many of each pair.
 typedef struct carom_contact_query {

@@ -7,7 +7,8 @@
 
 static const double SPARE = 1e-3;  // of a body's radius: pairs that begin to touch are seen before they do
 
-static void push_arrays(carom_contact_potential *p, carom_arena *arena) {
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_contact_potential *p = owner;
   int n = p->model->body_count;
   p->v = CAROM_PUSH(arena, carom_vec3, n);
   p->w = CAROM_PUSH(arena, carom_vec3, n);
@@ -17,34 +18,25 @@ static void push_arrays(carom_contact_potential *p, carom_arena *arena) {
 
 carom_status carom_contact_potential_create(const carom_model *model, const carom_allocator *allocator,
                                             carom_contact_potential **potential, carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_contact_potential *p = CAROM_NEW(&a, carom_contact_potential, 1);
-  if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contact potential");
-  *p = (carom_contact_potential){.model = model, .allocator = a};
-  carom_arena counting = {0};
-  push_arrays(p, &counting);
-  carom_status status = carom_arena_create(&p->arena, counting.used, &a, error);
-  if (status == CAROM_OK) push_arrays(p, &p->arena);
-  if (status == CAROM_OK) status = carom_contacts_create(model, &a, &p->pairs, error);
-  if (status == CAROM_OK) status = carom_memory_create(model, &a, &p->memory, error);
-  if (status == CAROM_OK) status = carom_joints_create(model, &a, &p->joints, error);
-  if (status != CAROM_OK) {
+  const carom_contact_potential initial = {.model = model};
+  carom_contact_potential *p = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  carom_status status = p ? carom_contacts_create(model, allocator, &p->pairs, error) : CAROM_ERR_MEMORY;
+  if (status == CAROM_OK) status = carom_memory_create(model, allocator, &p->memory, error);
+  if (status == CAROM_OK) status = carom_joints_create(model, allocator, &p->joints, error);
+  if (status != CAROM_OK)
     carom_contact_potential_destroy(p);
-    return status;
-  }
-  *potential = p;
-  return CAROM_OK;
+  else
+    *potential = p;
+  return status;
 }
 
 void carom_contact_potential_destroy(carom_contact_potential *p) {
   if (!p) return;
-  carom_allocator a = p->allocator;
   carom_contacts_destroy(p->pairs);
   carom_memory_destroy(p->memory);
   carom_joints_destroy(p->joints);
-  carom_arena_destroy(&p->arena);
-  carom_release(&a, p->contacts);
-  carom_release(&a, p);
+  carom_release(&p->arena.allocator, p->contacts);
+  carom_object_destroy(p);
 }
 
 // ---- drag ---------------------------------------------------------------------------------------------------------
@@ -161,21 +153,12 @@ static double felt_mass(const carom_model *model, const carom_row *row, const ca
 
 static carom_potential_contact contact_of(const carom_contact_potential *p, const carom_state *state, const couple *c,
                                           const carom_ssh_result *r, const carom_gap_gradient *g) {
-  const carom_part_pair *parts = &p->pairs->pairs[c->pair];
-  int a = parts->body_a, b = parts->body_b;
-  carom_potential_contact overlap = {.found = {.pair = c->pair,
-                                               .body_a = a,
-                                               .body_b = b,
-                                               .part_a = parts->part_a,
-                                               .part_b = parts->part_b,
-                                               .gap = r->gap / cm_norm(r->alpha),
-                                               .normal = cm_unit(r->alpha),
-                                               .point_a = r->point_a,
-                                               .point_b = r->point_b,
-                                               .restitution = parts->restitution,
-                                               .friction = parts->friction},
-                                     .gap = r->gap,
-                                     .row = {.body = {a, b}, .linear = {g->a.linear, g->b.linear}}};
+  carom_contact found = carom_contacts_blank(p->pairs, c->pair);
+  int a = found.body_a, b = found.body_b;
+  found.gap = r->gap / cm_norm(r->alpha), found.normal = cm_unit(r->alpha);
+  found.point_a = r->point_a, found.point_b = r->point_b;
+  carom_potential_contact overlap = {
+      .found = found, .gap = r->gap, .row = {.body = {a, b}, .linear = {g->a.linear, g->b.linear}}};
   overlap.row.angular[0] = about_center(g->a.angular, g->a.linear, c->a.pose.p, state->x[a]);
   overlap.row.angular[1] = about_center(g->b.angular, g->b.linear, c->b.pose.p, state->x[b]);
   if (p->model->planar) keep_in_plane(&overlap);
@@ -195,7 +178,7 @@ static carom_status find_overlap(carom_contact_potential *p, int pair, const car
   if (status == CAROM_OK && r.gap >= 0) return CAROM_OK;
   if (status == CAROM_OK) status = carom_ssh_gradient(&c.a, &c.b, &r, c.beta_moves, &gradient);
   if (status != CAROM_OK) return carom_contacts_no_separation(p->pairs, pair, state, status, error);
-  if (!carom_grow(&p->allocator, (void **)&p->contacts, p->count, &p->capacity, sizeof *p->contacts))
+  if (!carom_grow(&p->arena.allocator, (void **)&p->contacts, p->count, &p->capacity, sizeof *p->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts");
   p->contacts[p->count++] = contact_of(p, state, &c, &r, &gradient);
   return CAROM_OK;

@@ -44,9 +44,8 @@ typedef struct carom_soft_limits {
 } carom_soft_limits;
 
 typedef struct carom_contact_potential {
-  const carom_model *model;
-  carom_allocator allocator;
   carom_arena arena;
+  const carom_model *model;
   carom_contacts *pairs;
   carom_memory *memory;  // what overlapped at the end of the last step
   carom_joints *joints;

@@ -17,35 +17,25 @@ static const double SETTLED = 1e3;     // how small the last change must be, in 
 static const double VISIBLE = 1e2;     // overlap that is worth many programs, in tolerances
 static const double BUFFER = 3;        // d_b over the deepest overlap (Johnson 2012, 3.5.3)
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_projection *p = owner;
+  const carom_model *model = p->contacts->model;
+  p->x_start = CAROM_PUSH(arena, carom_vec3, model->body_count);
+  p->q_start = CAROM_PUSH(arena, carom_quat, model->body_count);
+  p->d = CAROM_PUSH(arena, carom_vec3, model->body_count);
+  p->r = CAROM_PUSH(arena, carom_vec3, model->body_count);
+  p->limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(model));
+}
+
 carom_status carom_projection_create(carom_contacts *contacts, carom_gathering *gathering, carom_groups *groups,
                                      carom_projection **projection, carom_error *error) {
-  const carom_model *model = contacts->model;
-  carom_allocator a = contacts->allocator;
-  carom_projection *p = CAROM_NEW(&a, carom_projection, 1);
-  if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the projection");
-  *p = (carom_projection){.contacts = contacts, .gathering = gathering, .groups = groups, .allocator = a};
-  p->x_start = CAROM_NEW(&a, carom_vec3, model->body_count);
-  p->q_start = CAROM_NEW(&a, carom_quat, model->body_count);
-  p->d = CAROM_NEW(&a, carom_vec3, model->body_count);
-  p->r = CAROM_NEW(&a, carom_vec3, model->body_count);
-  p->limits = CAROM_NEW(&a, carom_joint_limit, carom_joints_limit_capacity(model));
-  if (!p->x_start || !p->q_start || !p->d || !p->r || !p->limits) {
-    carom_projection_destroy(p);
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the projection");
-  }
-  *projection = p;
-  return CAROM_OK;
+  const carom_projection initial = {.contacts = contacts, .gathering = gathering, .groups = groups};
+  *projection = carom_object_create(&initial, sizeof initial, lay_out, &gathering->arena.allocator, error);
+  return *projection ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_projection_destroy(carom_projection *p) {
-  if (!p) return;
-  carom_allocator a = p->allocator;
-  carom_release(&a, p->x_start);
-  carom_release(&a, p->q_start);
-  carom_release(&a, p->d);
-  carom_release(&a, p->r);
-  carom_release(&a, p->limits);
-  carom_release(&a, p);
+  if (p) carom_object_destroy(p);
 }
 
 static double furthest_beyond_limits(const carom_projection *p, const carom_state *state) {

@@ -15,6 +15,7 @@
 #include "contact/groups.h"
 
 typedef struct carom_projection {
+  carom_arena arena;
   carom_contacts *contacts;  // borrowed, as are the next two
   carom_gathering *gathering;
   carom_groups *groups;
@@ -22,7 +23,6 @@ typedef struct carom_projection {
   carom_quat *q_start;
   carom_joint_limit *limits;  // (carom_joints_limit_capacity)
   carom_vec3 *d, *r;          // (body_count) displacement and rotation vector so far
-  carom_allocator allocator;
 } carom_projection;
 
 typedef struct carom_projection_info {

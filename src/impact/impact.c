@@ -23,7 +23,8 @@ const char *carom_impact_law_name(int law) { return law >= 0 && law < CAROM_IMPA
 
 // ---- scratch -----------------------------------------------------------------------------------------------------
 
-static void push(carom_impact_work *k, carom_arena *arena) {
+static void push(void *owner, carom_arena *arena) {
+  carom_impact_work *k = owner;
   size_t n = (size_t)k->capacity;
   double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P};
   double **triples[] = {&k->P, &k->v, &k->base, &k->b};
@@ -32,36 +33,20 @@ static void push(carom_impact_work *k, carom_arena *arena) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
   for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
   k->list = CAROM_PUSH(arena, int, n);
-  carom_normal_work_push(&k->normal, k->capacity, arena);
+  carom_friction_work_push(&k->friction, k->capacity, arena);
 }
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
                                       carom_error *error) {
   *work = NULL;
   if (max_count < 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts", max_count);
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_impact_work *k = CAROM_NEW(&a, carom_impact_work, 1);
-  if (!k) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact");
-  *k = (carom_impact_work){.allocator = a, .capacity = max_count};
-  carom_arena counting = {0};
-  push(k, &counting);
-  carom_status status = carom_arena_create(&k->arena, counting.used, &a, error);
-  if (status == CAROM_OK) push(k, &k->arena);
-  if (status == CAROM_OK) status = carom_friction_work_create(max_count, &a, &k->friction, error);
-  if (status != CAROM_OK) {
-    carom_impact_work_destroy(k);
-    return status;
-  }
-  *work = k;
-  return CAROM_OK;
+  const carom_impact_work initial = {.capacity = max_count};
+  *work = carom_object_create(&initial, sizeof initial, push, allocator, error);
+  return *work ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_impact_work_destroy(carom_impact_work *work) {
-  if (!work) return;
-  carom_allocator a = work->allocator;
-  carom_friction_work_destroy(&a, &work->friction);
-  carom_arena_destroy(&work->arena);
-  carom_release(&a, work);
+  if (work) carom_object_destroy(work);
 }
 
 int carom_impact_work_capacity(const carom_impact_work *work) { return work->capacity; }
@@ -113,7 +98,7 @@ static bool has_friction(const carom_impact_problem *q) {
 // Plastic impulses without friction in `plastic`, with it in `base`.
 static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *sweeps) {
   int n = q->count;
-  bool solved = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+  bool solved = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
   memset(k->base, 0, 3 * (size_t)n * sizeof *k->base);
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
@@ -191,7 +176,7 @@ static bool stop_approach(carom_impact_work *k, const carom_impact_problem *q, d
   velocity_after(q, k->P, k->v);
   if (!(fastest_approach(n, k->v) > threshold)) return true;
   for (int i = 0; i < n; i++) k->now[i] = k->v[3 * i];
-  bool solved = carom_normal_solve(&k->normal, n, k->N, k->now, k->law);
+  bool solved = carom_normal_solve(&k->friction, n, k->N, k->now, k->law);
   for (int i = 0; i < n; i++) k->P[3 * i] += k->law[i];
   return solved;
 }
@@ -338,7 +323,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
   if (has_friction(problem)) {
     memcpy(k->P, guess, (size_t)m * sizeof *k->P);
     if (largest(m, guess) == 0) {
-      carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+      carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
     carom_friction_info f =
@@ -346,7 +331,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {
-    info->converged = carom_normal_solve(&k->normal, n, k->N, k->u, k->plastic);
+    info->converged = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
     memset(k->P, 0, (size_t)m * sizeof *k->P);
     for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
   }

@@ -46,7 +46,7 @@ static bool compress(carom_impact_work *k, int n, int m) {
     k->sub_b[c] = k->now[k->list[c]];
     for (int r = 0; r < m; r++) k->sub_N[r + c * m] = k->N[k->list[r] + k->list[c] * n];
   }
-  return carom_normal_solve(&k->normal, m, k->sub_N, k->sub_b, k->sub_P);
+  return carom_normal_solve(&k->friction, m, k->sub_N, k->sub_b, k->sub_P);
 }
 
 // Generalised reflections (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, section 5): as long as contacts approach,
@@ -89,7 +89,7 @@ bool carom_impact_sum(carom_impact_work *k, int n, const double *e, int *iterati
 bool carom_impact_newton(carom_impact_work *k, int n, const double *e, int *iterations) {
   *iterations = 1;
   for (int i = 0; i < n; i++) k->now[i] = (1 + e[i]) * k->u[i];
-  return carom_normal_solve(&k->normal, n, k->N, k->now, k->law);
+  return carom_normal_solve(&k->friction, n, k->N, k->now, k->law);
 }
 
 // Compression to rest, then decompression with at least e times the impulse of compression: 0 <= P - e P_c  _|_  u+ >=
@@ -99,7 +99,7 @@ bool carom_impact_poisson(carom_impact_work *k, int n, const double *e, int *ite
   for (int i = 0; i < n; i++) k->sub_b[i] = (1 + e[i]) * k->plastic[i];
   memcpy(k->now, k->u, (size_t)n * sizeof *k->now);
   carom_impact_add_product(n, k->N, k->sub_b, k->now);
-  if (!carom_normal_solve(&k->normal, n, k->N, k->now, k->law)) return false;
+  if (!carom_normal_solve(&k->friction, n, k->N, k->now, k->law)) return false;
   for (int i = 0; i < n; i++) k->law[i] += k->sub_b[i];
   return true;
 }

@@ -4,13 +4,10 @@
 
 #include "carom/impact.h"
 #include "contact/solve/friction.h"
-#include "contact/solve/normal.h"
 
 struct carom_impact_work {
-  carom_allocator allocator;
-  int capacity;
   carom_arena arena;
-  carom_normal_work normal;
+  int capacity;
   carom_friction_work friction;
   double *N;                      // (n x n) W between the normals
   double *u;                      // (n) normal velocities before

@@ -48,15 +48,21 @@ static carom_assembled view(const toy *t) {
   return (carom_assembled){.count = t->count, .rows = t->rows, .blocks = t->blocks, .W = t->W, .u0 = t->u0};
 }
 
+static carom_arena make_arena(int rows, int bodies) {
+  carom_arena counting = {0}, arena;
+  carom_newton_push(rows, bodies, &counting);
+  if (carom_arena_create(&arena, counting.used, NULL, NULL) != CAROM_OK) abort();
+  return arena;
+}
+
 static double solve(toy *t) {
-  carom_newton *newton = NULL;
   carom_assembled a = view(t);
   double scale = carom_assembled_scale(&a);
   carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
   int steps = 0;
-  if (carom_newton_create(t->rows, NULL, &newton, NULL) != CAROM_OK) return INFINITY;
-  double residual = carom_newton_solve(newton, &a, &goal, t->P, t->u, &steps);
-  carom_newton_destroy(newton);
+  carom_arena arena = make_arena(t->rows, 0);
+  double residual = carom_newton_solve(carom_newton_push(t->rows, 0, &arena), &a, &goal, t->P, t->u, &steps);
+  carom_arena_destroy(&arena);
   return residual / scale;
 }
 
@@ -163,9 +169,7 @@ TEST(steps_by_row_and_by_body_agree) {
     fill_levers(&t, levers, &r, 1 + 2 * (trial % 2));
     carom_assembled a = {t.count, t.rows, t.blocks, NULL, t.u0, BODIES, levers, V}, dense = view(&t);
     fill_W(&t, &a);
-    carom_arena counting = {0}, arena;
-    carom_newton_push(t.rows, BODIES, &counting);
-    REQUIRE(carom_arena_create(&arena, counting.used, NULL, NULL) == CAROM_OK);
+    carom_arena arena = make_arena(t.rows, BODIES);
     double scale = carom_assembled_scale(&a);
     carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
     int steps = 0;
@@ -327,10 +331,9 @@ static double score(const friction_problem *f) {
   carom_assembled a = {.count = f->count, .rows = m, .blocks = blocks, .W = f->W, .u0 = f->q};
   double scale = carom_assembled_scale(&a);
   carom_newton_goal goal = {1e-12 * scale, 1e-11 * scale, 1e-10 * scale, 0};
-  carom_newton *newton = NULL;
-  if (carom_newton_create(m, NULL, &newton, NULL) != CAROM_OK) return INFINITY;
-  carom_newton_solve(newton, &a, &goal, P, u, &steps);
-  carom_newton_destroy(newton);
+  carom_arena arena = make_arena(m, 0);
+  carom_newton_solve(carom_newton_push(m, 0, &arena), &a, &goal, P, u, &steps);
+  carom_arena_destroy(&arena);
   double worst = natural_map(f, P, u);
   free(blocks), free(P), free(u);
   return worst;

@@ -10,25 +10,26 @@ static const double SETBACK = 2;  // growth of the energy of sweeps that drops t
 
 // ---- memory -------------------------------------------------------------------------------------------------------
 
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_balls *s = owner;
+  s->twists = CAROM_PUSH(arena, carom_balls_twist, s->ball_count);
+  s->own = CAROM_PUSH(arena, int, s->ball_count + 1);
+  s->others = CAROM_PUSH(arena, int, s->ball_count + 2);
+  for (int i = 0; i < 2; i++) s->used[i] = CAROM_PUSH(arena, uint64_t, s->ball_count);
+  s->blocks = CAROM_PUSH(arena, carom_balls_block, s->ball_count / LEAST_BLOCK + 1);
+}
+
 carom_status carom_balls_create(carom_balls *s, int ball_count, const carom_allocator *allocator, carom_error *error) {
-  *s = (carom_balls){.ball_count = ball_count, .enough = -1, .allocator = *allocator};
-  s->twists = carom_allocate(allocator, (size_t)ball_count, sizeof *s->twists);
-  s->own = CAROM_NEW(allocator, int, ball_count + 1);
-  s->others = CAROM_NEW(allocator, int, ball_count + 2);
-  s->used[0] = CAROM_NEW(allocator, uint64_t, ball_count);
-  s->used[1] = CAROM_NEW(allocator, uint64_t, ball_count);
-  s->blocks = CAROM_NEW(allocator, carom_balls_block, ball_count / LEAST_BLOCK + 1);
-  if (s->twists && s->own && s->others && s->used[0] && s->used[1] && s->blocks) return CAROM_OK;
-  carom_balls_destroy(s);
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the sweeps of %d grains", ball_count);
+  const carom_arena empty = {.allocator = *allocator};
+  *s = (carom_balls){.ball_count = ball_count, .enough = -1, .arena = empty, .pack_arena = empty, .body_arena = empty};
+  return carom_arena_lay_out(&s->arena, lay_out, s, error);
 }
 
 void carom_balls_destroy(carom_balls *s) {
-  if (!s->twists && !s->own) return;
   carom_arena_destroy(&s->pack_arena);
   carom_arena_destroy(&s->body_arena);
-  void *blocks[] = {s->twists, s->own, s->others, s->as_b, s->links, s->used[0], s->used[1], s->blocks};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&s->allocator, blocks[i]);
+  if (s->arena.memory) CAROM_RELEASE_ALL(&s->arena.allocator, s->as_b, s->links);
+  carom_arena_destroy(&s->arena);
   *s = (carom_balls){0};
 }
 

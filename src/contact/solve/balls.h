@@ -71,7 +71,7 @@ typedef struct carom_balls_twist {
 } carom_balls_twist;
 
 typedef struct carom_balls {
-  carom_allocator allocator;
+  carom_arena arena;
   int ball_count, threads;
   double enough;  // m/s: sweeps may end when no contact is about to overlap any faster; -1 (default): not for that
   const carom_contact_problem *problem;  // the one at hand,
@@ -91,7 +91,6 @@ typedef struct carom_balls {
   uint64_t *used[2];          // (ball_count) colours taken, in even and odd blocks
   int touched_count, pack_count, block_count, block_size;
   carom_arena pack_arena, body_arena;  // for their alignment
-  int pack_capacity, body_capacity;
 } carom_balls;
 
 carom_status carom_balls_create(carom_balls *balls, int ball_count, const carom_allocator *allocator,

@@ -10,43 +10,22 @@ enum { LANES = CAROM_BALLS_LANES, COLORS = CAROM_BALLS_COLORS };
 
 // ---- room ---------------------------------------------------------------------------------------------------------
 
-static carom_status no_room(const carom_balls *s, carom_error *error) {
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a program of %d contacts", s->problem->contact_count);
-}
-
-// Aligned for vector loads; what was there is lost.
-static void *aligned_room(carom_arena *arena, const carom_allocator *allocator, void *array, int *capacity, int count,
-                          size_t size) {
-  if (count <= *capacity) return array;
-  int wanted = count + count / 4 + 64;
-  carom_arena larger;
-  if (carom_arena_create(&larger, carom_arena_cost((size_t)wanted * size), allocator, NULL) != CAROM_OK) return NULL;
-  carom_arena_destroy(arena);
-  *arena = larger;
-  *capacity = wanted;
-  return carom_arena_push(arena, (size_t)wanted * size);
-}
-
 static bool room_for_contacts(carom_balls *s) {
   int n = s->problem->contact_count;
-  return carom_reserve(&s->allocator, (void **)&s->links, &s->link_capacity, n, sizeof *s->links) &&
-         carom_reserve(&s->allocator, (void **)&s->as_b, &s->as_b_capacity, n, sizeof *s->as_b);
+  return carom_reserve(&s->arena.allocator, (void **)&s->links, &s->link_capacity, n, sizeof *s->links) &&
+         carom_reserve(&s->arena.allocator, (void **)&s->as_b, &s->as_b_capacity, n, sizeof *s->as_b);
 }
 
-static bool room_for_bodies(carom_balls *s) {
-  carom_balls_body *bodies = aligned_room(&s->body_arena, &s->allocator, s->before, &s->body_capacity,
-                                          2 * s->ball_count + 1 + s->touched_count, sizeof *s->bodies);
-  if (!bodies) return false;
-  s->before = bodies;
-  s->bodies = bodies + s->ball_count;
-  return true;
+// Arenas are aligned for vector loads.
+static void lay_out_bodies(void *owner, carom_arena *arena) {
+  carom_balls *s = owner;
+  s->before = CAROM_PUSH(arena, carom_balls_body, 2 * s->ball_count + 1 + s->touched_count);
+  s->bodies = s->before ? s->before + s->ball_count : NULL;
 }
 
-static bool room_for_packs(carom_balls *s) {
-  void *packs =
-      aligned_room(&s->pack_arena, &s->allocator, s->packs, &s->pack_capacity, s->pack_count, sizeof *s->packs);
-  if (packs) s->packs = packs;
-  return packs || s->pack_count == 0;
+static void lay_out_packs(void *owner, carom_arena *arena) {
+  carom_balls *s = owner;
+  s->packs = CAROM_PUSH(arena, carom_balls_pack, s->pack_count);
 }
 
 // ---- who meets whom -----------------------------------------------------------------------------------------------
@@ -73,10 +52,12 @@ static void number_touched(carom_balls *s) {
 // One thread does this: it reads sixteen bytes for each contact.
 carom_status carom_balls_link_up(carom_balls *s, int *farthest, carom_error *error) {
   int ball = 0, apart = 0, count = s->problem->contact_count;
-  if (!room_for_contacts(s)) return no_room(s, error);
+  if (!room_for_contacts(s))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a program of %d contacts", count);
   find_ends(s);
   number_touched(s);
-  if (!room_for_bodies(s)) return no_room(s, error);
+  carom_status status = carom_arena_lay_out(&s->body_arena, lay_out_bodies, s, error);
+  if (status != CAROM_OK) return status;
   memset(s->others, 0, ((size_t)s->ball_count + 2) * sizeof *s->others);
   for (int i = 0; i < count; i++) {
     const carom_balls_link *link = &s->links[i];
@@ -186,7 +167,8 @@ static void fill_block(carom_balls *s, int block) {
 
 carom_status carom_balls_pack_up(carom_balls *s, carom_error *error) {
   color_contacts(s);
-  if (!room_for_packs(s)) return no_room(s, error);
+  carom_status status = carom_arena_lay_out(&s->pack_arena, lay_out_packs, s, error);
+  if (status != CAROM_OK) return status;
   CAROM_PARALLEL_FOR(s->threads, schedule(static), for (int k = 0; k < s->block_count; k++) fill_block(s, k));
   return CAROM_OK;
 }

@@ -26,16 +26,16 @@ static double project_row(const carom_contact_system *s, int row, double step, d
   return rho > 0 ? clamp(x - step * w / rho, R->lower, R->upper) : 0;
 }
 
-void carom_contact_project(const carom_contact_system *s, double step, const double *x, const double *w, double *z,
-                           int first, int last) {
+void carom_contact_project(const carom_contact_system *s, double length, const carom_contact_step *step, int first,
+                           int last) {
   int contacts = s->problem.contact_count;
-  for (int i = first; i < last && i < contacts; i++) {
-    size_t k = (size_t)s->width * (size_t)i;
-    project_contact(s, i, step, x + k, w + k, z + k);
+  for (int i = first; i < last; i++) {
+    size_t k = carom_contact_offset(s, i);
+    if (i < contacts)
+      project_contact(s, i, length, step->x + k, step->w + k, step->z + k);
+    else
+      step->z[k] = project_row(s, i - contacts, length, step->x[k], step->w[k]);
   }
-  size_t rows = (size_t)s->width * (size_t)contacts;
-  for (int i = first > contacts ? first - contacts : 0; i < last - contacts; i++)
-    z[rows + (size_t)i] = project_row(s, i, step, x[rows + (size_t)i], w[rows + (size_t)i]);
 }
 
 // Where y = x - w / rho is not moved by the projection, x - y would lose w to the round-off of a large x.

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "contact/solve/disc.h"
+#include "solve/lcp_kernels.h"
 
 enum { MAX_DOUBLINGS = 60, MAX_BISECTIONS = 200 };
 
@@ -71,17 +72,11 @@ bool carom_friction_contact(const double *A, int lda, const double b[3], double 
 
 // ---- all contacts ------------------------------------------------------------------------------------------------
 
-static double size_of(int m, const double *b) {
-  double size = 0;
-  for (int i = 0; i < m; i++) size = fmax(size, fabs(b[i]));
-  return size;
-}
-
 carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
                                          const double *mu, double noise, double *P, double *v) {
   carom_friction_info info = {.converged = true};
   int m = 3 * n;
-  double size = size_of(m, b), tiny = fmax(CONVERGED * size, noise);
+  double size = carom_lcp_largest(m, b), tiny = fmax(CONVERGED * size, noise);
   carom_assembled problem = {.count = n, .rows = m, .blocks = work->blocks, .W = W, .u0 = b};
   for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = 3 * i, .width = 3, .mu = mu[i]};
   if (size == 0) memset(P, 0, (size_t)m * sizeof *P);
@@ -94,14 +89,18 @@ carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const
   return info;
 }
 
-carom_status carom_friction_work_create(int n, const carom_allocator *allocator, carom_friction_work *work,
-                                        carom_error *error) {
-  work->blocks = CAROM_NEW(allocator, carom_block, n);
-  if (!work->blocks) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an impact of %d contacts", n);
-  return carom_newton_create(3 * n, allocator, &work->newton, error);
+bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const double *b, double *P) {
+  double size = carom_lcp_largest(n, b), tiny = DBL_EPSILON * size;
+  carom_assembled problem = {.count = n, .rows = n, .blocks = work->blocks, .W = A, .u0 = b};
+  carom_newton_goal goal = {2 * tiny, 2 * tiny, 1e-13 * size, 0};
+  int steps = 0;
+  for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = i, .width = 1};
+  memset(P, 0, (size_t)n * sizeof *P);
+  return carom_newton_solve(work->newton, &problem, &goal, P, work->u, &steps) <= 1e-9 * size;
 }
 
-void carom_friction_work_destroy(const carom_allocator *allocator, carom_friction_work *work) {
-  carom_release(allocator, work->blocks);
-  carom_newton_destroy(work->newton);
+void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena) {
+  work->blocks = CAROM_PUSH(arena, carom_block, n);
+  work->u = CAROM_PUSH(arena, double, 3 * n);
+  work->newton = carom_newton_push(3 * n, 0, arena);
 }

@@ -16,17 +16,21 @@ typedef struct carom_friction_info {
 // Scratch for up to n contacts.
 typedef struct carom_friction_work {
   carom_block *blocks;  // (n)
+  double *u;            // (3n)
   carom_newton *newton;
 } carom_friction_work;
 
-carom_status carom_friction_work_create(int n, const carom_allocator *allocator, carom_friction_work *work,
-                                        carom_error *error);
-void carom_friction_work_destroy(const carom_allocator *allocator, carom_friction_work *work);  // zero is fine
+void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena);
 
 // W (3n x 3n), b and P (3n): P is the first guess and the answer; v (3n) is b + W P at the end. Velocities within
 // `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.
 carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
                                          const double *mu, double noise, double *P, double *v);
+
+// Without friction: 0 <= P, A P + b >= 0, P'(A P + b) = 0 for the normals alone, A (n x n) positive semidefinite: the
+// least kinetic energy with no contact approaching. Among the solutions one near to that of least norm, so that
+// symmetric contacts get equal impulses. False when none was found; P is then the best so far.
+bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const double *b, double *P);
 
 // One contact alone: A is its block of W (leading dimension lda), b the velocity without its impulse. False when no
 // normal impulse, however large, ends the approach (Painleve's paradox); P is then 0.

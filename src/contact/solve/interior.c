@@ -12,31 +12,24 @@ typedef carom_contact_interior_state state;
 
 enum { POLISHING = 1000 };  // most gradient steps after the last Newton step
 
-static void take(state *m, const carom_contact_system *s, carom_contact_taker *taker) {
+static void push(state *m, const carom_contact_system *s, carom_arena *arena) {
   size_t bodies = (size_t)s->problem.body_count, rows = (size_t)s->problem.row_count;
   size_t units = (size_t)s->problem.contact_count + rows, entries = carom_contact_interior_entries(&s->problem);
-  m->units = CAROM_CONTACT_TAKE(taker, carom_contact_unit, units);
+  m->units = CAROM_PUSH(arena, carom_contact_unit, units);
   double **const vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
                               &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
-  carom_contact_take_vectors(taker, s, vectors, sizeof vectors / sizeof *vectors);
-  m->low_rate = CAROM_CONTACT_TAKE(taker, double, rows);
-  m->high_rate = CAROM_CONTACT_TAKE(taker, double, rows);
-  m->z = CAROM_CONTACT_TAKE(taker, double, 6 * bodies);
-  m->dz = CAROM_CONTACT_TAKE(taker, double, 6 * bodies);
-  m->factor = CAROM_CONTACT_TAKE(taker, double, 9 * bodies);
-  m->block = CAROM_CONTACT_TAKE(taker, int, bodies);
-  m->column = CAROM_CONTACT_TAKE(taker, int, 6 * bodies + 1);
-  m->row = CAROM_CONTACT_TAKE(taker, int, entries);
-  m->value = CAROM_CONTACT_TAKE(taker, double, entries);
-  m->neighbor_start = CAROM_CONTACT_TAKE(taker, int, bodies + 1);
-  m->neighbor = CAROM_CONTACT_TAKE(taker, int, units + 1);
-}
-
-size_t carom_contact_interior_bytes(const carom_contact_system *s) {
-  state m;
-  carom_contact_taker taker = {0};
-  take(&m, s, &taker);
-  return taker.bytes + carom_contact_apgd_bytes(s);
+  carom_contact_push_vectors(arena, s, vectors, sizeof vectors / sizeof *vectors);
+  m->low_rate = CAROM_PUSH(arena, double, rows);
+  m->high_rate = CAROM_PUSH(arena, double, rows);
+  m->z = CAROM_PUSH(arena, double, 6 * bodies);
+  m->dz = CAROM_PUSH(arena, double, 6 * bodies);
+  m->factor = CAROM_PUSH(arena, double, 9 * bodies);
+  m->block = CAROM_PUSH(arena, int, bodies);
+  m->column = CAROM_PUSH(arena, int, 6 * bodies + 1);
+  m->row = CAROM_PUSH(arena, int, entries);
+  m->value = CAROM_PUSH(arena, double, entries);
+  m->neighbor_start = CAROM_PUSH(arena, int, bodies + 1);
+  m->neighbor = CAROM_PUSH(arena, int, units + 1);
 }
 
 static int unit_count(const state *m) { return m->s->problem.contact_count + m->s->problem.row_count; }
@@ -241,9 +234,9 @@ carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena,
     return carom_fail(error, CAROM_ERR_LIMIT, "%d contacts are too many for the interior point; use pgs or apgd",
                       s->problem.contact_count);
   state m = {.s = s};
-  carom_contact_taker taker = {.arena = arena};
   double begin = carom_clock();
-  take(&m, s, &taker);
+  push(&m, s, arena);
+  if (!arena->memory) return carom_contact_apgd(s, arena, NULL, NULL);  // polishes
   start(&m);
   carom_contact_factor *solver;
   carom_status status =

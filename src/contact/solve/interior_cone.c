@@ -17,15 +17,13 @@ static const carom_contact_row *row_of(const carom_contact_interior_state *m, in
 static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int k) {
   const carom_contact_system *s = m->s;
   const carom_contact_point *c = contact_of(m, unit);
-  double mu = c->friction;
   if (m->units[unit].kind == CAROM_CONTACT_SECOND) {
     carom_vec3 u, v;
     cm_frame(c->normal, &u, &v);
-    return k == 0 ? cm_scale(1 / mu, c->normal) : k == 1 ? u : v;
+    return k == 0 ? cm_scale(1 / c->friction, c->normal) : k == 1 ? u : v;
   }
   if (s->options.cone == CAROM_CONTACT_CIRCULAR) return c->normal;
-  carom_vec3 d = cm_axpy(cm_scale(s->cosine[k], s->tangent[unit]), s->sine[k], cm_cross(c->normal, s->tangent[unit]));
-  return cm_scale(1 / sqrt(1 + mu * mu), cm_axpy(c->normal, mu, d));
+  return carom_contact_generator(s, unit, k);
 }
 
 carom_vec3 carom_contact_unit_impulse(const carom_contact_interior_state *m, int unit, const double *x) {

@@ -36,12 +36,6 @@ void carom_contact_interior_factor_bodies(carom_contact_interior_state *m) {
   }
 }
 
-static void bodies_of(const carom_contact_problem *p, int unit, int body[2]) {
-  bool contact = unit < p->contact_count;
-  const carom_contact_row *row = contact ? NULL : &p->rows[unit - p->contact_count];
-  body[0] = contact ? p->contacts[unit].a : row->a, body[1] = contact ? p->contacts[unit].b : row->b;
-}
-
 // L' (f, l) of a body
 static void whiten(const carom_contact_interior_state *m, int body, const double wrench[6], double out[6]) {
   const double *L = m->factor + 9 * (size_t)body, *l = wrench + 3;
@@ -56,18 +50,11 @@ static void whiten(const carom_contact_interior_state *m, int body, const double
 static bool columns_of(const carom_contact_interior_state *m, int unit, int side, double H[3][6]) {
   const carom_contact_problem *p = &m->s->problem;
   int body[2];
-  bodies_of(p, unit, body);
+  carom_contact_bodies_of(p, unit, body);
   if (body[side] < 0 || m->block[body[side]] < 0) return false;
-  if (unit >= p->contact_count) {
-    const carom_contact_row *row = &p->rows[unit - p->contact_count];
-    whiten(m, body[side], side ? row->jacobian_b : row->jacobian_a, H[0]);
-    return true;
-  }
-  carom_vec3 arm = side ? p->contacts[unit].arm_b : p->contacts[unit].arm_a;
-  double sign = side ? -1 : 1;
-  for (int k = 0; k < 3; k++) {
-    carom_vec3 e = cm_vec3(sign * (k == 0), sign * (k == 1), sign * (k == 2)), l = cm_cross(arm, e);
-    const double wrench[6] = {e.x, e.y, e.z, l.x, l.y, l.z};
+  for (int k = 0; k < (unit < p->contact_count ? 3 : 1); k++) {
+    double wrench[6] = {0};
+    carom_contact_add_wrench(p, unit, side, cm_vec3(k == 0, k == 1, k == 2), wrench);
     whiten(m, body[side], wrench, H[k]);
   }
   return true;
@@ -76,7 +63,7 @@ static bool columns_of(const carom_contact_interior_state *m, int unit, int side
 carom_vec3 carom_contact_interior_read(const carom_contact_interior_state *m, int unit, const double *z) {
   double sum[3] = {0}, H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
-  bodies_of(&m->s->problem, unit, body);
+  carom_contact_bodies_of(&m->s->problem, unit, body);
   for (int side = 0; side < 2; side++)
     for (int k = 0, moves = columns_of(m, unit, side, H); moves && k < columns; k++)
       sum[k] += carom_contact_dot6(H[k], z + 6 * (size_t)m->block[body[side]]);
@@ -87,7 +74,7 @@ void carom_contact_interior_push(const carom_contact_interior_state *m, int unit
   const double force[3] = {f.x, f.y, f.z};
   double H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
-  bodies_of(&m->s->problem, unit, body);
+  carom_contact_bodies_of(&m->s->problem, unit, body);
   for (int side = 0; side < 2; side++)
     for (int k = 0, moves = columns_of(m, unit, side, H); moves && k < columns; k++)
       for (int i = 0; i < 6; i++) z[6 * (size_t)m->block[body[side]] + (size_t)i] += force[k] * H[k][i];
@@ -105,7 +92,7 @@ static void fill_neighbors(carom_contact_interior_state *m) {
     m->neighbor_start[m->block[b]] = filled;
     for (int k = m->s->incident_start[b]; k < m->s->incident_start[b + 1]; k++) {
       int body[2];
-      bodies_of(p, m->s->incident[k] >> 1, body);
+      carom_contact_bodies_of(p, m->s->incident[k] >> 1, body);
       int other = body[1 - (m->s->incident[k] & 1)], block = other < 0 ? -1 : m->block[other], at = filled;
       if (block <= m->block[b]) continue;
       while (at > first && m->neighbor[at - 1] > block) at--;
@@ -149,35 +136,42 @@ static int neighbor_number(const carom_contact_interior_state *m, int column, in
   return low - m->neighbor_start[column];
 }
 
+// One side of a unit in the matrix.
+typedef struct half {
+  bool moves;
+  int block;
+  double H[3][6];
+} half;
+
 // Adds P' theta Q to the block (row, column), row >= column, with P and Q given by columns.
-static void add_block(carom_contact_interior_state *m, int row, int column, double P[3][6], double Q[3][6],
-                      const carom_mat3 *theta, int columns) {
+static void add_block(carom_contact_interior_state *m, const half *P, const half *Q, const carom_mat3 *theta,
+                      int columns) {
+  int row = P->block, column = Q->block;
   double TQ[3][6] = {{0}};
   for (int k = 0; k < columns; k++)
     for (int l = 0; l < columns; l++)
-      for (int j = 0; j < 6; j++) TQ[k][j] += theta->m[k][l] * Q[l][j];
+      for (int j = 0; j < 6; j++) TQ[k][j] += theta->m[k][l] * Q->H[l][j];
   int below = row == column ? 0 : 6 * neighbor_number(m, column, row);
   for (int j = 0; j < 6; j++) {
     double *value = m->value + m->column[6 * column + j] + (row == column ? -j : 6 - j + below);
     for (int i = row == column ? j : 0; i < 6; i++)
-      for (int k = 0; k < columns; k++) value[i] += P[k][i] * TQ[k][j];
+      for (int k = 0; k < columns; k++) value[i] += P->H[k][i] * TQ[k][j];
   }
 }
 
 static void add_unit(carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+  const carom_mat3 *theta = &m->units[unit].theta;
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
-  double H[2][3][6];
-  bodies_of(&m->s->problem, unit, body);
-  bool moves[2] = {columns_of(m, unit, 0, H[0]), columns_of(m, unit, 1, H[1])};
-  for (int side = 0; side < 2; side++)
-    if (moves[side]) {
-      int b = m->block[body[side]];
-      add_block(m, b, b, H[side], H[side], &u->theta, columns);
-    }
-  if (!moves[0] || !moves[1]) return;
-  int lower = m->block[body[0]] > m->block[body[1]] ? 0 : 1;
-  add_block(m, m->block[body[lower]], m->block[body[1 - lower]], H[lower], H[1 - lower], &u->theta, columns);
+  half sides[2];
+  carom_contact_bodies_of(&m->s->problem, unit, body);
+  for (int k = 0; k < 2; k++) {
+    sides[k].moves = columns_of(m, unit, k, sides[k].H);
+    if (!sides[k].moves) continue;
+    sides[k].block = m->block[body[k]];
+    add_block(m, &sides[k], &sides[k], theta, columns);
+  }
+  int lower = sides[0].moves && sides[1].moves && sides[0].block > sides[1].block ? 0 : 1;
+  if (sides[0].moves && sides[1].moves) add_block(m, &sides[lower], &sides[1 - lower], theta, columns);
 }
 
 void carom_contact_interior_assemble(carom_contact_interior_state *m) {

@@ -30,7 +30,7 @@ enum {
 
 carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
   size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
-  carom_newton n = {.capacity = rows}, *pushed = CAROM_PUSH(arena, carom_newton, 1);
+  carom_newton n = {0}, *pushed = CAROM_PUSH(arena, carom_newton, 1);
   n.K = CAROM_PUSH(arena, double, order *order);
   n.panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
   double **const vectors[] = {&n.P0, &n.P, &n.u, &n.F, &n.trial, &n.v, &n.rhs, &n.x, &n.best, &n.eps, &n.own};
@@ -43,25 +43,6 @@ carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
   if (pushed) *pushed = n;
   return pushed;
 }
-
-carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton,
-                                 carom_error *error) {
-  carom_arena counting = {0}, arena;
-  carom_newton_push(rows, 0, &counting);
-  if (carom_arena_create(&arena, counting.used, allocator, NULL) != CAROM_OK)
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a contact problem of %d rows", rows);
-  *newton = carom_newton_push(rows, 0, &arena);
-  (*newton)->arena = arena;
-  return CAROM_OK;
-}
-
-void carom_newton_destroy(carom_newton *n) {
-  if (!n) return;
-  carom_arena arena = n->arena;
-  carom_arena_destroy(&arena);
-}
-
-int carom_newton_capacity(const carom_newton *n) { return n->capacity; }
 
 // ---- the equations of a round ---------------------------------------------------------------------------------------
 

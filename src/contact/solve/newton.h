@@ -15,10 +15,6 @@
 
 typedef struct carom_newton carom_newton;  // scratch for problems up to a size
 
-// For problems with W.
-carom_status carom_newton_create(int rows, const carom_allocator *allocator, carom_newton **newton, carom_error *error);
-void carom_newton_destroy(carom_newton *newton);  // null is fine
-int carom_newton_capacity(const carom_newton *newton);
 // In an arena, which owns it: for problems through so many bodies, or with W if that is 0. Null when it only counts.
 carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena);
 

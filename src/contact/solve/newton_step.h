@@ -7,8 +7,6 @@
 #include "contact/solve/newton.h"
 
 struct carom_newton {
-  carom_arena arena;       // where it has one of its own
-  int capacity;            // rows
   double *K, *panel;       // the system of a step, then its inverse or factors: by row, or by body
   double *P0, *P, *u;      // (rows) centre of the round, the iterate and its velocities
   double *F, *trial, *v;   // (rows) P - law, another iterate and its velocities

@@ -90,17 +90,8 @@ static void gather_body(const carom_contact_system *s, const carom_vec3 *f, cons
   const carom_contact_problem *p = &s->problem;
   double wrench[6] = {0};
   for (int k = s->incident_start[body]; k < s->incident_start[body + 1]; k++) {
-    int item = s->incident[k] >> 1, side = s->incident[k] & 1;
-    if (item < p->contact_count) {
-      const carom_contact_point *c = &p->contacts[item];
-      carom_vec3 g = side ? cm_neg(f[item]) : f[item], t = cm_cross(side ? c->arm_b : c->arm_a, g);
-      wrench[0] += g.x, wrench[1] += g.y, wrench[2] += g.z;
-      wrench[3] += t.x, wrench[4] += t.y, wrench[5] += t.z;
-    } else {
-      const carom_contact_row *row = &p->rows[item - p->contact_count];
-      const double *J = side ? row->jacobian_b : row->jacobian_a;
-      for (int i = 0; i < 6; i++) wrench[i] += J[i] * multipliers[item - p->contact_count];
-    }
+    int item = s->incident[k] >> 1, row = item - p->contact_count;
+    carom_contact_add_wrench(p, item, s->incident[k] & 1, row < 0 ? f[item] : cm_vec3(multipliers[row], 0, 0), wrench);
   }
   carom_contact_mobility(p, body, wrench, s->change + CAROM_CONTACT_STATE * (size_t)body);
 }

@@ -4,14 +4,9 @@
 
 #include <string.h>
 
-static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
+#include "base/threads.h"
 
-size_t carom_contact_pgs_bytes(const carom_contact_system *s) {
-  carom_contact_plan plan;
-  carom_contact_taker taker = {0};
-  carom_contact_plan_take(&plan, s, &taker);
-  return taker.bytes;
-}
+static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
 
 // Members of a colour: packs, singles, joints from .. to.
 typedef struct members {
@@ -40,9 +35,7 @@ static void take_share(const carom_contact_system *s, const carom_contact_plan *
   }
   int first = m->from[kind] + share * CAROM_CONTACT_SHARE;
   int last = first + CAROM_CONTACT_SHARE < m->to[kind] ? first + CAROM_CONTACT_SHARE : m->to[kind];
-  bool coulomb = s->options.law == CAROM_CONTACT_COULOMB;
-  if (kind == 0 && coulomb) carom_contact_visit_coulomb_packs(plan->packs, first, last, beta, plan->V, tally);
-  if (kind == 0 && !coulomb) carom_contact_visit_packs(plan->packs, first, last, beta, plan->V, tally);
+  if (kind == 0) *tally = carom_contact_visit_packs(plan, s->options.law, first, last, beta);
   for (int i = first; kind == 1 && i < last; i++) carom_contact_visit_single(s, plan, &plan->singles[i], beta, tally);
   for (int i = first; kind == 2 && i < last; i++) carom_contact_visit_joint(s, plan, &plan->joints[i], beta, tally);
 }
@@ -53,41 +46,34 @@ static void carry(const carom_contact_plan *plan, int body, double beta) {
   carom_sweep_extrapolate(6, beta, plan->V + at, plan->V_before + at);
 }
 
-static int sweep_alone(const carom_contact_system *s, const carom_contact_plan *plan, double beta) {
-  int taken = 0;
-  for (int i = 0; i < s->problem.body_count; i++) carry(plan, i, beta);
+// Called by all threads of a team at once, or by one that has no team. Returns how many shares were taken, the same in
+// any team, so that sums have the same bits.
+static int sweep_once(const carom_contact_system *s, const carom_contact_plan *plan, carom_team team, double beta) {
+  int taken = 0, bodies = s->problem.body_count;
+  for (int i = carom_team_share(team, bodies); i < carom_team_share_end(team, bodies); i++) carry(plan, i, beta);
+  carom_team_wait(team);
   for (int color = 0; color < plan->colors; color++) {
     members m = members_of(plan, color);
     int shares = shares_of(&m);
-    for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
+    carom_team own = color == CAROM_CONTACT_UNCOLORED && team.me == 0 ? (carom_team){1, 0} : team;
+    if (color < CAROM_CONTACT_UNCOLORED || team.me == 0)
+      for (int i = carom_team_share(own, shares); i < carom_team_share_end(own, shares); i++)
+        take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
     taken += shares;
+    carom_team_wait(team);
   }
   return taken;
 }
 
 static int sweep_in_team(const carom_contact_system *s, const carom_contact_plan *plan, double beta) {
-  int all = 0;
+  int taken = 0;
 #pragma omp parallel num_threads(s->threads)
   {
-    int taken = 0;
-#pragma omp for schedule(static)
-    for (int i = 0; i < s->problem.body_count; i++) carry(plan, i, beta);
-    for (int color = 0; color < plan->colors; color++) {
-      members m = members_of(plan, color);
-      int shares = shares_of(&m);
-      if (color == CAROM_CONTACT_UNCOLORED) {
-#pragma omp single
-        for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
-      } else {
-#pragma omp for schedule(static)
-        for (int i = 0; i < shares; i++) take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
-      }
-      taken += shares;
-    }
-#pragma omp single
-    all = taken;
+    carom_team team = carom_team_here();
+    int own = sweep_once(s, plan, team, beta);
+    if (team.me == 0) taken = own;
   }
-  return all;
+  return taken;
 }
 
 typedef struct run {
@@ -96,11 +82,11 @@ typedef struct run {
   carom_contact_info *info;
 } run;
 
-// Both ways take the same shares, so that sums have the same bits.
 static carom_sweep_tally sweep(void *context, double beta) {
   run *r = context;
   r->s->fresh = false;
-  int taken = r->s->threads > 1 ? sweep_in_team(r->s, &r->plan, beta) : sweep_alone(r->s, &r->plan, beta);
+  int taken =
+      r->s->threads > 1 ? sweep_in_team(r->s, &r->plan, beta) : sweep_once(r->s, &r->plan, (carom_team){1, 0}, beta);
   carom_sweep_tally tally = {0};
   for (int i = 0; i < taken; i++) carom_sweep_add(&tally, &r->plan.tallies[i]);
   return tally;
@@ -146,10 +132,10 @@ carom_status carom_contact_pgs(carom_contact_system *s, carom_arena *arena, caro
                                carom_error *error) {
   (void)error;
   run r = {.s = s, .info = info};
-  carom_contact_taker taker = {.arena = arena};
   double begin = carom_clock();
   bool solved;
-  carom_contact_plan_take(&r.plan, s, &taker);
+  carom_contact_plan_push(&r.plan, s, arena);
+  if (!arena->memory) return CAROM_OK;
   carom_contact_plan_make(&r.plan, s);
   start_velocities(s, &r.plan, info);
   info->setup_seconds += carom_clock() - begin;

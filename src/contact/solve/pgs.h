@@ -67,14 +67,12 @@ typedef struct carom_contact_plan {
   unsigned char *color;  // (contacts + rows); rows: of the block that begins here
 } carom_contact_plan;
 
-void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_system *s, carom_contact_taker *taker);
+void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_system *s, carom_arena *arena);
 void carom_contact_plan_make(carom_contact_plan *plan, const carom_contact_system *s);  // impulses from s->x
 
 // Visits begin at y = x + beta (x - x_before), which the velocities V belong to already.
-void carom_contact_visit_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                               carom_sweep_tally *tally);
-void carom_contact_visit_coulomb_packs(carom_contact_pack *packs, int first, int last, double beta, double *V,
-                                       carom_sweep_tally *tally);
+carom_sweep_tally carom_contact_visit_packs(const carom_contact_plan *plan, carom_contact_law law, int first, int last,
+                                            double beta);
 void carom_contact_visit_single(const carom_contact_system *s, const carom_contact_plan *plan,
                                 carom_contact_single *contact, double beta, carom_sweep_tally *tally);
 void carom_contact_visit_joint(const carom_contact_system *s, const carom_contact_plan *plan,

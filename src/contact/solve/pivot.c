@@ -3,10 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/memory.h"
 
 struct carom_pivot {
-  carom_allocator allocator;
+  carom_arena arena;
   int n, capacity, start_capacity;  // pairs
   int *start;                       // (count + 1) first pair of each block
   double *A, *q, *z, *w;            // A (n x n)
@@ -19,44 +20,36 @@ static const double PI = 3.14159265358979323846;
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-carom_status carom_pivot_create(const carom_allocator *allocator, carom_pivot **pivot, carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_pivot *p = CAROM_NEW(&a, carom_pivot, 1);
-  if (!p) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for complementarity problems");
-  p->allocator = a;
-  *pivot = p;
-  return CAROM_OK;
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_pivot *p = owner;
+  size_t n = (size_t)p->n;
+  p->A = CAROM_PUSH(arena, double, n *n);
+  p->q = CAROM_PUSH(arena, double, n);
+  p->z = CAROM_PUSH(arena, double, n);
+  p->w = CAROM_PUSH(arena, double, n);
+  p->direction = carom_arena_push(arena, n * sizeof *p->direction);
+  p->basis = CAROM_PUSH(arena, unsigned char, n);
 }
 
-static void release_arrays(carom_pivot *p) {
-  void *blocks[] = {p->A, p->q, p->z, p->w, p->direction, p->basis};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&p->allocator, blocks[i]);
-  carom_lcp_work_destroy(p->work);
-  p->A = p->q = p->z = p->w = NULL, p->direction = NULL, p->basis = NULL, p->work = NULL;
-  p->capacity = 0;
+carom_status carom_pivot_create(const carom_allocator *allocator, carom_pivot **pivot, carom_error *error) {
+  *pivot = carom_object_create(&(carom_pivot){0}, sizeof **pivot, lay_out, allocator, error);
+  return *pivot ? CAROM_OK : CAROM_ERR_MEMORY;
 }
 
 void carom_pivot_destroy(carom_pivot *p) {
   if (!p) return;
-  carom_allocator a = p->allocator;
-  release_arrays(p);
-  carom_release(&a, p->start);
-  carom_release(&a, p);
+  carom_lcp_work_destroy(p->work);
+  carom_release(&p->arena.allocator, p->start);
+  carom_object_destroy(p);
 }
 
-static carom_status resize(carom_pivot *p, int pairs, carom_error *error) {
-  size_t n = (size_t)pairs;
-  release_arrays(p);
-  p->A = carom_allocate(&p->allocator, n * n, sizeof *p->A);
-  p->q = CAROM_NEW(&p->allocator, double, n);
-  p->z = CAROM_NEW(&p->allocator, double, n);
-  p->w = CAROM_NEW(&p->allocator, double, n);
-  p->direction = carom_allocate(&p->allocator, n, sizeof *p->direction);
-  p->basis = CAROM_NEW(&p->allocator, unsigned char, n);
-  if (!p->A || !p->q || !p->z || !p->w || !p->direction || !p->basis)
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d complementary pairs", pairs);
-  carom_status status = carom_lcp_work_create(pairs, &p->allocator, &p->work, error);
-  if (status == CAROM_OK) p->capacity = pairs;
+static carom_status make_room(carom_pivot *p, carom_error *error) {
+  carom_status status = carom_arena_lay_out(&p->arena, lay_out, p, error);
+  if (status != CAROM_OK || p->n <= p->capacity) return status;
+  carom_lcp_work_destroy(p->work);
+  p->work = NULL, p->capacity = 0;
+  status = carom_lcp_work_create(p->n + p->n / 2, &p->arena.allocator, &p->work, error);
+  if (status == CAROM_OK) p->capacity = p->n + p->n / 2;
   return status;
 }
 
@@ -66,7 +59,7 @@ static carom_status resize(carom_pivot *p, int pairs, carom_error *error) {
 static int directions_of(const carom_block *b) { return b->width == 1 ? 0 : b->width == 2 ? 2 : b->corners; }
 
 static carom_status count_pairs(carom_pivot *p, const carom_assembled *a, carom_error *error) {
-  if (!carom_reserve(&p->allocator, (void **)&p->start, &p->start_capacity, a->count + 1, sizeof *p->start))
+  if (!carom_reserve(&p->arena.allocator, (void **)&p->start, &p->start_capacity, a->count + 1, sizeof *p->start))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts", a->count);
   p->n = 0;
   for (int i = 0; i < a->count; i++) {
@@ -78,7 +71,7 @@ static carom_status count_pairs(carom_pivot *p, const carom_assembled *a, carom_
     p->n += b->width > 1 ? directions_of(b) + 2 : 1;
   }
   p->start[a->count] = p->n;
-  return p->n <= p->capacity ? CAROM_OK : resize(p, p->n + p->n / 2, error);
+  return make_room(p, error);
 }
 
 static void fill_directions(carom_pivot *p, const carom_assembled *a) {

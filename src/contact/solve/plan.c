@@ -5,19 +5,19 @@
 #include "contact/solve/pgs.h"
 #include "math/dense.h"
 
-void carom_contact_plan_take(carom_contact_plan *plan, const carom_contact_system *s, carom_contact_taker *taker) {
+void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_system *s, carom_arena *arena) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
   size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_CONTACT_LANES + CAROM_CONTACT_COLORS;
-  plan->packs = CAROM_CONTACT_TAKE(taker, carom_contact_pack, packs);
-  plan->lane = CAROM_CONTACT_TAKE(taker, int, CAROM_CONTACT_LANES *packs);
-  plan->singles = CAROM_CONTACT_TAKE(taker, carom_contact_single, contacts);
-  plan->joints = CAROM_CONTACT_TAKE(taker, carom_contact_joint, rows);
-  plan->V = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  plan->V_before = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  plan->x_before = CAROM_CONTACT_TAKE(taker, double, s->n);
-  plan->tallies = CAROM_CONTACT_TAKE(taker, carom_sweep_tally, CAROM_CONTACT_SHARES(contacts, rows));
-  plan->used = CAROM_CONTACT_TAKE(taker, uint64_t, bodies);
-  plan->color = CAROM_CONTACT_TAKE(taker, unsigned char, contacts + rows);
+  plan->packs = CAROM_PUSH(arena, carom_contact_pack, packs);
+  plan->lane = CAROM_PUSH(arena, int, CAROM_CONTACT_LANES *packs);
+  plan->singles = CAROM_PUSH(arena, carom_contact_single, contacts);
+  plan->joints = CAROM_PUSH(arena, carom_contact_joint, rows);
+  plan->V = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->V_before = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  plan->x_before = CAROM_PUSH(arena, double, s->n);
+  plan->tallies = CAROM_PUSH(arena, carom_sweep_tally, CAROM_CONTACT_SHARES(contacts, rows));
+  plan->used = CAROM_PUSH(arena, uint64_t, bodies);
+  plan->color = CAROM_PUSH(arena, unsigned char, contacts + rows);
 }
 
 // ---- colours ----------------------------------------------------------------------------------
@@ -59,8 +59,7 @@ static bool spherical_metric(const carom_contact_system *s, const carom_contact_
   return *along > 0;
 }
 
-static void fill_lane(carom_contact_pack *pack, int lane, const carom_contact_point *c, int world, const double *x,
-                      double along, double across) {
+static void fill_lane(carom_contact_pack *pack, int lane, const carom_contact_point *c, const double *x) {
   const double geometry[3][3] = {{c->normal.x, c->normal.y, c->normal.z},
                                  {c->arm_a.x, c->arm_a.y, c->arm_a.z},
                                  {c->arm_b.x, c->arm_b.y, c->arm_b.z}};
@@ -71,15 +70,13 @@ static void fill_lane(carom_contact_pack *pack, int lane, const carom_contact_po
     pack->impulse[k][lane] = pack->before[k][lane] = x[k];
   }
   pack->bias[lane] = c->bias, pack->mu[lane] = c->friction;
-  pack->along[lane] = along, pack->across[lane] = across;
-  pack->a[lane] = c->a < 0 ? world : c->a, pack->b[lane] = c->b < 0 ? world : c->b;
 }
 
 // A contact of the world with itself that is always open.
 static void fill_padding(carom_contact_pack *pack, int lane, int world) {
   static const carom_contact_point open = {.bias = 1, .normal = {0, 0, 1}};
-  static const double zero[3] = {0};
-  fill_lane(pack, lane, &open, world, zero, 1, 1);
+  fill_lane(pack, lane, &open, (const double[3]){0});
+  pack->along[lane] = pack->across[lane] = 1;
   pack->a[lane] = pack->b[lane] = world;
 }
 
@@ -189,10 +186,11 @@ static void place_contacts(carom_contact_plan *plan, const carom_contact_system 
       fill_single(&plan->singles[singles[color]++], s, i);
     } else {
       int k = lanes[color]++;
-      double along, across;
-      spherical_metric(s, c, &along, &across);
-      fill_lane(&plan->packs[k / CAROM_CONTACT_LANES], k % CAROM_CONTACT_LANES, c, p->body_count, s->x + 3 * (size_t)i,
-                along, across);
+      int lane = k % CAROM_CONTACT_LANES;
+      carom_contact_pack *pack = &plan->packs[k / CAROM_CONTACT_LANES];
+      fill_lane(pack, lane, c, s->x + 3 * (size_t)i);
+      spherical_metric(s, c, &pack->along[lane], &pack->across[lane]);
+      pack->a[lane] = c->a < 0 ? p->body_count : c->a, pack->b[lane] = c->b < 0 ? p->body_count : c->b;
       plan->lane[k] = i;
     }
   }

@@ -9,20 +9,19 @@
 #include "contact/solve/tao.h"
 
 struct carom_contact_work {
-  carom_allocator allocator;
   carom_arena arena;
 };
 
 enum { CONVEX = 1u << CAROM_CONTACT_CONVEX, COULOMB = 1u << CAROM_CONTACT_COULOMB };
 
 static const carom_contact_method_entry methods[CAROM_CONTACT_METHOD_COUNT] = {
-    [CAROM_CONTACT_PGS] = {"pgs", CONVEX | COULOMB, 10000, carom_contact_pgs_bytes, carom_contact_pgs},
-    [CAROM_CONTACT_APGD] = {"apgd", CONVEX, 10000, carom_contact_apgd_bytes, carom_contact_apgd},
-    [CAROM_CONTACT_SPG] = {"spg", CONVEX, 10000, carom_contact_spg_bytes, carom_contact_spg},
-    [CAROM_CONTACT_INTERIOR] = {"interior", CONVEX, 100, carom_contact_interior_bytes, carom_contact_interior},
-    [CAROM_CONTACT_BLMVM] = {"tao-blmvm", CONVEX, 10000, NULL, carom_contact_tao},
-    [CAROM_CONTACT_TRON] = {"tao-tron", CONVEX, 1000, NULL, carom_contact_tao},
-    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 300, carom_contact_newton_bytes, carom_contact_newton},
+    [CAROM_CONTACT_PGS] = {"pgs", CONVEX | COULOMB, 10000, carom_contact_pgs},
+    [CAROM_CONTACT_APGD] = {"apgd", CONVEX, 10000, carom_contact_apgd},
+    [CAROM_CONTACT_SPG] = {"spg", CONVEX, 10000, carom_contact_spg},
+    [CAROM_CONTACT_INTERIOR] = {"interior", CONVEX, 100, carom_contact_interior},
+    [CAROM_CONTACT_BLMVM] = {"tao-blmvm", CONVEX, 10000, carom_contact_tao},
+    [CAROM_CONTACT_TRON] = {"tao-tron", CONVEX, 1000, carom_contact_tao},
+    [CAROM_CONTACT_NEWTON] = {"newton", COULOMB, 300, carom_contact_newton},
 };
 
 carom_contact_options carom_contact_default_options(void) {
@@ -61,31 +60,17 @@ bool carom_contact_method_available(carom_contact_method method) {
 
 // ---- memory -----------------------------------------------------------------------------------
 
-void *carom_contact_take(carom_contact_taker *taker, size_t count, size_t size) {
-  size_t bytes = carom_arena_cost(count * size);
-  taker->bytes += bytes;
-  if (!taker->arena) return NULL;
-  void *block = carom_arena_push(taker->arena, bytes);
-  if (!block) taker->failed = true;
-  return block;
-}
-
 carom_status carom_contact_work_create(const carom_allocator *allocator, carom_contact_work **work,
                                        carom_error *error) {
-  *work = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_contact_work *w = CAROM_NEW(&a, carom_contact_work, 1);
-  if (!w) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");
-  w->allocator = w->arena.allocator = a;
-  *work = w;
+  *work = CAROM_NEW(&a, carom_contact_work, 1);
+  if (!*work) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the scratch of the contact solver");
+  (*work)->arena.allocator = a;
   return CAROM_OK;
 }
 
 void carom_contact_work_destroy(carom_contact_work *work) {
-  if (!work) return;
-  carom_allocator a = work->allocator;
-  carom_arena_destroy(&work->arena);
-  carom_release(&a, work);
+  if (work) carom_object_destroy(work);
 }
 
 size_t carom_contact_work_bytes(const carom_contact_work *work) { return work->arena.capacity + sizeof *work; }
@@ -102,10 +87,10 @@ static void system_of(carom_contact_system *s, const carom_contact_problem *prob
 
 static size_t bytes_needed(const carom_contact_system *s) {
   carom_contact_system measured = *s;
-  carom_contact_taker taker = {0};
-  carom_contact_system_take(&measured, &taker);
-  const carom_contact_method_entry *method = &methods[s->options.method];
-  return taker.bytes + (method->bytes ? method->bytes(s) : 0);
+  carom_arena counting = {0};
+  carom_contact_system_push(&measured, &counting);
+  methods[s->options.method].solve(&measured, &counting, NULL, NULL);
+  return counting.used;
 }
 
 // A quarter more than asked for, so that a flow whose contacts come and go seldom makes it grow.
@@ -113,7 +98,7 @@ static carom_status make_room(carom_contact_work *work, size_t bytes, bool exact
   if (work->arena.memory && bytes <= work->arena.capacity) return CAROM_OK;
   carom_arena larger;
   size_t capacity = exactly || !work->arena.memory ? bytes : bytes + bytes / 4;
-  if (carom_arena_create(&larger, capacity, &work->allocator, NULL))
+  if (carom_arena_create(&larger, capacity, &work->arena.allocator, NULL))
     return carom_fail(error, CAROM_ERR_MEMORY,
                       "out of memory: the contact solver needs %zu bytes; fewer bodies or contacts would need less",
                       capacity);
@@ -142,8 +127,7 @@ static carom_status open_system(carom_contact_work *work, const carom_contact_pr
   system_of(s, problem, options);
   if ((status = make_room(work, bytes_needed(s), false, error))) return status;
   carom_arena_pop(&work->arena, 0);
-  carom_contact_taker taker = {.arena = &work->arena};
-  carom_contact_system_take(s, &taker);
+  carom_contact_system_push(s, &work->arena);
   carom_contact_system_prepare(s);
   return CAROM_OK;
 }

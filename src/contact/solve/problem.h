@@ -4,6 +4,8 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_PROBLEM_H
 #define CAROM_SRC_CONTACT_SOLVE_PROBLEM_H
 
+#include <math.h>
+
 #include "base/arena.h"
 #include "carom/contact.h"
 
@@ -11,16 +13,6 @@
 enum { CAROM_CONTACT_STATE = 8 };
 // Sums run over blocks of so many contacts or rows and then over the blocks, whatever the number of threads.
 enum { CAROM_CONTACT_BLOCK = 256 };
-
-// Takes memory from an arena, or only adds up what would be taken when the arena is null.
-typedef struct carom_contact_taker {
-  carom_arena *arena;
-  size_t bytes;
-  bool failed;
-} carom_contact_taker;
-
-void *carom_contact_take(carom_contact_taker *taker, size_t count, size_t size);
-#define CAROM_CONTACT_TAKE(taker, type, count) ((type *)carom_contact_take((taker), (size_t)(count), sizeof(type)))
 
 typedef struct carom_contact_system {
   carom_contact_problem problem;
@@ -61,8 +53,7 @@ carom_contact_totals carom_contact_run_pass(const carom_contact_system *s, carom
 // ---- check.c, system.c
 carom_status carom_contact_check(const carom_contact_problem *problem, const carom_contact_options *options,
                                  const carom_contact_solution *solution, carom_error *error);
-void carom_contact_system_take(carom_contact_system *s,
-                               carom_contact_taker *taker);  // needs problem sizes, options and width
+void carom_contact_system_push(carom_contact_system *s, carom_arena *arena);  // needs sizes, options and width
 void carom_contact_system_prepare(carom_contact_system *s);
 void carom_contact_load(carom_contact_system *s,
                         const carom_contact_solution *solution);  // x from impulses, put into the cones
@@ -81,9 +72,13 @@ void carom_contact_right_hand_side(carom_contact_system *s);                    
 
 // ---- cone.c
 double carom_contact_residual_of(const carom_contact_system *s, const double *x, const double *w);
-// z = P_K(x - step w / rho) for everything in first .. last - 1.
-void carom_contact_project(const carom_contact_system *s, double step, const double *x, const double *w, double *z,
-                           int first, int last);
+typedef struct carom_contact_step {
+  const double *x, *w;
+  double *z;
+} carom_contact_step;
+// z = P_K(x - length w / rho) for everything in first .. last - 1.
+void carom_contact_project(const carom_contact_system *s, double length, const carom_contact_step *step, int first,
+                           int last);
 double carom_contact_residual_range(const carom_contact_system *s, const double *x, const double *w, int first,
                                     int last);
 // Fills the figures of info from x and w = N x + r.
@@ -95,44 +90,27 @@ bool carom_contact_done(const carom_contact_system *s, const double *x, const do
 // Recomputes w and the change of velocities from s->x, and judges.
 void carom_contact_refresh(carom_contact_system *s, carom_contact_info *info);
 
-// ---- the methods: begin at s->x, leave their answer there
+// ---- the methods: begin at s->x, leave their answer there. With an arena that only counts they push their scratch
+// beyond the system's, and do nothing else.
+typedef carom_status carom_contact_solver(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
+                                          carom_error *error);
+carom_contact_solver carom_contact_pgs, carom_contact_apgd, carom_contact_spg, carom_contact_newton,
+    carom_contact_interior;
+
 typedef struct carom_contact_method_entry {
   const char *name;
   unsigned laws;  // bit 1 << law for each that it takes
   int default_iterations;
-  size_t (*bytes)(const carom_contact_system *s);  // scratch beyond the system's
-  carom_status (*solve)(carom_contact_system *s, carom_arena *arena, carom_contact_info *info, carom_error *error);
+  carom_contact_solver *solve;
 } carom_contact_method_entry;
 
 const carom_contact_method_entry *carom_contact_entry(carom_contact_method method);
 
-size_t carom_contact_pgs_bytes(const carom_contact_system *s);
-carom_status carom_contact_pgs(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                               carom_error *error);
-size_t carom_contact_apgd_bytes(const carom_contact_system *s);
-carom_status carom_contact_apgd(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                                carom_error *error);
-size_t carom_contact_spg_bytes(const carom_contact_system *s);
-carom_status carom_contact_spg(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                               carom_error *error);
-
-size_t carom_contact_newton_bytes(const carom_contact_system *s);
-carom_status carom_contact_newton(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                                  carom_error *error);
-
-size_t carom_contact_interior_bytes(const carom_contact_system *s);
-carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                                    carom_error *error);
-
 // ---- small shared pieces
-// A vector of unknowns behind each of the pointers, and what so many take.
-static inline void carom_contact_take_vectors(carom_contact_taker *taker, const carom_contact_system *s,
+// A vector of unknowns behind each of the pointers.
+static inline void carom_contact_push_vectors(carom_arena *arena, const carom_contact_system *s,
                                               double **const *vectors, size_t count) {
-  for (size_t i = 0; i < count; i++) *vectors[i] = CAROM_CONTACT_TAKE(taker, double, s->n);
-}
-
-static inline size_t carom_contact_vector_bytes(const carom_contact_system *s, size_t count) {
-  return count * carom_arena_cost((size_t)s->n * sizeof(double));
+  for (size_t i = 0; i < count; i++) *vectors[i] = CAROM_PUSH(arena, double, s->n);
 }
 
 static inline const double *carom_contact_body_state(const double *state, int bodies, int body) {
@@ -144,6 +122,27 @@ static inline size_t carom_contact_offset(const carom_contact_system *s, int ite
   int contacts = s->problem.contact_count;
   return item < contacts ? (size_t)s->width * (size_t)item
                          : (size_t)s->width * (size_t)contacts + (size_t)(item - contacts);
+}
+
+// Contacts and rows alike are items: contacts first. An impulse or velocity of an item is a world vector; of a row x.
+static inline void carom_contact_bodies_of(const carom_contact_problem *p, int item, int body[2]) {
+  bool contact = item < p->contact_count;
+  const carom_contact_row *row = contact ? NULL : &p->rows[item - p->contact_count];
+  body[0] = contact ? p->contacts[item].a : row->a, body[1] = contact ? p->contacts[item].b : row->b;
+}
+
+// Adds the wrench of the impulse f on body a (side 0) or b of an item.
+static inline void carom_contact_add_wrench(const carom_contact_problem *p, int item, int side, carom_vec3 f,
+                                            double w[6]) {
+  if (item < p->contact_count) {
+    const carom_contact_point *c = &p->contacts[item];
+    carom_vec3 g = side ? cm_neg(f) : f, l = cm_cross(side ? c->arm_b : c->arm_a, g);
+    w[0] += g.x, w[1] += g.y, w[2] += g.z, w[3] += l.x, w[4] += l.y, w[5] += l.z;
+  } else {
+    const carom_contact_row *row = &p->rows[item - p->contact_count];
+    const double *J = side ? row->jacobian_b : row->jacobian_a;
+    for (int k = 0; k < 6; k++) w[k] += f.x * J[k];
+  }
 }
 
 static inline bool carom_contact_can_move(const carom_contact_problem *p, int body) {
@@ -182,6 +181,13 @@ static inline double carom_contact_rate(const carom_contact_row *row, const caro
   if (row->a >= 0) rate += cm_dot(cm_vec3(a[0], a[1], a[2]), v[row->a]) + cm_dot(cm_vec3(a[3], a[4], a[5]), w[row->a]);
   if (row->b >= 0) rate += cm_dot(cm_vec3(b[0], b[1], b[2]), v[row->b]) + cm_dot(cm_vec3(b[3], b[4], b[5]), w[row->b]);
   return rate;
+}
+
+// Generator k of a contact, of unit length.
+static inline carom_vec3 carom_contact_generator(const carom_contact_system *s, int contact, int k) {
+  const carom_contact_point *c = &s->problem.contacts[contact];
+  carom_vec3 t = s->tangent[contact], d = cm_axpy(cm_scale(s->cosine[k], t), s->sine[k], cm_cross(c->normal, t));
+  return cm_scale(1 / sqrt(1 + c->friction * c->friction), cm_axpy(c->normal, c->friction, d));
 }
 
 // A world vector in the axes of a contact.

@@ -16,12 +16,29 @@ static const double SOLVED = 1e-9;     // what counts as a solution, unless aske
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
+static void push_system(carom_system *s, carom_arena *arena) {
+  size_t rows = (size_t)s->rows;
+  s->blocks = CAROM_PUSH(arena, carom_block, s->count);
+  s->W = CAROM_PUSH(arena, double, rows *rows);
+  s->u0 = CAROM_PUSH(arena, double, rows);
+  s->P = CAROM_PUSH(arena, double, rows);
+  s->u = CAROM_PUSH(arena, double, rows);
+  s->before = CAROM_PUSH(arena, double, 2 * rows);
+}
+
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_solver *s = owner;
+  push_system(&s->whole, arena);
+  push_system(&s->part, arena);
+  s->polygonal = CAROM_PUSH(arena, carom_block, s->whole.count);
+  s->group = CAROM_PUSH(arena, int, s->whole.count);
+  s->member = CAROM_PUSH(arena, int, s->whole.count);
+  s->newton = carom_newton_push(s->whole.rows, 0, arena);
+}
+
 carom_status carom_solver_create(const carom_allocator *allocator, carom_solver **solver, carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  carom_solver *s = CAROM_NEW(&a, carom_solver, 1);
-  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contact solver");
-  s->allocator = a;
-  carom_status status = carom_pivot_create(&a, &s->pivot, error);
+  carom_solver *s = carom_object_create(&(carom_solver){0}, sizeof *s, lay_out, allocator, error);
+  carom_status status = s ? carom_pivot_create(allocator, &s->pivot, error) : CAROM_ERR_MEMORY;
   if (status != CAROM_OK)
     carom_solver_destroy(s);
   else
@@ -29,61 +46,18 @@ carom_status carom_solver_create(const carom_allocator *allocator, carom_solver 
   return status;
 }
 
-static void release_system(const carom_allocator *a, carom_system *s) {
-  void *blocks[] = {s->blocks, s->W, s->u0, s->P, s->u, s->before};
-  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(a, blocks[i]);
-}
-
 void carom_solver_destroy(carom_solver *s) {
   if (!s) return;
-  carom_allocator a = s->allocator;
-  release_system(&a, &s->whole);
-  release_system(&a, &s->part);
-  carom_release(&a, s->polygonal);
-  carom_release(&a, s->group);
-  carom_release(&a, s->member);
-  carom_newton_destroy(s->newton);
   carom_pivot_destroy(s->pivot);
-  carom_release(&a, s);
-}
-
-static bool reserve_rows(const carom_allocator *a, carom_system *s, int rows) {
-  if (rows <= s->row_capacity) return true;
-  size_t r = (size_t)rows + (size_t)rows / 2;
-  double **const arrays[] = {&s->W, &s->before, &s->u0, &s->P, &s->u};
-  s->row_capacity = 0;
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-    carom_release(a, *arrays[i]);
-    *arrays[i] = carom_allocate(a, i == 0 ? r * r : i == 1 ? 2 * r : r, sizeof(double));
-    if (!*arrays[i]) return false;
-  }
-  s->row_capacity = (int)r;
-  return true;
-}
-
-static bool reserve_system(const carom_allocator *a, carom_system *s, int count, int rows) {
-  s->count = count;
-  s->rows = rows;
-  return carom_reserve(a, (void **)&s->blocks, &s->block_capacity, count, sizeof *s->blocks) &&
-         reserve_rows(a, s, rows);
-}
-
-static carom_status reserve_newton(carom_solver *s, carom_error *error) {
-  if (s->newton && carom_newton_capacity(s->newton) >= s->whole.rows) return CAROM_OK;
-  carom_newton_destroy(s->newton);
-  s->newton = NULL;
-  return carom_newton_create(s->whole.row_capacity, &s->allocator, &s->newton, error);
+  carom_object_destroy(s);
 }
 
 carom_status carom_solver_reserve(carom_solver *s, int count, int rows, carom_error *error) {
-  const carom_allocator *a = &s->allocator;
-  if (!reserve_system(a, &s->whole, count, rows) || !reserve_system(a, &s->part, count, rows) ||
-      !carom_reserve(a, (void **)&s->polygonal, &s->polygonal_capacity, count, sizeof *s->polygonal) ||
-      !carom_reserve(a, (void **)&s->group, &s->group_capacity, count, sizeof *s->group) ||
-      !carom_reserve(a, (void **)&s->member, &s->member_capacity, count, sizeof *s->member))
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a problem of %d contacts", count);
-  if (rows > 0) memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
-  return reserve_newton(s, error);
+  s->whole.count = s->part.count = count;
+  s->whole.rows = s->part.rows = rows;
+  carom_status status = carom_arena_lay_out(&s->arena, lay_out, s, error);
+  if (status == CAROM_OK) memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
+  return status;
 }
 
 // ---- the solvers ----------------------------------------------------------------------------------------------------

@@ -14,18 +14,16 @@ typedef struct carom_system {
   double *W;            // (rows x rows)
   double *u0, *P, *u;   // (rows)
   double *before;       // (2 rows) scratch of sweeps
-  int block_capacity, row_capacity;
 } carom_system;
 
 typedef struct carom_solver {
-  carom_allocator allocator;
+  carom_arena arena;
   carom_system whole;      // the caller's to fill
   carom_system part;       // blocks that W couples, where not all are
   carom_block *polygonal;  // (count) those of a part with a polygon where friction is in the disc, for pivots
   int *group, *member;     // (count) of the whole: smallest block that it is coupled with; blocks of the part
   carom_newton *newton;
   carom_pivot *pivot;
-  int polygonal_capacity, group_capacity, member_capacity;
 } carom_solver;
 
 // Who is asked, and for how much.

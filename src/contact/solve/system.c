@@ -35,24 +35,24 @@ carom_contact_local carom_contact_local_of(const carom_contact_problem *problem,
   return k;
 }
 
-void carom_contact_system_take(carom_contact_system *s, carom_contact_taker *taker) {
+void carom_contact_system_push(carom_contact_system *s, carom_arena *arena) {
   size_t bodies = (size_t)s->problem.body_count, contacts = (size_t)s->problem.contact_count;
   size_t items = contacts + (size_t)s->problem.row_count, n = (size_t)s->n;
   bool generators = s->options.cone == CAROM_CONTACT_GENERATORS;
-  s->state = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  s->change = CAROM_CONTACT_TAKE(taker, double, CAROM_CONTACT_STATE *(bodies + 1));
-  s->incident_start = CAROM_CONTACT_TAKE(taker, int, bodies + 1);
-  s->incident = CAROM_CONTACT_TAKE(taker, int, 2 * items);
-  s->rho = CAROM_CONTACT_TAKE(taker, double, items);
-  s->r = CAROM_CONTACT_TAKE(taker, double, n);
-  s->x = CAROM_CONTACT_TAKE(taker, double, n);
-  s->w = CAROM_CONTACT_TAKE(taker, double, n);
-  s->partial = CAROM_CONTACT_TAKE(taker, double, 8 * (items / CAROM_CONTACT_BLOCK + 1));
+  s->state = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  s->change = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
+  s->incident_start = CAROM_PUSH(arena, int, bodies + 1);
+  s->incident = CAROM_PUSH(arena, int, 2 * items);
+  s->rho = CAROM_PUSH(arena, double, items);
+  s->r = CAROM_PUSH(arena, double, n);
+  s->x = CAROM_PUSH(arena, double, n);
+  s->w = CAROM_PUSH(arena, double, n);
+  s->partial = CAROM_PUSH(arena, double, 8 * (items / CAROM_CONTACT_BLOCK + 1));
   if (!generators) return;
-  s->tangent = CAROM_CONTACT_TAKE(taker, carom_vec3, contacts);
-  s->impulse = CAROM_CONTACT_TAKE(taker, carom_vec3, contacts);
-  s->cosine = CAROM_CONTACT_TAKE(taker, double, s->width);
-  s->sine = CAROM_CONTACT_TAKE(taker, double, s->width);
+  s->tangent = CAROM_PUSH(arena, carom_vec3, contacts);
+  s->impulse = CAROM_PUSH(arena, carom_vec3, contacts);
+  s->cosine = CAROM_PUSH(arena, double, s->width);
+  s->sine = CAROM_PUSH(arena, double, s->width);
 }
 
 // The inverse inertia when it is the same about every axis, else NaN.
@@ -75,27 +75,19 @@ static void fill_state(carom_contact_system *s) {
   memset(s->change, 0, CAROM_CONTACT_STATE * ((size_t)s->problem.body_count + 1) * sizeof(double));
 }
 
-static void bodies_of(const carom_contact_problem *p, int item, int body[2]) {
-  if (item < p->contact_count) {
-    body[0] = p->contacts[item].a, body[1] = p->contacts[item].b;
-  } else {
-    body[0] = p->rows[item - p->contact_count].a, body[1] = p->rows[item - p->contact_count].b;
-  }
-}
-
 // Body to contacts and rows, as compressed rows; each body's list ascends, which fixes the order of its sums.
 static void fill_incidence(carom_contact_system *s) {
   const carom_contact_problem *p = &s->problem;
   int *start = s->incident_start, items = p->contact_count + p->row_count, body[2];
   memset(start, 0, ((size_t)p->body_count + 1) * sizeof *start);
   for (int i = 0; i < items; i++) {
-    bodies_of(p, i, body);
+    carom_contact_bodies_of(p, i, body);
     if (body[0] >= 0) start[body[0]]++;
     if (body[1] >= 0) start[body[1]]++;
   }
   for (int i = 0, sum = 0; i <= p->body_count; i++) sum += start[i], start[i] = sum;  // ends, until filled
   for (int i = items - 1; i >= 0; i--) {
-    bodies_of(p, i, body);
+    carom_contact_bodies_of(p, i, body);
     for (int side = 1; side >= 0; side--)
       if (body[side] >= 0) s->incident[--start[body[side]]] = 2 * i + side;
   }

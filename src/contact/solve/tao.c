@@ -74,7 +74,7 @@ carom_status carom_contact_ranks_largest(int *value, carom_error *error) {
 
 carom_status carom_contact_tao(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
                                carom_error *error) {
-  (void)arena;
+  if (!arena->memory) return CAROM_OK;
   const carom_contact_tao_plugin *plugin = open_plugin();
   if (!plugin) return absent(error);
   if (s->options.cone != CAROM_CONTACT_GENERATORS)

@@ -21,7 +21,6 @@ typedef struct carom_contact_tao_plugin {
 const carom_contact_tao_plugin *carom_contact_tao_plugin_get(void);
 
 bool carom_contact_tao_present(void);
-carom_status carom_contact_tao(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
-                               carom_error *error);
+carom_contact_solver carom_contact_tao;
 
 #endif

@@ -12,12 +12,6 @@ size_t carom_contact_parts_bytes(const carom_contact_system *s, int ranks) {
   return 6 * bodies * sizeof(double) + (4 * bodies + items_of(s) + 2 * (size_t)ranks + 2) * sizeof(int);
 }
 
-static void bodies_of(const carom_contact_problem *p, int item, int body[2]) {
-  bool contact = item < p->contact_count;
-  const carom_contact_row *row = contact ? NULL : &p->rows[item - p->contact_count];
-  body[0] = contact ? p->contacts[item].a : row->a, body[1] = contact ? p->contacts[item].b : row->b;
-}
-
 // Breadth first over the graph of contacts: in a packing this goes through space slice by slice, so that stretches of
 // the walk touch few others. Returns how many bodies it visits.
 static int walk_bodies(carom_contact_parts *parts) {
@@ -31,7 +25,7 @@ static int walk_bodies(carom_contact_parts *parts) {
     for (; next < count; next++)
       for (int k = s->incident_start[parts->walk[next]]; k < s->incident_start[parts->walk[next] + 1]; k++) {
         int body[2];
-        bodies_of(p, s->incident[k] >> 1, body);
+        carom_contact_bodies_of(p, s->incident[k] >> 1, body);
         int other = body[1 - (s->incident[k] & 1)];
         if (other < 0 || parts->position[other] >= 0 || !carom_contact_can_move(p, other)) continue;
         parts->position[other] = count, parts->walk[count++] = other;
@@ -61,7 +55,7 @@ static int owner_of_body(const carom_contact_parts *parts, int body) {
 
 int carom_contact_parts_owner(const carom_contact_parts *parts, int item) {
   int body[2];
-  bodies_of(&parts->s->problem, item, body);
+  carom_contact_bodies_of(&parts->s->problem, item, body);
   for (int side = 0; side < 2; side++)
     if (body[side] >= 0 && parts->position[body[side]] >= 0) return owner_of_body(parts, body[side]);
   return 0;  // nothing moves: anybody's
@@ -73,7 +67,7 @@ int carom_contact_parts_width(const carom_contact_parts *parts, int item) {
 
 static void touch(carom_contact_parts *parts, int item) {
   int body[2];
-  bodies_of(&parts->s->problem, item, body);
+  carom_contact_bodies_of(&parts->s->problem, item, body);
   for (int side = 0; side < 2; side++) {
     int b = body[side];
     if (b < 0 || parts->position[b] < 0 || parts->local[b] >= 0) continue;
@@ -109,48 +103,25 @@ static double *place_of(const carom_contact_parts *parts, int body) {
   return body >= 0 && parts->local[body] >= 0 ? parts->wrench + 6 * (size_t)parts->local[body] : NULL;
 }
 
-static void push_point(const carom_contact_parts *parts, int body, carom_vec3 arm, carom_vec3 f) {
-  double *w = place_of(parts, body);
-  if (!w) return;
-  carom_vec3 l = cm_cross(arm, f);
-  w[0] += f.x, w[1] += f.y, w[2] += f.z, w[3] += l.x, w[4] += l.y, w[5] += l.z;
-}
-
-static carom_vec3 unit_generator(const carom_contact_system *s, int c, int k) {
-  const carom_contact_point *contact = &s->problem.contacts[c];
-  double mu = contact->friction;
-  carom_vec3 d = cm_axpy(cm_scale(s->cosine[k], s->tangent[c]), s->sine[k], cm_cross(contact->normal, s->tangent[c]));
-  return cm_scale(1 / sqrt(1 + mu * mu), cm_axpy(contact->normal, mu, d));
-}
-
 void carom_contact_parts_push(carom_contact_parts *parts, const double *x) {
   const carom_contact_problem *p = &parts->s->problem;
   memset(parts->wrench, 0, 6 * (size_t)parts->touched_count * sizeof(double));
   for (int i = 0; i < parts->item_count; x += carom_contact_parts_width(parts, parts->items[i]), i++) {
-    int item = parts->items[i];
-    if (item < p->contact_count) {
-      const carom_contact_point *c = &p->contacts[item];
-      carom_vec3 f = cm_zero3();
-      for (int k = 0; k < parts->s->width; k++) f = cm_axpy(f, x[k], unit_generator(parts->s, item, k));
-      push_point(parts, c->a, c->arm_a, f);
-      push_point(parts, c->b, c->arm_b, cm_neg(f));
-    } else {
-      const carom_contact_row *row = &p->rows[item - p->contact_count];
-      double *a = place_of(parts, row->a), *b = place_of(parts, row->b);
-      for (int k = 0; a && k < 6; k++) a[k] += *x * row->jacobian_a[k];
-      for (int k = 0; b && k < 6; k++) b[k] += *x * row->jacobian_b[k];
-    }
+    int item = parts->items[i], contact = item < p->contact_count, body[2];
+    carom_vec3 f = contact ? cm_zero3() : cm_vec3(*x, 0, 0);
+    for (int k = 0; contact && k < parts->s->width; k++)
+      f = cm_axpy(f, x[k], carom_contact_generator(parts->s, item, k));
+    carom_contact_bodies_of(p, item, body);
+    for (int side = 0; side < 2; side++)
+      if (place_of(parts, body[side])) carom_contact_add_wrench(p, item, side, f, place_of(parts, body[side]));
   }
 }
 
 void carom_contact_parts_mobility(const carom_contact_parts *parts, double *w) {
   for (int i = parts->stretch[parts->rank]; i < parts->stretch[parts->rank + 1]; i++, w += 6) {
-    const carom_contact_body *b = &parts->s->problem.bodies[parts->walk[i]];
-    const double *I = b->inverse_inertia, l[3] = {w[3], w[4], w[5]};
-    for (int k = 0; k < 3; k++) w[k] *= b->inverse_mass;
-    w[3] = I[0] * l[0] + I[3] * l[1] + I[4] * l[2];
-    w[4] = I[3] * l[0] + I[1] * l[1] + I[5] * l[2];
-    w[5] = I[4] * l[0] + I[5] * l[1] + I[2] * l[2];
+    double wrench[6];
+    memcpy(wrench, w, sizeof wrench);
+    carom_contact_mobility(&parts->s->problem, parts->walk[i], wrench, w);
   }
 }
 
@@ -166,7 +137,7 @@ void carom_contact_parts_read(const carom_contact_parts *parts, double *y) {
     if (item < p->contact_count) {
       const carom_contact_point *c = &p->contacts[item];
       carom_vec3 u = cm_sub(read_point(parts, c->a, c->arm_a), read_point(parts, c->b, c->arm_b));
-      for (int k = 0; k < parts->s->width; k++) y[k] = cm_dot(u, unit_generator(parts->s, item, k));
+      for (int k = 0; k < parts->s->width; k++) y[k] = cm_dot(u, carom_contact_generator(parts->s, item, k));
     } else {
       const carom_contact_row *row = &p->rows[item - p->contact_count];
       const double *a = place_of(parts, row->a), *b = place_of(parts, row->b);

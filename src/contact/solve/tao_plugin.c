@@ -87,14 +87,12 @@ static double clamp(double x, double low, double high) { return x < low ? low : 
 // The residual of all methods. A projected gradient will do in place of the gradient: they differ only where neither
 // moves the projection.
 static PetscErrorCode natural_residual(session *m, Vec x, Vec g, double *residual) {
-  const double *xs, *gs, *lower, *upper, *root;
+  Vec vectors[] = {x, g, m->lower, m->upper, m->root};
+  const double *v[5], *xs, *gs, *lower, *upper, *root;
   double worst = 0;
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &xs));
-  PetscCall(VecGetArrayRead(g, &gs));
-  PetscCall(VecGetArrayRead(m->lower, &lower));
-  PetscCall(VecGetArrayRead(m->upper, &upper));
-  PetscCall(VecGetArrayRead(m->root, &root));
+  for (int i = 0; i < 5; i++) PetscCall(VecGetArrayRead(vectors[i], &v[i]));
+  xs = v[0], gs = v[1], lower = v[2], upper = v[3], root = v[4];
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     double sum = 0, rho = m->s->rho[m->parts.items[i]];
     for (int last = k + carom_contact_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
@@ -103,11 +101,7 @@ static PetscErrorCode natural_residual(session *m, Vec x, Vec g, double *residua
     }
     if (rho > 0) worst = PetscMax(worst, PetscSqrtReal(sum));
   }
-  PetscCall(VecRestoreArrayRead(x, &xs));
-  PetscCall(VecRestoreArrayRead(g, &gs));
-  PetscCall(VecRestoreArrayRead(m->lower, &lower));
-  PetscCall(VecRestoreArrayRead(m->upper, &upper));
-  PetscCall(VecRestoreArrayRead(m->root, &root));
+  for (int i = 0; i < 5; i++) PetscCall(VecRestoreArrayRead(vectors[i], &v[i]));
   PetscCallMPI(MPI_Allreduce(&worst, residual, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   PetscFunctionReturn(0);
 }
@@ -159,14 +153,12 @@ static PetscErrorCode make_exchange(session *m) {
 }
 
 static PetscErrorCode fill_vectors(session *m) {
-  double *x, *lower, *upper, *root, *r;
+  Vec vectors[] = {m->x, m->lower, m->upper, m->root, m->r};
+  double *v[5];
   const carom_contact_problem *p = &m->s->problem;
   PetscFunctionBegin;
-  PetscCall(VecGetArray(m->x, &x));
-  PetscCall(VecGetArray(m->lower, &lower));
-  PetscCall(VecGetArray(m->upper, &upper));
-  PetscCall(VecGetArray(m->root, &root));
-  PetscCall(VecGetArray(m->r, &r));
+  for (int i = 0; i < 5; i++) PetscCall(VecGetArray(vectors[i], &v[i]));
+  double *x = v[0], *lower = v[1], *upper = v[2], *root = v[3], *r = v[4];
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     int item = m->parts.items[i];
     size_t from = carom_contact_offset(m->s, item);
@@ -180,11 +172,7 @@ static PetscErrorCode fill_vectors(session *m) {
       r[k] = m->s->r[from] / root[k];
     }
   }
-  PetscCall(VecRestoreArray(m->x, &x));
-  PetscCall(VecRestoreArray(m->lower, &lower));
-  PetscCall(VecRestoreArray(m->upper, &upper));
-  PetscCall(VecRestoreArray(m->root, &root));
-  PetscCall(VecRestoreArray(m->r, &r));
+  for (int i = 0; i < 5; i++) PetscCall(VecRestoreArray(vectors[i], &v[i]));
   PetscFunctionReturn(0);
 }
 
