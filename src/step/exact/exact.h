@@ -149,6 +149,8 @@ carom_status carom_exact_measure(carom_exact *exact, const carom_state *state, c
 // Takes bounds on the motion over the next `duration` from the state and the contact forces.
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
+// Bounds |w| of a body that turns freely, rad/s.
+double carom_exact_spin(const carom_exact *exact, const carom_state *state, int body);
 // Bounds on the motion of driven bodies from `time` on.
 void carom_exact_bound_driven(carom_exact *exact, double time, double duration);
 // Where a body is after `time` on its way from `state`.
@@ -158,6 +160,9 @@ carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const 
                               carom_ledger *ledger, carom_error *error);
 // The whole state after `time` on its way from `state`, for bodies that act on each other; holds until the next call.
 const carom_state *carom_exact_try(carom_stepper *stepper, const carom_state *state, double time);
+// The bodies of the group and those that are driven after `time` on their way; holds until the next call.
+const carom_state *carom_exact_end(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
+                                   double time);
 // Bounds how far any point of a body moves in `duration` when turning moves points this far from its centre, m.
 double carom_exact_travel(const carom_exact_body *body, double radius, double duration);
 // Bounds the relative acceleration of points of two parts along any direction, m/s2.

@@ -18,8 +18,9 @@ enum { MAX_ROUNDS = 8 };
 
 // Gaps that further rounds need not improve when they no longer do, relative to coordinates.
 static const double GOOD_ENOUGH = 1e-11;
-static const double MET = 1e-14;  // m or rad: nothing left to improve
-// Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays.
+static const double TOLERABLE = 1e-8;  // likewise, after all rounds
+static const double MET = 1e-14;       // m or rad: nothing left to improve
+// Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays after a step.
 static const double OVERLAP_STAYS = 0.9;
 static const double SAME_PLACE = 1e-6;  // of the size of the parts
 
@@ -99,14 +100,39 @@ static carom_exact_point point_of(const carom_exact *e, const carom_state *state
   return p;
 }
 
-// Gap and slip (along the axes as the host turns them) of a point after `time` on the path.
-static void follow_point(carom_stepper *stepper, const carom_state *state, const carom_exact_point *p, double time,
-                         double moved[3]) {
-  carom_pose A = carom_exact_pose(stepper, state, p->start.body_a, time);
-  carom_pose B = carom_exact_pose(stepper, state, p->start.body_b, time);
-  carom_quat host = p->host == p->start.body_a ? A.q : B.q;
-  carom_vec3 apart = cm_sub(cm_transform(A, p->a), cm_transform(B, p->b));
-  for (int r = 0; r < 3; r++) moved[r] = cm_dot(cm_rotate(host, p->axes[r]), apart);
+// Gap and slip (along the axes as the host turns them) of a point at the end of the path.
+static void follow_point(const carom_exact_point *p, const carom_state *end, double moved[3]) {
+  int a = p->start.body_a, b = p->start.body_b;
+  carom_vec3 apart =
+      cm_sub(cm_transform(cm_pose(end->x[a], end->q[a]), p->a), cm_transform(cm_pose(end->x[b], end->q[b]), p->b));
+  for (int r = 0; r < 3; r++) moved[r] = cm_dot(cm_rotate(end->q[p->host], p->axes[r]), apart);
+}
+
+// The end of the points from `first` on that are of one pair with it.
+static int end_of_pair(const carom_exact_held *h, int first) {
+  int last = first + 1;
+  while (last < h->count && h->contacts[last].pair == h->contacts[first].pair) last++;
+  return last;
+}
+
+// Parts that roll, or turn other features to each other, are not as far apart at the end of the path as the points that
+// were nearest at its start: the gaps of a pair are shifted so that the least is the true one.
+static carom_status follow_pairs(carom_exact *e, const carom_state *end, carom_error *error) {
+  carom_exact_held *h = &e->held;
+  for (int first = 0, last; first < h->count; first = last) {
+    double least = INFINITY;
+    carom_distance_result d;
+    last = end_of_pair(h, first);
+    for (int i = first; i < last; i++) {
+      follow_point(&h->points[i], end, h->drive + 3 * i);
+      least = fmin(least, h->drive[3 * i]);
+    }
+    int pair = h->contacts[first].pair;
+    carom_status status = carom_contacts_distance(e->contacts, pair, end, &d);
+    if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, pair, end, status, error);
+    for (int i = first; i < last; i++) h->drive[3 * i] += d.distance - least;
+  }
+  return CAROM_OK;
 }
 
 // ---- position ----------------------------------------------------------------------------------------------------
@@ -126,33 +152,33 @@ static double miss(const carom_exact_held *h, int i, double gap, double duration
   return h->impulse[3 * i] > 0 ? fabs(gap - lowest) : lowest - gap;
 }
 
-// Velocities that the linear problem begins from: what the path would do without the impulses, over T. Returns how far
-// the laws are from being met by the present impulses, m.
-static double follow_path(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
-                          double duration) {
+// Velocities that the linear problem begins from: what the path would do without the impulses, over T. *worst is how
+// far the laws are from being met by the present impulses, m.
+static carom_status follow_path(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
+                                const carom_impact_problem *q, double *worst, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   int count = carom_exact_held_count(e), m = 3 * count;
-  double worst = 0;
+  carom_status status = follow_pairs(e, carom_exact_end(stepper, state, g, h->time), error);
+  *worst = 0;
   for (int i = 0; i < count; i++) {
-    double moved[3] = {0};
-    if (i < h->count)
-      follow_point(stepper, state, &h->points[i], duration, moved);
-    else
-      moved[0] = carom_exact_limit_gap(stepper, state, &h->limits[i - h->count], duration);
-    for (int r = 0; r < 3; r++) h->drive[3 * i + r] = moved[r] / duration;
-    worst = fmax(worst, miss(h, i, moved[0], duration));
+    double *moved = h->drive + 3 * i;
+    if (i >= h->count)
+      moved[0] = carom_exact_limit_gap(stepper, state, &h->limits[i - h->count], h->time), moved[1] = moved[2] = 0;
+    *worst = fmax(*worst, miss(h, i, moved[0], h->time));
+    for (int r = 0; r < 3; r++) moved[r] /= h->time;
   }
   for (int j = 0; j < m; j++)
     for (int i = 0; i < m && h->impulse[j] != 0; i++) h->drive[i] -= q->W[i + j * m] * h->impulse[j];
-  return worst;
+  return status == CAROM_OK ? e->trial.status : status;
 }
 
-static void set_targets(carom_exact *e, double duration) {
+static void set_targets(carom_exact *e, double duration, double step) {
   carom_exact_held *h = &e->held;
+  double stays = 1 - (1 - OVERLAP_STAYS) * duration / step;
   for (int i = 0; i < carom_exact_held_count(e); i++) {
     double gap = i < h->count ? h->contacts[i].gap : h->limits[i - h->count].gap;
-    h->target[3 * i] = gap < 0 ? OVERLAP_STAYS * gap / duration : 0;
+    h->target[3 * i] = gap < 0 ? stays * gap / duration : 0;
     h->target[3 * i + 1] = h->target[3 * i + 2] = 0;
   }
 }
@@ -172,20 +198,22 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
                                     carom_impact_problem *problem, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
-  double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY;
+  double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY, off = 0;
   problem->velocity = h->drive;
   for (int round = 0; round < MAX_ROUNDS; round++) {
-    double off = follow_path(stepper, state, problem, T);
-    if (round > 0 && off <= MET) break;
-    if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) break;  // as near as the solver gets
+    carom_status status = follow_path(stepper, state, g, problem, &off, error);
+    if (status != CAROM_OK) return status;
+    if (round > 0 && off <= MET) return CAROM_OK;
+    if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) return CAROM_OK;  // as near as the solver gets
     before = off;
-    carom_status status =
-        carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
-                          &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
+                               &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
     if (status != CAROM_OK) return status;
     act_on_bodies(e, g, T);
   }
-  return CAROM_OK;
+  if (off <= TOLERABLE * extent) return CAROM_OK;
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "resting contacts could not be held at t = %.9g s (%.2g m off): use a smaller step", e->now, off);
 }
 
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
@@ -202,7 +230,7 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   if (count > 0) memset(h->impulse, 0, 3 * (size_t)count * sizeof *h->impulse);
   act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
-  set_targets(e, duration);
+  set_targets(e, duration, g->duration);
   return solve_positions(stepper, state, g, &problem, error);
 }
 
