@@ -21,7 +21,8 @@ static const double LARGEST_TURN = 0.5;  // rad, between two impacts
 // An impact within this share of the step is met with the forces at hand: positions are known to round-off, and forces
 // that put them right in no time would make velocities of it.
 static const double NO_TIME = 1e-7;
-static const double SETTLED = 1e-6;  // of a leap: forces found for a time that differs by less will do
+static const double SHORTEST = 1e-3;  // leap that resting contacts may ask for, likewise
+static const double SETTLED = 1e-6;   // of a leap: forces found for a time that differs by less will do
 
 // ---- room: bodies must stay where the candidate pairs expect them -------------------------------------------------
 
@@ -78,6 +79,10 @@ static carom_status find_landing(carom_stepper *stepper, const carom_state *stat
   double duration = g->duration - g->time;
   for (int attempt = 0; attempt < MAX_LANDINGS; attempt++) {
     carom_status status = carom_exact_press(stepper, state, g, duration, error);
+    if (status == CAROM_NOT_CONVERGED && duration > SHORTEST * g->duration) {
+      duration *= 0.5;
+      continue;
+    }
     if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration, error);
     if (status != CAROM_OK) return status;
     if (!(duration <= longest_leap(e, g))) {

@@ -56,13 +56,15 @@ typedef struct carom_exact_resting {
   bool *limits;  // (CAROM_JOINT_LIMITS joint_count) by their number
 } carom_exact_resting;
 
-// A point of a resting contact, followed through a leap.
+// A point of a resting contact, followed through a leap. Where balls fatten the shapes, gaps are those of the cores
+// less their radii, since round surfaces turn other points to each other; slips are those of the points.
 typedef struct carom_exact_point {
-  carom_contact start;  // as the leap began
-  carom_vec3 a, b;      // in the frames of the bodies
-  carom_vec3 axes[3];   // normal and tangents, in the frame of `host`
-  int host;             // the body whose face it is
-  double speed;         // along the normal, at the start
+  carom_contact start;        // as the leap began
+  carom_vec3 a, b;            // in the frames of the bodies
+  carom_vec3 core_a, core_b;  // likewise
+  double balls;               // sum of the radii, m
+  carom_vec3 axes[3];         // normal and tangents, in the frame of `host`
+  int host;                   // the body whose face it is
 } carom_exact_point;
 
 // Resting contacts and limits of the group that is being moved, and their impulses over `time`. Rows of the limits come
@@ -72,6 +74,8 @@ typedef struct carom_exact_held {
   carom_exact_point *points;  // (count) of the leap's start
   carom_joint_limit *limits;
   int count, capacity, limit_count;
+  carom_exact_point *open;  // (open_count) points of resting pairs that do not touch: they hit when they do
+  int open_count, open_capacity;
   double *numbers;  // (12 capacity) for the four that follow
   double *impulse, *drive, *target, *velocity;
   double time;
@@ -169,8 +173,9 @@ double carom_exact_travel(const carom_exact_body *body, double radius, double du
 double carom_exact_bend(const carom_exact *exact, const carom_part_pair *pair);
 // How large two parts are, m; unbounded ones do not count.
 double carom_exact_size(const carom_exact *exact, int part_a, int part_b);
-// How near is touching, for two parts.
+// How near is touching, for two parts; and how near points of resting ones are that have not opened.
 double carom_exact_within(const carom_exact *exact, const carom_state *state, const carom_part_pair *pair);
+double carom_exact_closed(const carom_exact *exact, const carom_state *state, const carom_part_pair *pair);
 
 // ---- search.c ----------------------------------------------------------------------------------------------------
 
@@ -215,6 +220,7 @@ double carom_exact_limit_gap(carom_stepper *stepper, const carom_state *state, c
 
 bool carom_exact_is_resting(const carom_exact *exact, const carom_part_pair *pair);
 bool carom_exact_add_resting(carom_exact *exact, const carom_part_pair *pair);  // false when out of memory
+void carom_exact_drop_resting(carom_exact *exact, const carom_part_pair *pair);
 bool carom_exact_copy_resting(carom_exact *exact, carom_exact_resting *to,
                               const carom_exact_resting *from);           // likewise
 bool carom_exact_remember_resting(carom_exact *exact, carom_tape *tape);  // for checkpoints
@@ -230,6 +236,8 @@ static inline int carom_exact_held_count(const carom_exact *exact) {
 // Forces of the group's resting contacts over the next `duration`, so that none of them sinks in.
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
+// The first time at which an open point of a resting pair hits, as carom_exact_search.
+void carom_exact_search_open(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing);
 // What they come to in a move of `time`, put in at its start.
 carom_status carom_exact_push_held(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
                                    carom_error *error);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "geometry/shape.h"
 #include "step/exact/exact.h"
 
 enum { MAX_ROUNDS = 8 };
@@ -22,7 +23,6 @@ static const double TOLERABLE = 1e-8;  // likewise, after all rounds
 static const double MET = 1e-14;       // m or rad: nothing left to improve
 // Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays after a step.
 static const double OVERLAP_STAYS = 0.9;
-static const double SAME_PLACE = 1e-6;  // of the size of the parts
 
 // ---- what is held ------------------------------------------------------------------------------------------------
 
@@ -46,27 +46,68 @@ static carom_status reserve(carom_exact *e, int count, carom_error *error) {
   return CAROM_OK;
 }
 
-// Points of a resting pair that are nearer than `slop` to touching.
-static carom_status take_pair(carom_exact *e, const carom_state *state, int pair, double slop, carom_error *error) {
-  carom_exact_held *h = &e->held;
-  carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
-  carom_status status = carom_contacts_distance(e->contacts, pair, state, &e->near[pair]);
-  if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
-  if (status == CAROM_OK)
-    h->count += carom_contacts_of_pair(e->contacts, pair, state, &e->near[pair], &query, h->contacts + h->count);
-  return status;
+// Points are carried along by their bodies; the normal by the body whose face it belongs to.
+static carom_exact_point point_of(const carom_exact *e, const carom_state *state, const carom_contact *c) {
+  const carom_distance_result *d = &e->near[c->pair];
+  const carom_shape *a = e->model->parts[c->part_a].shape, *b = e->model->parts[c->part_b].shape;
+  carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]),
+             B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
+  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
+  int host = face_a ? c->body_a : c->body_b;
+  return (carom_exact_point){.start = *c,
+                             .a = cm_untransform(A, c->point_a),
+                             .b = cm_untransform(B, c->point_b),
+                             .core_a = cm_untransform(A, cm_axpy(c->point_a, a->radius, c->normal)),
+                             .core_b = cm_untransform(B, cm_axpy(c->point_b, -b->radius, c->normal)),
+                             .balls = a->radius + b->radius,
+                             .axes = {cm_unrotate(state->q[host], c->normal)},
+                             .host = host};
 }
 
-// The group's resting contacts and limits that may touch within `duration`.
+// How far the parts of a pair may come nearer in `duration`, as they move now, but for forces.
+static double approach_of(const carom_exact *e, const carom_state *state, const carom_part_pair *pair,
+                          double duration) {
+  double a = e->part_radius[pair->part_a] * carom_exact_spin(e, state, pair->body_a);
+  double b = carom_body_moves(e->model, pair->body_b)
+                 ? e->part_radius[pair->part_b] * carom_exact_spin(e, state, pair->body_b)
+                 : e->bodies[pair->body_b].speed + e->part_radius[pair->part_b] * e->bodies[pair->body_b].spin;
+  carom_vec3 v = carom_state_velocity(e->model, state, pair->body_a);
+  v = cm_sub(v, carom_state_velocity(e->model, state, pair->body_b));
+  return duration * (a + b + cm_norm(v) + duration * cm_norm(e->model->gravity));
+}
+
+// Points of a resting pair that have not opened are held; others that may hit within `duration` are to be followed.
+static carom_status take_pair(carom_exact *e, const carom_state *state, int index, double duration,
+                              carom_error *error) {
+  carom_exact_held *h = &e->held;
+  const carom_part_pair *pair = &e->contacts->pairs[index];
+  double closed = carom_exact_closed(e, state, pair), reach = closed + approach_of(e, state, pair, duration);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, closed, closed};
+  carom_contact far[CAROM_MANIFOLD_MAX];
+  carom_status status = carom_contacts_distance(e->contacts, index, state, &e->near[index]);
+  if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
+  if (status != CAROM_OK) return status;
+  int first = h->count, count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, far);
+  for (int i = 0; i < count; i++)
+    if (far[i].gap <= closed) h->contacts[h->count++] = far[i];
+  if (duration == 0) return CAROM_OK;
+  for (int i = first; i < h->count; i++) h->points[i] = point_of(e, state, &h->contacts[i]);
+  query.reach = query.slop = reach;
+  count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, far);
+  if (!carom_reserve(&e->allocator, (void **)&h->open, &h->open_capacity, h->open_count + count, sizeof *h->open))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d resting contacts", h->open_count + count);
+  for (int i = 0; i < count; i++)
+    if (far[i].gap > closed) h->open[h->open_count++] = point_of(e, state, &far[i]);
+  return CAROM_OK;
+}
+
+// The group's resting contacts and limits; a duration of 0 means those that touch now.
 static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double duration,
                               carom_error *error) {
-  e->held.count = 0;
+  e->held.count = e->held.open_count = 0;
   for (int i = 0; i < e->contacts->pair_count && e->resting.count > 0; i++) {
-    const carom_part_pair *pair = &e->contacts->pairs[i];
-    if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, pair)) continue;
-    double slop = 8 * carom_exact_within(e, state, pair);
-    if (duration > 0) slop += 2 * (e->bodies[pair->body_a].allowed + e->bodies[pair->body_b].allowed);
-    carom_status status = take_pair(e, state, i, slop, error);
+    if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, &e->contacts->pairs[i])) continue;
+    carom_status status = take_pair(e, state, i, duration, error);
     if (status != CAROM_OK) return status;
   }
   carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
@@ -78,34 +119,48 @@ static carom_status load(carom_exact *e, const carom_state *state, carom_impact_
   return carom_impact_system_load(e->impacts, state, &touching, problem, error);
 }
 
-static double contact_size(const carom_exact *e, const carom_contact *c) {
-  return carom_exact_size(e, c->part_a, c->part_b);
-}
-
 // ---- points ------------------------------------------------------------------------------------------------------
 
-// Points are carried along by their bodies; the normal by the body whose face it belongs to.
-static carom_exact_point point_of(const carom_exact *e, const carom_state *state, int i,
-                                  const carom_impact_problem *q) {
-  const carom_contact *c = &e->held.contacts[i];
-  const carom_distance_result *d = &e->near[c->pair];
-  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
-  carom_exact_point p = {.start = *c,
-                         .a = cm_unrotate(state->q[c->body_a], cm_sub(c->point_a, state->x[c->body_a])),
-                         .b = cm_unrotate(state->q[c->body_b], cm_sub(c->point_b, state->x[c->body_b])),
-                         .host = face_a ? c->body_a : c->body_b,
-                         .speed = q->velocity[3 * i]};
-  for (int r = 0; r < 3; r++)
-    p.axes[r] = cm_unrotate(state->q[p.host], carom_impact_system_row(e->impacts, 3 * i + r)->linear[0]);
-  return p;
+// Gap of a point, its bodies being at A and B.
+static double gap_of(const carom_exact_point *p, carom_pose A, carom_pose B) {
+  carom_vec3 normal = cm_rotate(p->host == p->start.body_a ? A.q : B.q, p->axes[0]);
+  return cm_dot(normal, cm_sub(cm_transform(A, p->core_a), cm_transform(B, p->core_b))) - p->balls;
 }
 
 // Gap and slip (along the axes as the host turns them) of a point at the end of the path.
 static void follow_point(const carom_exact_point *p, const carom_state *end, double moved[3]) {
   int a = p->start.body_a, b = p->start.body_b;
-  carom_vec3 apart =
-      cm_sub(cm_transform(cm_pose(end->x[a], end->q[a]), p->a), cm_transform(cm_pose(end->x[b], end->q[b]), p->b));
-  for (int r = 0; r < 3; r++) moved[r] = cm_dot(cm_rotate(end->q[p->host], p->axes[r]), apart);
+  carom_pose A = cm_pose(end->x[a], end->q[a]), B = cm_pose(end->x[b], end->q[b]);
+  carom_vec3 apart = cm_sub(cm_transform(A, p->a), cm_transform(B, p->b));
+  moved[0] = gap_of(p, A, B);
+  for (int r = 1; r < 3; r++) moved[r] = cm_dot(cm_rotate(end->q[p->host], p->axes[r]), apart);
+}
+
+// The time before landing->time at which an open point hits: the root of its gap, from the side where it is open.
+static void search_point(carom_stepper *stepper, const carom_state *state, const carom_exact_point *p,
+                         carom_exact_landing *landing) {
+  enum { MOST = 100 };
+  const carom_exact *e = stepper->work;
+  int a = p->start.body_a, b = p->start.body_b;
+  double within = carom_exact_within(e, state, &e->contacts->pairs[p->start.pair]), level = 0.25 * within;
+  double lo = 0, hi = landing->time, f_lo = p->start.gap - level, w_lo = f_lo, w_hi;
+  w_hi = gap_of(p, carom_exact_pose(stepper, state, a, hi), carom_exact_pose(stepper, state, b, hi)) - level;
+  if (w_hi > 0) return;
+  for (int i = 0; i < MOST && f_lo > 0.5 * within && hi - lo > 4 * DBL_EPSILON * hi; i++) {
+    double t = i % 3 == 2 ? 0.5 * (lo + hi) : (lo * w_hi - hi * w_lo) / (w_hi - w_lo);
+    if (!(t > lo && t < hi)) t = 0.5 * (lo + hi);
+    double f = gap_of(p, carom_exact_pose(stepper, state, a, t), carom_exact_pose(stepper, state, b, t)) - level;
+    if (f > 0)
+      lo = t, w_lo = f_lo = f, w_hi *= 0.5;
+    else
+      hi = t, w_hi = f, w_lo *= 0.5;
+  }
+  landing->time = lo, landing->impact = true;
+}
+
+void carom_exact_search_open(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing) {
+  const carom_exact *e = stepper->work;
+  for (int i = 0; i < e->held.open_count; i++) search_point(stepper, state, &e->held.open[i], landing);
 }
 
 // The end of the points from `first` on that are of one pair with it.
@@ -115,19 +170,31 @@ static int end_of_pair(const carom_exact_held *h, int first) {
   return last;
 }
 
+// The least gap of the open points of a pair at the end of the path.
+static double least_open(const carom_exact_held *h, int pair, const carom_state *end) {
+  double least = INFINITY;
+  for (int i = 0; i < h->open_count; i++) {
+    const carom_exact_point *p = &h->open[i];
+    int a = p->start.body_a, b = p->start.body_b;
+    if (p->start.pair == pair)
+      least = fmin(least, gap_of(p, cm_pose(end->x[a], end->q[a]), cm_pose(end->x[b], end->q[b])));
+  }
+  return least;
+}
+
 // Parts that roll, or turn other features to each other, are not as far apart at the end of the path as the points that
 // were nearest at its start: the gaps of a pair are shifted so that the least is the true one.
 static carom_status follow_pairs(carom_exact *e, const carom_state *end, carom_error *error) {
   carom_exact_held *h = &e->held;
   for (int first = 0, last; first < h->count; first = last) {
-    double least = INFINITY;
+    int pair = h->contacts[first].pair;
+    double least = least_open(h, pair, end);
     carom_distance_result d;
     last = end_of_pair(h, first);
     for (int i = first; i < last; i++) {
       follow_point(&h->points[i], end, h->drive + 3 * i);
       least = fmin(least, h->drive[3 * i]);
     }
-    int pair = h->contacts[first].pair;
     carom_status status = carom_contacts_distance(e->contacts, pair, end, &d);
     if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, pair, end, status, error);
     for (int i = first; i < last; i++) h->drive[3 * i] += d.distance - least;
@@ -226,7 +293,10 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   h->time = duration;
   if (status == CAROM_OK && count > 0) status = load(e, state, &problem, error);
   if (status != CAROM_OK) return status;
-  for (int i = 0; i < h->count; i++) h->points[i] = point_of(e, state, i, &problem);
+  for (int i = 0; i < 3 * h->count; i++) {
+    carom_exact_point *p = &h->points[i / 3];
+    p->axes[i % 3] = cm_unrotate(state->q[p->host], carom_impact_system_row(e->impacts, i)->linear[0]);
+  }
   if (count > 0) memset(h->impulse, 0, 3 * (size_t)count * sizeof *h->impulse);
   act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
@@ -245,48 +315,18 @@ carom_status carom_exact_push_held(carom_exact *e, carom_state *state, double ti
 
 // ---- velocity ----------------------------------------------------------------------------------------------------
 
-// A point that was open when the leap began and is pressed now has hit. It parts with e times its speed, unless that is
-// no more than forces alone make in the time. Writes the targets; the points of the leap's start are still at hand.
-static void set_rebounds(carom_exact *e, const carom_state *state, int points) {
-  carom_exact_held *h = &e->held;
-  memset(h->target, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->target);
-  for (int k = 0; k < points; k++) {
-    const carom_exact_point *p = &h->points[k];
-    const carom_contact *c = &p->start;
-    double size = contact_size(e, c), slow = 2 * carom_exact_bend(e, &e->contacts->pairs[c->pair]) * h->time;
-    if (c->gap <= CAROM_EXACT_RELEASE * size || !(-p->speed > slow)) continue;
-    carom_vec3 place = cm_add(state->x[c->body_a], cm_rotate(state->q[c->body_a], p->a));
-    for (int i = 0; i < h->count; i++)
-      if (h->contacts[i].pair == c->pair && cm_norm(cm_sub(h->contacts[i].point_a, place)) < SAME_PLACE * size)
-        h->target[3 * i] = -c->restitution * p->speed;
-  }
-}
-
-static void drop_open(carom_exact *e) {
-  carom_exact_held *h = &e->held;
-  int left = 0;
-  for (int i = 0; i < h->count; i++)
-    if (h->contacts[i].gap <= CAROM_EXACT_RELEASE * contact_size(e, &h->contacts[i]))
-      h->contacts[left++] = h->contacts[i];
-  h->count = left;
-}
-
 carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_exact_group *g, carom_ledger *ledger,
                                 carom_error *error) {
   carom_exact_held *h = &e->held;
   carom_impact_problem problem;
   carom_impact_info info;
-  int points = h->count;
   if (carom_exact_held_count(e) == 0) return CAROM_OK;
   carom_status status = take_held(e, state, g, 0, error);
-  if (status != CAROM_OK) return status;
-  drop_open(e);
-  if (carom_exact_held_count(e) == 0) return CAROM_OK;
-  set_rebounds(e, state, points);
+  if (status != CAROM_OK || carom_exact_held_count(e) == 0) return status;
   status = load(e, state, &problem, error);
   memset(h->impulse, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->impulse);
   if (status == CAROM_OK)
-    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, &(carom_impact_aim){h->target, 0},
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, NULL,
                                &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_complementarity(ledger, info.complementarity, 0);

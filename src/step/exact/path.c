@@ -260,3 +260,8 @@ double carom_exact_within(const carom_exact *e, const carom_state *state, const 
   double far = cm_norm(state->x[pair->body_a]) + cm_norm(state->x[pair->body_b]) + size;
   return fmax(CAROM_EXACT_WITHIN * size, 64 * DBL_EPSILON * far);
 }
+
+double carom_exact_closed(const carom_exact *e, const carom_state *state, const carom_part_pair *pair) {
+  double size = carom_exact_size(e, pair->part_a, pair->part_b);
+  return fmax(CAROM_EXACT_RELEASE * size, 8 * carom_exact_within(e, state, pair));
+}
