@@ -65,6 +65,8 @@ typedef struct carom_exact_point {
   double balls;               // sum of the radii, m
   carom_vec3 axes[3];         // normal and tangents, in the frame of `host`
   int host;                   // the body whose face it is
+  bool crossing;              // it is where two edges cross,
+  carom_vec3 edge_a, edge_b;  // in the frames of the bodies
 } carom_exact_point;
 
 // Resting contacts and limits of the group that is being moved, and their impulses over `time`. Rows of the limits come
@@ -74,8 +76,6 @@ typedef struct carom_exact_held {
   carom_exact_point *points;  // (count) of the leap's start
   carom_joint_limit *limits;
   int count, capacity, limit_count;
-  carom_exact_point *open;  // (open_count) points of resting pairs that do not touch: they hit when they do
-  int open_count, open_capacity;
   double *numbers;  // (12 capacity) for the four that follow
   double *impulse, *drive, *target, *velocity;
   double time;
@@ -236,8 +236,9 @@ static inline int carom_exact_held_count(const carom_exact *exact) {
 // Forces of the group's resting contacts over the next `duration`, so that none of them sinks in.
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
-// The first time at which an open point of a resting pair hits, as carom_exact_search.
-void carom_exact_search_open(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing);
+// The first time at which resting parts touch where they did not, as carom_exact_search.
+carom_status carom_exact_search_held(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
+                                     carom_error *error);
 // What they come to in a move of `time`, put in at its start.
 carom_status carom_exact_push_held(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
                                    carom_error *error);

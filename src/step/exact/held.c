@@ -46,71 +46,80 @@ static carom_status reserve(carom_exact *e, int count, carom_error *error) {
   return CAROM_OK;
 }
 
+// The edge of a part that is nearest, in the frame of its body; that of a capsule is its axis.
+static bool edge_of(const carom_part *part, int columns, const int *vertex, carom_vec3 *edge) {
+  *edge = cm_rotate(part->pose.q, cm_vec3(0, 0, 1));
+  if (part->shape->kind != CAROM_SHAPE_POLYTOPE) return part->shape->kind == CAROM_SHAPE_CAPSULE;
+  const carom_vec3 *vertices = part->shape->polytope.vertices;
+  for (int i = 1; i < columns; i++) {
+    if (vertex[i] == vertex[0]) continue;
+    *edge = cm_rotate(part->pose.q, cm_unit(cm_sub(vertices[vertex[i]], vertices[vertex[0]])));
+    return true;
+  }
+  return false;
+}
+
+// Tells whether the point is one where two edges cross: their common normal is that of the contact.
+static void note_crossing(const carom_exact *e, const carom_state *state, carom_exact_point *p) {
+  const carom_contact *c = &p->start;
+  const carom_distance_result *d = &e->near[c->pair];
+  const carom_part *parts = e->model->parts;
+  if (d->feature_a == CAROM_FEATURE_FACE || d->feature_b == CAROM_FEATURE_FACE) return;
+  if (!edge_of(&parts[c->part_a], d->column_count, d->vertex_a, &p->edge_a)) return;
+  if (!edge_of(&parts[c->part_b], d->column_count, d->vertex_b, &p->edge_b)) return;
+  carom_vec3 m = cm_cross(cm_rotate(state->q[c->body_a], p->edge_a), cm_rotate(state->q[c->body_b], p->edge_b));
+  double along = cm_dot(m, c->normal);
+  p->crossing = fabs(along) > 1e-2 && fabs(along) > (1 - 1e-9) * cm_norm(m);
+  if (along < 0) p->edge_a = cm_neg(p->edge_a);
+}
+
 // Points are carried along by their bodies; the normal by the body whose face it belongs to.
 static carom_exact_point point_of(const carom_exact *e, const carom_state *state, const carom_contact *c) {
   const carom_distance_result *d = &e->near[c->pair];
   const carom_shape *a = e->model->parts[c->part_a].shape, *b = e->model->parts[c->part_b].shape;
-  carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]),
-             B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
+  carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]);
+  carom_pose B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
   bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
-  int host = face_a ? c->body_a : c->body_b;
-  return (carom_exact_point){.start = *c,
-                             .a = cm_untransform(A, c->point_a),
-                             .b = cm_untransform(B, c->point_b),
-                             .core_a = cm_untransform(A, cm_axpy(c->point_a, a->radius, c->normal)),
-                             .core_b = cm_untransform(B, cm_axpy(c->point_b, -b->radius, c->normal)),
-                             .balls = a->radius + b->radius,
-                             .axes = {cm_unrotate(state->q[host], c->normal)},
-                             .host = host};
+  carom_exact_point p = {.start = *c,
+                         .a = cm_untransform(A, c->point_a),
+                         .b = cm_untransform(B, c->point_b),
+                         .core_a = cm_untransform(A, cm_axpy(c->point_a, a->radius, c->normal)),
+                         .core_b = cm_untransform(B, cm_axpy(c->point_b, -b->radius, c->normal)),
+                         .balls = a->radius + b->radius,
+                         .host = face_a ? c->body_a : c->body_b};
+  note_crossing(e, state, &p);
+  return p;
 }
 
-// How far the parts of a pair may come nearer in `duration`, as they move now, but for forces.
-static double approach_of(const carom_exact *e, const carom_state *state, const carom_part_pair *pair,
-                          double duration) {
-  double a = e->part_radius[pair->part_a] * carom_exact_spin(e, state, pair->body_a);
-  double b = carom_body_moves(e->model, pair->body_b)
-                 ? e->part_radius[pair->part_b] * carom_exact_spin(e, state, pair->body_b)
-                 : e->bodies[pair->body_b].speed + e->part_radius[pair->part_b] * e->bodies[pair->body_b].spin;
-  carom_vec3 v = carom_state_velocity(e->model, state, pair->body_a);
-  v = cm_sub(v, carom_state_velocity(e->model, state, pair->body_b));
-  return duration * (a + b + cm_norm(v) + duration * cm_norm(e->model->gravity));
-}
-
-// Points of a resting pair that have not opened are held; others that may hit within `duration` are to be followed.
-static carom_status take_pair(carom_exact *e, const carom_state *state, int index, double duration,
-                              carom_error *error) {
+// Points of a resting pair that have not opened. A pair that has none rests no longer.
+static carom_status take_pair(carom_exact *e, const carom_state *state, int index, carom_error *error) {
   carom_exact_held *h = &e->held;
   const carom_part_pair *pair = &e->contacts->pairs[index];
-  double closed = carom_exact_closed(e, state, pair), reach = closed + approach_of(e, state, pair, duration);
+  double closed = carom_exact_closed(e, state, pair);
   carom_contact_query query = {CAROM_CONTACT_POLYGON, closed, closed};
-  carom_contact far[CAROM_MANIFOLD_MAX];
   carom_status status = carom_contacts_distance(e->contacts, index, state, &e->near[index]);
   if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
   if (status != CAROM_OK) return status;
-  int first = h->count, count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, far);
+  carom_contact *points = h->contacts + h->count;
+  int count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, points), left = 0;
   for (int i = 0; i < count; i++)
-    if (far[i].gap <= closed) h->contacts[h->count++] = far[i];
-  if (duration == 0) return CAROM_OK;
-  for (int i = first; i < h->count; i++) h->points[i] = point_of(e, state, &h->contacts[i]);
-  query.reach = query.slop = reach;
-  count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, far);
-  if (!carom_reserve(&e->allocator, (void **)&h->open, &h->open_capacity, h->open_count + count, sizeof *h->open))
-    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d resting contacts", h->open_count + count);
-  for (int i = 0; i < count; i++)
-    if (far[i].gap > closed) h->open[h->open_count++] = point_of(e, state, &far[i]);
+    if (points[i].gap <= closed) points[left++] = points[i];
+  for (int i = 0; i < left; i++) h->points[h->count + i] = point_of(e, state, &points[i]);
+  h->count += left;
+  if (left == 0) carom_exact_drop_resting(e, pair);
   return CAROM_OK;
 }
 
-// The group's resting contacts and limits; a duration of 0 means those that touch now.
-static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double duration,
+// The group's resting contacts and limits.
+static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double reach,
                               carom_error *error) {
-  e->held.count = e->held.open_count = 0;
+  e->held.count = 0;
   for (int i = 0; i < e->contacts->pair_count && e->resting.count > 0; i++) {
     if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, &e->contacts->pairs[i])) continue;
-    carom_status status = take_pair(e, state, i, duration, error);
+    carom_status status = take_pair(e, state, i, error);
     if (status != CAROM_OK) return status;
   }
-  carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
+  carom_exact_take_limits(e, state, reach);
   return reserve(e, carom_exact_held_count(e), error);
 }
 
@@ -124,6 +133,7 @@ static carom_status load(carom_exact *e, const carom_state *state, carom_impact_
 // Gap of a point, its bodies being at A and B.
 static double gap_of(const carom_exact_point *p, carom_pose A, carom_pose B) {
   carom_vec3 normal = cm_rotate(p->host == p->start.body_a ? A.q : B.q, p->axes[0]);
+  if (p->crossing) normal = cm_unit(cm_cross(cm_rotate(A.q, p->edge_a), cm_rotate(B.q, p->edge_b)));
   return cm_dot(normal, cm_sub(cm_transform(A, p->core_a), cm_transform(B, p->core_b))) - p->balls;
 }
 
@@ -136,33 +146,6 @@ static void follow_point(const carom_exact_point *p, const carom_state *end, dou
   for (int r = 1; r < 3; r++) moved[r] = cm_dot(cm_rotate(end->q[p->host], p->axes[r]), apart);
 }
 
-// The time before landing->time at which an open point hits: the root of its gap, from the side where it is open.
-static void search_point(carom_stepper *stepper, const carom_state *state, const carom_exact_point *p,
-                         carom_exact_landing *landing) {
-  enum { MOST = 100 };
-  const carom_exact *e = stepper->work;
-  int a = p->start.body_a, b = p->start.body_b;
-  double within = carom_exact_within(e, state, &e->contacts->pairs[p->start.pair]), level = 0.25 * within;
-  double lo = 0, hi = landing->time, f_lo = p->start.gap - level, w_lo = f_lo, w_hi;
-  w_hi = gap_of(p, carom_exact_pose(stepper, state, a, hi), carom_exact_pose(stepper, state, b, hi)) - level;
-  if (w_hi > 0) return;
-  for (int i = 0; i < MOST && f_lo > 0.5 * within && hi - lo > 4 * DBL_EPSILON * hi; i++) {
-    double t = i % 3 == 2 ? 0.5 * (lo + hi) : (lo * w_hi - hi * w_lo) / (w_hi - w_lo);
-    if (!(t > lo && t < hi)) t = 0.5 * (lo + hi);
-    double f = gap_of(p, carom_exact_pose(stepper, state, a, t), carom_exact_pose(stepper, state, b, t)) - level;
-    if (f > 0)
-      lo = t, w_lo = f_lo = f, w_hi *= 0.5;
-    else
-      hi = t, w_hi = f, w_lo *= 0.5;
-  }
-  landing->time = lo, landing->impact = true;
-}
-
-void carom_exact_search_open(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing) {
-  const carom_exact *e = stepper->work;
-  for (int i = 0; i < e->held.open_count; i++) search_point(stepper, state, &e->held.open[i], landing);
-}
-
 // The end of the points from `first` on that are of one pair with it.
 static int end_of_pair(const carom_exact_held *h, int first) {
   int last = first + 1;
@@ -170,36 +153,95 @@ static int end_of_pair(const carom_exact_held *h, int first) {
   return last;
 }
 
-// The least gap of the open points of a pair at the end of the path.
-static double least_open(const carom_exact_held *h, int pair, const carom_state *end) {
-  double least = INFINITY;
-  for (int i = 0; i < h->open_count; i++) {
-    const carom_exact_point *p = &h->open[i];
-    int a = p->start.body_a, b = p->start.body_b;
-    if (p->start.pair == pair)
-      least = fmin(least, gap_of(p, cm_pose(end->x[a], end->q[a]), cm_pose(end->x[b], end->q[b])));
-  }
-  return least;
+// Surfaces that are curved but not fattened turn other points to each other: the points do not tell their gaps well.
+static bool is_curved(const carom_exact *e, int part) {
+  carom_shape_kind kind = e->model->parts[part].shape->kind;
+  return kind == CAROM_SHAPE_ELLIPSOID || kind == CAROM_SHAPE_CYLINDER || kind == CAROM_SHAPE_CONE;
 }
 
-// Parts that roll, or turn other features to each other, are not as far apart at the end of the path as the points that
-// were nearest at its start: the gaps of a pair are shifted so that the least is the true one.
+// The gaps of a pair are shifted so that the least is the true one. Only curved parts may be nearer than their points
+// tell: others touch at other points then, which is an impact.
 static carom_status follow_pairs(carom_exact *e, const carom_state *end, carom_error *error) {
   carom_exact_held *h = &e->held;
   for (int first = 0, last; first < h->count; first = last) {
-    int pair = h->contacts[first].pair;
-    double least = least_open(h, pair, end);
+    const carom_contact *c = &h->contacts[first];
+    double least = INFINITY;
     carom_distance_result d;
     last = end_of_pair(h, first);
     for (int i = first; i < last; i++) {
       follow_point(&h->points[i], end, h->drive + 3 * i);
       least = fmin(least, h->drive[3 * i]);
     }
-    carom_status status = carom_contacts_distance(e->contacts, pair, end, &d);
-    if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, pair, end, status, error);
-    for (int i = first; i < last; i++) h->drive[3 * i] += d.distance - least;
+    carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
+    if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+    double shift = d.distance - least;
+    if (!is_curved(e, c->part_a) && !is_curved(e, c->part_b)) shift = fmax(shift, 0);
+    for (int i = first; i < last; i++) h->drive[3 * i] += shift;
   }
   return CAROM_OK;
+}
+
+// ---- impacts at other points ---------------------------------------------------------------------------------------
+
+// How much nearer the parts of a pair are after `time` than their points first .. last - 1 tell.
+static carom_status find_excess(carom_stepper *stepper, const carom_state *state, int first, double time,
+                                double *excess, carom_error *error) {
+  carom_exact *e = stepper->work;
+  const carom_exact_held *h = &e->held;
+  const carom_contact *c = &h->contacts[first];
+  carom_pose A = carom_exact_pose(stepper, state, c->body_a, time),
+             B = carom_exact_pose(stepper, state, c->body_b, time);
+  carom_state *end = e->trial.state;
+  if (!e->whole) {
+    end->x[c->body_a] = A.p, end->q[c->body_a] = A.q;
+    end->x[c->body_b] = B.p, end->q[c->body_b] = B.q;
+  }
+  carom_distance_result d;
+  carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
+  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+  double least = INFINITY;
+  for (int i = first; i < end_of_pair(h, first); i++) least = fmin(least, gap_of(&h->points[i], A, B));
+  *excess = least - d.distance;
+  return CAROM_OK;
+}
+
+// The time before landing->time at which other points of the pair touch: where the excess goes through `level`.
+static carom_status search_other(carom_stepper *stepper, const carom_state *state, int first,
+                                 carom_exact_landing *landing, carom_error *error) {
+  enum { MOST = 100 };
+  const carom_exact *e = stepper->work;
+  const carom_contact *c = &e->held.contacts[first];
+  double closed = carom_exact_closed(e, state, &e->contacts->pairs[c->pair]), level = 0.5 * closed;
+  if (is_curved(e, c->part_a) || is_curved(e, c->part_b)) level *= 1e3;
+  double lo = 0, hi = landing->time, f_lo, f_hi, f;
+  carom_status status = find_excess(stepper, state, first, 0, &f_lo, error);
+  if (status == CAROM_OK) status = find_excess(stepper, state, first, hi, &f_hi, error);
+  level += fmax(f_lo, 0);
+  if (status != CAROM_OK || !(f_hi > level)) return status;
+  f_lo -= level, f_hi -= level;
+  for (int i = 0; i < MOST && hi - lo > 4 * DBL_EPSILON * hi; i++) {
+    double t = i % 3 == 2 ? 0.5 * (lo + hi) : (lo * f_hi - hi * f_lo) / (f_hi - f_lo);
+    if (!(t > lo && t < hi)) t = 0.5 * (lo + hi);
+    status = find_excess(stepper, state, first, t, &f, error);
+    if (status != CAROM_OK) return status;
+    f -= level;
+    if (f > 0)
+      hi = t, f_hi = f, f_lo *= 0.5;
+    else
+      lo = t, f_lo = f, f_hi *= 0.5;
+    if (f <= 0 && f > -0.25 * closed) break;
+  }
+  landing->time = lo, landing->impact = true;
+  return CAROM_OK;
+}
+
+carom_status carom_exact_search_held(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
+                                     carom_error *error) {
+  const carom_exact *e = stepper->work;
+  carom_status status = CAROM_OK;
+  for (int first = 0; first < e->held.count && status == CAROM_OK; first = end_of_pair(&e->held, first))
+    status = search_other(stepper, state, first, landing, error);
+  return status;
 }
 
 // ---- position ----------------------------------------------------------------------------------------------------
@@ -288,7 +330,7 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   carom_impact_problem problem;
-  carom_status status = take_held(e, state, g, duration, error);
+  carom_status status = take_held(e, state, g, INFINITY, error);
   int count = carom_exact_held_count(e);
   h->time = duration;
   if (status == CAROM_OK && count > 0) status = load(e, state, &problem, error);
@@ -321,7 +363,7 @@ carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_
   carom_impact_problem problem;
   carom_impact_info info;
   if (carom_exact_held_count(e) == 0) return CAROM_OK;
-  carom_status status = take_held(e, state, g, 0, error);
+  carom_status status = take_held(e, state, g, CAROM_EXACT_RELEASE, error);
   if (status != CAROM_OK || carom_exact_held_count(e) == 0) return status;
   status = load(e, state, &problem, error);
   memset(h->impulse, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->impulse);

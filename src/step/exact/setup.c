@@ -86,8 +86,8 @@ void carom_exact_release(carom_stepper *stepper) {
   carom_state_destroy(e->begin);
   carom_state_destroy(e->trial.state);
   carom_state_destroy(e->leap.before);
-  void *blocks[] = {e->near,          e->groups.of_pair, e->touching,     e->resting.pairs, e->resting_begin.pairs,
-                    e->held.contacts, e->held.points,    e->held.numbers, e->held.open};
+  void *blocks[] = {e->near,          e->groups.of_pair, e->touching,    e->resting.pairs, e->resting_begin.pairs,
+                    e->held.contacts, e->held.points,    e->held.numbers};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&stepper->allocator, blocks[i]);
   carom_ledger_close(&e->trial.ledger);
   carom_integrator_variational.release(stepper);
