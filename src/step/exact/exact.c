@@ -15,7 +15,7 @@
 
 #include "contact/reach.h"
 
-enum { MAX_WIDENINGS = 12, MAX_LANDINGS = 100 };
+enum { MAX_WIDENINGS = 60, MAX_LANDINGS = 100 };
 
 static const double LARGEST_TURN = 0.5;  // rad, between two impacts
 // An impact within this share of the step is met with the forces at hand: positions are known to round-off, and forces
