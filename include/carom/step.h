@@ -179,8 +179,7 @@ CAROM_API carom_status carom_step_check(const carom_model *model, const carom_st
                                         carom_error *error);
 /// Whether the first step can be made from this state, without making it: `potential` and `newmark` refuse a step that
 /// is too long for the stiffness that contacts or limits need (CAROM_ERR_ARGUMENT, with the step, overlap or stiffness
-/// that would do). The readers of scenes ask it, too; without it the first step says so. Fails as carom_stepper_create
-/// does.
+/// that would do), as the first step would. `carom check` and `carom run` ask it. Fails as carom_stepper_create does.
 CAROM_API carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
                                               const carom_step_options *options, carom_error *error);
 

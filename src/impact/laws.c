@@ -16,7 +16,11 @@ void carom_impact_add_product(int n, const double *A, const double *x, double *v
 }
 
 bool carom_impact_compress(carom_impact_work *k, int n, const double *N, const double *b, double *P) {
-  for (int i = 0; i < n; i++) k->unit[i] = N[i + i * n] > 0 ? 1 / sqrt(N[i + i * n]) : 1;
+  for (int i = 0; i < n; i++) {  // powers of two, which cost no digits
+    int exponent = 0;
+    if (N[i + i * n] > 0) frexp(N[i + i * n], &exponent);
+    k->unit[i] = ldexp(1, -exponent / 2);
+  }
   for (int j = 0; j < n; j++) {
     k->even_b[j] = k->unit[j] * b[j];
     for (int i = 0; i < n; i++) k->even_N[i + j * n] = k->unit[i] * k->unit[j] * N[i + j * n];

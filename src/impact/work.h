@@ -16,7 +16,7 @@ struct carom_impact_work {
   double *extra;                   // (n) restitution: what the law adds to the plastic impulses
   double *now;                     // (n) normal velocities in the course of a law
   double *sub_N, *sub_b, *sub_P;   // (n x n), (n), (n) of the approaching contacts only
-  double *even_N, *even_b, *unit;  // (n x n), (n), (n) the normal problem with a diagonal of ones, and its units
+  double *even_N, *even_b, *unit;  // (n x n), (n), (n) the normal problem with a diagonal of about one, and its units
   int *list;                       // (n) their numbers
   double *P, *v;                   // (3n) impulses and velocities with friction
   double *base;                    // (3n) plastic impulses with friction

@@ -79,11 +79,11 @@ static carom_status find_landing(carom_stepper *stepper, const carom_state *stat
   double duration = g->duration - g->time;
   for (int attempt = 0; attempt < MAX_LANDINGS; attempt++) {
     carom_status status = carom_exact_press(stepper, state, g, duration, error);
-    if (status == CAROM_NOT_CONVERGED && duration > SHORTEST * g->duration) {
+    if (status == CAROM_NOT_CONVERGED && e->trial.status == CAROM_OK && duration > SHORTEST * g->duration) {
       duration *= 0.5;
       continue;
     }
-    if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration, error);
+    if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration);
     if (status != CAROM_OK) return status;
     if (!(duration <= longest_leap(e, g))) {
       duration = 0.9 * longest_leap(e, g);
@@ -137,6 +137,8 @@ static carom_status run_group(carom_stepper *stepper, carom_state *state, carom_
     set_clock(e, state, g);
     carom_status status = carom_exact_measure(e, state, g, ledger, error);
     if (status == CAROM_OK) status = find_landing(stepper, state, g, &landing, error);
+    if (status != CAROM_OK && e->trial.status != CAROM_OK)
+      return carom_fail(error, e->trial.status, "%s", e->trial.error.message);
     if (status == CAROM_OK && landing.widen) *widen = true;
     if (status != CAROM_OK || landing.widen) return status;
     status = leap(stepper, state, g, &landing, ledger, error);

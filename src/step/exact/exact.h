@@ -38,6 +38,7 @@ typedef struct carom_exact_trial {
   carom_state *state;       // there, `time` later
   double time;
   carom_status status;
+  carom_error error;  // why it could not be followed, unless the status is good
   carom_ledger ledger;
 } carom_exact_trial;
 
@@ -152,7 +153,7 @@ carom_status carom_exact_measure(carom_exact *exact, const carom_state *state, c
 
 // Takes bounds on the motion over the next `duration` from the state and the contact forces.
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
-                               double duration, carom_error *error);
+                               double duration);
 // Bounds |w| of a body that turns freely, rad/s.
 double carom_exact_spin(const carom_exact *exact, const carom_state *state, int body);
 // Bounds on the motion of driven bodies from `time` on.

@@ -70,7 +70,7 @@ const carom_state *carom_exact_try(carom_stepper *stepper, const carom_state *st
   carom_status status = CAROM_OK;
   carom_ledger_begin(&t->ledger, time);
   if (time > 0)
-    status = carom_integrator_variational.advance(stepper, t->state, time, state->time + time, &t->ledger, NULL);
+    status = carom_integrator_variational.advance(stepper, t->state, time, state->time + time, &t->ledger, &t->error);
   if (status != CAROM_OK) t->status = status;
   carom_drives_place(e->model, t->state, e->now + time);
   t->from = state;
@@ -225,7 +225,7 @@ void carom_exact_bound_driven(carom_exact *e, double time, double duration) {
 }
 
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
-                               double duration, carom_error *error) {
+                               double duration) {
   carom_exact *e = stepper->work;
   if (e->whole) carom_exact_try(stepper, state, duration);
   for (int i = 0; i < group->count; i++) {
@@ -234,9 +234,7 @@ carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state,
     else
       bound_free(e, state, group->bodies[i], duration);
   }
-  if (e->trial.status == CAROM_OK) return CAROM_OK;
-  return carom_fail(error, CAROM_NOT_CONVERGED, "the motion between impacts cannot be followed at t = %.9g s",
-                    state->time);
+  return e->trial.status;
 }
 
 double carom_exact_travel(const carom_exact_body *b, double radius, double duration) {
