@@ -158,6 +158,8 @@ static void bound_turning(const carom_exact *e, carom_exact_body *b, const carom
   int i = (int)(b - e->bodies);
   carom_vec3 J = body->inertia, Pi = cm_unrotate(state->q[i], state->l[i]), n = cm_unrotate(state->q[i], torque);
   double w[3] = {0}, inverse[3] = {body->inverse_inertia.x, body->inverse_inertia.y, body->inverse_inertia.z};
+  b->spin = b->turning = 0;
+  if (b->radius == 0) return;  // a ball looks the same from all sides
   bound_spins(J, Pi, w);
   bound_spins(J, cm_axpy(Pi, 2 * duration, n), w);
   double W = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), turned = cm_norm(n) * fmin(1, W * duration);
