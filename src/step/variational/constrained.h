@@ -52,4 +52,7 @@ void carom_constrained_book_settling(carom_constrained *joints, const carom_leg 
 carom_status carom_constrained_pass_kink(carom_constrained *joints, const carom_leg *leg, carom_state *state,
                                          carom_error *error);
 
+// Of the last stretch that the variational integrator went: null when the model has no joints. For joint forces.
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper);
+
 #endif

@@ -178,6 +178,11 @@ static void book_settling(const carom_leg *leg, const carom_state *state) {
   if (w->joints.system) carom_constrained_book_settling(&w->joints, leg, state);
 }
 
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
+  const variational *w = stepper->flow;
+  return w->joints.system ? &w->joints : NULL;
+}
+
 // ---- configurations --------------------------------------------------------------------------------------------
 
 static void directors_of(const carom_state *state, carom_mat3 *d) {
