@@ -177,6 +177,11 @@ CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);
 /// CAROM_ERR_NUMBER and CAROM_ERR_ARGUMENT for values out of range.
 CAROM_API carom_status carom_step_check(const carom_model *model, const carom_step_options *options,
                                         carom_error *error);
+/// Whether the first step can be made from this state, without making it: `potential` and `newmark` refuse a step that
+/// is too long for the stiffness that contacts or limits need (CAROM_ERR_ARGUMENT, with the step, overlap or stiffness
+/// that would do), as the first step would. `carom check` and `carom run` ask it. Fails as carom_stepper_create does.
+CAROM_API carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
+                                              const carom_step_options *options, carom_error *error);
 
 // ---- the integrator `auto` -------------------------------------------------------------------------------
 // Takes the first integrator of a list of rules that suits the model and honours all of it and of the options.

@@ -69,14 +69,15 @@ int cli_check(int argc, char **argv) {
   carom_scene *scene = NULL;
   carom_status status = carom_scene_read(path, &read, NULL, &scene, &diagnostics);
   if (status != CAROM_OK) scene = NULL;
+  bool starts = scene && cli_can_start(scene);
   if (json)
-    print_json(path, scene, resolved, &diagnostics);
+    print_json(path, starts ? scene : NULL, resolved, &diagnostics);
   else
     cli_print_diagnostics(&diagnostics);
-  if (scene && !json && !resolved) print_summary(scene);
+  if (starts && !json && !resolved) print_summary(scene);
   if (scene && !json && resolved) fputs(scene->resolved, stdout);
   if (!scene && !json) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
-  code = scene ? EXIT_GOOD : EXIT_MISTAKE;
+  code = starts ? EXIT_GOOD : EXIT_MISTAKE;
   carom_scene_destroy(scene);
   carom_diagnostics_release(&diagnostics);
   return code;

@@ -154,6 +154,8 @@ carom_progress cli_progress_callback(cli_progress *progress);  // also asks for 
 
 // Reads a scene, printing its diagnostics; null after an error.
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
+// Whether the integrator can begin from the start of the scene; says so when it cannot.
+bool cli_can_start(const carom_scene *scene);
 carom_scene_options cli_scene_options(const cli_list *overrides);
 // The last word on a file with mistakes: how many, and which verb reads it if this one does not.
 typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN } cli_reads;

@@ -85,6 +85,13 @@ void cli_count_mistakes(const char *path, int count, cli_reads kind) {
     cli_error("%s is a scene; 'carom run %s' runs it", path, path);
 }
 
+bool cli_can_start(const carom_scene *scene) {
+  carom_error error;
+  carom_status status = carom_step_check_start(scene->model, scene->state, &scene->step, &error);
+  if (status != CAROM_OK) cli_error("%s: %s; nothing was run", scene->path, error.message);
+  return status == CAROM_OK;
+}
+
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
   carom_scene_options options = cli_scene_options(overrides);
   carom_diagnostics diagnostics = {0};

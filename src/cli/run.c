@@ -350,8 +350,11 @@ static bool keeps_inputs(const run_words *w) {
 static carom_scene *read_scene(const run_words *w) {
   cli_ranks_quieten(&w->settings.ranks, true);
   carom_scene *scene = cli_read_scene(w->scene, &w->overrides, w->settings.json);
+  bool starts = scene && (w->settings.resume || cli_can_start(scene));
   cli_ranks_quieten(&w->settings.ranks, false);
-  return scene;
+  if (starts) return scene;
+  carom_scene_destroy(scene);
+  return NULL;
 }
 
 int cli_run(int argc, char **argv) {

@@ -100,7 +100,15 @@ static double follow(const chase *c, const guide *g, double t) {
 typedef struct view {
   carom_vec3 n, point_a, point_b;
   double gap;
+  int columns, vertex_a[3], vertex_b[3];  // that carry them; none in the plane
 } view;
+
+static view view_of(const carom_distance_result *r) {
+  view v = {.n = r->normal, .point_a = r->point_a, .point_b = r->point_b, .gap = r->distance};
+  v.columns = r->column_count;
+  for (int i = 0; i < r->column_count; i++) v.vertex_a[i] = r->vertex_a[i], v.vertex_b[i] = r->vertex_b[i];
+  return v;
+}
 
 // In a planar scene bodies of different heights may be nearest along z; the program in the plane then decides.
 static carom_status look(chase *c, double t, carom_ssh_cache *cache, view *v) {
@@ -111,13 +119,14 @@ static carom_status look(chase *c, double t, carom_ssh_cache *cache, view *v) {
   c->queries++;
   carom_status status = carom_distance(&a, &b, cache, &r);
   if (status != CAROM_OK) return status;
-  *v = (view){r.normal, r.point_a, r.point_b, r.distance};
+  *v = view_of(&r);
   if (!d->planar || fabs(r.normal.z) <= 1e-6) return CAROM_OK;
   carom_ssh_options options = carom_ssh_default_options();
   carom_ssh_result plane;
   options.planar = true;
   status = carom_ssh(&a, &b, &options, NULL, &plane);
-  if (status == CAROM_OK) *v = (view){plane.normal, plane.point_a, plane.point_b, plane.gap / cm_norm(plane.alpha)};
+  if (status == CAROM_OK)
+    *v = (view){plane.normal, plane.point_a, plane.point_b, plane.gap / cm_norm(plane.alpha), .columns = 0};
   return status;
 }
 
@@ -155,15 +164,18 @@ static void set_levels(chase *c, double gap) {
 
 // ---- planes to follow --------------------------------------------------------------------------------------------
 
-static bool edge_of(const carom_shape *shape, const carom_ssh_cache *basis, const int *vertex, carom_vec3 *edge) {
-  if (shape->kind != CAROM_SHAPE_POLYTOPE) return false;
-  for (int i = 1; i < basis->count; i++) {
-    int from = vertex[0], to = vertex[i], count = shape->polytope.vertex_count;
-    if (from == to || from < 0 || to < 0 || from >= count || to >= count) continue;
-    *edge = cm_unit(cm_sub(shape->polytope.vertices[to], shape->polytope.vertices[from]));
-    return true;
-  }
-  return false;
+enum { MOST_EDGES = 3 };
+
+// Directions of edges between the vertices of the nearest feature; the only one of a capsule is its axis.
+static int edges_of(const carom_shape *shape, int columns, const int *vertex, carom_vec3 *edges) {
+  int count = 0;
+  if (shape->kind == CAROM_SHAPE_CAPSULE) edges[count++] = cm_vec3(0, 0, 1);
+  if (shape->kind != CAROM_SHAPE_POLYTOPE) return count;
+  for (int i = 0; i < columns; i++)
+    for (int j = i + 1; j < columns; j++)
+      if (vertex[i] != vertex[j])
+        edges[count++] = cm_unit(cm_sub(shape->polytope.vertices[vertex[j]], shape->polytope.vertices[vertex[i]]));
+  return count;
 }
 
 // (n . (x - y))'' = n''.(x - y) + 2 n'.(x - y)' + n.(x - y)''.
@@ -171,18 +183,26 @@ static double turning_bend(const carom_path_duel *d, double rate, double second)
   return d->bend + 2 * rate * d->speed + second * d->reach;
 }
 
-static bool edge_guide(const carom_path_duel *d, const carom_ssh_cache *basis, const carom_pose *a, const carom_pose *b,
-                       carom_vec3 n, guide *g) {
+// The two edges whose plane is nearest to that of the nearest points.
+static bool edge_guide(const carom_path_duel *d, const view *v, const carom_pose *a, const carom_pose *b, guide *g) {
   double rate = d->rate[0] + d->rate[1], second = d->turning[0] + d->turning[1] + 2 * d->rate[0] * d->rate[1];
+  carom_vec3 on_a[MOST_EDGES], on_b[MOST_EDGES];
+  int count_a = edges_of(d->a, v->columns, v->vertex_a, on_a), count_b = edges_of(d->b, v->columns, v->vertex_b, on_b);
+  double best = 0.99;
   *g = (guide){.way = WITH_EDGES, .bend = turning_bend(d, rate, second)};
-  if (!edge_of(d->a, basis, basis->a, &g->ea) || !edge_of(d->b, basis, basis->b, &g->eb)) return false;
-  double along = cm_dot(direction(g, a, b), n);
-  if (along < 0) g->ea = cm_neg(g->ea);
-  return fabs(along) > 1e-2;  // nearly parallel edges tell nothing of the plane
+  for (int i = 0; i < count_a * count_b; i++) {
+    guide trial = {.way = WITH_EDGES, .ea = on_a[i / count_b], .eb = on_b[i % count_b]};
+    carom_vec3 m = direction(&trial, a, b);
+    double along = cm_dot(m, v->n), length = cm_norm(m);
+    if (!(fabs(along) > best * length) || !(length > 1e-2)) continue;  // parallel edges tell nothing of the plane
+    best = fabs(along) / length;
+    g->ea = along < 0 ? cm_neg(trial.ea) : trial.ea, g->eb = trial.eb;
+  }
+  return best > 0.99;
 }
 
 // As far as any plane leads from t. A half-space has but one, which stands still.
-static double advance(chase *c, const view *v, const carom_ssh_cache *basis, double t, int round) {
+static double advance(chase *c, const view *v, double t, int round) {
   const carom_path_duel *d = c->duel;
   guide still = {.way = STILL, .n = v->n, .bend = d->bend}, g;
   double next = follow(c, &still, t);
@@ -195,7 +215,7 @@ static double advance(chase *c, const view *v, const carom_ssh_cache *basis, dou
     next = fmax(next, follow(c, &g, t));
     g = (guide){.way = WITH_B, .n = cm_unrotate(b.q, v->n), .bend = turning_bend(d, d->rate[1], d->turning[1])};
     next = fmax(next, follow(c, &g, t));
-    if (basis && edge_guide(d, basis, &a, &b, v->n, &g)) next = fmax(next, follow(c, &g, t));
+    if (edge_guide(d, v, &a, &b, &g)) next = fmax(next, follow(c, &g, t));
   }
   if (round >= 3 && look_ahead(c, t, v, &still.n)) next = fmax(next, follow(c, &still, t));
   return next;
@@ -208,7 +228,7 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
   double t = 0;
   carom_status status = CAROM_OK;
   if (start)
-    v = (view){start->normal, start->point_a, start->point_b, start->distance};
+    v = view_of(start);
   else
     status = look(&c, 0, cache, &v);
   if (status != CAROM_OK) return status;
@@ -216,7 +236,7 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
   for (int round = 0; round < MAX_ROUNDS; round++) {
     *impact = (carom_path_impact){false, t, v.gap, c.queries};
     if (t >= duel->end) return CAROM_OK;
-    double next = advance(&c, &v, cache, t, round);
+    double next = advance(&c, &v, t, round);
     status = look(&c, next, cache, &v);
     if (status != CAROM_OK) return status;
     *impact = (carom_path_impact){v.gap <= c.found, next, v.gap, c.queries};

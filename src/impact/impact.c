@@ -26,10 +26,11 @@ const char *carom_impact_law_name(int law) { return law >= 0 && law < CAROM_IMPA
 static void push(void *owner, carom_arena *arena) {
   carom_impact_work *k = owner;
   size_t n = (size_t)k->capacity;
-  double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P};
+  double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P, &k->even_b, &k->unit};
   double **triples[] = {&k->P, &k->v, &k->base, &k->b};
   k->N = CAROM_PUSH(arena, double, n *n);
   k->sub_N = CAROM_PUSH(arena, double, n *n);
+  k->even_N = CAROM_PUSH(arena, double, n *n);
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
   for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
   k->list = CAROM_PUSH(arena, int, n);
@@ -98,7 +99,7 @@ static bool has_friction(const carom_impact_problem *q) {
 // Plastic impulses without friction in `plastic`, with it in `base`.
 static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *sweeps) {
   int n = q->count;
-  bool solved = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
+  bool solved = carom_impact_compress(k, n, k->N, k->u, k->plastic);
   memset(k->base, 0, 3 * (size_t)n * sizeof *k->base);
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
@@ -108,16 +109,23 @@ static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *s
   return solved && (f.converged || f.change <= 1e-9);
 }
 
+static bool is_elastic(const carom_impact_problem *q) {
+  for (int i = 0; i < q->count; i++)
+    if (q->restitution[i] != 1) return false;
+  return true;
+}
+
 // What the law adds to the plastic impulses. Generalised reflections know e = 1 only; in between, the mean of both is
 // taken, since both leave no approach (Smith et al. 2012, section 6).
 static bool restitute(carom_impact_work *k, const carom_impact_problem *q, carom_impact_law law, int *iterations) {
   int n = q->count;
   bool solved = true, blend = law == CAROM_IMPACT_GENERALIZED;
   memcpy(k->law, k->plastic, (size_t)n * sizeof *k->law);
-  if (law == CAROM_IMPACT_GENERALIZED) solved = carom_impact_reflect(k, n, iterations);
+  bool single = law == CAROM_IMPACT_NEWTON || law == CAROM_IMPACT_POISSON, elastic = single && is_elastic(q);
+  if (blend || elastic) solved = carom_impact_reflect(k, n, elastic, iterations);
   if (law == CAROM_IMPACT_SUM) solved = carom_impact_sum(k, n, q->restitution, iterations);
-  if (law == CAROM_IMPACT_NEWTON) solved = carom_impact_newton(k, n, q->restitution, iterations);
-  if (law == CAROM_IMPACT_POISSON) solved = carom_impact_poisson(k, n, q->restitution, iterations);
+  if (law == CAROM_IMPACT_NEWTON && !elastic) solved = carom_impact_newton(k, n, q->restitution, iterations);
+  if (law == CAROM_IMPACT_POISSON && !elastic) solved = carom_impact_poisson(k, n, q->restitution, iterations);
   for (int i = 0; i < n; i++) k->extra[i] = (blend ? q->restitution[i] : 1) * (k->law[i] - k->plastic[i]);
   if (!solved) memset(k->extra, 0, (size_t)n * sizeof *k->extra);
   return solved;
@@ -134,10 +142,7 @@ static void combine(const carom_impact_work *k, const carom_impact_problem *q, d
 }
 
 static bool keeps_energy(const carom_impact_problem *q, carom_impact_law law) {
-  if (law != CAROM_IMPACT_GENERALIZED && law != CAROM_IMPACT_SUM) return false;
-  for (int i = 0; i < q->count; i++)
-    if (q->restitution[i] != 1 || q->friction[i] > 0) return false;
-  return true;
+  return law != CAROM_IMPACT_PLASTIC && is_elastic(q) && !has_friction(q);
 }
 
 // The s near 1 at which base + s extra keeps the energy: a Newton step or two on the gain.
@@ -148,7 +153,7 @@ static double conserving_share(carom_impact_work *k, const carom_impact_problem 
     double gain = gain_of(q, k->P, k->v), slope = 0;
     for (int c = 0; c < q->count; c++) slope += k->extra[c] * k->v[3 * c];
     double step = slope > 0 ? gain / slope : 0;
-    if (!(fabs(step) < 1e-6)) return s;
+    if (!(fabs(step) < 1e-2)) return s;
     s -= step;
   }
   return s;
@@ -176,7 +181,7 @@ static bool stop_approach(carom_impact_work *k, const carom_impact_problem *q, d
   velocity_after(q, k->P, k->v);
   if (!(fastest_approach(n, k->v) > threshold)) return true;
   for (int i = 0; i < n; i++) k->now[i] = k->v[3 * i];
-  bool solved = carom_normal_solve(&k->friction, n, k->N, k->now, k->law);
+  bool solved = carom_impact_compress(k, n, k->N, k->now, k->law);
   for (int i = 0; i < n; i++) k->P[3 * i] += k->law[i];
   return solved;
 }
@@ -245,14 +250,15 @@ static double largest(int n, const double *v) {
   return most;
 }
 
-// Losses that coupling makes negative are taken from the other kind.
+// Losses that coupling makes negative are taken from the other kind; elastic contacts lose by friction alone.
 static void book(const carom_impact_problem *q, const double *P, const double *v, double size,
                  carom_impact_info *info) {
   double normal, tangent;
   work_of(q, P, v, &normal, &tangent);
   info->restitution_loss = -normal, info->friction_loss = -tangent;
   if (tangent > 0) info->friction_loss = 0, info->restitution_loss = -(normal + tangent);
-  if (normal > 0 && tangent <= 0) info->restitution_loss = 0, info->friction_loss = -(normal + tangent);
+  if ((normal > 0 && tangent <= 0) || (is_elastic(q) && has_friction(q)))
+    info->restitution_loss = 0, info->friction_loss = -(normal + tangent);
   info->approach = size > 0 ? fastest_approach(q->count, v) / size : 0;
 }
 
@@ -323,7 +329,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
   if (has_friction(problem)) {
     memcpy(k->P, guess, (size_t)m * sizeof *k->P);
     if (largest(m, guess) == 0) {
-      carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
+      carom_impact_compress(k, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
     carom_friction_info f =
@@ -331,7 +337,7 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {
-    info->converged = carom_normal_solve(&k->friction, n, k->N, k->u, k->plastic);
+    info->converged = carom_impact_compress(k, n, k->N, k->u, k->plastic);
     memset(k->P, 0, (size_t)m * sizeof *k->P);
     for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
   }

@@ -5,7 +5,7 @@
 
 #include "impact/work.h"
 
-enum { MAX_REFLECTIONS = 10000, MAX_SUMS = 2000 };
+enum { MAX_REFLECTIONS = 1000000, MAX_PASSES = 100, MAX_SUMS = 2000 };
 
 // An approach this slow, relative to the fastest before the impact, has ended.
 static const double ENDED = 1e-13;
@@ -13,6 +13,21 @@ static const double ENDED = 1e-13;
 void carom_impact_add_product(int n, const double *A, const double *x, double *v) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n && x[j] != 0; i++) v[i] += A[i + j * n] * x[j];
+}
+
+bool carom_impact_compress(carom_impact_work *k, int n, const double *N, const double *b, double *P) {
+  for (int i = 0; i < n; i++) {  // powers of two, which cost no digits
+    int exponent = 0;
+    if (N[i + i * n] > 0) frexp(N[i + i * n], &exponent);
+    k->unit[i] = ldexp(1, -exponent / 2);
+  }
+  for (int j = 0; j < n; j++) {
+    k->even_b[j] = k->unit[j] * b[j];
+    for (int i = 0; i < n; i++) k->even_N[i + j * n] = k->unit[i] * k->unit[j] * N[i + j * n];
+  }
+  bool solved = carom_normal_solve(&k->friction, n, k->even_N, k->even_b, P);
+  for (int i = 0; i < n; i++) P[i] *= k->unit[i];
+  return solved;
 }
 
 static double fastest(int n, const double *u) {
@@ -46,18 +61,22 @@ static bool compress(carom_impact_work *k, int n, int m) {
     k->sub_b[c] = k->now[k->list[c]];
     for (int r = 0; r < m; r++) k->sub_N[r + c * m] = k->N[k->list[r] + k->list[c] * n];
   }
-  return carom_normal_solve(&k->friction, m, k->sub_N, k->sub_b, k->sub_P);
+  return carom_impact_compress(k, m, k->sub_N, k->sub_b, k->sub_P);
 }
 
 // Generalised reflections (Smith, Kaufman, Vouga, Tamstorf and Grinspun 2012, section 5): as long as contacts approach,
 // reflect the velocity about the plastic one of just those. With P the plastic impulses and u + W P their velocities,
-// P'(u + W P) = 0, so that twice P keeps the energy: (2P)'u + (2P)'W(2P)/2 = 2 P'(u + W P) = 0.
-bool carom_impact_reflect(carom_impact_work *k, int n, int *iterations) {
+// P'(u + W P) = 0, so that twice P keeps the energy: (2P)'u + (2P)'W(2P)/2 = 2 P'(u + W P) = 0. With `all`, about that
+// of all contacts: the laws of Newton and of Poisson with e = 1, made again where contacts that parted approach by it
+// (and after many times by the former).
+bool carom_impact_reflect(carom_impact_work *k, int n, bool all, int *iterations) {
   double threshold = ENDED * fastest(n, k->u);
   begin(k, n);
   for (*iterations = 0; *iterations < MAX_REFLECTIONS; ++*iterations) {
     int m = list_approaching(k, n, threshold);
     if (m == 0) return true;
+    if (all && *iterations < MAX_PASSES)
+      for (m = 0; m < n; m++) k->list[m] = m;
     if (!compress(k, n, m)) return false;
     for (int c = 0; c < m; c++) push(k, n, k->list[c], 2 * k->sub_P[c]);
   }
@@ -89,7 +108,7 @@ bool carom_impact_sum(carom_impact_work *k, int n, const double *e, int *iterati
 bool carom_impact_newton(carom_impact_work *k, int n, const double *e, int *iterations) {
   *iterations = 1;
   for (int i = 0; i < n; i++) k->now[i] = (1 + e[i]) * k->u[i];
-  return carom_normal_solve(&k->friction, n, k->N, k->now, k->law);
+  return carom_impact_compress(k, n, k->N, k->now, k->law);
 }
 
 // Compression to rest, then decompression with at least e times the impulse of compression: 0 <= P - e P_c  _|_  u+ >=
@@ -99,7 +118,7 @@ bool carom_impact_poisson(carom_impact_work *k, int n, const double *e, int *ite
   for (int i = 0; i < n; i++) k->sub_b[i] = (1 + e[i]) * k->plastic[i];
   memcpy(k->now, k->u, (size_t)n * sizeof *k->now);
   carom_impact_add_product(n, k->N, k->sub_b, k->now);
-  if (!carom_normal_solve(&k->friction, n, k->N, k->now, k->law)) return false;
+  if (!carom_impact_compress(k, n, k->N, k->now, k->law)) return false;
   for (int i = 0; i < n; i++) k->law[i] += k->sub_b[i];
   return true;
 }

@@ -51,9 +51,11 @@ carom_row carom_joint_turn_row(const carom_joint *joint, const carom_joint_place
 // Brings record->turn up to the state's configuration, for all joints.
 void carom_joints_note_turns(const carom_model *model, carom_state *state);
 
-// What a motor prescribes: coordinate and rate (from the right at a kink).
+// What a motor prescribes: coordinate and rate (at a kink the one before it).
 double carom_motor_coordinate(const carom_model *model, const carom_coordinate *c, double time);
 double carom_motor_rate(const carom_model *model, const carom_coordinate *c, double time);
+// The first time after `time` at which the rate of a motor by position jumps; infinite when there is none.
+double carom_motors_next_kink(const carom_model *model, double time);
 
 // Piecewise linear schedules, constant outside the knots; no knots means 1. Integral from 0 to `time`.
 double carom_schedule_value(const carom_knot *knots, int count, double time);

@@ -16,6 +16,8 @@ struct carom_integrator {
   // given the second time is all zero.
   void (*push)(carom_stepper *stepper, carom_arena *arena);
   carom_status (*prepare)(carom_stepper *stepper, carom_error *error);  // fills it, and makes what lives on the heap
+  // Refuses a start from which no step can be made, as one that is too long for how fast bodies are; null: none is.
+  carom_status (*begin)(carom_stepper *stepper, const carom_state *state, carom_error *error);
   // False when a step of h from this state cannot fail, so that nothing need be saved; null: it may.
   bool (*may_fail)(const carom_stepper *stepper, const carom_state *state, double h);
   // Moves x, q, p, l (not the clock) by h, from state->time to `end`, and books what it does. CAROM_NOT_CONVERGED asks

@@ -137,3 +137,18 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   if (report) *report = carom_ledger_report(&stepper->ledger);
   return CAROM_OK;
 }
+
+carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
+                                    const carom_step_options *options, carom_error *error) {
+  carom_stepper *stepper;
+  const carom_integrator *integrator;
+  carom_choice choice;
+  carom_status status = carom_step_choose(model, state, 0, options, &choice, error);
+  if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
+  if (status != CAROM_OK || !integrator->begin) return status;
+  status = carom_stepper_create(model, options, NULL, &stepper, error);
+  if (status != CAROM_OK) return status;
+  status = integrator->begin(stepper, state, error);
+  carom_stepper_destroy(stepper);
+  return status;
+}

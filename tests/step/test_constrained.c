@@ -535,6 +535,32 @@ TEST(position_motor) {
   free_world(&w);
 }
 
+// A lift that starts, runs backwards and stops at once: at every kink the motor gives or takes kinetic energy by an
+// impulse, between kinks it works against gravity alone. Kinks fall on the ends of steps or within them.
+TEST(kinks_of_position_motors_are_work) {
+  double steps[] = {0.01, 0.007, 0.0123};
+  for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+    carom_builder *b = new_builder();
+    carom_builder_set_gravity(b, cm_vec3(0, 0, -G));
+    carom_body_def def = body_at(cm_vec3(0, 0, 0.25), MOMENTS);
+    carom_builder_add_body(b, &def);
+    carom_joint_def j = joint_at(CAROM_JOINT_PRISMATIC, CAROM_WORLD, 0, cm_zero3(), UP);
+    carom_knot knots[] = {{0.1, 0}, {0.3, 1}, {0.4, 0.2}};
+    j.slide.motor = CAROM_MOTOR_POSITION, j.slide.motor_value = 0.5, j.slide.knots = knots, j.slide.knot_count = 3;
+    carom_builder_add_joint(b, &j);
+    world w = finish_world(b);
+    double m = w.model->bodies[0].mass, drift = 0;
+    carom_audit_sample worst = audited(&w, steps[k], (int)(0.6 / steps[k]), CAROM_QUADRATURE_ENDPOINT, &drift);
+    CHECK_NEAR(w.state->x[0].z, 0.25 + 0.1, 1e-13);
+    CHECK_AT_MOST(cm_norm(w.state->p[0]), 1e-12);
+    CHECK_NEAR(worst.work, m * G * 0.1, 1e-10);
+    CHECK_AT_MOST(worst.energy_error, 1e-11);
+    CHECK_AT_MOST(worst.momentum_error, 1e-12);
+    CHECK_AT_MOST(drift, 1e-12);
+    free_world(&w);
+  }
+}
+
 // ---- limits of the method
 // --------------------------------------------------------------------------------------------
 

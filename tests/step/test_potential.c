@@ -297,3 +297,27 @@ TEST(planar_energy_is_of_second_order) {
     CHECK_NEAR(log2(e[1] / e[2]), 2, 0.5);
   }
 }
+
+// A step that is too long for the stiffness is refused before anything moves, by the same words as the first step
+// would.
+TEST(too_long_steps_are_refused_before_the_start) {
+  const char *names[] = {"potential", "newmark"};
+  for (int k = 0; k < 2; k++) {
+    world w = two_cubes(1, 0.5);
+    carom_step_options options = carom_step_default_options();
+    options.integrator = names[k];
+    options.penetration = 1e-4;
+    options.step = 1e-3;
+    carom_error check = {0}, step = {0};
+    CHECK(carom_step_check_start(w.model, w.state, &options, &check) == CAROM_ERR_ARGUMENT);
+    CHECK_CONTAINS(check.message, "use a step below");
+    carom_stepper *stepper = NULL;
+    REQUIRE(carom_stepper_create(w.model, &options, NULL, &stepper, &step) == CAROM_OK);
+    CHECK(carom_stepper_step(stepper, w.state, NULL, &step) == CAROM_ERR_ARGUMENT);
+    CHECK(strcmp(check.message, step.message) == 0);
+    carom_stepper_destroy(stepper);
+    options.step = 1e-5;
+    CHECK(carom_step_check_start(w.model, w.state, &options, &check) == CAROM_OK);
+    free_world(&w);
+  }
+}

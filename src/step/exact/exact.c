@@ -15,23 +15,22 @@
 
 #include "contact/reach.h"
 
-enum { MAX_WIDENINGS = 12, MAX_LANDINGS = 100 };
+enum { MAX_WIDENINGS = 60, MAX_LANDINGS = 100 };
 
 static const double LARGEST_TURN = 0.5;  // rad, between two impacts
 // An impact within this share of the step is met with the forces at hand: positions are known to round-off, and forces
 // that put them right in no time would make velocities of it.
 static const double NO_TIME = 1e-7;
-static const double SETTLED = 1e-6;  // of a leap: forces found for a time that differs by less will do
+static const double SHORTEST = 1e-3;  // leap that resting contacts may ask for, likewise
+static const double SETTLED = 1e-6;   // of a leap: forces found for a time that differs by less will do
 
 // ---- room: bodies must stay where the candidate pairs expect them -------------------------------------------------
 
-// How far bodies may get in h, as they move now. Turning is bounded by the least moment of inertia, as in path.c.
+// How far bodies may get in h, as they move now.
 static void allow_room(carom_exact *e, const carom_state *state, double h) {
   for (int i = 0; i < state->body_count; i++) {
-    carom_vec3 inverse = e->model->bodies[i].inverse_inertia;
-    double fastest = fmax(inverse.x, fmax(inverse.y, inverse.z)) * cm_norm(state->l[i]);
     e->v[i] = carom_state_velocity(e->model, state, i);
-    e->w[i] = cm_vec3(0, 0, 1.1 * fastest);
+    e->w[i] = cm_vec3(0, 0, carom_exact_spin(e, state, i));
   }
   carom_reach(e->model, &(carom_moving){.v = e->v, .w = e->w, .time = state->time, .h = h}, 0, e->reach);
   for (int i = 0; i < state->body_count; i++) e->bodies[i].allowed = e->reach[i];
@@ -64,30 +63,32 @@ static void use_room(carom_exact *e, const carom_exact_group *g, double time) {
 
 // ---- from impact to impact ---------------------------------------------------------------------------------------
 
-static carom_status turns_too_far(const carom_exact *e, const carom_exact_group *g, const carom_state *state,
-                                  double duration, carom_error *error) {
-  for (int i = 0; i < g->count; i++) {
-    const carom_exact_body *b = &e->bodies[g->bodies[i]];
-    if (!(b->spin * duration <= LARGEST_TURN))
-      return carom_fail(error, CAROM_NOT_CONVERGED,
-                        "body '%s' turns by %.3g rad in one step at t = %.9g s: use a step below %.2g s",
-                        e->model->bodies[g->bodies[i]].name, b->spin * duration, state->time, LARGEST_TURN / b->spin);
-  }
-  return CAROM_OK;
+// The longest leap in which no body of the group turns too far for the bounds to hold.
+static double longest_leap(const carom_exact *e, const carom_exact_group *g) {
+  double spin = 0;
+  for (int i = 0; i < g->count; i++) spin = fmax(spin, e->bodies[g->bodies[i]].spin);
+  return LARGEST_TURN / spin;
 }
 
 // Where to: the end of the step, or the first impact before it. Forces of resting contacts are found for a given time,
 // so that an impact on the way asks for others: the search is made again for the shorter time, on the path as it will
-// be.
+// be. Leaps in which a body would turn too far are made shorter.
 static carom_status find_landing(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
                                  carom_exact_landing *landing, carom_error *error) {
   carom_exact *e = stepper->work;
   double duration = g->duration - g->time;
   for (int attempt = 0; attempt < MAX_LANDINGS; attempt++) {
     carom_status status = carom_exact_press(stepper, state, g, duration, error);
-    if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration, error);
-    if (status == CAROM_OK) status = turns_too_far(e, g, state, duration, error);
+    if (status == CAROM_NOT_CONVERGED && e->trial.status == CAROM_OK && duration > SHORTEST * g->duration) {
+      duration *= 0.5;
+      continue;
+    }
+    if (status == CAROM_OK) status = carom_exact_bound(stepper, state, g, duration);
     if (status != CAROM_OK) return status;
+    if (!(duration <= longest_leap(e, g))) {
+      duration = 0.9 * longest_leap(e, g);
+      continue;
+    }
     *landing = (carom_exact_landing){.time = duration, .widen = needs_room(e, g, duration)};
     if (landing->widen) return CAROM_OK;
     status = carom_exact_search(stepper, state, g, landing, error);
@@ -136,6 +137,8 @@ static carom_status run_group(carom_stepper *stepper, carom_state *state, carom_
     set_clock(e, state, g);
     carom_status status = carom_exact_measure(e, state, g, ledger, error);
     if (status == CAROM_OK) status = find_landing(stepper, state, g, &landing, error);
+    if (status != CAROM_OK && e->trial.status != CAROM_OK)
+      return carom_fail(error, e->trial.status, "%s", e->trial.error.message);
     if (status == CAROM_OK && landing.widen) *widen = true;
     if (status != CAROM_OK || landing.widen) return status;
     status = leap(stepper, state, g, &landing, ledger, error);
@@ -170,6 +173,7 @@ static void forget_paths(carom_exact *e) {
     e->bodies[i].used = 0;
     e->held.force[i] = e->held.torque[i] = cm_zero3();
   }
+  carom_state_copy(e->trial.state, e->begin);
   e->trial.from = NULL;
   e->trial.status = CAROM_OK;
 }

@@ -38,6 +38,7 @@ typedef struct carom_exact_trial {
   carom_state *state;       // there, `time` later
   double time;
   carom_status status;
+  carom_error error;  // why it could not be followed, unless the status is good
   carom_ledger ledger;
 } carom_exact_trial;
 
@@ -56,13 +57,17 @@ typedef struct carom_exact_resting {
   bool *limits;  // (CAROM_JOINT_LIMITS joint_count) by their number
 } carom_exact_resting;
 
-// A point of a resting contact, followed through a leap.
+// A point of a resting contact, followed through a leap. Where balls fatten the shapes, gaps are those of the cores
+// less their radii, since round surfaces turn other points to each other; slips are those of the points.
 typedef struct carom_exact_point {
-  carom_contact start;  // as the leap began
-  carom_vec3 a, b;      // in the frames of the bodies
-  carom_vec3 axes[3];   // normal and tangents, in the frame of `host`
-  int host;             // the body whose face it is
-  double speed;         // along the normal, at the start
+  carom_contact start;        // as the leap began
+  carom_vec3 a, b;            // in the frames of the bodies
+  carom_vec3 core_a, core_b;  // likewise
+  double balls;               // sum of the radii, m
+  carom_vec3 axes[3];         // normal and tangents, in the frame of `host`
+  int host;                   // the body whose face it is
+  bool crossing;              // it is where two edges cross,
+  carom_vec3 edge_a, edge_b;  // in the frames of the bodies
 } carom_exact_point;
 
 // Resting contacts and limits of the group that is being moved, and their impulses over `time`. Rows of the limits come
@@ -148,7 +153,9 @@ carom_status carom_exact_measure(carom_exact *exact, const carom_state *state, c
 
 // Takes bounds on the motion over the next `duration` from the state and the contact forces.
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
-                               double duration, carom_error *error);
+                               double duration);
+// Bounds |w| of a body that turns freely, rad/s.
+double carom_exact_spin(const carom_exact *exact, const carom_state *state, int body);
 // Bounds on the motion of driven bodies from `time` on.
 void carom_exact_bound_driven(carom_exact *exact, double time, double duration);
 // Where a body is after `time` on its way from `state`.
@@ -158,14 +165,18 @@ carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const 
                               carom_ledger *ledger, carom_error *error);
 // The whole state after `time` on its way from `state`, for bodies that act on each other; holds until the next call.
 const carom_state *carom_exact_try(carom_stepper *stepper, const carom_state *state, double time);
+// The bodies of the group and those that are driven after `time` on their way; holds until the next call.
+const carom_state *carom_exact_end(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
+                                   double time);
 // Bounds how far any point of a body moves in `duration` when turning moves points this far from its centre, m.
 double carom_exact_travel(const carom_exact_body *body, double radius, double duration);
 // Bounds the relative acceleration of points of two parts along any direction, m/s2.
 double carom_exact_bend(const carom_exact *exact, const carom_part_pair *pair);
 // How large two parts are, m; unbounded ones do not count.
 double carom_exact_size(const carom_exact *exact, int part_a, int part_b);
-// How near is touching, for two parts.
+// How near is touching, for two parts; and how near points of resting ones are that have not opened.
 double carom_exact_within(const carom_exact *exact, const carom_state *state, const carom_part_pair *pair);
+double carom_exact_closed(const carom_exact *exact, const carom_state *state, const carom_part_pair *pair);
 
 // ---- search.c ----------------------------------------------------------------------------------------------------
 
@@ -210,6 +221,7 @@ double carom_exact_limit_gap(carom_stepper *stepper, const carom_state *state, c
 
 bool carom_exact_is_resting(const carom_exact *exact, const carom_part_pair *pair);
 bool carom_exact_add_resting(carom_exact *exact, const carom_part_pair *pair);  // false when out of memory
+void carom_exact_drop_resting(carom_exact *exact, const carom_part_pair *pair);
 bool carom_exact_copy_resting(carom_exact *exact, carom_exact_resting *to,
                               const carom_exact_resting *from);           // likewise
 bool carom_exact_remember_resting(carom_exact *exact, carom_tape *tape);  // for checkpoints
@@ -225,6 +237,9 @@ static inline int carom_exact_held_count(const carom_exact *exact) {
 // Forces of the group's resting contacts over the next `duration`, so that none of them sinks in.
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
                                double duration, carom_error *error);
+// The first time at which resting parts touch where they did not, as carom_exact_search.
+carom_status carom_exact_search_held(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
+                                     carom_error *error);
 // What they come to in a move of `time`, put in at its start.
 carom_status carom_exact_push_held(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
                                    carom_error *error);

@@ -12,16 +12,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "geometry/shape.h"
 #include "step/exact/exact.h"
 
 enum { MAX_ROUNDS = 8 };
 
 // Gaps that further rounds need not improve when they no longer do, relative to coordinates.
 static const double GOOD_ENOUGH = 1e-11;
-static const double MET = 1e-14;  // m or rad: nothing left to improve
-// Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays.
+static const double TOLERABLE = 1e-8;  // likewise, after all rounds
+static const double MET = 1e-14;       // m or rad: nothing left to improve
+// Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays after a step.
 static const double OVERLAP_STAYS = 0.9;
-static const double SAME_PLACE = 1e-6;  // of the size of the parts
 
 // ---- what is held ------------------------------------------------------------------------------------------------
 
@@ -45,30 +46,80 @@ static carom_status reserve(carom_exact *e, int count, carom_error *error) {
   return CAROM_OK;
 }
 
-// Points of a resting pair that are nearer than `slop` to touching.
-static carom_status take_pair(carom_exact *e, const carom_state *state, int pair, double slop, carom_error *error) {
-  carom_exact_held *h = &e->held;
-  carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
-  carom_status status = carom_contacts_distance(e->contacts, pair, state, &e->near[pair]);
-  if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
-  if (status == CAROM_OK)
-    h->count += carom_contacts_of_pair(e->contacts, pair, state, &e->near[pair], &query, h->contacts + h->count);
-  return status;
+// The edge of a part that is nearest, in the frame of its body; that of a capsule is its axis.
+static bool edge_of(const carom_part *part, int columns, const int *vertex, carom_vec3 *edge) {
+  *edge = cm_rotate(part->pose.q, cm_vec3(0, 0, 1));
+  if (part->shape->kind != CAROM_SHAPE_POLYTOPE) return part->shape->kind == CAROM_SHAPE_CAPSULE;
+  const carom_vec3 *vertices = part->shape->polytope.vertices;
+  for (int i = 1; i < columns; i++) {
+    if (vertex[i] == vertex[0]) continue;
+    *edge = cm_rotate(part->pose.q, cm_unit(cm_sub(vertices[vertex[i]], vertices[vertex[0]])));
+    return true;
+  }
+  return false;
 }
 
-// The group's resting contacts and limits that may touch within `duration`.
-static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double duration,
+// Tells whether the point is one where two edges cross: their common normal is that of the contact.
+static void note_crossing(const carom_exact *e, const carom_state *state, carom_exact_point *p) {
+  const carom_contact *c = &p->start;
+  const carom_distance_result *d = &e->near[c->pair];
+  const carom_part *parts = e->model->parts;
+  if (d->feature_a == CAROM_FEATURE_FACE || d->feature_b == CAROM_FEATURE_FACE) return;
+  if (!edge_of(&parts[c->part_a], d->column_count, d->vertex_a, &p->edge_a)) return;
+  if (!edge_of(&parts[c->part_b], d->column_count, d->vertex_b, &p->edge_b)) return;
+  carom_vec3 m = cm_cross(cm_rotate(state->q[c->body_a], p->edge_a), cm_rotate(state->q[c->body_b], p->edge_b));
+  double along = cm_dot(m, c->normal);
+  p->crossing = fabs(along) > 1e-2 && fabs(along) > (1 - 1e-9) * cm_norm(m);
+  if (along < 0) p->edge_a = cm_neg(p->edge_a);
+}
+
+// Points are carried along by their bodies; the normal by the body whose face it belongs to.
+static carom_exact_point point_of(const carom_exact *e, const carom_state *state, const carom_contact *c) {
+  const carom_distance_result *d = &e->near[c->pair];
+  const carom_shape *a = e->model->parts[c->part_a].shape, *b = e->model->parts[c->part_b].shape;
+  carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]);
+  carom_pose B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
+  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
+  carom_exact_point p = {.start = *c,
+                         .a = cm_untransform(A, c->point_a),
+                         .b = cm_untransform(B, c->point_b),
+                         .core_a = cm_untransform(A, cm_axpy(c->point_a, a->radius, c->normal)),
+                         .core_b = cm_untransform(B, cm_axpy(c->point_b, -b->radius, c->normal)),
+                         .balls = a->radius + b->radius,
+                         .host = face_a ? c->body_a : c->body_b};
+  note_crossing(e, state, &p);
+  return p;
+}
+
+// Points of a resting pair that have not opened. A pair that has none rests no longer.
+static carom_status take_pair(carom_exact *e, const carom_state *state, int index, carom_error *error) {
+  carom_exact_held *h = &e->held;
+  const carom_part_pair *pair = &e->contacts->pairs[index];
+  double closed = carom_exact_closed(e, state, pair);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, closed, closed};
+  carom_status status = carom_contacts_distance(e->contacts, index, state, &e->near[index]);
+  if (status == CAROM_OK) status = reserve(e, h->count + CAROM_MANIFOLD_MAX, error);
+  if (status != CAROM_OK) return status;
+  carom_contact *points = h->contacts + h->count;
+  int count = carom_contacts_of_pair(e->contacts, index, state, &e->near[index], &query, points), left = 0;
+  for (int i = 0; i < count; i++)
+    if (points[i].gap <= closed) points[left++] = points[i];
+  for (int i = 0; i < left; i++) h->points[h->count + i] = point_of(e, state, &points[i]);
+  h->count += left;
+  if (left == 0) carom_exact_drop_resting(e, pair);
+  return CAROM_OK;
+}
+
+// The group's resting contacts and limits.
+static carom_status take_held(carom_exact *e, const carom_state *state, const carom_exact_group *g, double reach,
                               carom_error *error) {
   e->held.count = 0;
   for (int i = 0; i < e->contacts->pair_count && e->resting.count > 0; i++) {
-    const carom_part_pair *pair = &e->contacts->pairs[i];
-    if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, pair)) continue;
-    double slop = 8 * carom_exact_within(e, state, pair);
-    if (duration > 0) slop += 2 * (e->bodies[pair->body_a].allowed + e->bodies[pair->body_b].allowed);
-    carom_status status = take_pair(e, state, i, slop, error);
+    if (e->groups.of_pair[i] != g->root || !carom_exact_is_resting(e, &e->contacts->pairs[i])) continue;
+    carom_status status = take_pair(e, state, i, error);
     if (status != CAROM_OK) return status;
   }
-  carom_exact_take_limits(e, state, duration > 0 ? INFINITY : CAROM_EXACT_RELEASE);
+  carom_exact_take_limits(e, state, reach);
   return reserve(e, carom_exact_held_count(e), error);
 }
 
@@ -77,36 +128,120 @@ static carom_status load(carom_exact *e, const carom_state *state, carom_impact_
   return carom_impact_system_load(e->impacts, state, &touching, problem, error);
 }
 
-static double contact_size(const carom_exact *e, const carom_contact *c) {
-  return carom_exact_size(e, c->part_a, c->part_b);
-}
-
 // ---- points ------------------------------------------------------------------------------------------------------
 
-// Points are carried along by their bodies; the normal by the body whose face it belongs to.
-static carom_exact_point point_of(const carom_exact *e, const carom_state *state, int i,
-                                  const carom_impact_problem *q) {
-  const carom_contact *c = &e->held.contacts[i];
-  const carom_distance_result *d = &e->near[c->pair];
-  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
-  carom_exact_point p = {.start = *c,
-                         .a = cm_unrotate(state->q[c->body_a], cm_sub(c->point_a, state->x[c->body_a])),
-                         .b = cm_unrotate(state->q[c->body_b], cm_sub(c->point_b, state->x[c->body_b])),
-                         .host = face_a ? c->body_a : c->body_b,
-                         .speed = q->velocity[3 * i]};
-  for (int r = 0; r < 3; r++)
-    p.axes[r] = cm_unrotate(state->q[p.host], carom_impact_system_row(e->impacts, 3 * i + r)->linear[0]);
-  return p;
+// Gap of a point, its bodies being at A and B.
+static double gap_of(const carom_exact_point *p, carom_pose A, carom_pose B) {
+  carom_vec3 normal = cm_rotate(p->host == p->start.body_a ? A.q : B.q, p->axes[0]);
+  if (p->crossing) normal = cm_unit(cm_cross(cm_rotate(A.q, p->edge_a), cm_rotate(B.q, p->edge_b)));
+  return cm_dot(normal, cm_sub(cm_transform(A, p->core_a), cm_transform(B, p->core_b))) - p->balls;
 }
 
-// Gap and slip (along the axes as the host turns them) of a point after `time` on the path.
-static void follow_point(carom_stepper *stepper, const carom_state *state, const carom_exact_point *p, double time,
-                         double moved[3]) {
-  carom_pose A = carom_exact_pose(stepper, state, p->start.body_a, time);
-  carom_pose B = carom_exact_pose(stepper, state, p->start.body_b, time);
-  carom_quat host = p->host == p->start.body_a ? A.q : B.q;
+// Gap and slip (along the axes as the host turns them) of a point at the end of the path.
+static void follow_point(const carom_exact_point *p, const carom_state *end, double moved[3]) {
+  int a = p->start.body_a, b = p->start.body_b;
+  carom_pose A = cm_pose(end->x[a], end->q[a]), B = cm_pose(end->x[b], end->q[b]);
   carom_vec3 apart = cm_sub(cm_transform(A, p->a), cm_transform(B, p->b));
-  for (int r = 0; r < 3; r++) moved[r] = cm_dot(cm_rotate(host, p->axes[r]), apart);
+  moved[0] = gap_of(p, A, B);
+  for (int r = 1; r < 3; r++) moved[r] = cm_dot(cm_rotate(end->q[p->host], p->axes[r]), apart);
+}
+
+// The end of the points from `first` on that are of one pair with it.
+static int end_of_pair(const carom_exact_held *h, int first) {
+  int last = first + 1;
+  while (last < h->count && h->contacts[last].pair == h->contacts[first].pair) last++;
+  return last;
+}
+
+// Surfaces that are curved but not fattened turn other points to each other: the points do not tell their gaps well.
+static bool is_curved(const carom_exact *e, int part) {
+  carom_shape_kind kind = e->model->parts[part].shape->kind;
+  return kind == CAROM_SHAPE_ELLIPSOID || kind == CAROM_SHAPE_CYLINDER || kind == CAROM_SHAPE_CONE;
+}
+
+// The gaps of a pair are shifted so that the least is the true one. Only curved parts may be nearer than their points
+// tell: others touch at other points then, which is an impact.
+static carom_status follow_pairs(carom_exact *e, const carom_state *end, carom_error *error) {
+  carom_exact_held *h = &e->held;
+  for (int first = 0, last; first < h->count; first = last) {
+    const carom_contact *c = &h->contacts[first];
+    double least = INFINITY;
+    carom_distance_result d;
+    last = end_of_pair(h, first);
+    for (int i = first; i < last; i++) {
+      follow_point(&h->points[i], end, h->drive + 3 * i);
+      least = fmin(least, h->drive[3 * i]);
+    }
+    carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
+    if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+    double shift = d.distance - least;
+    if (!is_curved(e, c->part_a) && !is_curved(e, c->part_b)) shift = fmax(shift, 0);
+    for (int i = first; i < last; i++) h->drive[3 * i] += shift;
+  }
+  return CAROM_OK;
+}
+
+// ---- impacts at other points ---------------------------------------------------------------------------------------
+
+// How much nearer the parts of a pair are after `time` than their points first .. last - 1 tell.
+static carom_status find_excess(carom_stepper *stepper, const carom_state *state, int first, double time,
+                                double *excess, carom_error *error) {
+  carom_exact *e = stepper->work;
+  const carom_exact_held *h = &e->held;
+  const carom_contact *c = &h->contacts[first];
+  carom_pose A = carom_exact_pose(stepper, state, c->body_a, time),
+             B = carom_exact_pose(stepper, state, c->body_b, time);
+  carom_state *end = e->trial.state;
+  if (!e->whole) {
+    end->x[c->body_a] = A.p, end->q[c->body_a] = A.q;
+    end->x[c->body_b] = B.p, end->q[c->body_b] = B.q;
+  }
+  carom_distance_result d;
+  carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
+  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+  double least = INFINITY;
+  for (int i = first; i < end_of_pair(h, first); i++) least = fmin(least, gap_of(&h->points[i], A, B));
+  *excess = least - d.distance;
+  return CAROM_OK;
+}
+
+// The time before landing->time at which other points of the pair touch: where the excess goes through `level`.
+static carom_status search_other(carom_stepper *stepper, const carom_state *state, int first,
+                                 carom_exact_landing *landing, carom_error *error) {
+  enum { MOST = 100 };
+  const carom_exact *e = stepper->work;
+  const carom_contact *c = &e->held.contacts[first];
+  double closed = carom_exact_closed(e, state, &e->contacts->pairs[c->pair]), level = 0.5 * closed;
+  if (is_curved(e, c->part_a) || is_curved(e, c->part_b)) level *= 1e3;
+  double lo = 0, hi = landing->time, f_lo, f_hi, f;
+  carom_status status = find_excess(stepper, state, first, 0, &f_lo, error);
+  if (status == CAROM_OK) status = find_excess(stepper, state, first, hi, &f_hi, error);
+  level += fmax(f_lo, 0);
+  if (status != CAROM_OK || !(f_hi > level)) return status;
+  f_lo -= level, f_hi -= level;
+  for (int i = 0; i < MOST && hi - lo > 4 * DBL_EPSILON * hi; i++) {
+    double t = i % 3 == 2 ? 0.5 * (lo + hi) : (lo * f_hi - hi * f_lo) / (f_hi - f_lo);
+    if (!(t > lo && t < hi)) t = 0.5 * (lo + hi);
+    status = find_excess(stepper, state, first, t, &f, error);
+    if (status != CAROM_OK) return status;
+    f -= level;
+    if (f > 0)
+      hi = t, f_hi = f, f_lo *= 0.5;
+    else
+      lo = t, f_lo = f, f_hi *= 0.5;
+    if (f <= 0 && f > -0.25 * closed) break;
+  }
+  landing->time = lo, landing->impact = true;
+  return CAROM_OK;
+}
+
+carom_status carom_exact_search_held(carom_stepper *stepper, const carom_state *state, carom_exact_landing *landing,
+                                     carom_error *error) {
+  const carom_exact *e = stepper->work;
+  carom_status status = CAROM_OK;
+  for (int first = 0; first < e->held.count && status == CAROM_OK; first = end_of_pair(&e->held, first))
+    status = search_other(stepper, state, first, landing, error);
+  return status;
 }
 
 // ---- position ----------------------------------------------------------------------------------------------------
@@ -126,33 +261,33 @@ static double miss(const carom_exact_held *h, int i, double gap, double duration
   return h->impulse[3 * i] > 0 ? fabs(gap - lowest) : lowest - gap;
 }
 
-// Velocities that the linear problem begins from: what the path would do without the impulses, over T. Returns how far
-// the laws are from being met by the present impulses, m.
-static double follow_path(carom_stepper *stepper, const carom_state *state, const carom_impact_problem *q,
-                          double duration) {
+// Velocities that the linear problem begins from: what the path would do without the impulses, over T. *worst is how
+// far the laws are from being met by the present impulses, m.
+static carom_status follow_path(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
+                                const carom_impact_problem *q, double *worst, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   int count = carom_exact_held_count(e), m = 3 * count;
-  double worst = 0;
+  carom_status status = follow_pairs(e, carom_exact_end(stepper, state, g, h->time), error);
+  *worst = 0;
   for (int i = 0; i < count; i++) {
-    double moved[3] = {0};
-    if (i < h->count)
-      follow_point(stepper, state, &h->points[i], duration, moved);
-    else
-      moved[0] = carom_exact_limit_gap(stepper, state, &h->limits[i - h->count], duration);
-    for (int r = 0; r < 3; r++) h->drive[3 * i + r] = moved[r] / duration;
-    worst = fmax(worst, miss(h, i, moved[0], duration));
+    double *moved = h->drive + 3 * i;
+    if (i >= h->count)
+      moved[0] = carom_exact_limit_gap(stepper, state, &h->limits[i - h->count], h->time), moved[1] = moved[2] = 0;
+    *worst = fmax(*worst, miss(h, i, moved[0], h->time));
+    for (int r = 0; r < 3; r++) moved[r] /= h->time;
   }
   for (int j = 0; j < m; j++)
     for (int i = 0; i < m && h->impulse[j] != 0; i++) h->drive[i] -= q->W[i + j * m] * h->impulse[j];
-  return worst;
+  return status == CAROM_OK ? e->trial.status : status;
 }
 
-static void set_targets(carom_exact *e, double duration) {
+static void set_targets(carom_exact *e, double duration, double step) {
   carom_exact_held *h = &e->held;
+  double stays = 1 - (1 - OVERLAP_STAYS) * duration / step;
   for (int i = 0; i < carom_exact_held_count(e); i++) {
     double gap = i < h->count ? h->contacts[i].gap : h->limits[i - h->count].gap;
-    h->target[3 * i] = gap < 0 ? OVERLAP_STAYS * gap / duration : 0;
+    h->target[3 * i] = gap < 0 ? stays * gap / duration : 0;
     h->target[3 * i + 1] = h->target[3 * i + 2] = 0;
   }
 }
@@ -172,20 +307,22 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
                                     carom_impact_problem *problem, carom_error *error) {
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
-  double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY;
+  double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY, off = 0;
   problem->velocity = h->drive;
   for (int round = 0; round < MAX_ROUNDS; round++) {
-    double off = follow_path(stepper, state, problem, T);
-    if (round > 0 && off <= MET) break;
-    if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) break;  // as near as the solver gets
+    carom_status status = follow_path(stepper, state, g, problem, &off, error);
+    if (status != CAROM_OK) return status;
+    if (round > 0 && off <= MET) return CAROM_OK;
+    if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) return CAROM_OK;  // as near as the solver gets
     before = off;
-    carom_status status =
-        carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
-                          &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), problem, &(carom_impact_aim){h->target, noise},
+                               &(carom_impact_solution){h->impulse, h->velocity}, NULL, error);
     if (status != CAROM_OK) return status;
     act_on_bodies(e, g, T);
   }
-  return CAROM_OK;
+  if (off <= TOLERABLE * extent) return CAROM_OK;
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "resting contacts could not be held at t = %.9g s (%.2g m off): use a smaller step", e->now, off);
 }
 
 carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
@@ -193,16 +330,19 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   carom_impact_problem problem;
-  carom_status status = take_held(e, state, g, duration, error);
+  carom_status status = take_held(e, state, g, INFINITY, error);
   int count = carom_exact_held_count(e);
   h->time = duration;
   if (status == CAROM_OK && count > 0) status = load(e, state, &problem, error);
   if (status != CAROM_OK) return status;
-  for (int i = 0; i < h->count; i++) h->points[i] = point_of(e, state, i, &problem);
+  for (int i = 0; i < 3 * h->count; i++) {
+    carom_exact_point *p = &h->points[i / 3];
+    p->axes[i % 3] = cm_unrotate(state->q[p->host], carom_impact_system_row(e->impacts, i)->linear[0]);
+  }
   if (count > 0) memset(h->impulse, 0, 3 * (size_t)count * sizeof *h->impulse);
   act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
-  set_targets(e, duration);
+  set_targets(e, duration, g->duration);
   return solve_positions(stepper, state, g, &problem, error);
 }
 
@@ -217,48 +357,18 @@ carom_status carom_exact_push_held(carom_exact *e, carom_state *state, double ti
 
 // ---- velocity ----------------------------------------------------------------------------------------------------
 
-// A point that was open when the leap began and is pressed now has hit. It parts with e times its speed, unless that is
-// no more than forces alone make in the time. Writes the targets; the points of the leap's start are still at hand.
-static void set_rebounds(carom_exact *e, const carom_state *state, int points) {
-  carom_exact_held *h = &e->held;
-  memset(h->target, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->target);
-  for (int k = 0; k < points; k++) {
-    const carom_exact_point *p = &h->points[k];
-    const carom_contact *c = &p->start;
-    double size = contact_size(e, c), slow = 2 * carom_exact_bend(e, &e->contacts->pairs[c->pair]) * h->time;
-    if (c->gap <= CAROM_EXACT_RELEASE * size || !(-p->speed > slow)) continue;
-    carom_vec3 place = cm_add(state->x[c->body_a], cm_rotate(state->q[c->body_a], p->a));
-    for (int i = 0; i < h->count; i++)
-      if (h->contacts[i].pair == c->pair && cm_norm(cm_sub(h->contacts[i].point_a, place)) < SAME_PLACE * size)
-        h->target[3 * i] = -c->restitution * p->speed;
-  }
-}
-
-static void drop_open(carom_exact *e) {
-  carom_exact_held *h = &e->held;
-  int left = 0;
-  for (int i = 0; i < h->count; i++)
-    if (h->contacts[i].gap <= CAROM_EXACT_RELEASE * contact_size(e, &h->contacts[i]))
-      h->contacts[left++] = h->contacts[i];
-  h->count = left;
-}
-
 carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_exact_group *g, carom_ledger *ledger,
                                 carom_error *error) {
   carom_exact_held *h = &e->held;
   carom_impact_problem problem;
   carom_impact_info info;
-  int points = h->count;
   if (carom_exact_held_count(e) == 0) return CAROM_OK;
-  carom_status status = take_held(e, state, g, 0, error);
-  if (status != CAROM_OK) return status;
-  drop_open(e);
-  if (carom_exact_held_count(e) == 0) return CAROM_OK;
-  set_rebounds(e, state, points);
+  carom_status status = take_held(e, state, g, CAROM_EXACT_RELEASE, error);
+  if (status != CAROM_OK || carom_exact_held_count(e) == 0) return status;
   status = load(e, state, &problem, error);
   memset(h->impulse, 0, 3 * (size_t)carom_exact_held_count(e) * sizeof *h->impulse);
   if (status == CAROM_OK)
-    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, &(carom_impact_aim){h->target, 0},
+    status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, NULL,
                                &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_complementarity(ledger, info.complementarity, 0);

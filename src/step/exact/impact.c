@@ -27,7 +27,9 @@ static carom_status take_contacts(carom_exact *e, const carom_state *state, cons
   e->touching_count = 0;
   for (int i = 0; i < e->contacts->pair_count; i++) {
     if (!carom_exact_in_group(e, state, g, i)) continue;
-    double touch = 4 * carom_exact_within(e, state, &e->contacts->pairs[i]);
+    const carom_part_pair *pair = &e->contacts->pairs[i];
+    bool rests = carom_exact_is_resting(e, pair);
+    double touch = rests ? carom_exact_closed(e, state, pair) : 4 * carom_exact_within(e, state, pair);
     if (e->near[i].distance > touch) continue;
     carom_status status = take_points(e, state, i, touch, error);
     if (status != CAROM_OK) return status;
@@ -60,16 +62,18 @@ static carom_status rest_pair(carom_exact *e, const carom_state *state, const ca
   return carom_ledger_event(ledger, &event, error);
 }
 
-// Hands contacts that have come to rest over to held.c; all of them when there were too many impacts.
+// Hands pairs that have come to rest over to held.c (all of them when there were too many impacts), and takes back
+// those of which no point rests any more.
 static carom_status rest_spent(carom_stepper *stepper, const carom_state *state, const carom_exact_group *g,
                                double before, carom_ledger *ledger, carom_error *error) {
   carom_exact *e = stepper->work;
   bool all = g->impacts >= stepper->options.max_impacts;
   for (int first = 0, last; first < e->touching_count; first = last) {
-    bool spent = true;
+    int spent = 0;
     for (last = first; last < e->touching_count && e->touching[last].pair == e->touching[first].pair; last++)
-      spent = spent && is_spent(e, state, &e->touching[last], before, g->duration);
-    if (!spent && !all) continue;
+      spent += is_spent(e, state, &e->touching[last], before, g->duration);
+    if (spent == 0 && !all) carom_exact_drop_resting(e, &e->contacts->pairs[e->touching[first].pair]);
+    if (spent < last - first && !all) continue;
     carom_status status = rest_pair(e, state, &e->touching[first], ledger, error);
     if (status != CAROM_OK) return status;
   }

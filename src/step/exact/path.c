@@ -70,11 +70,25 @@ const carom_state *carom_exact_try(carom_stepper *stepper, const carom_state *st
   carom_status status = CAROM_OK;
   carom_ledger_begin(&t->ledger, time);
   if (time > 0)
-    status = carom_integrator_variational.advance(stepper, t->state, time, state->time + time, &t->ledger, NULL);
+    status = carom_integrator_variational.advance(stepper, t->state, time, state->time + time, &t->ledger, &t->error);
   if (status != CAROM_OK) t->status = status;
+  carom_drives_place(e->model, t->state, e->now + time);
   t->from = state;
   t->time = time;
   return t->state;
+}
+
+const carom_state *carom_exact_end(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
+                                   double time) {
+  carom_exact *e = stepper->work;
+  if (e->whole) return carom_exact_try(stepper, state, time);
+  for (int i = 0; i < group->count; i++) {
+    int body = group->bodies[i];
+    carom_pose pose = free_pose(stepper, state, body, time);
+    e->trial.state->x[body] = pose.p, e->trial.state->q[body] = pose.q;
+  }
+  carom_drives_place(e->model, e->trial.state, e->now + time);
+  return e->trial.state;
 }
 
 static carom_pose fixed_pose(const carom_exact *e, const carom_state *state, int body, double time) {
@@ -124,13 +138,44 @@ carom_status carom_exact_move(carom_stepper *stepper, carom_state *state, const 
 
 // ---- bounds ------------------------------------------------------------------------------------------------------
 
-// Free rotation has w' = J^-1 (l x w), so that both |w|^2 and |w'| are at most W^2 with W = |l| / least moment; the
-// discrete step follows to higher order, which the factor covers while it turns by less than half a radian.
-static void bound_turning(const carom_exact *e, carom_exact_body *b, carom_vec3 l, double torque, double duration) {
-  carom_vec3 inverse = e->model->bodies[b - e->bodies].inverse_inertia;
-  double slowest = fmax(inverse.x, fmax(inverse.y, inverse.z)), W = slowest * (cm_norm(l) + duration * torque);
+// Free rotation keeps L^2 = |l|^2 and 2T = l.w, hence the sum of J_i (J_3 - J_i) w_i^2 = 2T J_3 - L^2 with J_3 the
+// largest moment: each of its terms bounds a component of w, and so does L/J_i. The sum is convex in l, so that the
+// kick of a torque n, by which l goes to l + 2 t n, is covered by its two ends. w' = J^-1 (l x w + n); the discrete
+// step follows to higher order, which the factors cover while it turns by less than half a radian.
+static void bound_spins(carom_vec3 J, carom_vec3 Pi, double w[3]) {
+  double J3 = fmax(J.x, fmax(J.y, J.z)), j[3] = {J.x, J.y, J.z}, l[3] = {Pi.x, Pi.y, Pi.z}, sum = 0, L = cm_norm(Pi);
+  for (int i = 0; i < 3; i++) sum += l[i] * l[i] * (j[i] > 0 ? J3 / j[i] - 1 : 0);
+  for (int i = 0; i < 3; i++) {
+    if (!(j[i] > 0)) continue;
+    double most = L / j[i], by_energy = j[i] < J3 ? sqrt(sum / (j[i] * (J3 - j[i]))) : most;
+    w[i] = fmax(w[i], fmin(most, by_energy));
+  }
+}
+
+static void bound_turning(const carom_exact *e, carom_exact_body *b, const carom_state *state, carom_vec3 torque,
+                          double duration) {
+  const carom_body *body = &e->model->bodies[b - e->bodies];
+  int i = (int)(b - e->bodies);
+  carom_vec3 J = body->inertia, Pi = cm_unrotate(state->q[i], state->l[i]), n = cm_unrotate(state->q[i], torque);
+  double w[3] = {0}, inverse[3] = {body->inverse_inertia.x, body->inverse_inertia.y, body->inverse_inertia.z};
+  b->spin = b->turning = 0;
+  if (b->radius == 0) return;  // a ball looks the same from all sides
+  bound_spins(J, Pi, w);
+  bound_spins(J, cm_axpy(Pi, 2 * duration, n), w);
+  double W = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), turned = cm_norm(n) * fmin(1, W * duration);
+  double faster[3] = {fabs(J.y - J.z) * w[1] * w[2] + 2 * (fabs(n.x) + turned),
+                      fabs(J.z - J.x) * w[2] * w[0] + 2 * (fabs(n.y) + turned),
+                      fabs(J.x - J.y) * w[0] * w[1] + 2 * (fabs(n.z) + turned)},
+         A = 0;
+  for (int k = 0; k < 3; k++) A += faster[k] * faster[k] * inverse[k] * inverse[k];
   b->spin = 1.1 * W;
-  b->turning = 4 * W * W + 4 * slowest * torque;
+  b->turning = 2 * (W * W + sqrt(A));
+}
+
+double carom_exact_spin(const carom_exact *e, const carom_state *state, int body) {
+  double w[3] = {0};
+  bound_spins(e->model->bodies[body].inertia, cm_unrotate(state->q[body], state->l[body]), w);
+  return 1.1 * sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
 }
 
 static void bound_free(carom_exact *e, const carom_state *state, int body, double duration) {
@@ -139,7 +184,7 @@ static void bound_free(carom_exact *e, const carom_state *state, int body, doubl
   b->speed = inverse_mass * cm_norm(state->p[body]);
   b->acceleration = cm_axpy(e->model->gravity, 2 * inverse_mass, e->held.force[body]);
   b->slack = 0;
-  bound_turning(e, b, state->l[body], cm_norm(e->held.torque[body]), duration);
+  bound_turning(e, b, state, e->held.torque[body], duration);
 }
 
 // Joints and fields: accelerations are taken from where the path leads, and trebled.
@@ -148,11 +193,10 @@ static void bound_whole(carom_exact *e, const carom_state *state, int body, doub
   const carom_state *then = e->trial.state;
   carom_vec3 v = carom_state_velocity(e->model, state, body);
   carom_vec3 away = cm_sub(cm_sub(then->x[body], state->x[body]), cm_scale(t, v));
-  double torque = cm_norm(cm_sub(then->l[body], state->l[body])) / t;
   b->speed = cm_norm(v);
   b->acceleration = cm_zero3();
   b->slack = 3 * (2 * cm_norm(away) / (t * t));
-  bound_turning(e, b, state->l[body], 3 * torque, t);
+  bound_turning(e, b, state, cm_scale(3 / t, cm_sub(then->l[body], state->l[body])), t);
 }
 
 // From the twists over short parts of the time; accelerations are trebled, as above.
@@ -183,7 +227,7 @@ void carom_exact_bound_driven(carom_exact *e, double time, double duration) {
 }
 
 carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state, const carom_exact_group *group,
-                               double duration, carom_error *error) {
+                               double duration) {
   carom_exact *e = stepper->work;
   if (e->whole) carom_exact_try(stepper, state, duration);
   for (int i = 0; i < group->count; i++) {
@@ -192,9 +236,7 @@ carom_status carom_exact_bound(carom_stepper *stepper, const carom_state *state,
     else
       bound_free(e, state, group->bodies[i], duration);
   }
-  if (e->trial.status == CAROM_OK) return CAROM_OK;
-  return carom_fail(error, CAROM_NOT_CONVERGED, "the motion between impacts cannot be followed at t = %.9g s",
-                    state->time);
+  return e->trial.status;
 }
 
 double carom_exact_travel(const carom_exact_body *b, double radius, double duration) {
@@ -217,4 +259,9 @@ double carom_exact_within(const carom_exact *e, const carom_state *state, const 
   double size = carom_exact_size(e, pair->part_a, pair->part_b);
   double far = cm_norm(state->x[pair->body_a]) + cm_norm(state->x[pair->body_b]) + size;
   return fmax(CAROM_EXACT_WITHIN * size, 64 * DBL_EPSILON * far);
+}
+
+double carom_exact_closed(const carom_exact *e, const carom_state *state, const carom_part_pair *pair) {
+  double size = carom_exact_size(e, pair->part_a, pair->part_b);
+  return fmax(CAROM_EXACT_RELEASE * size, 8 * carom_exact_within(e, state, pair));
 }

@@ -22,6 +22,15 @@ bool carom_exact_add_resting(carom_exact *e, const carom_part_pair *pair) {
   return true;
 }
 
+void carom_exact_drop_resting(carom_exact *e, const carom_part_pair *pair) {
+  carom_exact_resting *r = &e->resting;
+  int left = 0;
+  for (int i = 0; i < r->count; i++)
+    if (r->pairs[i][0] != pair->part_a || r->pairs[i][1] != pair->part_b)
+      memmove(r->pairs[left++], r->pairs[i], sizeof *r->pairs);
+  r->count = left;
+}
+
 static size_t limit_count(const carom_exact *e) { return CAROM_JOINT_LIMITS * (size_t)e->model->joint_count; }
 
 bool carom_exact_copy_resting(carom_exact *e, carom_exact_resting *to, const carom_exact_resting *from) {

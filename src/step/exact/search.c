@@ -70,5 +70,6 @@ carom_status carom_exact_search(carom_stepper *stepper, const carom_state *state
     if (status == CAROM_OK) status = e->trial.status;
     if (status != CAROM_OK) return status;
   }
-  return carom_exact_search_limits(stepper, state, landing, error);
+  carom_status status = carom_exact_search_held(stepper, state, landing, error);
+  return status == CAROM_OK ? carom_exact_search_limits(stepper, state, landing, error) : status;
 }

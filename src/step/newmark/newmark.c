@@ -40,6 +40,11 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   return carom_contact_potential_create(model, &stepper->allocator, &w->contact, error);
 }
 
+static carom_status begin(carom_stepper *stepper, const carom_state *state, carom_error *error) {
+  newmark *w = stepper->work;
+  return carom_potential_tune(stepper, w->contact, state, stepper->options.step, error);
+}
+
 static void release(carom_stepper *stepper) {
   newmark *w = stepper->work;
   if (w) carom_contact_potential_destroy(w->contact);
@@ -158,6 +163,7 @@ const carom_integrator carom_integrator_newmark = {
     .honours = &carom_honours_newmark,
     .push = push,
     .prepare = prepare,
+    .begin = begin,
     .advance = advance,
     .release = release,
     .remember = remember,

@@ -28,6 +28,11 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   return carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
 }
 
+static carom_status begin(carom_stepper *stepper, const carom_state *state, carom_error *error) {
+  potential *w = stepper->work;
+  return carom_potential_tune(stepper, w->contact, state, stepper->options.step, error);
+}
+
 static void release(carom_stepper *stepper) {
   potential *w = stepper->work;
   if (!w) return;
@@ -72,6 +77,7 @@ const carom_integrator carom_integrator_potential = {
     .honours = &carom_honours_potential,
     .push = push,
     .prepare = prepare,
+    .begin = begin,
     .advance = advance,
     .release = release,
     .remember = remember,

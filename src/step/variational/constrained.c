@@ -183,12 +183,13 @@ carom_status carom_constrained_settle(carom_constrained *c, const carom_leg *leg
   return CAROM_OK;
 }
 
-// Impulses of the joints, and where the bodies were when they acted.
+// Impulses of the joints, and where the bodies were when they acted. Motors do work at the mean of the rates at two
+// times.
 typedef struct push {
   const double *impulses;
   const carom_vec3 *x;
   const carom_quat *q;
-  double time;
+  double time[2];
 } push;
 
 // Adds a joint's impulses over h to its mean force and torque.
@@ -208,24 +209,52 @@ static void add_force(carom_constrained *c, const carom_leg *leg, const carom_st
 static void book(carom_constrained *c, const carom_leg *leg, const carom_state *state, const push *by) {
   const carom_model *model = leg->stepper->model;
   const carom_row *rows = carom_joint_system_vectors(c->system)->right;
-  double rates[ROWS];
+  double rates[2][ROWS];
   for (int k = 0; k < carom_joint_system_acting_count(c->system); k++) {
     int j = carom_joint_system_acting(c->system)[k];
-    carom_joint_rates(model, &model->joints[j], by->time, rates);
+    for (int i = 0; i < 2; i++) carom_joint_rates(model, &model->joints[j], by->time[i], rates[i]);
     for (int i = 0; i < carom_joint_row_count(&model->joints[j]); i++) {
       carom_ledger_row(leg->ledger, &rows[j * ROWS + i], by->impulses[j * ROWS + i], by->x);
-      carom_ledger_work(leg->ledger, rates[i] * by->impulses[j * ROWS + i]);
+      carom_ledger_work(leg->ledger, 0.5 * (rates[0][i] + rates[1][i]) * by->impulses[j * ROWS + i]);
     }
     if (leg->h != 0) add_force(c, leg, state, j, by);
   }
 }
 
+// The impulses of each end stand for half the leg; their rates are those in the middle of that half, between kinks.
 void carom_constrained_book_drift(carom_constrained *c, const carom_leg *leg, const carom_state *state) {
+  double time = leg->start + 0.25 * leg->h;
   clear_forces(c, leg->stepper->model);
-  book(c, leg, state, &(push){c->lambda, c->x, c->q, leg->start});
+  book(c, leg, state, &(push){c->lambda, c->x, c->q, {time, time}});
 }
 
 void carom_constrained_book_settling(carom_constrained *c, const carom_leg *leg, const carom_state *state) {
-  book(c, leg, state, &(push){c->mu, state->x, state->q, leg->end});
+  double time = leg->end - 0.25 * leg->h;
+  book(c, leg, state, &(push){c->mu, state->x, state->q, {time, time}});
   carom_ledger_note_constraint(leg->ledger, carom_joints_drift_at(leg->stepper->model, state, leg->end));
+}
+
+// ---- kinks of schedules
+// ----------------------------------------------------------------------------------------------
+
+carom_status carom_constrained_pass_kink(carom_constrained *c, const carom_leg *leg, carom_state *state,
+                                         carom_error *error) {
+  const carom_model *model = leg->stepper->model;
+  double soon = leg->start + 0.25 * leg->h, before[ROWS];
+  bool kink = false;
+  for (int j = 0; j < model->joint_count; j++) {
+    carom_joint_rates(model, &model->joints[j], leg->start, before);
+    carom_joint_rates(model, &model->joints[j], soon, c->rates + j * ROWS);
+    if (model->joints[j].slide.motor != CAROM_MOTOR_POSITION && model->joints[j].turn.motor != CAROM_MOTOR_POSITION)
+      continue;
+    kink =
+        kink || memcmp(before, c->rates + j * ROWS, (size_t)carom_joint_row_count(&model->joints[j]) * sizeof *before);
+  }
+  if (!kink) return CAROM_OK;
+  carom_status status = carom_joint_system_prepare(c->system, state, error);
+  if (status != CAROM_OK) return status;
+  carom_joint_system_project(c->system, state, c->rates, state->p, state->l, c->mu);
+  carom_leg moment = {leg->stepper, leg->ledger, 0, leg->start, leg->start};
+  book(c, &moment, state, &(push){c->mu, state->x, state->q, {leg->start, soon}});
+  return CAROM_OK;
 }

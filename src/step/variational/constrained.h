@@ -48,4 +48,11 @@ carom_status carom_constrained_settle(carom_constrained *joints, const carom_leg
 // Books the last settling, and the drift from the constraints that is left.
 void carom_constrained_book_settling(carom_constrained *joints, const carom_leg *leg, const carom_state *state);
 
+// Where motors by position have a kink at the start of a leg, the bodies are given their new rates by an impulse.
+carom_status carom_constrained_pass_kink(carom_constrained *joints, const carom_leg *leg, carom_state *state,
+                                         carom_error *error);
+
+// Of the last stretch that the variational integrator went: null when the model has no joints. For joint forces.
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper);
+
 #endif

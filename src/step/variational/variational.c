@@ -178,6 +178,11 @@ static void book_settling(const carom_leg *leg, const carom_state *state) {
   if (w->joints.system) carom_constrained_book_settling(&w->joints, leg, state);
 }
 
+const carom_constrained *carom_variational_joints(const carom_stepper *stepper) {
+  const variational *w = stepper->flow;
+  return w->joints.system ? &w->joints : NULL;
+}
+
 // ---- configurations --------------------------------------------------------------------------------------------
 
 static void directors_of(const carom_state *state, carom_mat3 *d) {
@@ -411,17 +416,33 @@ static carom_status advance_leg(const carom_leg *leg, carom_state *state, carom_
 }
 
 // Both quadratures are symmetric, with joints, too, so that they may be composed.
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
-                            carom_error *error) {
-  const carom_composition *c = carom_composition_of(stepper->options.order);
-  double start = state->time, share = 0;
+static carom_status advance_smoothly(const carom_leg *way, carom_state *state, carom_error *error) {
+  const carom_composition *c = carom_composition_of(way->stepper->options.order);
+  double share = 0;
   carom_status status = CAROM_OK;
   for (int i = 0; i < c->stages && status == CAROM_OK; i++) {
     share += c->weights[i];
-    double part_end = i + 1 == c->stages ? end : start + share * h;
-    carom_leg leg = {stepper, ledger, c->weights[i] * h, state->time, part_end};
+    double part_end = i + 1 == c->stages ? way->end : way->start + share * way->h;
+    carom_leg leg = {way->stepper, way->ledger, c->weights[i] * way->h, state->time, part_end};
     status = advance_leg(&leg, state, error);
     state->time = part_end;
+  }
+  return status;
+}
+
+// From kink to kink of the motors by position.
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+                            carom_error *error) {
+  variational *w = stepper->flow;
+  double start = state->time, done = 0;
+  carom_status status = CAROM_OK;
+  while (done < h && status == CAROM_OK) {
+    double kink = w->joints.system ? carom_motors_next_kink(stepper->model, state->time) : INFINITY;
+    bool last = !(kink < end - 1e-9 * h);
+    carom_leg way = {stepper, ledger, last ? h - done : kink - state->time, state->time, last ? end : kink};
+    if (w->joints.system) status = carom_constrained_pass_kink(&w->joints, &way, state, error);
+    if (status == CAROM_OK) status = advance_smoothly(&way, state, error);
+    done = last ? h : done + way.h;
   }
   state->time = start;  // the clock is the caller's
   return status;
