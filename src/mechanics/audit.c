@@ -196,6 +196,7 @@ static void book(carom_audit *audit, const carom_step_report *r, carom_lawful mo
 enum { STEPS_UNSEEN = 100 };
 
 void carom_audit_frame(carom_audit *audit) {
+  if (audit->model->ignores_contacts) return;
   carom_overlaps_measure(audit->overlaps, audit->before, NULL, &audit->overlap);
   for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
   audit->unseen = 0;
@@ -205,6 +206,7 @@ void carom_audit_frame(carom_audit *audit) {
 // through another in between. Those that move farther in one step are swept.
 static void watch(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   bool any = false, fast = false;
+  if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
     double thin = fmin(audit->overlaps->thin[i], audit->overlaps->least);
     audit->path[i] += audit->travel[i];

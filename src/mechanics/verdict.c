@@ -215,7 +215,7 @@ static void judge_geometry(const judgement *j) {
   double largest = 0;
   for (int i = 0; i < a->model->body_count; i++)
     if (!a->model->bodies[i].fixed) largest = fmax(largest, a->model->bodies[i].bounding_radius);
-  bool shapes = a->model->part_count > 0;
+  bool shapes = a->model->part_count > 0 && !a->model->ignores_contacts;
   if (shapes)
     ROW(penetration, "Deepest overlap", "measured, relative to the least width of the thinner body", a->overlap.worst,
         &a->overlap);

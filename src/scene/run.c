@@ -65,7 +65,6 @@ static void read_output(carom_reader *r) {
 static void read_audit(carom_reader *r) {
   const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_AUDIT];
   carom_audit_bounds *b = &r->scene->bounds;
-  b->integrator = r->scene->step.integrator;
   if (!node || !carom_read_fields(r, node, CAROM_SECTION_AUDIT, "audit", f)) return;
   const struct {
     int key;
