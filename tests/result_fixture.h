@@ -178,9 +178,9 @@ static inline bool fixture_event_is_right(const carom_result *result, int index)
 }
 
 static inline carom_verdict fixture_verdict(void) {
-  carom_verdict verdict = {.count = 2, .pass = false};
-  verdict.rows[0] = (carom_verdict_row){"energy", "Energy", "relative to the kinetic energy", 1e-5, 1e-2, true};
-  verdict.rows[1] = (carom_verdict_row){"momentum", "Momentum", "", 2e-3, 1e-9, false};
+  carom_verdict verdict = {.count = 2, .pass = false, .outcome = CAROM_VERDICT_FAIL};
+  verdict.rows[0] = (carom_verdict_row){"energy", "Energy", "relative to the kinetic energy", 1e-5, 1e-2, true, ""};
+  verdict.rows[1] = (carom_verdict_row){"momentum", "Momentum", "", 2e-3, 1e-9, false, "'ball' at t = 1 s"};
   return verdict;
 }
 

@@ -128,7 +128,7 @@ static inline hindsight look_back(world w, const char *integrator, double h, dou
     s.gained = fmax(s.gained, (E - lowest) / kinetic);
     s.kept = (E - first) / kinetic;
     lowest = fmin(lowest, E);
-    s.energy_row = fmax(s.energy_row, fabs(carom_audit_latest(r.audit).energy_error));
+    s.energy_row = fmax(s.energy_row, fabs(carom_audit_latest(r.audit).claimed_energy_error));
     s.time = r.w.state->time;
   }
   s.claimed = r.penetration;

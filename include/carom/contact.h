@@ -78,6 +78,8 @@ typedef struct carom_step_report {
   double constraint;                       ///< worst drift of a joint at the end of the step, m (or rad times size)
   const carom_contact_event *events;       ///< belongs to the stepper, holds until the next step
   int event_count;                         ///< how many
+  double stored;                           ///< J, in the springs of contacts that yield, at the end of the step
+  int64_t untold;                          ///< contacts that carried an impulse and have no event, as in large flows
 } carom_step_report;
 
 // ---- the problem ------------------------------------------------------------------------------

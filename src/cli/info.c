@@ -17,10 +17,8 @@ static void print_text(const char *path, const carom_result *r) {
   printf("  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count, r->shape_count,
          r->frame_count, last_time(r), r->duration);
   if (!r->complete) printf("  note        the run did not finish; what is here is sound up to the last frame\n");
-  if (r->verdict.count > 0) {
-    printf("\n");
-    cli_print_verdict(&r->verdict, stdout);
-  }
+  printf("\n");
+  cli_print_verdict(&r->verdict, stdout);
 }
 
 static void print_json(const char *path, const carom_result *r, bool scene) {
@@ -32,7 +30,7 @@ static void print_json(const char *path, const carom_result *r, bool scene) {
   CLI_MEMBERS(&json, CLI_N("step", r->step), CLI_N("duration", r->duration), CLI_I("seed", (long long)r->seed),
               CLI_T("ending", r->ending), CLI_B("complete", r->complete), CLI_I("bodies", r->body_count),
               CLI_I("shapes", r->shape_count), CLI_I("frames", r->frame_count), CLI_N("last_time", last_time(r)));
-  if (r->verdict.count > 0) cli_json_verdict(&json, &r->verdict);
+  cli_json_verdict(&json, &r->verdict);
   if (scene) cli_json_text(&json, "scene", r->scene_resolved);
   cli_json_end(&json);
 }

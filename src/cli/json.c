@@ -78,6 +78,8 @@ void cli_json_members(cli_json *json, const cli_member *members, size_t count) {
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict) {
   cli_json_open(json, "verdict", '{');
   cli_json_bool(json, "pass", verdict->pass);
+  cli_json_text(json, "outcome", carom_outcome_name(verdict->outcome));
+  cli_json_text(json, "reason", verdict->reason);
   cli_json_open(json, "rows", '[');
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
@@ -86,6 +88,7 @@ void cli_json_verdict(cli_json *json, const carom_verdict *verdict) {
     cli_json_number(json, "value", row->value);
     cli_json_number(json, "bound", row->bound);
     cli_json_bool(json, "pass", row->pass);
+    cli_json_text(json, "where", row->where);
     cli_json_close(json, '}');
   }
   cli_json_close(json, ']');

@@ -34,9 +34,12 @@ void cli_print_verdict(const carom_verdict *verdict, FILE *out) {
   fprintf(out, "  %-24s %12s %12s\n", "audit", "worst", "allowed");
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
-    fprintf(out, "  %-24s %12.2e %12.2e   %s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL");
+    bool tell = row->where[0] && (!row->pass || strstr(row->where, "widened"));
+    fprintf(out, "  %-24s %12.2e %12.2e   %s%s%s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL",
+            tell ? "   " : "", tell ? row->where : "");
   }
-  fprintf(out, "  %-24s %s\n", "verdict", verdict->pass ? "PASS" : "FAIL");
+  fprintf(out, "  %-24s %s\n", "verdict", carom_outcome_name(verdict->outcome));
+  if (verdict->reason[0]) fprintf(out, "  %-24s %s\n", "reason", verdict->reason);
 }
 
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size) {

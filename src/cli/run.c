@@ -28,6 +28,7 @@ typedef struct run {
 
 static carom_status record(run *r, carom_error *error) {
   if (!r->recorder) return CAROM_OK;
+  carom_audit_frame(r->audit);
   carom_audit_sample sample = carom_audit_latest(r->audit);
   r->frames++;
   r->last_frame = r->state->time;
@@ -149,15 +150,14 @@ static carom_status march(run *r, carom_error *error) {
 
 // The verdict and the ending go into the file even when the run failed: what there is, is kept.
 static carom_status close_books(run *r, carom_status status, carom_error *error) {
+  char ending[1100] = "complete", reason[1100];
   r->verdict = carom_audit_judge(r->audit, &r->scene->bounds);
+  if (status == CAROM_INTERRUPTED) snprintf(ending, sizeof ending, "interrupted");
+  if (status != CAROM_OK && status != CAROM_INTERRUPTED) snprintf(ending, sizeof ending, "failed: %s", error->message);
+  snprintf(reason, sizeof reason, "the run ended at t = %g s of %g s: %.900s", r->state->time, r->scene->duration,
+           ending);
+  if (status != CAROM_OK) carom_verdict_cut_short(&r->verdict, reason);
   if (!r->recorder) return status;
-  char ending[1100];
-  if (status == CAROM_OK)
-    snprintf(ending, sizeof ending, "complete");
-  else if (status == CAROM_INTERRUPTED)
-    snprintf(ending, sizeof ending, "interrupted");
-  else
-    snprintf(ending, sizeof ending, "failed: %s", error->message);
   carom_error closing = {0};
   carom_status closed = status >= 0 ? checkpoint(r, &closing) : CAROM_OK;
   if (closed == CAROM_OK) closed = carom_recorder_finish(r->recorder, &r->verdict, ending, &closing);

@@ -88,6 +88,8 @@ void carom_ledger_joints(carom_ledger *ledger, const carom_state *state, double 
 
 void carom_ledger_work(carom_ledger *ledger, double work) { ledger->report.work += work; }
 
+void carom_ledger_stored(carom_ledger *ledger, double energy) { ledger->report.stored = energy; }
+
 void carom_ledger_loss(carom_ledger *ledger, double restitution, double friction) {
   ledger->report.restitution_loss += restitution;
   ledger->report.friction_loss += friction;

@@ -11,7 +11,7 @@
 #ifndef CAROM_SRC_CONTACT_LEDGER_H
 #define CAROM_SRC_CONTACT_LEDGER_H
 
-#include "carom/mechanics.h"
+#include "carom/contact.h"
 #include "model/fields.h"
 #include "model/joints.h"
 #include "model/row.h"
@@ -54,6 +54,7 @@ void carom_ledger_joints(carom_ledger *ledger, const carom_state *state, double 
 void carom_ledger_work(carom_ledger *ledger, double work);  // of motors, driven bodies, dampers, J
 
 // ---- what contacts took, and what the method itself gave
+void carom_ledger_stored(carom_ledger *ledger, double energy);  // in springs of contacts, at the end of the step, J
 void carom_ledger_loss(carom_ledger *ledger, double restitution, double friction);  // J
 void carom_ledger_projection(carom_ledger *ledger, double energy, carom_vec3 momentum, carom_vec3 angular_momentum);
 

@@ -212,9 +212,12 @@ static carom_row row_at_contact(const carom_state *state, const carom_contact *c
   return carom_row_at(c->body_a, c->body_b, direction, cm_lerp(c->point_a, c->point_b, 0.5), state->x);
 }
 
-static carom_row slip_of(const carom_contact_potential *p, const carom_state *state, const carom_contact *c) {
+// Across the line along which the spring pushes, so that friction adds nothing to it.
+static carom_row slip_of(const carom_contact_potential *p, const carom_state *state,
+                         const carom_potential_contact *touch) {
+  const carom_contact *c = &touch->found;
   carom_vec3 s, t;
-  cm_frame(c->normal, &s, &t);
+  cm_frame(cm_unit(touch->row.linear[0]), &s, &t);
   carom_row along_s = row_at_contact(state, c, s), along_t = row_at_contact(state, c, t);
   carom_vec3 slip = cm_axpy(cm_scale(rate_along(p, state, &along_s), s), rate_along(p, state, &along_t), t);
   return row_at_contact(state, c, cm_unit(slip));
@@ -224,7 +227,7 @@ static void find_impulses(const carom_contact_potential *p, const carom_state *s
                           carom_potential_contact *c) {
   double rate = rate_along(p, state, &c->row);
   c->spring = carom_soft_spring(p->stiffness, c->mass, c->found.restitution, c->gap, rate, dt);
-  c->slip = slip_of(p, state, &c->found);
+  c->slip = slip_of(p, state, c);
   double stop = 0.5 * felt_mass(p->model, &c->slip, state) * rate_along(p, state, &c->slip);
   c->friction = -fmin(c->found.friction * c->spring.whole * cm_norm(c->row.linear[0]), stop);
 }
@@ -245,6 +248,41 @@ static void book_half(const carom_contact_potential *p, const carom_state *state
   }
 }
 
+// ---- events -------------------------------------------------------------------------------------------------------
+
+static carom_memory_record record_of(const carom_contact_potential *p, const carom_potential_contact *c) {
+  return (carom_memory_record){.key = carom_memory_parts(p->model, c->found.part_a, c->found.part_b)};
+}
+
+static carom_vec3 impulse_of(const carom_potential_contact *c) {
+  return cm_axpy(cm_scale(c->spring.whole, c->row.linear[0]), c->friction, c->slip.linear[0]);
+}
+
+// The place on the line along which the spring pushes that is nearest to the contact: beta turns with the centres, so
+// that the line need not go through it.
+static carom_vec3 pushed_at(const carom_state *state, const carom_potential_contact *c) {
+  carom_vec3 f = c->row.linear[0], x = state->x[c->found.body_a];
+  carom_vec3 near = cm_sub(cm_lerp(c->found.point_a, c->found.point_b, 0.5), x);
+  carom_vec3 r = cm_axpy(cm_cross(f, c->row.angular[0]), cm_dot(near, f), f);
+  return cm_axpy(x, 1 / cm_norm2(f), r);
+}
+
+// One event for each kick. Pairs that were not there at the end of the step before met in this one.
+static carom_status tell(carom_contact_potential *p, const carom_state *state, const carom_potential_contact *c,
+                         carom_ledger *ledger, carom_error *error) {
+  carom_memory_record record = record_of(p, c);
+  carom_vec3 before;
+  bool known = carom_memory_find(p->memory, c->found.body_a, record.key, record.point, &before);
+  carom_contact_event event = {.kind = known ? CAROM_EVENT_CONTACT : CAROM_EVENT_IMPACT,
+                               .time = p->time + p->span,
+                               .body_a = c->found.body_a,
+                               .body_b = c->found.body_b,
+                               .point = pushed_at(state, c),
+                               .normal = cm_unit(c->row.linear[0]),
+                               .impulse = impulse_of(c)};
+  return carom_ledger_event(ledger, &event, error);
+}
+
 carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_state *state, double dt,
                                           carom_ledger *ledger, carom_error *error) {
   double depth;
@@ -259,38 +297,20 @@ carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_stat
     push_along(p, state, &p->contacts[i].slip, p->contacts[i].friction, ledger);
   }
   book_half(p, state, ledger);
-  return CAROM_OK;
+  for (int i = 0; i < p->count && status == CAROM_OK; i++) status = tell(p, state, &p->contacts[i], ledger, error);
+  return status;
 }
 
-// ---- events -------------------------------------------------------------------------------------------------------
-
-// Pairs that were not there at the end of the step before met in this one. The memory keeps the force over half a step,
-// that of the last kick.
-static carom_status note_contact(carom_contact_potential *p, const carom_potential_contact *c, double time,
-                                 carom_ledger *ledger, carom_error *error) {
-  const carom_contact *f = &c->found;
-  carom_vec3 impulse = cm_axpy(cm_scale(c->spring.whole, c->row.linear[0]), c->friction, c->slip.linear[0]), before;
-  carom_memory_record record = {.key = carom_memory_parts(p->model, f->part_a, f->part_b),
-                                .force = cm_scale(2 / p->span, impulse)};
-  bool known = carom_memory_find(p->memory, f->body_a, record.key, record.point, &before);
-  carom_contact_event event = {.kind = known ? CAROM_EVENT_CONTACT : CAROM_EVENT_IMPACT,
-                               .time = time,
-                               .body_a = f->body_a,
-                               .body_b = f->body_b,
-                               .point = cm_lerp(f->point_a, f->point_b, 0.5),
-                               .normal = f->normal,
-                               .impulse = impulse};
-  carom_status status = carom_ledger_event(ledger, &event, error);
-  return status == CAROM_OK ? carom_memory_note(p->memory, f->body_a, &record, error) : status;
-}
-
-carom_status carom_contact_potential_note(carom_contact_potential *p, double time, carom_ledger *ledger,
-                                          carom_error *error) {
+// The memory keeps the force of the last kick.
+carom_status carom_contact_potential_note(carom_contact_potential *p, carom_ledger *ledger, carom_error *error) {
   carom_status status = CAROM_OK;
   carom_soft_limits_note(p, ledger);
   carom_memory_begin(p->memory);
-  for (int i = 0; i < p->count && status == CAROM_OK; i++)
-    status = note_contact(p, &p->contacts[i], time, ledger, error);
+  for (int i = 0; i < p->count && status == CAROM_OK; i++) {
+    carom_memory_record record = record_of(p, &p->contacts[i]);
+    record.force = cm_scale(2 / p->span, impulse_of(&p->contacts[i]));
+    status = carom_memory_note(p->memory, p->contacts[i].found.body_a, &record, error);
+  }
   return status == CAROM_OK ? carom_memory_end(p->memory, error) : status;
 }
 

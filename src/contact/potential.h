@@ -67,12 +67,11 @@ void carom_contact_potential_destroy(carom_contact_potential *potential);  // nu
 carom_status carom_contact_potential_update(carom_contact_potential *potential, const carom_state *state, double h,
                                             carom_error *error);
 // Momenta change by the forces of overlaps at the state's configuration times dt. Books what fixed and driven bodies
-// did, losses and overlaps; what is stored there is left in `energy`.
+// did, losses, overlaps and events; what is stored there is left in `energy`.
 carom_status carom_contact_potential_kick(carom_contact_potential *potential, carom_state *state, double dt,
                                           carom_ledger *ledger, carom_error *error);
-// Contact events of the step, one for each pair that overlaps at its end, and how many pairs and limits met anew.
-carom_status carom_contact_potential_note(carom_contact_potential *potential, double time, carom_ledger *ledger,
-                                          carom_error *error);
+// Remembers which pairs overlap at the end of the step, and how many limits met anew.
+carom_status carom_contact_potential_note(carom_contact_potential *potential, carom_ledger *ledger, carom_error *error);
 bool carom_contact_potential_remember(carom_contact_potential *potential, carom_tape *tape);
 
 // A spring of stiffness k in a kick of dt, for a gap (< 0) that opens at `rate`; mass may be infinite.

@@ -10,7 +10,7 @@
 #ifndef CAROM_SRC_CONTACT_PROJECTION_H
 #define CAROM_SRC_CONTACT_PROJECTION_H
 
-#include "carom/mechanics.h"
+#include "carom/contact.h"
 #include "contact/gathering.h"
 #include "contact/groups.h"
 

@@ -162,10 +162,11 @@ static void add_verdict(carom_text_buffer *text, const carom_verdict *verdict) {
   carom_text_buffer_add(text, ",\"verdict\":[");
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
-    carom_text_buffer_json(text, "%s{\"name\":%j,\"value\":%n,\"bound\":%n,\"unit\":\"\",\"pass\":%b,\"note\":%j}",
-                           i > 0 ? ",\n" : "", row->label, row->value, row->bound, row->pass, row->note);
+    carom_text_buffer_json(
+        text, "%s{\"name\":%j,\"value\":%n,\"bound\":%n,\"unit\":\"\",\"pass\":%b,\"note\":%j,\"where\":%j}",
+        i > 0 ? ",\n" : "", row->label, row->value, row->bound, row->pass, row->note, row->where);
   }
-  carom_text_buffer_add(text, "]");
+  carom_text_buffer_json(text, "],\"outcome\":%j,\"reason\":%j", carom_outcome_name(verdict->outcome), verdict->reason);
 }
 
 static void add_camera(carom_text_buffer *text, const carom_camera *camera) {

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/groups.h"
 #include "base/memory.h"
+#include "carom/mechanics.h"
 #include "contact/assemble.h"
 
 typedef enum member_kind { CONTACT, LIMIT } member_kind;

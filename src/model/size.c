@@ -25,6 +25,8 @@ bool carom_body_is_ball(const carom_model *model, const carom_body *body) {
 
 double carom_shape_half_depth(const carom_shape *shape) {
   const carom_polytope *P = carom_shape_polytope(shape);
+  carom_vec3 half = carom_shape_half_axes(shape);
+  if (half.x > 0) return fmin(half.x, fmin(half.y, half.z));
   if (!P) return carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
   double least = INFINITY;
   for (int f = 0; f < P->face_count; f++) {

@@ -10,7 +10,8 @@
 
 enum { CAROM_RESULT_ENDING_SIZE = 1024 };  // bytes: fixed, as nothing can grow once frames are written
 enum { CAROM_WALL_COLUMNS = 11 };
-enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, label or note
+enum { CAROM_VERDICT_TEXTS = 4, CAROM_VERDICT_COLUMNS = CAROM_VERDICT_TEXTS + 3 };  // texts, numbers, pass
+enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, label, note or place
 
 // X(name, path, unit, description), and N(name, path, description) for a pure number or a text, of unit "1".
 #define CAROM_RESULT_FIELDS(X, N)                                                                                      \
@@ -87,6 +88,7 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   N(VERDICT_KEY, "/run/verdict/key", "identifier of each check")                                                       \
   N(VERDICT_LABEL, "/run/verdict/label", "name of each check")                                                         \
   N(VERDICT_NOTE, "/run/verdict/note", "what the value is relative to")                                                \
+  N(VERDICT_WHERE, "/run/verdict/where", "bodies and time of the worst, and a bound that the scene widened")           \
   N(VERDICT_VALUE, "/run/verdict/value", "largest value seen")                                                         \
   N(VERDICT_BOUND, "/run/verdict/bound", "bound that the value was held against")                                      \
   N(VERDICT_PASS, "/run/verdict/pass", "1 when the value is within the bound, else 0")

@@ -11,13 +11,11 @@
 
 static void add_row(carom_verdict *v, const char *key, const char *label, const char *note, double value,
                     double bound) {
-  bool pass = value <= bound;
-  v->rows[v->count++] = (carom_verdict_row){key, label, note, value, bound, pass};
-  v->pass = v->pass && pass;
+  carom_verdict_add(v, &(carom_verdict_row){key, label, note, value, bound, false, ""}, NULL);
 }
 
 carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_replay_report *replay) {
-  carom_verdict v = {.pass = true};
+  carom_verdict v = {0};
   add_row(&v, "violation", "Constraints", "largest violation, SI", report->violation, 1e-9);
   add_row(&v, "momentum_defect", "Momentum consistency", "largest |Delta_k|", report->momentum_defect, 1e-8);
   if (isfinite(report->swept_gap))

@@ -42,7 +42,7 @@ struct carom_recorder {
   carom_atomic_file target;
   hid_t file;
   hid_t ending;
-  hid_t verdict[6];
+  hid_t verdict[CAROM_VERDICT_COLUMNS];
   series series[SERIES];
   carom_event_log events;
   carom_checkpoint_log checkpoints;
@@ -101,9 +101,9 @@ static void create_series(const carom_recorder *recorder, carom_h5_file *file) {
 
 static carom_h5_array verdict_array(int column, hid_t text) {
   carom_h5_array array;
-  if (column < 3)
+  if (column < CAROM_VERDICT_TEXTS)
     array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, text, text, 1, 0, 0, 0);
-  else if (column < 5)
+  else if (column < CAROM_VERDICT_TEXTS + 2)
     array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, H5T_IEEE_F64LE,
                                H5T_NATIVE_DOUBLE, 1, 0, 0, 0);
   else
@@ -119,7 +119,7 @@ static void create_ending(carom_h5_file *file) {
   hid_t type = carom_h5_text_type(sizeof text), column_type = carom_h5_text_type(CAROM_RESULT_VERDICT_TEXT_SIZE);
   carom_h5_array array = carom_result_array(CAROM_FIELD_RUN_ENDING, type, type, 0, 0, 0, 0);
   carom_h5_write(file, &array, text);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) {
     array = verdict_array(i, column_type);
     carom_h5_write(file, &array, NULL);
   }
@@ -176,7 +176,7 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
   }
   carom_event_log_open(&recorder->events, file);
   carom_checkpoint_open(&recorder->checkpoints, file);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) {
     const char *path = carom_result_fields[CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i].path;
     hsize_t size = CAROM_H5_ANY;
     recorder->verdict[i] = carom_h5_open_dataset(file, path, 1, &size);
@@ -244,7 +244,7 @@ static carom_recorder *make_recorder(const carom_scene *scene, const carom_alloc
   made->scene = scene;
   made->file = made->ending = -1;
   for (int i = 0; i < SERIES; i++) made->series[i].dataset = -1;
-  for (int i = 0; i < 6; i++) made->verdict[i] = -1;
+  for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) made->verdict[i] = -1;
   carom_event_log_clear(&made->events);
   carom_checkpoint_clear(&made->checkpoints);
   made->started = made->last_burst = carom_clock();
@@ -466,7 +466,7 @@ static void put_text(char *field, size_t size, const char *text) {
 typedef char verdict_text[CAROM_RESULT_VERDICT_TEXT_SIZE];
 
 static void write_verdict(carom_recorder *recorder, carom_h5_file *file, const carom_verdict *verdict) {
-  verdict_text texts[3][CAROM_VERDICT_MAX];
+  verdict_text texts[CAROM_VERDICT_TEXTS][CAROM_VERDICT_MAX];
   double numbers[2][CAROM_VERDICT_MAX];
   int pass[CAROM_VERDICT_MAX];
   int count = verdict->count < CAROM_VERDICT_MAX ? verdict->count : CAROM_VERDICT_MAX;
@@ -475,13 +475,14 @@ static void write_verdict(carom_recorder *recorder, carom_h5_file *file, const c
     put_text(texts[0][i], sizeof(verdict_text), row->key);
     put_text(texts[1][i], sizeof(verdict_text), row->label);
     put_text(texts[2][i], sizeof(verdict_text), row->note);
+    put_text(texts[3][i], sizeof(verdict_text), row->where);
     numbers[0][i] = row->value;
     numbers[1][i] = row->bound;
     pass[i] = row->pass;
   }
-  const void *columns[6] = {texts[0], texts[1], texts[2], numbers[0], numbers[1], pass};
+  const void *columns[] = {texts[0], texts[1], texts[2], texts[3], numbers[0], numbers[1], pass};
   hid_t type = carom_h5_text_type(sizeof(verdict_text));
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) {
     carom_h5_array array = verdict_array(i, type);
     carom_h5_append(file, recorder->verdict[i], &array, 0, (hsize_t)count, columns[i]);
   }

@@ -298,45 +298,46 @@ static void read_series(carom_h5_file *file, carom_result *result) {
 
 // ---- the end of the run --------------------------------------------------------------------------------------------
 
-static void fill_verdict(carom_result *result, int count, const size_t stride[3], const double *value,
-                         const double *bound, const int *pass) {
+static void fill_verdict(carom_result *result, int count, const size_t *stride, const double *value,
+                         const double *bound) {
   char *const *texts = result->file->verdict_texts;
-  carom_verdict *verdict = &result->verdict;
-  verdict->count = count;
-  verdict->pass = count > 0;
   for (int i = 0; i < count; i++) {
     size_t n = (size_t)i;
-    verdict->rows[i] = (carom_verdict_row){.key = texts[0] + stride[0] * n,
-                                           .label = texts[1] + stride[1] * n,
-                                           .note = texts[2] + stride[2] * n,
-                                           .value = value[i],
-                                           .bound = bound[i],
-                                           .pass = pass[i] != 0};
-    verdict->pass = verdict->pass && verdict->rows[i].pass;
+    carom_verdict_row row = {.key = texts[0] + stride[0] * n,
+                             .label = texts[1] + stride[1] * n,
+                             .note = texts[2] + stride[2] * n,
+                             .value = value[i],
+                             .bound = bound[i]};
+    carom_verdict_add(&result->verdict, &row, texts[3] ? texts[3] + stride[3] * n : NULL);
   }
 }
 
 static void read_verdict(carom_h5_file *file, carom_result *result) {
   hsize_t count = CAROM_H5_ANY;
-  size_t stride[3] = {0, 0, 0};
-  for (int i = 0; i < 3; i++) {
+  size_t stride[CAROM_VERDICT_TEXTS] = {0};
+  for (int i = 0; i < CAROM_VERDICT_TEXTS; i++) {
     carom_result_field_id id = CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)i;
+    if (id == CAROM_FIELD_VERDICT_WHERE && H5Lexists(file->id, path_of(id), H5P_DEFAULT) <= 0) continue;  // older
     result->file->verdict_texts[i] = carom_h5_read_texts(file, path_of(id), &count, &stride[i]);
   }
   double *value = read_doubles(file, CAROM_FIELD_VERDICT_VALUE, 1, &count, 0, 0);
   double *bound = read_doubles(file, CAROM_FIELD_VERDICT_BOUND, 1, &count, 0, 0);
   int *pass = read_ints(file, CAROM_FIELD_VERDICT_PASS, &count);
   if (file->status == CAROM_OK)
-    fill_verdict(result, count < CAROM_VERDICT_MAX ? (int)count : CAROM_VERDICT_MAX, stride, value, bound, pass);
+    fill_verdict(result, count < CAROM_VERDICT_MAX ? (int)count : CAROM_VERDICT_MAX, stride, value, bound);
   CAROM_RELEASE_ALL(&file->allocator, value, bound, pass);
 }
 
 // A run that was killed has no verdict; one killed while writing it has columns of different lengths, worth nothing.
+// Only one that came to its end can pass.
 static void read_ending(carom_h5_file *file, carom_result *result) {
   result->ending = carom_h5_read_text(file, path_of(CAROM_FIELD_RUN_ENDING));
   if (file->status != CAROM_OK) return;
   result->complete = strcmp(result->ending, CAROM_RESULT_COMPLETE) == 0;
-  if (strcmp(result->ending, CAROM_RESULT_UNFINISHED) != 0) read_verdict(file, result);
+  bool killed = strcmp(result->ending, CAROM_RESULT_UNFINISHED) == 0;
+  if (!killed) read_verdict(file, result);
+  if (!result->complete)
+    carom_verdict_cut_short(&result->verdict, killed ? "the run was killed, or is still going on" : result->ending);
 }
 
 // ---- the public functions ------------------------------------------------------------------------------------------
@@ -412,7 +413,7 @@ void carom_result_close(carom_result *result) {
   for (int s = 0; s < result->shape_count; s++) carom_shape_release(result->shapes[s]);
   if (result->file) {
     close_file(result->file);
-    for (int i = 0; i < 3; i++) carom_release(&allocator, result->file->verdict_texts[i]);
+    for (int i = 0; i < CAROM_VERDICT_TEXTS; i++) carom_release(&allocator, result->file->verdict_texts[i]);
     CAROM_RELEASE_ALL(&allocator, result->file->checkpoint, result->file->names, result->file->joint_names,
                       result->file->path);
   }

@@ -270,4 +270,5 @@ void carom_check_integrator(carom_reader *r) {
   carom_scene *s = r->scene;
   s->step.nothing_meets = carom_stay_apart(s->model, s->state, s->duration);
   if (!r->chooses || choose(r)) check_traits(r);
+  s->bounds.integrator = s->step.integrator;
 }

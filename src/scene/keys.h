@@ -89,9 +89,11 @@
 #define CAROM_KEYS_OUTPUT(K, S) K(S, INTERVAL, interval) K(S, EVERY, every) K(S, CAMERA, camera)
 #define CAROM_KEYS_CAMERA(K, S) K(S, POSITION, position) K(S, TARGET, target)
 #define CAROM_KEYS_AUDIT(K, S) \
-  K(S, ENERGY, energy) K(S, ENERGY_DRIFT, energy_drift) K(S, MOMENTUM, momentum) \
-  K(S, ANGULAR_MOMENTUM, angular_momentum) K(S, PENETRATION, penetration) K(S, COMPLEMENTARITY, complementarity) \
-  K(S, CONSTRAINT, constraint) K(S, PASSIVITY, passivity)
+  K(S, ENERGY, energy) K(S, ENERGY_DRIFT, energy_drift) K(S, ENERGY_MADE, energy_made) \
+  K(S, DISSIPATION, dissipation) K(S, UNLAWFUL_LOSS, unlawful_loss) K(S, MOMENTUM, momentum) \
+  K(S, ANGULAR_MOMENTUM, angular_momentum) K(S, BODY_MOMENTUM, body_momentum) K(S, POSITION, position) \
+  K(S, PENETRATION, penetration) K(S, PASSAGE, passage) K(S, COMPLEMENTARITY, complementarity) \
+  K(S, CONTACT_LAW, contact_law) K(S, FRICTION_LAW, friction_law) K(S, CONSTRAINT, constraint)
 
 // S(section, name in messages and in the reference)
 #define CAROM_SECTIONS(S) \

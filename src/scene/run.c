@@ -66,14 +66,28 @@ static void read_audit(carom_reader *r) {
   const carom_node *f[CAROM_MOST_KEYS], *node = r->top[KEY_SCENE_AUDIT];
   carom_audit_bounds *b = &r->scene->bounds;
   if (!node || !carom_read_fields(r, node, CAROM_SECTION_AUDIT, "audit", f)) return;
-  carom_read_number(r, f[KEY_AUDIT_ENERGY], CAROM_NUMBER, CAROM_POSITIVE, &b->energy);
-  carom_read_number(r, f[KEY_AUDIT_ENERGY_DRIFT], CAROM_NUMBER, CAROM_POSITIVE, &b->energy_drift);
-  carom_read_number(r, f[KEY_AUDIT_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->momentum);
-  carom_read_number(r, f[KEY_AUDIT_ANGULAR_MOMENTUM], CAROM_NUMBER, CAROM_POSITIVE, &b->angular_momentum);
-  carom_read_number(r, f[KEY_AUDIT_PENETRATION], CAROM_NUMBER, CAROM_POSITIVE, &b->penetration);
-  carom_read_number(r, f[KEY_AUDIT_COMPLEMENTARITY], CAROM_NUMBER, CAROM_POSITIVE, &b->complementarity);
-  carom_read_number(r, f[KEY_AUDIT_CONSTRAINT], CAROM_NUMBER, CAROM_POSITIVE, &b->constraint);
-  carom_read_number(r, f[KEY_AUDIT_PASSIVITY], CAROM_NUMBER, CAROM_POSITIVE, &b->passivity);
+  const struct {
+    int key;
+    double *bound;
+  } bounds[] = {
+      {KEY_AUDIT_ENERGY, &b->energy},
+      {KEY_AUDIT_ENERGY_DRIFT, &b->energy_drift},
+      {KEY_AUDIT_ENERGY_MADE, &b->energy_made},
+      {KEY_AUDIT_DISSIPATION, &b->dissipation},
+      {KEY_AUDIT_UNLAWFUL_LOSS, &b->unlawful_loss},
+      {KEY_AUDIT_MOMENTUM, &b->momentum},
+      {KEY_AUDIT_ANGULAR_MOMENTUM, &b->angular_momentum},
+      {KEY_AUDIT_BODY_MOMENTUM, &b->body_momentum},
+      {KEY_AUDIT_POSITION, &b->position},
+      {KEY_AUDIT_PENETRATION, &b->penetration},
+      {KEY_AUDIT_PASSAGE, &b->passage},
+      {KEY_AUDIT_COMPLEMENTARITY, &b->complementarity},
+      {KEY_AUDIT_CONTACT_LAW, &b->contact_law},
+      {KEY_AUDIT_FRICTION_LAW, &b->friction_law},
+      {KEY_AUDIT_CONSTRAINT, &b->constraint},
+  };
+  for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+    carom_read_number(r, f[bounds[i].key], CAROM_NUMBER, CAROM_POSITIVE, bounds[i].bound);
 }
 
 void carom_read_run(carom_reader *r) {

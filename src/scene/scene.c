@@ -54,7 +54,6 @@ static bool make_scene(carom_reader *r, const char *text, size_t size) {
   if (!s) return false;
   s->allocator = r->allocator;
   s->step = carom_step_default_options();
-  s->bounds = carom_audit_default_bounds();
   s->path = carom_copy_text(&r->allocator, r->path);
   s->source = carom_copy_text_n(&r->allocator, text, size);
   return s->path && s->source && carom_builder_create(&r->allocator, &r->builder, NULL) == CAROM_OK;

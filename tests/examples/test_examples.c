@@ -95,14 +95,28 @@ static void run_for(example *x, double seconds) {
   for (int64_t i = 0; i < steps; i++) step(x);
 }
 
-// The verdict of `carom run`, with the bounds that the scene states.
-static void check_verdict(const example *x) {
+static bool names(const char *words, const char *word) {
+  size_t length = strlen(word);
+  for (const char *at = words; (at = strstr(at, word)) != NULL; at += length)
+    if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == 0)) return true;
+  return false;
+}
+
+// The verdict of `carom run`, with the bounds that the scene states, which may not be wider than the table's. Rows
+// named in `broken` (words) are those that the example cannot keep, as its README says: they must be broken, or it has
+// mended.
+static void check_verdict_but(const example *x, const char *broken) {
   carom_verdict verdict = carom_audit_judge(x->audit, &x->scene->bounds);
   for (int i = 0; i < verdict.count; i++) {
     const carom_verdict_row *row = &verdict.rows[i];
-    if (!row->pass) test_fail(__FILE__, __LINE__, "%s: %.3g, allowed %.3g", row->label, row->value, row->bound);
+    bool known = names(broken, row->key);
+    if (row->pass == known)
+      test_fail(__FILE__, __LINE__, "%s: %.3g, allowed %.3g %s", row->label, row->value, row->bound, row->where);
+    if (strstr(row->where, "widened")) test_fail(__FILE__, __LINE__, "%s: %s", row->label, row->where);
   }
 }
+
+static void check_verdict(const example *x) { check_verdict_but(x, ""); }
 
 static void run_whole(example *x) {
   run_for(x, x->scene->duration);
@@ -329,7 +343,7 @@ TEST(hexagons_disperse) {
     step(&x);
     least = fmin(least, spread(&x));
   }
-  check_verdict(&x);
+  check_verdict_but(&x, "penetration");
   check_flat(&x);
   CHECK(x.collisions >= 20 && x.crowded >= 1);
   CHECK(least < 0.9 * first);       // they came together
@@ -357,7 +371,8 @@ static void check_grid(const example *x) {
 
 TEST(hexagons_clump_long) {
   example x = open_example("hexagons-clump", NULL);
-  run_whole(&x);
+  run_for(&x, x.scene->duration);
+  check_verdict_but(&x, "energy energy_drift energy_made penetration");
   check_flat(&x);
   check_grid(&x);
   CHECK_AT_MOST(carom_kinetic_energy(x.model, x.state), 0.02 * x.peak);

@@ -198,7 +198,8 @@ TEST(head_is_safe_and_complete) {
   CHECK_CONTAINS(r.json, "\"camera\":{\"position\":[4,-3,2],\"target\":[0,0,0.5]}");
   CHECK_CONTAINS(r.json, "{\"key\":\"kinetic\",\"label\":\"Kinetic energy\",\"unit\":\"J\",\"group\":\"Energy\"}");
   CHECK_CONTAINS(r.json,
-                 "{\"name\":\"Momentum\",\"value\":0.002,\"bound\":1e-09,\"unit\":\"\",\"pass\":false,\"note\":\"\"}");
+                 "{\"name\":\"Momentum\",\"value\":0.002,\"bound\":1e-09,\"unit\":\"\",\"pass\":false,\"note\":\"\","
+                 "\"where\":\"'ball' at t = 1 s\"}],\"outcome\":\"FAIL\"");
   release(&r);
   free(text);
 }

@@ -44,7 +44,7 @@ def layout(frames, verdicts):
         "checkpoint/place_1": ((0,), "u", "1"),
         "run/ending": ((), "S", "1"),
         "run/verdict/key": ((verdicts,), "S", "1"), "run/verdict/label": ((verdicts,), "S", "1"),
-        "run/verdict/note": ((verdicts,), "S", "1"), "run/verdict/value": ((verdicts,), "f", "1"),
+        "run/verdict/note": ((verdicts,), "S", "1"), "run/verdict/where": ((verdicts,), "S", "1"), "run/verdict/value": ((verdicts,), "f", "1"),
         "run/verdict/bound": ((verdicts,), "f", "1"), "run/verdict/pass": ((verdicts,), "u", "1"),
     }
     table.update({f"audit/{key}": ((frames,), "f", unit) for key, unit in zip(AUDIT, AUDIT_UNITS)})

@@ -35,7 +35,7 @@ TEST(cradle_1) {
     CHECK_NEAR(hypot(v.y, v.z), 0, 1e-10);
   }
   check_no_rotation(&r.w);
-  CHECK_NEAR(carom_audit_latest(r.audit).energy_error, 0, 1e-12);
+  CHECK_NEAR(carom_audit_latest(r.audit).claimed_energy_error, 0, 1e-12);
   end_run(&r);
 }
 
@@ -49,7 +49,7 @@ TEST(cradle_2) {
     CHECK_NEAR(hypot(v.y, v.z), 0, 1e-10);
   }
   check_no_rotation(&r.w);
-  CHECK_NEAR(carom_audit_latest(r.audit).energy_error, 0, 1e-12);
+  CHECK_NEAR(carom_audit_latest(r.audit).claimed_energy_error, 0, 1e-12);
   end_run(&r);
 }
 
@@ -78,7 +78,7 @@ TEST(cube_comes_to_rest_and_stays) {
   show_run("cube at 63 s", &r);
   CHECK_AT_MOST(fastest, 1e-12);
   CHECK_AT_MOST(cm_norm(cm_sub(r.w.state->x[1], x)), 1e-10);
-  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).energy_error), 1e-10);
+  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).claimed_energy_error), 1e-10);
   end_run(&r);
 }
 
@@ -99,7 +99,7 @@ static double slide(double mu, double factor, double time, double *speed) {
   show_run("incline", &r);
   double moved = cm_dot(cm_sub(r.w.state->x[1], x), cm_rotate(tilt, cm_vec3(1, 0, 0)));
   *speed = cm_norm(carom_state_velocity(r.w.model, r.w.state, 1));
-  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).energy_error), 1e-9);
+  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).claimed_energy_error), 1e-9);
   end_run(&r);
   return moved;
 }
@@ -144,7 +144,7 @@ TEST(seven_polyhedra_settle) {
   for (int i = 0; i < 6000 && run_step(&r); i++) peak = fmax(peak, carom_audit_latest(r.audit).kinetic);
   show_run("seven polyhedra", &r);
   CHECK_AT_MOST(carom_audit_latest(r.audit).kinetic, 1e-6 * peak);
-  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).energy_error), 1e-9);
+  CHECK_AT_MOST(fabs(carom_audit_latest(r.audit).claimed_energy_error), 1e-9);
   CHECK_AT_MOST(r.penetration, 1e-9);
   end_run(&r);
 }
@@ -154,8 +154,8 @@ TEST(elastic_polyhedra_keep_l3_less_the_projection) {
   REQUIRE(run_for(&r, 3000));
   show_run("elastic polyhedra", &r);
   carom_audit_sample s = carom_audit_latest(r.audit);
-  CHECK_AT_MOST(fabs(s.energy_error), 1e-9);
-  CHECK_AT_MOST(s.angular_momentum_error, 1e-11);
+  CHECK_AT_MOST(fabs(s.claimed_energy_error), 1e-9);
+  CHECK_AT_MOST(s.claimed_angular_momentum_error, 1e-11);
   CHECK_AT_MOST(fabs(r.restitution_loss), 1e-9 * s.energy);
   end_run(&r);
 }

@@ -163,13 +163,12 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_status status = find_pairs(stepper, state, error);
   if (status == CAROM_OK) status = find_contacts(w, state, ledger, error);
   if (status != CAROM_OK) return status;
-  double stored = w->stored;
   kick(stepper->model, state, 0.5 * h, ledger);
   status = push_all(stepper, state, ledger, error);
   kick(stepper->model, state, 0.5 * h, ledger);
   drift(stepper->model, state, h);
   if (status == CAROM_OK) status = find_contacts(w, state, ledger, error);
-  carom_ledger_work(ledger, stored - w->stored);
+  carom_ledger_stored(ledger, w->stored);
   return status;
 }
 

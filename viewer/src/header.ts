@@ -86,6 +86,7 @@ function readVerdict(value: unknown, index: number): VerdictRow {
     unit: text(json.unit),
     pass: json.pass === true,
     note: text(json.note),
+    where: text(json.where),
   };
 }
 
@@ -147,6 +148,8 @@ export function readHeader(source: string): Header {
     walls: list(json.walls, "walls").map((w, i) => readWall(w, i, count)),
     audit: list(json.audit, "audit").map(readAudit),
     verdict: list(json.verdict, "verdict").map(readVerdict),
+    outcome: text(json.outcome),
+    reason: text(json.reason),
     events: readEvents(json.events),
     joints: list(json.joints, "joints").map((j, i) => readJoint(j, i, count)),
     plan: readPlan(json.plan, count),

@@ -37,7 +37,7 @@ export class Page {
     private readonly plots: TimePlot[],
   ) {
     this.panel = new BodyPanel(playback, theme, () => this.pick(null));
-    showVerdict(playback.motion.header.verdict);
+    showVerdict(playback.motion.header);
     this.charts = showPlan(playback.motion.header.plan, theme);
     this.forcePlots = makeForcePlots(playback, theme);
     if (view?.forces) showArrowKey(view.forces);

@@ -56,6 +56,8 @@ export interface VerdictRow {
   unit: string;
   pass: boolean;
   note: string;
+  /** Bodies and time of the worst, and a bound that the scene widened. */
+  where: string;
 }
 
 /** Contact events in the order of time; vectors are three numbers an event, bodies two. */
@@ -144,6 +146,9 @@ export interface Header {
   walls: Wall[];
   audit: AuditColumn[];
   verdict: VerdictRow[];
+  /** PASS, FAIL or INCOMPLETE, and why in one line. */
+  outcome: string;
+  reason: string;
   events: Events;
   joints: Joint[];
   plan: Plan | null;

@@ -92,6 +92,7 @@ static carom_status tell(const carom_cone *cone, const carom_state *state, doubl
   const carom_cone_program *p = &cone->program;
   bool told = p->active_count <= MOST_TOLD;
   carom_status status = CAROM_OK;
+  if (!told) ledger->report.untold += p->active_count;
   if (!told && !p->bounces) return CAROM_OK;
   for (int i = 0; i < p->active_count && status == CAROM_OK; i++) {
     if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;

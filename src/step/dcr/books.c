@@ -66,11 +66,11 @@ static void act(carom_stepper *stepper, carom_state *state, const carom_row *row
 }
 
 static void note_pair(carom_dcr_pair *pair, carom_vec3 P, const carom_contact *c) {
-  double size = cm_norm(P);
+  double size = cm_dot(P, c->normal);
   pair->impulse = cm_add(pair->impulse, P);
   pair->moment = cm_axpy(pair->moment, size, cm_lerp(c->point_a, c->point_b, 0.5));
   pair->weight += size;
-  pair->normal = c->normal;
+  pair->normal = cm_axpy(pair->normal, size, c->normal);
 }
 
 static void book_contact(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, int i,
@@ -162,7 +162,7 @@ carom_status carom_dcr_book_events(carom_stepper *stepper, double time, carom_le
                                  .body_a = w->contacts->pairs[i].body_a,
                                  .body_b = w->contacts->pairs[i].body_b,
                                  .point = cm_scale(1 / pair->weight, pair->moment),
-                                 .normal = pair->normal,
+                                 .normal = cm_unit(pair->normal),
                                  .impulse = pair->impulse};
     status = carom_ledger_event(ledger, &event, error);
   }

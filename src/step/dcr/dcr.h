@@ -50,7 +50,7 @@ typedef struct carom_dcr_bar {
 // What passed between two parts in one cycle.
 typedef struct carom_dcr_pair {
   carom_vec3 impulse;  // on A
-  carom_vec3 moment;   // sum of points times |impulse|
+  carom_vec3 moment;   // sum of points times the impulse along the normal: of pressure
   carom_vec3 normal;
   double weight;  // sum of |impulse|
   bool rested;    // carried an impulse in `rest`

@@ -139,7 +139,6 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status != CAROM_OK) return status;
-  double stored = contact->energy;
   kick(stepper, state, state->time, 0.5 * h, ledger);
   drift(stepper, state, w->spins, h);
   carom_drives_place(stepper->model, state, end);
@@ -148,8 +147,8 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   kick(stepper, state, end, 0.5 * h, ledger);
   status = finish(stepper, state, h, ledger, error);
   if (status != CAROM_OK) return status;
-  carom_ledger_work(ledger, stored - contact->energy);
-  return carom_contact_potential_note(contact, end, ledger, error);
+  carom_ledger_stored(ledger, contact->energy);
+  return carom_contact_potential_note(contact, ledger, error);
 }
 
 static bool remember(carom_stepper *stepper, carom_tape *tape) {

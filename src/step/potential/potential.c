@@ -56,14 +56,13 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_status status = carom_potential_tune(stepper, contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
-  double stored = contact->energy;
   if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
   carom_drives_place(stepper->model, state, end);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status == CAROM_OK) status = settle(w, state, end, ledger, error);
   if (status != CAROM_OK) return status;
-  carom_ledger_work(ledger, stored - contact->energy);
-  return carom_contact_potential_note(contact, end, ledger, error);
+  carom_ledger_stored(ledger, contact->energy);
+  return carom_contact_potential_note(contact, ledger, error);
 }
 
 static bool remember(carom_stepper *stepper, carom_tape *tape) {

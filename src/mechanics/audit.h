@@ -1,0 +1,75 @@
+// What the audit keeps. It judges a motion by the model: states at the ends of steps, the events between them, and the
+// work that was applied. What an integrator says of itself (losses, projections, overlap, drift) is a claim.
+#ifndef CAROM_SRC_MECHANICS_AUDIT_H
+#define CAROM_SRC_MECHANICS_AUDIT_H
+
+#include "math/sum.h"
+#include "mechanics/balance.h"
+#include "mechanics/finding.h"
+#include "mechanics/overlap.h"
+
+// Running least-squares line through (time, error): means and central moments (Welford 1962).
+typedef struct carom_trend {
+  double n, mean_t, mean_e, s_tt, s_te;
+} carom_trend;
+
+// What one step did to a body, summed over the events.
+typedef struct carom_body_step {
+  carom_vec3 impulse, moment;  // about the mean of its two positions
+  double pushed;               // sum of |impulse|
+  double twisted;              // how uncertain the moment is, kg m2/s
+  int events;
+  bool moved;  // put elsewhere by recirculation
+} carom_body_step;
+
+// How much contacts may lose in a step, as far as the laws of the surfaces that met allow, J.
+typedef struct carom_lawful {
+  double restitution, friction;
+  bool yields;  // a surface with e < 1 met
+} carom_lawful;
+
+struct carom_audit {
+  const carom_model *model;
+  carom_allocator allocator;
+  carom_overlaps *overlaps;
+  carom_state *before;             // at the end of the last step
+  carom_body_step *step;           // (body_count)
+  double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
+  double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
+  bool *chosen;                    // (body_count) to be looked at
+  bool *tied;                      // (body_count) by joints, springs, charges or forces
+  bool *limited;                   // (body_count) by joints with limits: their impacts are events as well
+  bool works;                      // something outside may do work: forces, motors, drives, dampers, recirculation
+  bool grounded;                   // a joint holds on to what does not move
+  bool loses;                      // limits and latches may, without an event that tells
+  carom_contact_surface roughest;  // least e and largest mu of all materials
+  // ---- energy and momenta
+  carom_balance start;
+  double start_time;
+  double dt;      // of this step, s
+  double force;   // largest so far that contacts carried in a step, N
+  double pushed;  // sum of |impulse| of all events of this step, which joints pass on, N s
+  carom_sum work, restitution_loss, friction_loss, projection_energy, lawful_loss, along_slip, unlawful;
+  carom_sum3 impulse, angular_impulse, projection_angular_momentum;
+  double stored;                                                // in contacts that yield, J
+  double energy_scale, momentum_scale, angular_momentum_scale;  // largest seen so far
+  double lowest, highest;                                       // of the raw energy balance so far, J
+  carom_trend energy_trend;
+  bool contacts, joints;  // there were any
+  int64_t steps, unseen;  // and those since all near bodies were looked at
+  int64_t untold;         // contacts of which no event told
+  int next_event;         // events are looked at closely in turn
+  // ---- the worst: energies and momenta absolute, the rest relative
+  carom_finding energy, made, dissipated, loss, momentum, angular_momentum, flight, position, overlap, passage;
+  carom_finding residual, law, slip, drift;
+  carom_audit_sample latest;
+};
+
+// flight.c: momenta and positions of single bodies
+void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told);
+double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body);  // of any point of it, m/s
+
+// laws.c: events against the laws of contact
+carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+
+#endif

@@ -1,0 +1,25 @@
+// The worst that was found against one law, and where.
+#ifndef CAROM_SRC_MECHANICS_FINDING_H
+#define CAROM_SRC_MECHANICS_FINDING_H
+
+#include <math.h>
+
+#include "carom/model.h"
+
+typedef struct carom_finding {
+  double worst;  // >= 0, in the unit of its law; NaN sticks
+  double time;   // s
+  int body[2];   // CAROM_WORLD where there is none
+} carom_finding;
+
+static inline carom_finding carom_finding_none(void) {
+  return (carom_finding){.time = NAN, .body = {CAROM_WORLD, CAROM_WORLD}};
+}
+
+// Written so that a NaN comes in and sticks.
+static inline void carom_finding_note(carom_finding *f, double value, double time, int a, int b) {
+  if (value > f->worst || (isnan(value) && !isnan(f->worst)))
+    *f = (carom_finding){.worst = value, .time = time, .body = {a, b}};
+}
+
+#endif

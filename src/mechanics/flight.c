@@ -1,0 +1,120 @@
+// Single bodies between two states: momenta change by weight and by the impulses of events alone, and positions as the
+// velocities of both ends say. Bodies that joints, springs, charges or forces act on have their positions judged; their
+// momenta are in the sums.
+#include "mechanics/audit.h"
+#include "model/row.h"
+
+// Of curved surfaces and balls alike; a half-space does not move.
+static double radius_of(const carom_body *body) {
+  return isfinite(body->bounding_radius) && body->bounding_radius > 0 ? body->bounding_radius : 0;
+}
+
+double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body) {
+  if (!carom_body_moves(audit->model, body)) return 0;
+  return cm_norm(carom_state_velocity(audit->model, state, body)) +
+         radius_of(&audit->model->bodies[body]) * cm_norm(carom_state_angular_velocity(audit->model, state, body));
+}
+
+// ---- momenta --------------------------------------------------------------------------------------------------------
+
+static void judge_momentum(carom_audit *audit, const carom_state *state, int i, double dt) {
+  const carom_body *body = &audit->model->bodies[i];
+  const carom_body_step *s = &audit->step[i];
+  const carom_state *before = audit->before;
+  carom_vec3 weight = cm_scale(body->mass * dt, audit->model->gravity);
+  carom_vec3 dp = cm_sub(cm_sub(state->p[i], before->p[i]), cm_add(weight, s->impulse));
+  carom_vec3 dl = cm_sub(cm_sub(state->l[i], before->l[i]), s->moment);
+  double scale = fmax(cm_norm(state->p[i]), cm_norm(before->p[i])) + cm_norm(weight) + s->pushed;
+  double spin = fmax(cm_norm(state->l[i]), cm_norm(before->l[i])) + radius_of(body) * scale;
+  if (cm_norm(dp) != 0) carom_finding_note(&audit->flight, cm_norm(dp) / scale, state->time, i, CAROM_WORLD);
+  double twist = cm_norm(dl) - s->twisted;
+  if (!(twist <= 0)) carom_finding_note(&audit->flight, twist / spin, state->time, i, CAROM_WORLD);
+}
+
+// ---- positions ------------------------------------------------------------------------------------------------------
+
+// Joints pass on what others get.
+static double pushed_of(const carom_audit *audit, int i) {
+  return audit->tied[i] ? audit->pushed : audit->step[i].pushed;
+}
+
+// Between both ends a velocity is the first one and some of the impulses of the step, each weighed by the time that was
+// left: so the mean differs from that of both ends by at most half of all impulses.
+static double shift(const carom_audit *audit, const carom_state *state, int i, double dt) {
+  carom_vec3 v0 = carom_state_velocity(audit->model, audit->before, i),
+             v1 = carom_state_velocity(audit->model, state, i);
+  carom_vec3 dx = cm_sub(state->x[i], audit->before->x[i]);
+  double pushed = pushed_of(audit, i) * audit->model->bodies[i].inverse_mass, kick = cm_norm(cm_sub(v1, v0));
+  double slack = kick + audit->kick[i] + pushed + dt * cm_norm(audit->model->gravity);
+  double rounding = 4e-16 * (cm_norm(state->x[i]) + cm_norm(dx));
+  audit->kick[i] = audit->tied[i] ? kick : 0;  // forces that turn round within a step leave no trace in it
+  return cm_norm(cm_axpy(dx, -0.5 * dt, cm_add(v0, v1))) - 0.5 * dt * slack - rounding;
+}
+
+static double largest(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
+static double least(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
+
+// Likewise for turns, as far as they can be told: a free body's angular velocity wanders within a step by its
+// asymmetry (Euler's equations), means of rotations are those of vectors to the second order only, and steps turn by
+// sin(angle) = w dt or the like, right to the third (Moser and Veselov 1991).
+static double turn(const carom_audit *audit, const carom_state *state, int i, double dt, double *angle) {
+  const carom_body *body = &audit->model->bodies[i];
+  carom_vec3 w0 = carom_state_angular_velocity(audit->model, audit->before, i);
+  carom_vec3 w1 = carom_state_angular_velocity(audit->model, state, i);
+  double w = fmax(cm_norm(w0), cm_norm(w1)), I = least(body->inertia), swing = w * dt;
+  double odd = I > 0 ? largest(body->inertia) / I - 1 : 0;
+  double pushed = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
+  carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(audit->before->q[i])));
+  *angle = cm_norm(theta);
+  if (swing + dt * pushed > 1) return 0;  // too fast to tell
+  double slack = 0.5 * dt * (cm_norm(cm_sub(w1, w0)) + pushed) +
+                 swing * (fmin(odd, 1) * swing + dt * pushed + 0.25 * swing * swing);
+  return cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - slack - 1e-15;
+}
+
+static void judge_position(carom_audit *audit, const carom_state *state, int i, double dt) {
+  const carom_body *body = &audit->model->bodies[i];
+  double angle, thin = audit->overlaps->thin[i], r = radius_of(body);
+  double jump = shift(audit, state, i, dt), spin = r * turn(audit, state, i, dt, &angle);
+  double size = isfinite(thin) ? thin : r > 0 ? r : 1;
+  audit->travel[i] = cm_norm(cm_sub(state->x[i], audit->before->x[i])) + r * angle;
+  if (!(jump <= 0)) carom_finding_note(&audit->position, jump / size, state->time, i, CAROM_WORLD);
+  if (!(spin <= 0)) carom_finding_note(&audit->position, spin / size, state->time, i, CAROM_WORLD);
+}
+
+// Fixed bodies stay, driven ones are where their drive says.
+static void judge_given(carom_audit *audit, const carom_state *state, int i, carom_pose should) {
+  double r = radius_of(&audit->model->bodies[i]), size = r > 0 ? r : 1;
+  double off = cm_norm(cm_sub(state->x[i], should.p));
+  double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(should.q))));
+  off = off + r * (angle > 1e-7 ? angle : 0);
+  if (!(off <= 1e-12 * cm_norm(should.p)))
+    carom_finding_note(&audit->position, off / size, state->time, i, CAROM_WORLD);
+}
+
+static void judge_drives(carom_audit *audit, const carom_state *state, double dt) {
+  const carom_model *m = audit->model;
+  for (int k = 0; k < m->drive_count; k++) {
+    int b = m->drives[k].body;
+    carom_vec3 v, w;
+    judge_given(audit, state, b, carom_drive_pose(m, k, state->time));
+    carom_model_motion(m, b, audit->before->time, dt, &v, &w);
+    audit->travel[b] = dt * (cm_norm(v) + radius_of(&m->bodies[b]) * cm_norm(w));
+    audit->chosen[b] = true;
+  }
+}
+
+void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told) {
+  const carom_model *m = audit->model;
+  for (int i = 0; i < m->body_count; i++) audit->chosen[i] = false, audit->travel[i] = 0;
+  if (m->drive_count > 0) judge_drives(audit, state, dt);
+  for (int i = 0; i < m->body_count; i++) {
+    if (m->bodies[i].fixed) {
+      if (!audit->chosen[i]) judge_given(audit, state, i, cm_pose(audit->before->x[i], audit->before->q[i]));
+      continue;
+    }
+    if (audit->step[i].moved) continue;
+    judge_position(audit, state, i, dt);
+    if (told && !audit->tied[i]) judge_momentum(audit, state, i, dt);
+  }
+}

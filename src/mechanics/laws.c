@@ -1,0 +1,250 @@
+// Events against the laws of contact: unilateral (impulses push, at a place where both bodies are, between bodies that
+// approach) and Coulomb's (within the cone, against the slip). And how much such contacts may take out of the motion.
+#include "mechanics/audit.h"
+#include "model/joints.h"
+#include "model/model.h"
+#include "model/row.h"
+#include "model/size.h"
+
+enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in small scenes, in turn in large ones
+
+// Of A against B at the event's place.
+static carom_vec3 relative_velocity(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  const carom_model *m = audit->model;
+  carom_vec3 u = cm_zero3();
+  for (int end = 0; end < 2; end++) {
+    int body = end == 0 ? e->body_a : e->body_b;
+    carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
+    if (body != CAROM_WORLD) arm = cm_sub(e->point, state->x[body]);
+    if (carom_body_moves(m, body)) {
+      v = carom_state_velocity(m, state, body);
+      w = carom_state_angular_velocity(m, state, body);
+    } else if (m->drive_count > 0) {
+      carom_model_motion(m, body, audit->before->time, audit->dt, &v, &w);
+    }
+    u = cm_axpy(u, end == 0 ? 1 : -1, cm_add(v, cm_cross(w, arm)));
+  }
+  return u;
+}
+
+// Walls of the world are of several materials: the one that allows most.
+static carom_contact_surface surface_of(const carom_audit *audit, const carom_contact_event *e) {
+  const carom_model *m = audit->model;
+  if (e->body_b != CAROM_WORLD && m->boundary_count == 0) return carom_model_surface(m, e->body_a, e->body_b);
+  carom_contact_surface most = {1, 0};
+  if (e->body_b != CAROM_WORLD) most = carom_model_surface(m, e->body_a, e->body_b);
+  for (int i = 0; i < m->boundary_count; i++) {
+    if (m->boundaries[i].body != e->body_b) continue;
+    carom_contact_surface s = carom_materials_surface(m, m->bodies[e->body_a].material, m->boundaries[i].material);
+    most.restitution = fmin(most.restitution, s.restitution);
+    most.friction = fmax(most.friction, s.friction);
+  }
+  return most;
+}
+
+static bool is_sound(const carom_audit *audit, const carom_contact_event *e) {
+  int count = audit->model->body_count;
+  return e->body_a >= 0 && e->body_a < count && e->body_b >= CAROM_WORLD && e->body_b < count &&
+         e->body_a != e->body_b && cm_finite(e->point) && cm_finite(e->normal) && cm_finite(e->impulse) &&
+         (carom_body_moves(audit->model, e->body_a) || carom_body_moves(audit->model, e->body_b));
+}
+
+// ---- what events do to bodies
+// -------------------------------------------------------------------------------------------
+
+// One event may stand for a whole patch: its place is that of the pressure, and friction may twist about it by as much
+// as the cone allows at the rim of the smaller body; not so where a ball touches. Where the body was within the step is
+// known as far as it moved.
+static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
+  const carom_body *bodies = audit->model->bodies;
+  double size = INFINITY, mu = surface_of(audit, e).friction;
+  if (mu == 0) return 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (b == CAROM_WORLD) continue;
+    if (carom_body_is_ball(audit->model, &bodies[b])) return 0;
+    size = fmin(size, bodies[b].bounding_radius);
+  }
+  return mu * fabs(cm_dot(e->impulse, e->normal)) * size;
+}
+
+static void push(carom_audit *audit, const carom_state *state, const carom_contact_event *e, int end) {
+  int i = end == 0 ? e->body_a : e->body_b;
+  if (!carom_body_moves(audit->model, i)) return;
+  carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse), from = audit->before->x[i];
+  carom_vec3 arm = cm_sub(e->point, cm_lerp(from, state->x[i], 0.5));
+  double size = cm_norm(J), moved = cm_norm(cm_sub(state->x[i], from));
+  carom_body_step *s = &audit->step[i];
+  s->impulse = cm_add(s->impulse, J);
+  s->moment = cm_add(s->moment, cm_cross(arm, J));
+  s->pushed += size;
+  s->twisted += size * (moved + 1e-9 * cm_norm(arm)) + twist_of(audit, e);
+  s->events++;
+}
+
+static bool tell_bodies(carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  if (!is_sound(audit, e)) {
+    carom_finding_note(&audit->law, INFINITY, e->time, CAROM_WORLD, CAROM_WORLD);
+    return false;
+  }
+  if (e->kind == CAROM_EVENT_RECIRCULATED) {
+    audit->step[e->body_a].moved = true;
+    audit->path[e->body_a] = 0;
+    return false;
+  }
+  if (e->kind == CAROM_EVENT_ZENO) return false;
+  push(audit, state, e, 0);
+  push(audit, state, e, 1);
+  audit->pushed += cm_norm(e->impulse);
+  return true;
+}
+
+// A stop of a joint has no surface.
+static bool is_stop(const carom_audit *audit, const carom_contact_event *e) {
+  if (!audit->limited[e->body_a]) return false;
+  for (int i = 0; i < audit->model->joint_count; i++) {
+    const int *b = audit->model->joints[i].body;
+    if ((b[0] == e->body_a && b[1] == e->body_b) || (b[0] == e->body_b && b[1] == e->body_a)) return true;
+  }
+  return false;
+}
+
+static bool is_contact(const carom_audit *audit, const carom_contact_event *e) {
+  bool kind = e->kind == CAROM_EVENT_IMPACT || e->kind == CAROM_EVENT_CONTACT;
+  return kind && is_sound(audit, e) && !is_stop(audit, e);
+}
+
+// ---- the laws
+// -----------------------------------------------------------------------------------------------------------
+
+// The normal of an event may be that of the beginning of the step or of its end, and its impulse of both.
+static double turn_in_step(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  double rate = 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (carom_body_moves(audit->model, b))
+      rate += fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
+                   cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
+  }
+  return rate * fabs(audit->dt);
+}
+
+static void judge_cone(carom_audit *audit, const carom_contact_event *e, double mu, double turn) {
+  double size = cm_norm(e->impulse), along = cm_dot(e->impulse, e->normal);
+  double across = cm_norm(cm_axpy(e->impulse, -along, e->normal)), length = cm_norm(e->normal);
+  carom_finding_note(&audit->law, fabs(length - 1), e->time, e->body_a, e->body_b);
+  if (size == 0) return;
+  carom_finding_note(&audit->law, -along / size - turn, e->time, e->body_a, e->body_b);
+  carom_finding_note(&audit->law, (across - mu * fmax(along, 0)) / size - (1 + mu) * turn, e->time, e->body_a,
+                     e->body_b);
+}
+
+// The place of an event must be on both bodies, as far as they may have moved since or will.
+static void judge_place(carom_audit *audit, const carom_state *state, const carom_contact_event *e, double depth) {
+  const carom_overlaps *o = audit->overlaps;
+  double dt = audit->dt, slack = 0, size = INFINITY;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (b == CAROM_WORLD) continue;
+    slack += dt * (carom_audit_speed(audit, state, b) + carom_audit_speed(audit, audit->before, b)) + audit->travel[b] +
+             dt * dt * cm_norm(audit->model->gravity);
+    size = fmin(size, o->thin[b]);
+  }
+  if (!isfinite(size)) return;  // points have no surface
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (b != CAROM_WORLD && audit->model->bodies[b].part_count == 0) continue;
+    double off = carom_overlaps_to_surface(o, state, b, e->point) - slack - fmin(depth, 0.5 * size);
+    if (!(off <= 1e-2 * size)) carom_finding_note(&audit->law, off / size, e->time, e->body_a, e->body_b);
+  }
+}
+
+// An impact between bodies that part already, when nothing else happened to either.
+static void judge_approach(carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  bool lone = audit->step[e->body_a].events == 1 && !audit->tied[e->body_a];
+  if (carom_body_moves(audit->model, e->body_b))
+    lone = lone && audit->step[e->body_b].events == 1 && !audit->tied[e->body_b];
+  if (!lone) return;
+  carom_vec3 u = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  double n = cm_dot(u, e->normal);
+  double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u);
+  if (n > leeway && cm_dot(after, e->normal) > n)
+    carom_finding_note(&audit->law, n / cm_norm(u), e->time, e->body_a, e->body_b);
+}
+
+// How the slip may differ between the place of an event and where its patch touched: turning, over the size of the
+// smaller body. A ball touches in one place, which is known as far as the ball moves.
+static double slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  const carom_model *m = audit->model;
+  carom_vec3 w = cm_zero3();
+  double size = INFINITY;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (b == CAROM_WORLD) continue;
+    if (carom_body_moves(m, b)) w = cm_axpy(w, end == 0 ? 1 : -1, carom_state_angular_velocity(m, state, b));
+    bool ball = carom_body_is_ball(m, &m->bodies[b]);
+    size = fmin(size, ball ? cm_norm(cm_sub(state->x[b], audit->before->x[b])) : m->bodies[b].bounding_radius);
+  }
+  return isfinite(size) ? size * cm_norm(w) : 0;
+}
+
+// Friction that pushes along the slip at both ends of the step.
+static void judge_slip(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_vec3 before,
+                       carom_vec3 after) {
+  carom_vec3 J = cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal);
+  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e));
+  double gain = fmin(cm_dot(J, before), cm_dot(J, after)) - cm_norm(J) * leeway;
+  if (gain > 0) carom_sum_add(&audit->along_slip, gain);
+  if (gain > 0 || isnan(gain)) carom_finding_note(&audit->slip, gain, e->time, e->body_a, e->body_b);
+}
+
+// The most that a contact could take: its impulse against the fastest that the bodies were at its place.
+static carom_lawful lawful_of(const carom_audit *audit, const carom_contact_event *e, carom_vec3 before,
+                              carom_vec3 after, carom_contact_surface s) {
+  double along = fabs(cm_dot(e->impulse, e->normal)), pushed = 0;
+  double across = cm_norm(cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal));
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (carom_body_moves(audit->model, b)) pushed += audit->step[b].pushed * audit->model->bodies[b].inverse_mass;
+  }
+  double speed = fmax(cm_norm(before), cm_norm(after)) + pushed + audit->dt * cm_norm(audit->model->gravity);
+  return (carom_lawful){s.restitution < 1 ? along * speed : 0, s.friction > 0 ? across * speed : 0, false};
+}
+
+static void judge_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_lawful *sum) {
+  carom_contact_surface s = surface_of(audit, e);
+  carom_vec3 before = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  carom_lawful most = lawful_of(audit, e, before, after, s);
+  judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
+  judge_slip(audit, state, e, before, after);
+  if (e->kind == CAROM_EVENT_IMPACT) judge_approach(audit, state, e);
+  sum->restitution += most.restitution;
+  sum->friction += most.friction;
+  sum->yields = sum->yields || s.restitution < 1;
+}
+
+static void look_closely(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
+  int count = report->event_count, looks = count < CLOSE_LOOKS ? count : CLOSE_LOOKS;
+  for (int k = 0; k < looks; k++) {
+    const carom_contact_event *e = &report->events[(audit->next_event + k) % count];
+    if (is_contact(audit, e)) judge_place(audit, state, e, report->penetration);
+  }
+  audit->next_event = count > looks ? (audit->next_event + looks) % count : 0;
+}
+
+carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
+  carom_lawful sum = {0};
+  double leeway = 1e-9 * fabs(audit->dt);
+  for (int i = 0; i < report->event_count; i++) {
+    const carom_contact_event *e = &report->events[i];
+    if (!tell_bodies(audit, state, e)) continue;
+    if (!(e->time >= audit->before->time - leeway && e->time <= state->time + leeway))
+      carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
+  }
+  for (int i = 0; i < report->event_count; i++) {
+    const carom_contact_event *e = &report->events[i];
+    if (is_contact(audit, e)) judge_event(audit, state, e, &sum);
+  }
+  look_closely(audit, state, report);
+  return sum;
+}
