@@ -363,11 +363,12 @@ static void release_streams(streams *s) {
 
 static carom_status fill_streams(streams *s, carom_result *result, const carom_progress *progress, carom_error *error) {
   carom_status status = allocate_streams(s, error);
-  if (status == CAROM_OK) status = carom_visit_frames(result, &s->selection, progress, 0, 0.25, extend_boxes, s, error);
+  if (status == CAROM_OK)
+    status = carom_visit_frames(&(carom_frames){result, s->selection, progress, 0, 0.25}, extend_boxes, s, error);
   if (status != CAROM_OK) return status;
   store_boxes(s);
   put_columns(s);
-  return carom_visit_frames(result, &s->selection, progress, 0.25, 0.5, put_frame, s, error);
+  return carom_visit_frames(&(carom_frames){result, s->selection, progress, 0.25, 0.5}, put_frame, s, error);
 }
 
 // ---- packing -------------------------------------------------------------------------------------------------------

@@ -431,14 +431,12 @@ char *carom_h5_read_texts(carom_h5_file *file, const char *path, hsize_t *count,
   return texts;
 }
 
-void carom_h5_read_rows(carom_h5_file *file, hid_t dataset, const char *path, int rank, const hsize_t *row_size,
-                        hsize_t from, hsize_t count, double *rows) {
+void carom_h5_read_numbers(carom_h5_file *file, hid_t dataset, const char *path, hsize_t count, double *numbers) {
   if (file->status != CAROM_OK || count == 0) return;
-  hsize_t start[3] = {from, 0, 0}, block[3] = {count, 0, 0};
-  for (int i = 1; i < rank; i++) block[i] = row_size[i];
-  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(rank, block, NULL);
-  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
-      H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, rows) < 0)
+  hsize_t start = 0;
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &count, NULL);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+      H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, numbers) < 0)
     carom_h5_fail(file, path);
   H5Sclose(memory);
   H5Sclose(space);

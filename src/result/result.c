@@ -253,8 +253,7 @@ static void open_series(carom_h5_file *file, carom_result *result, hid_t *datase
 }
 
 static void read_column(carom_h5_file *file, hid_t dataset, int series, int count, double *values) {
-  hsize_t row[3] = {0};
-  carom_h5_read_rows(file, dataset, carom_series_describe(series).path, 1, row, 0, (hsize_t)count, values);
+  carom_h5_read_numbers(file, dataset, carom_series_describe(series).path, (hsize_t)count, values);
 }
 
 static void read_columns(carom_h5_file *file, carom_result *result, const hid_t *datasets) {

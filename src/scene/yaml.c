@@ -360,9 +360,11 @@ static bool check_characters(builder *b, const char *text, size_t size) {
   return true;
 }
 
-carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits, const char *file,
-                             const char *text, size_t size, bool lines) {
-  builder b = {.pool = pool, .reporter = reporter, .limits = limits, .file = file, .lines = lines};
+carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits,
+                             const carom_bytes *bytes, bool lines) {
+  const char *text = bytes->data;
+  size_t size = bytes->size;
+  builder b = {.pool = pool, .reporter = reporter, .limits = limits, .file = bytes->name, .lines = lines};
   b.last = no_line(&b, 1, 1);
   carom_allocator memory = carom_pool_allocator(pool);
   carom_names_create(&b.anchor_names, &memory);
