@@ -179,7 +179,7 @@ static void solve_node(const inverse *w, int k) {
   actuator_columns(w, k, 0.5 * carom_plan_step(w->plan, k));
   joint_columns(w, k);
   right_side(w, k, path->tau + (size_t)(k - 1) * c);
-  bool solved = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->rows, w->b, 1e-10, &rank) == CAROM_OK;
+  bool solved = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->b, 1e-10, &rank) == CAROM_OK;
   for (size_t i = 0; i < c; i++) path->tau[(size_t)k * c + i] = solved && isfinite(w->b[i]) ? w->b[i] : 0;
   size_t m = (size_t)carom_plan_multipliers(w->plan);
   for (size_t i = 0; i < m; i++) path->lambda[(size_t)k * m + i] = solved && isfinite(w->b[c + i]) ? w->b[c + i] : 0;

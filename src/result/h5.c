@@ -162,17 +162,22 @@ hid_t carom_h5_text_type(size_t size) {
   return type;
 }
 
-static void write_attribute(carom_h5_file *file, hid_t object, const char *name, hid_t file_type, hid_t memory_type,
-                            hid_t space, const void *value) {
-  hid_t attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-  if (attribute < 0 || H5Awrite(attribute, memory_type, value) < 0) carom_h5_fail(file, name);
-  if (attribute >= 0) H5Aclose(attribute);
+typedef struct attribute_place {
+  hid_t object;
+  const char *name;
+  hid_t file_type, memory_type, space;
+} attribute_place;
+
+static void write_attribute(carom_h5_file *file, const attribute_place *a, const void *value) {
+  hid_t made = H5Acreate2(a->object, a->name, a->file_type, a->space, H5P_DEFAULT, H5P_DEFAULT);
+  if (made < 0 || H5Awrite(made, a->memory_type, value) < 0) carom_h5_fail(file, a->name);
+  if (made >= 0) H5Aclose(made);
 }
 
 void carom_h5_write_text_attribute(carom_h5_file *file, hid_t object, const char *name, const char *text) {
   if (file->status != CAROM_OK) return;
   hid_t type = carom_h5_text_type(strlen(text)), space = H5Screate(H5S_SCALAR);
-  write_attribute(file, object, name, type, type, space, text);
+  write_attribute(file, &(attribute_place){object, name, type, type, space}, text);
   H5Sclose(space);
   H5Tclose(type);
 }
@@ -182,7 +187,7 @@ void carom_h5_write_attribute(carom_h5_file *file, const char *name, hid_t file_
   if (file->status != CAROM_OK) return;
   hsize_t size = (hsize_t)count;
   hid_t space = count > 0 ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
-  write_attribute(file, file->id, name, file_type, memory_type, space, value);
+  write_attribute(file, &(attribute_place){file->id, name, file_type, memory_type, space}, value);
   H5Sclose(space);
 }
 
