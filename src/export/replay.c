@@ -9,8 +9,7 @@
 #include "base/embedded.h"
 #include "base/memory.h"
 #include "export/export.h"
-#include "export/replay_events.h"
-#include "export/replay_plan.h"
+#include "export/replay.h"
 
 static const double max_poses = 20e6;  // more would be too much for a browser
 

@@ -11,11 +11,10 @@
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "result/checkpoint.h"
-#include "result/events.h"
+#include "result/file.h"
 #include "result/joints.h"
 #include "result/plan.h"
 #include "result/shape_set.h"
-#include "result/walls.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 

@@ -304,8 +304,8 @@ void carom_read_joints(carom_reader *r) {
     read_apart(r, c);
   const carom_node *first = items(r, r->top[KEY_SCENE_JOINTS], "joints");
   carom_names names;
-  carom_allocator memory = carom_pool_allocator(&r->pool);
-  carom_names_create(&names, &memory);
+  carom_allocator heap = carom_pool_allocator(&r->pool);
+  carom_names_create(&names, &heap);
   number_joints(r, first, &names);
   for (const carom_node *c = first; c && !carom_reader_failed(r); c = c->next) read_joint(r, c, &names);
   carom_names_destroy(&names);

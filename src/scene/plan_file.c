@@ -243,9 +243,9 @@ static void begin(carom_plan_reader *p, const char *path, const carom_scene_opti
   r->limits = (carom_yaml_limits){.nodes = MOST_NODES, .alias_nodes = MOST_NODES};
   carom_pool_create(&r->pool, &r->allocator);
   carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
-  carom_allocator memory = carom_pool_allocator(&r->pool);
-  carom_names_create(&r->constant_names, &memory);
-  carom_names_create(&p->joint_names, &memory);
+  carom_allocator heap = carom_pool_allocator(&r->pool);
+  carom_names_create(&r->constant_names, &heap);
+  carom_names_create(&p->joint_names, &heap);
 }
 
 static void parse(carom_plan_reader *p, const char *text, size_t size) {

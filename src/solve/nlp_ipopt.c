@@ -173,7 +173,7 @@ static double *make_room(const carom_nlp *nlp, const carom_allocator *a, room *r
 
 // One solve at a time in a process: MUMPS 5.5 keeps the state of a factorisation in module variables (dmumps_load,
 // dmumps_buf), and Ipopt 3.11 numbers its objects with a plain counter. Two at once would spoil each other.
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 
 static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *options,
                                 const carom_allocator *allocator, double *x, carom_nlp_info *info, carom_error *error) {
@@ -210,9 +210,9 @@ static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *o
 
 carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
                              double *x, carom_nlp_info *info, carom_error *error) {
-  pthread_mutex_lock(&turn);
+  pthread_mutex_lock(&alone);
   carom_status status = solve_alone(nlp, options, allocator, x, info, error);
-  pthread_mutex_unlock(&turn);
+  pthread_mutex_unlock(&alone);
   return status;
 }
 
