@@ -47,7 +47,7 @@ typedef struct polytope {
   double *key;           // (most_faces) distance, or infinite for dead faces and those without area
   short *free;           // (most_faces)
   face_edge *horizon;    // (3 most_faces / 2) faces that stay, and the edge of each that the growing corner sees
-  face_edge *way;        // (most_faces + 3) edges still to be crossed on the way to the horizon
+  face_edge *stack;      // (most_faces + 3) edges still to be crossed on the way to the horizon
 } polytope;
 
 // Gives a polytope room on the stack of the function that says so.
@@ -57,14 +57,14 @@ typedef struct polytope {
   double key_[most];                      \
   short free_[most];                      \
   face_edge horizon_[3 * (most) / 2];     \
-  face_edge way_[(most) + 3];             \
+  face_edge stack_[(most) + 3];           \
   polytope P = {.most_faces = most,       \
                 .points = points_,        \
                 .faces = faces_,          \
                 .key = key_,              \
                 .free = free_,            \
                 .horizon = horizon_,      \
-                .way = way_}
+                .stack = stack_}
 
 static int next(int k) { return k == 2 ? 0 : k + 1; }
 
@@ -177,9 +177,9 @@ static void flood(polytope *P, int i, carom_vec3 corner) {
   int count = 0;
   P->horizon_count = 0;
   bury(P, i);
-  for (int k = 2; k >= 0; k--) P->way[count++] = (face_edge){(short)i, (short)k};
+  for (int k = 2; k >= 0; k--) P->stack[count++] = (face_edge){(short)i, (short)k};
   while (count > 0) {
-    face_edge from = P->way[--count];
+    face_edge from = P->stack[--count];
     short across = P->faces[from.face].neighbor[from.edge];
     const face *f = &P->faces[across];
     if (!f->alive) continue;
@@ -189,8 +189,8 @@ static void flood(polytope *P, int i, carom_vec3 corner) {
       continue;
     }
     bury(P, across);
-    P->way[count++] = (face_edge){across, (short)next(next(k))};
-    P->way[count++] = (face_edge){across, (short)next(k)};
+    P->stack[count++] = (face_edge){across, (short)next(next(k))};
+    P->stack[count++] = (face_edge){across, (short)next(k)};
   }
 }
 

@@ -16,6 +16,7 @@
 // F itself is exact at any time: one support query on each body.
 #include <float.h>
 
+#include "collide/guide.h"
 #include "collide/support.h"
 
 enum { MAX_ROUNDS = 500, MAX_PROBES = 60, FEW_PROBES = 12 };
@@ -38,15 +39,6 @@ typedef struct duel {
   double size;
   double within, target;  // an impact is found within `within`; planes are followed down to `target`, half of it
 } duel;
-
-typedef enum turning { STILL, WITH_A, WITH_B, WITH_EDGES } turning;
-
-// A direction under way: n turns with a body, or is ea x eb of directions that turn with theirs.
-typedef struct guide {
-  turning way;
-  carom_vec3 n, ea, eb;  // in the axes of whatever they turn with
-  double curvature;      // K of (1)
-} guide;
 
 // ---- motion --------------------------------------------------------------------------------------------------------
 
@@ -113,17 +105,8 @@ typedef struct moment {
 
 static moment moment_at(const duel *d, double t) { return (moment){t, attitude(&d->a, t), attitude(&d->b, t)}; }
 
-static carom_vec3 direction_at(const guide *g, const moment *at) {
-  switch (g->way) {
-    case WITH_A:
-      return cm_rotate(at->a, g->n);
-    case WITH_B:
-      return cm_rotate(at->b, g->n);
-    case WITH_EDGES:
-      return cm_cross(cm_rotate(at->a, g->ea), cm_rotate(at->b, g->eb));
-    default:
-      return g->n;
-  }
+static carom_vec3 direction_at(const carom_guide *g, const moment *at) {
+  return carom_guide_direction(g, at->a, at->b);
 }
 
 // Least m . x over the body, from its position; a half-space is only ever asked along its own normal.
@@ -140,7 +123,7 @@ static double separation(const duel *d, carom_vec3 m, const moment *at) {
   return cm_dot(m, offset_at(d, at->t)) + lowest(&d->a, at->a, m) + lowest(&d->b, at->b, cm_neg(m));
 }
 
-static double clearance(const duel *d, const guide *g, double t) {
+static double clearance(const duel *d, const carom_guide *g, double t) {
   moment at = moment_at(d, t);
   carom_vec3 m = direction_at(g, &at);
   return separation(d, m, &at) - d->target * cm_norm(m);
@@ -174,15 +157,14 @@ static double reach_from(const duel *d, double t) {  // a norm along a line is l
   return fmax(cm_norm(offset_at(d, t)), cm_norm(offset_at(d, 1)));
 }
 
-static guide guide_still(const duel *d, carom_vec3 n) {
-  return (guide){.way = STILL, .n = n, .curvature = bend_still(&d->a, n) + bend_still(&d->b, n)};
+static carom_guide guide_still(const duel *d, carom_vec3 n) {
+  return (carom_guide){.turns = CAROM_STILL, .n = n, .bend = bend_still(&d->a, n) + bend_still(&d->b, n)};
 }
 
-static guide guide_hosted(const duel *d, turning way, carom_vec3 n, double t) {
-  const mover *host = way == WITH_A ? &d->a : &d->b, *other = way == WITH_A ? &d->b : &d->a;
-  return (guide){.way = way,
-                 .n = cm_unrotate(attitude(host, t), n),
-                 .curvature = bend_hosted(d, host, other, n, reach_from(d, t))};
+static carom_guide guide_hosted(const duel *d, carom_turning with, carom_vec3 n, double t) {
+  const mover *host = with == CAROM_WITH_A ? &d->a : &d->b, *other = with == CAROM_WITH_A ? &d->b : &d->a;
+  return (carom_guide){
+      .turns = with, .n = cm_unrotate(attitude(host, t), n), .bend = bend_hosted(d, host, other, n, reach_from(d, t))};
 }
 
 static bool is_vertex(const carom_polytope *p, int i) { return i >= 0 && i < p->vertex_count; }
@@ -202,8 +184,8 @@ static bool edge_of(const mover *body, const int basis[3], carom_vec3 *edge) {
   return false;
 }
 
-static bool guide_edges(const duel *d, const carom_ssh_cache *basis, carom_vec3 n, double t, guide *g) {
-  *g = (guide){.way = WITH_EDGES, .curvature = bend_edges(d, reach_from(d, t))};
+static bool guide_edges(const duel *d, const carom_ssh_cache *basis, carom_vec3 n, double t, carom_guide *g) {
+  *g = (carom_guide){.turns = CAROM_WITH_EDGES, .bend = bend_edges(d, reach_from(d, t))};
   if (!edge_of(&d->a, basis->a, &g->ea) || !edge_of(&d->b, basis->b, &g->eb)) return false;
   moment at = moment_at(d, t);
   double along = cm_dot(direction_at(g, &at), n);
@@ -213,31 +195,23 @@ static bool guide_edges(const duel *d, const carom_ssh_cache *basis, carom_vec3 
 
 // ---- following one plane -------------------------------------------------------------------------------------------
 
-// First zero of the right side of (1) after p, from the values at p and at p + h; h when there is none.
-static double safe_length(double fp, double fq, double h, double curvature) {
-  double slope = (fq - fp) / h - curvature * h / 2;
-  double discriminant = slope * slope - 2 * curvature * fp;
-  if (slope >= 0 || discriminant < 0) return h;
-  return fmin(h, 2 * fp / (sqrt(discriminant) - slope));
-}
-
 // The latest time up to which the plane is proven to separate. The next interval ends about as far behind the zero
 // expected by the last chord as it begins before it, so that the zero is met quadratically. Ends when the clearance has
 // fallen to a `part` of what it was, or to nothing.
-static double follow(const duel *d, const guide *g, double t, double part, int probes) {
+static double follow(const duel *d, const carom_guide *g, double t, double part, int probes) {
   double f = clearance(d, g, t), h = 1 - t, enough = fmax(d->target / 2, part * f);
   if (!(f > 0)) return t;
-  if (g->curvature > 0) h = fmin(h, 2 * sqrt(f / g->curvature));
+  if (g->bend > 0) h = fmin(h, 2 * sqrt(f / g->bend));
   for (int i = 0; i < probes && t < 1; i++) {
     double end = t + h >= 1 ? 1 : t + h;
-    double next = clearance(d, g, end), length = safe_length(f, next, end - t, g->curvature);
+    double next = clearance(d, g, end), length = carom_safe_length(f, next, end - t, g->bend);
     double fall = (f - next) / (end - t), safe = length >= end - t ? end : t + length;
     if (!(safe > t)) return t;
     f = safe == end ? next : clearance(d, g, safe);
     t = safe;
     if (f <= enough) return t;
     h = fall > 0 ? 2 * f / fall : 2 * length;
-    if (g->curvature > 0) h = fmin(h, 2 * sqrt(f / g->curvature));
+    if (g->bend > 0) h = fmin(h, 2 * sqrt(f / g->bend));
     h = fmax(h, 4 * DBL_EPSILON);
   }
   return t;
@@ -286,23 +260,24 @@ static carom_status look(const duel *d, double t, carom_ssh_cache *cache, view *
 // How far the best plane so far has led.
 typedef struct lead {
   double time;
-  guide plane;
+  carom_guide plane;
 } lead;
 
-static void try_guide(const duel *d, const guide *g, double t, lead *best) {
+static void try_guide(const duel *d, const carom_guide *g, double t, lead *best) {
   double time = follow(d, g, t, ROUGHLY, FEW_PROBES);
   if (time > best->time) *best = (lead){time, *g};
 }
 
 static lead best_guide(const duel *d, const view *v, const carom_ssh_cache *basis, double t) {
   bool plane_a = is_halfspace(&d->a), plane_b = is_halfspace(&d->b);
-  guide g = plane_a || plane_b ? guide_hosted(d, plane_a ? WITH_A : WITH_B, v->n, t) : guide_still(d, v->n);
+  carom_guide g =
+      plane_a || plane_b ? guide_hosted(d, plane_a ? CAROM_WITH_A : CAROM_WITH_B, v->n, t) : guide_still(d, v->n);
   lead best = {t, g};
   try_guide(d, &g, t, &best);
   bool turning_bodies = d->a.rate > 0 || d->b.rate > 0;
   if (plane_a || plane_b || !turning_bodies) return best;
-  if (best.time < 1 && d->a.rate > 0) g = guide_hosted(d, WITH_A, v->n, t), try_guide(d, &g, t, &best);
-  if (best.time < 1 && d->b.rate > 0) g = guide_hosted(d, WITH_B, v->n, t), try_guide(d, &g, t, &best);
+  if (best.time < 1 && d->a.rate > 0) g = guide_hosted(d, CAROM_WITH_A, v->n, t), try_guide(d, &g, t, &best);
+  if (best.time < 1 && d->b.rate > 0) g = guide_hosted(d, CAROM_WITH_B, v->n, t), try_guide(d, &g, t, &best);
   if (best.time < 1 && guide_edges(d, basis, v->n, t, &g)) try_guide(d, &g, t, &best);
   return best;
 }

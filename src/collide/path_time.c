@@ -14,6 +14,7 @@
 
 #include <float.h>
 
+#include "collide/guide.h"
 #include "collide/support.h"
 
 enum { MAX_ROUNDS = 1000, MAX_PROBES = 60 };
@@ -37,53 +38,24 @@ static double lowest(const carom_shape *shape, const carom_pose *pose, carom_vec
   return cm_dot(n, cm_add(pose->p, carom_support_lowest(&supporter, n, &vertex)));
 }
 
-typedef enum turning { STILL, WITH_A, WITH_B, WITH_EDGES } turning;
-
-// A direction under way: n turns with a body, or is ea x eb of directions that turn with theirs.
-typedef struct guide {
-  turning way;
-  carom_vec3 n, ea, eb;  // in the axes of whatever they turn with
-  double bend;           // K
-} guide;
-
-static carom_vec3 direction(const guide *g, const carom_pose *a, const carom_pose *b) {
-  switch (g->way) {
-    case WITH_A:
-      return cm_rotate(a->q, g->n);
-    case WITH_B:
-      return cm_rotate(b->q, g->n);
-    case WITH_EDGES:
-      return cm_cross(cm_rotate(a->q, g->ea), cm_rotate(b->q, g->eb));
-    default:
-      return g->n;
-  }
-}
-
 // F at a time.
-static double clearance(const chase *c, const guide *g, double t) {
+static double clearance(const chase *c, const carom_guide *g, double t) {
   const carom_path_duel *d = c->duel;
   carom_pose a, b;
   d->poses(d->context, t, &a, &b);
-  carom_vec3 m = direction(g, &a, &b);
+  carom_vec3 m = carom_guide_direction(g, a.q, b.q);
   return lowest(d->a, &a, m) + lowest(d->b, &b, cm_neg(m)) - c->target * cm_norm(m);
 }
 
-// First zero after p of the bound below the chord from fp at p to fq at p + h; h when there is none.
-static double safe_length(double fp, double fq, double h, double bend) {
-  double slope = (fq - fp) / h - bend * h / 2, discriminant = slope * slope - 2 * bend * fp;
-  if (slope >= 0 || discriminant < 0) return h;
-  return fmin(h, 2 * fp / (sqrt(discriminant) - slope));
-}
-
 // The latest time up to which the plane is proven to part the bodies.
-static double follow(const chase *c, const guide *g, double t) {
+static double follow(const chase *c, const carom_guide *g, double t) {
   const carom_path_duel *d = c->duel;
   double f = clearance(c, g, t), h = d->end - t, enough = 0.5 * (c->found - c->target);
   if (!(f > 0)) return t;
   if (g->bend > 0) h = fmin(h, 2 * sqrt(f / g->bend));
   for (int i = 0; i < MAX_PROBES && t < d->end; i++) {
     double q = t + h >= d->end ? d->end : t + h, next = clearance(c, g, q);
-    double length = safe_length(f, next, q - t, g->bend), fall = (f - next) / (q - t);
+    double length = carom_safe_length(f, next, q - t, g->bend), fall = (f - next) / (q - t);
     double safe = length >= q - t ? q : t + length;
     if (!(safe > t)) return t;
     f = safe == q ? next : clearance(c, g, safe);
@@ -184,15 +156,16 @@ static double turning_bend(const carom_path_duel *d, double rate, double second)
 }
 
 // The two edges whose plane is nearest to that of the nearest points.
-static bool edge_guide(const carom_path_duel *d, const view *v, const carom_pose *a, const carom_pose *b, guide *g) {
+static bool edge_guide(const carom_path_duel *d, const view *v, const carom_pose *a, const carom_pose *b,
+                       carom_guide *g) {
   double rate = d->rate[0] + d->rate[1], second = d->turning[0] + d->turning[1] + 2 * d->rate[0] * d->rate[1];
   carom_vec3 on_a[MOST_EDGES], on_b[MOST_EDGES];
   int count_a = edges_of(d->a, v->columns, v->vertex_a, on_a), count_b = edges_of(d->b, v->columns, v->vertex_b, on_b);
   double best = 0.99;
-  *g = (guide){.way = WITH_EDGES, .bend = turning_bend(d, rate, second)};
+  *g = (carom_guide){.turns = CAROM_WITH_EDGES, .bend = turning_bend(d, rate, second)};
   for (int i = 0; i < count_a * count_b; i++) {
-    guide trial = {.way = WITH_EDGES, .ea = on_a[i / count_b], .eb = on_b[i % count_b]};
-    carom_vec3 m = direction(&trial, a, b);
+    carom_guide trial = {.turns = CAROM_WITH_EDGES, .ea = on_a[i / count_b], .eb = on_b[i % count_b]};
+    carom_vec3 m = carom_guide_direction(&trial, a->q, b->q);
     double along = cm_dot(m, v->n), length = cm_norm(m);
     if (!(fabs(along) > best * length) || !(length > 1e-2)) continue;  // parallel edges tell nothing of the plane
     best = fabs(along) / length;
@@ -204,16 +177,18 @@ static bool edge_guide(const carom_path_duel *d, const view *v, const carom_pose
 // As far as any plane leads from t. A half-space has but one, which stands still.
 static double advance(chase *c, const view *v, double t, int round) {
   const carom_path_duel *d = c->duel;
-  guide still = {.way = STILL, .n = v->n, .bend = d->bend}, g;
+  carom_guide still = {.turns = CAROM_STILL, .n = v->n, .bend = d->bend}, g;
   double next = follow(c, &still, t);
   bool turns = d->rate[0] > 0 || d->rate[1] > 0;
   if (round < 1 || next >= d->end || is_halfspace(d->a) || is_halfspace(d->b)) return next;
   carom_pose a, b;
   d->poses(d->context, t, &a, &b);
   if (turns) {
-    g = (guide){.way = WITH_A, .n = cm_unrotate(a.q, v->n), .bend = turning_bend(d, d->rate[0], d->turning[0])};
+    g = (carom_guide){
+        .turns = CAROM_WITH_A, .n = cm_unrotate(a.q, v->n), .bend = turning_bend(d, d->rate[0], d->turning[0])};
     next = fmax(next, follow(c, &g, t));
-    g = (guide){.way = WITH_B, .n = cm_unrotate(b.q, v->n), .bend = turning_bend(d, d->rate[1], d->turning[1])};
+    g = (carom_guide){
+        .turns = CAROM_WITH_B, .n = cm_unrotate(b.q, v->n), .bend = turning_bend(d, d->rate[1], d->turning[1])};
     next = fmax(next, follow(c, &g, t));
     if (edge_guide(d, v, &a, &b, &g)) next = fmax(next, follow(c, &g, t));
   }

@@ -105,7 +105,7 @@ static bool add_joint(carom_gathering *p, const carom_state *state, int joint, b
   carom_row rows[CAROM_JOINT_ROWS];
   const carom_joint *j = &p->model->joints[joint];
   int count = carom_joint_row_count(j);
-  carom_joint_equations(p->model, j, &state->joints[joint], state, state->time, g, rows);
+  carom_joint_equations(p->model, state, joint, state->time, g, rows);
   carom_joint_rates(p->model, j, state->time, rates);
   for (int i = 0; i < count; i++) {
     carom_contact_row *row = add_row(p, &rows[i], &(carom_row_source){CAROM_ROW_JOINT, joint, i});

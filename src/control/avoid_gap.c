@@ -22,6 +22,7 @@ typedef struct moments {
 
 typedef struct view {
   const carom_smooth_gap *gap;
+  const double *z;  // (SET each) where the sets are
   place places[CAROM_GAP_SETS];
   moments m[CAROM_GAP_SETS];
   carom_vec3 mean[2];  // of the points of either side
@@ -33,7 +34,7 @@ static carom_vec3 combine(const carom_vec3 c[3], carom_vec3 v) {
 }
 
 static view look(const carom_smooth_gap *gap, const double *z, double eps) {
-  view w = {.gap = gap, .eps = eps};
+  view w = {.gap = gap, .z = z, .eps = eps};
   carom_vec3 unused[4];
   for (int s = 0; s < gap->set_count; s++) {
     const double *at = z + SET * s;
@@ -250,13 +251,13 @@ static void add_spread(const set_slope *d, const moments *m, double factor, doub
 }
 
 // d/dz of d psi/du_k = sign t_k . (mean of the side): what moves the mean, and what shifts the weights.
-static void mixed_row(const view *w, int s, const set_slope *d, carom_vec3 t, const double *q, double g_side,
-                      const double *g, double *row) {
+static void mixed_row(const view *w, int s, const set_slope *d, carom_vec3 t, const double *g, double *row) {
+  double g_side = cm_dot(t, w->mean[side_of(&w->gap->sets[s])]);
   const moments *m = &w->m[s];
   const place *p = &w->places[s];
   double sign = w->gap->sets[s].sign, tx = cm_dot(t, p->x);
   carom_vec3 c = cm_vec3(cm_dot(t, p->column[0]), cm_dot(t, p->column[1]), cm_dot(t, p->column[2])), dv[4];
-  carom_rotated(q, m->first, dv);
+  carom_rotated(w->z + SET * s + 3, m->first, dv);
   double mean = tx * m->mass + cm_dot(c, m->first);  // sum of pi t . p over the set
   carom_vec3 second = cm_axpy(times_second(m, c), tx, m->first);
   double tj[3] = {t.x, t.y, t.z}, aj[3] = {d->alpha.x, d->alpha.y, d->alpha.z};
@@ -266,8 +267,7 @@ static void mixed_row(const view *w, int s, const set_slope *d, carom_vec3 t, co
 }
 
 // psi_zz - psi_zu psi_uu^-1 psi_uz.
-static void second_derivative(const view *w, const double *z, carom_vec3 alpha, const set_slope *d, const double *g,
-                              double *H) {
+static void second_derivative(const view *w, carom_vec3 alpha, const set_slope *d, const double *g, double *H) {
   const carom_smooth_gap *gap = w->gap;
   int n = SET * gap->set_count;
   double mixed[2][CAROM_GAP_VARIABLES];
@@ -277,9 +277,7 @@ static void second_derivative(const view *w, const double *z, carom_vec3 alpha, 
     const carom_gap_set *set = &gap->sets[s];
     add_spread(&d[s], &w->m[s], -1 / w->eps, H, n, SET * s);
     carom_rotated_hessian(w->m[s].first, cm_scale(set->sign, alpha), H, n, SET * s + 3);
-    for (int k = 0; k < 2; k++)
-      mixed_row(w, s, &d[s], u.t[k], z + SET * s + 3, cm_dot(u.t[k], w->mean[side_of(set)]), g + SET * s,
-                mixed[k] + SET * s);
+    for (int k = 0; k < 2; k++) mixed_row(w, s, &d[s], u.t[k], g + SET * s, mixed[k] + SET * s);
     for (int r = 0; r <= s; r++) {  // the weights of a side shift together
       if (side_of(set) != side_of(&gap->sets[r])) continue;
       for (int i = SET * s; i < SET * (s + 1); i++)
@@ -308,7 +306,7 @@ bool carom_smooth_gap_evaluate(carom_smooth_gap *gap, const double *z, double *v
     set_gradient(&d[s], &w.m[s], g + SET * s);
   }
   if (gradient) memcpy(gradient, g, (size_t)(SET * gap->set_count) * sizeof *g);
-  if (hessian) second_derivative(&w, z, alpha, d, g, hessian);
+  if (hessian) second_derivative(&w, alpha, d, g, hessian);
   return true;
 }
 

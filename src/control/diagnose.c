@@ -102,7 +102,7 @@ static void end_momenta(const carom_plan *plan, int k, bool end, carom_vec3 *p, 
   }
   const double *tau = path->tau + (size_t)k * (size_t)carom_plan_components(plan);
   double dt = 0.5 * carom_plan_step(plan, k);
-  carom_plan_kick(plan, tau, path->x + at, path->q + at, end ? dt : -dt, p, l);
+  carom_plan_kick(plan, tau, end ? dt : -dt, &(carom_kicked){path->x + at, path->q + at, p, l});
 }
 
 void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state) {
@@ -166,10 +166,10 @@ carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int k) {
   for (size_t i = 0; i < n; i++) s->p[i] = s->l[i] = cm_zero3();
   const double *tau = path->tau + (size_t)k * (size_t)carom_plan_components(plan);
   double dt = 0.5 * carom_plan_step(plan, k);
-  carom_plan_kick(plan, tau, x0, path->q + (size_t)k * n, dt, s->p, s->l);
+  carom_plan_kick(plan, tau, dt, &(carom_kicked){x0, path->q + (size_t)k * n, s->p, s->l});
   carom_vec3 torque = moment(plan, x0, s->p, s->l);
   for (size_t i = 0; i < n; i++) s->p[i] = s->l[i] = cm_zero3();
-  carom_plan_kick(plan, tau, x1, path->q + (size_t)(k + 1) * n, dt, s->p, s->l);
+  carom_plan_kick(plan, tau, dt, &(carom_kicked){x1, path->q + (size_t)(k + 1) * n, s->p, s->l});
   torque = cm_add(torque, moment(plan, x1, s->p, s->l));
   if (!outgoing) torque = cm_add(torque, reaction(plan, k));
   return cm_sub(cm_sub(after, before), torque);

@@ -5,8 +5,14 @@
 
 #include "control/plan.h"
 
-// p, l (bodies) += dt (forces of tau and weight) at the configuration x, q (bodies).
-void carom_plan_kick(const carom_plan *plan, const double *tau, const carom_vec3 *x, const carom_quat *q, double dt,
-                     carom_vec3 *p, carom_vec3 *l);
+// A configuration x, q and the momenta p, l there, all (bodies).
+typedef struct carom_kicked {
+  const carom_vec3 *x;
+  const carom_quat *q;
+  carom_vec3 *p, *l;
+} carom_kicked;
+
+// p, l += dt (forces of tau and weight).
+void carom_plan_kick(const carom_plan *plan, const double *tau, double dt, const carom_kicked *on);
 
 #endif

@@ -119,9 +119,9 @@ static void actuator_columns(const inverse *w, int k, double dt) {
   for (int c = 0; c < components; c++) {
     memset(w->tau, 0, (size_t)components * sizeof *w->tau);
     clear_momenta(w);
-    carom_plan_kick(w->plan, w->tau, path->x + at, path->q + at, -dt, w->p, w->l);
+    carom_plan_kick(w->plan, w->tau, -dt, &(carom_kicked){path->x + at, path->q + at, w->p, w->l});
     w->tau[c] = 1;
-    carom_plan_kick(w->plan, w->tau, path->x + at, path->q + at, dt, w->p, w->l);
+    carom_plan_kick(w->plan, w->tau, dt, &(carom_kicked){path->x + at, path->q + at, w->p, w->l});
     put_momenta(w, w->A + (size_t)c * (size_t)w->rows, 1);
   }
 }
@@ -158,8 +158,8 @@ static void right_side(const inverse *w, int k, const double *tau_before) {
   double dt = 0.5 * carom_plan_step(plan, k - 1), half = 0.5 * carom_plan_step(plan, k);
   clear_momenta(w);
   memset(w->tau, 0, (size_t)carom_plan_components(plan) * sizeof *w->tau);
-  carom_plan_kick(plan, tau_before, path->x + at, path->q + at, -dt, w->p, w->l);
-  carom_plan_kick(plan, w->tau, path->x + at, path->q + at, -half, w->p, w->l);
+  carom_plan_kick(plan, tau_before, -dt, &(carom_kicked){path->x + at, path->q + at, w->p, w->l});
+  carom_plan_kick(plan, w->tau, -half, &(carom_kicked){path->x + at, path->q + at, w->p, w->l});
   for (int i = 0; i < plan->model->body_count; i++) {
     if (plan->model->bodies[i].fixed) continue;
     carom_vec3 p0, l0, p1, l1;
@@ -179,7 +179,7 @@ static void solve_node(const inverse *w, int k) {
   actuator_columns(w, k, 0.5 * carom_plan_step(w->plan, k));
   joint_columns(w, k);
   right_side(w, k, path->tau + (size_t)(k - 1) * c);
-  bool solved = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->rows, w->b, 1e-10, &rank) == CAROM_OK;
+  bool solved = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->b, 1e-10, &rank) == CAROM_OK;
   for (size_t i = 0; i < c; i++) path->tau[(size_t)k * c + i] = solved && isfinite(w->b[i]) ? w->b[i] : 0;
   size_t m = (size_t)carom_plan_multipliers(w->plan);
   for (size_t i = 0; i < m; i++) path->lambda[(size_t)k * m + i] = solved && isfinite(w->b[c + i]) ? w->b[c + i] : 0;

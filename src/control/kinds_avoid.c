@@ -45,11 +45,11 @@ static void side_hessian(const double *c, const double *z, const double *w, doub
   carom_rotated_hessian(v, cm_vec3(z[0], z[1], z[2]), H, SIDE, AT_Q);
 }
 
-static bool side_by_hand(const double *c, void *object, const double *z, const double *w, double *r, double *J,
-                         double *H) {
+static bool side_by_hand(const double *c, void *object, const double *z, const double *w,
+                         const carom_derivatives *out) {
   (void)object;
-  if (r || J) side_rows(c, z, r, J);
-  if (H) side_hessian(c, z, w, H);
+  if (out->r || out->J) side_rows(c, z, out->r, out->J);
+  if (out->H) side_hessian(c, z, w, out->H);
   return true;
 }
 
@@ -201,12 +201,13 @@ static void nested_hessian(query *q, const side_map *a, const side_map *b, doubl
   for (int i = 0; i < PAIR * PAIR; i++) H[i] *= weight;
 }
 
-static bool nested(const double *c, void *object, const double *z, const double *w, double *r, double *J, double *H) {
+static bool nested(const double *c, void *object, const double *z, const double *w, const carom_derivatives *out) {
   (void)c;
   query q;
   if (!ask(object, z, &q)) return false;
-  if (r) r[0] = q.result.gap;
-  if (!J && !H) return true;
+  double *J = out->J;
+  if (out->r) out->r[0] = q.result.gap;
+  if (!J && !out->H) return true;
   if (carom_ssh_gradient(&q.a, &q.b, &q.result, true, &q.gradient) != CAROM_OK) return false;
   double ga[6], gb[6];
   side_map a, b;
@@ -215,20 +216,19 @@ static bool nested(const double *c, void *object, const double *z, const double 
   map_side(z, ga, &a);
   map_side(z + 7, gb, &b);
   for (int j = 0; J && j < 7; j++) J[j] = a.pull[j], J[7 + j] = b.pull[j];
-  if (H) nested_hessian(&q, &a, &b, w[0], H);
+  if (out->H) nested_hessian(&q, &a, &b, w[0], out->H);
   return true;
 }
 const carom_element_kind carom_kind_nested = {.name = "gap", .evaluate = nested};
 
-static bool smooth_gap(const double *c, void *object, const double *z, const double *w, double *r, double *J,
-                       double *H) {
+static bool smooth_gap(const double *c, void *object, const double *z, const double *w, const carom_derivatives *out) {
   (void)c;
   carom_smooth_gap *gap = object;
   double value;
-  if (!carom_smooth_gap_evaluate(gap, z, &value, J, H)) return false;
-  if (r) r[0] = value;
+  if (!carom_smooth_gap_evaluate(gap, z, &value, out->J, out->H)) return false;
+  if (out->r) out->r[0] = value;
   int n = 7 * gap->set_count;
-  for (int i = 0; H && i < n * n; i++) H[i] *= w[0];
+  for (int i = 0; out->H && i < n * n; i++) out->H[i] *= w[0];
   return true;
 }
 const carom_element_kind carom_kind_smooth_gap = {.name = "smooth gap", .evaluate = smooth_gap};

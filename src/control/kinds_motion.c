@@ -46,23 +46,31 @@ static void put_column(carom_vec3 v, int j, double *J) {
   for (int i = 0; i < 3; i++) J[i * 9 + j] = -out[i], J[(3 + i) * 9 + j] = out[i];
 }
 
-static void rotation_jacobian(const double *s, const directors *D0, const directors *D1, carom_vec3 l, double sigma,
-                              double *J) {
+// One step of a turning body: its directors at both ends, s_i = E_i / (sigma h), and its momentum l.
+typedef struct turning {
+  directors D0, D1;
+  double s[3], sigma;
+  carom_vec3 l;
+} turning;
+
+static void rotation_jacobian(const turning *t, double *J) {
+  const directors *D0 = &t->D0, *D1 = &t->D1;
   for (int j = 0; j < 4; j++) {
     carom_vec3 by0 = cm_zero3(), by1 = cm_zero3();
     for (int i = 0; i < 3; i++) {
-      by0 = cm_axpy(by0, s[i], cm_cross(D0->g[i][j], D1->d[i]));
-      by1 = cm_axpy(by1, s[i], cm_cross(D0->d[i], D1->g[i][j]));
+      by0 = cm_axpy(by0, t->s[i], cm_cross(D0->g[i][j], D1->d[i]));
+      by1 = cm_axpy(by1, t->s[i], cm_cross(D0->d[i], D1->g[i][j]));
     }
     put_column(by0, j, J);
     put_column(by1, 4 + j, J);
   }
-  put_column(cm_scale(-1 / sigma, l), 8, J);
+  put_column(cm_scale(-1 / t->sigma, t->l), 8, J);
 }
 
 // Of omega . l, lower triangle.
-static void rotation_hessian(const double *s, const directors *D0, const directors *D1, carom_vec3 l, double sigma,
-                             carom_vec3 omega, double *H) {
+static void rotation_hessian(const turning *t, carom_vec3 omega, double *H) {
+  const directors *D0 = &t->D0, *D1 = &t->D1;
+  const double *s = t->s, sigma = t->sigma;
   memset(H, 0, 81 * sizeof *H);
   for (int i = 0; i < 3; i++) {
     carom_rotated_hessian(carom_axis_vector(i), cm_scale(s[i], cm_cross(D1->d[i], omega)), H, 9, 0);
@@ -76,27 +84,23 @@ static void rotation_hessian(const double *s, const directors *D0, const directo
       H[76 + j] -= s[i] / sigma * cm_dot(omega, cm_cross(D0->d[i], D1->g[i][j]));
     }
   }
-  H[80] = 2 * cm_dot(omega, l) / (sigma * sigma);
+  H[80] = 2 * cm_dot(omega, t->l) / (sigma * sigma);
 }
 
-static bool rotation_by_hand(const double *c, void *object, const double *z, const double *w, double *r, double *J,
-                             double *H) {
+static bool rotation_by_hand(const double *c, void *object, const double *z, const double *w,
+                             const carom_derivatives *out) {
   (void)object;
-  directors D0, D1;
-  directors_of(z, &D0);
-  directors_of(z + 4, &D1);
-  double sigma = z[8], s[3];
-  carom_vec3 l = cm_zero3();
+  turning t = {.sigma = z[8], .l = cm_zero3()};
+  directors_of(z, &t.D0);
+  directors_of(z + 4, &t.D1);
   for (int i = 0; i < 3; i++) {
-    s[i] = c[1 + i] / (c[0] * sigma);
-    l = cm_axpy(l, s[i], cm_cross(D0.d[i], D1.d[i]));
+    t.s[i] = c[1 + i] / (c[0] * t.sigma);
+    t.l = cm_axpy(t.l, t.s[i], cm_cross(t.D0.d[i], t.D1.d[i]));
   }
-  if (r) {
-    r[0] = -l.x, r[1] = -l.y, r[2] = -l.z;
-    r[3] = l.x, r[4] = l.y, r[5] = l.z;
-  }
-  if (J) rotation_jacobian(s, &D0, &D1, l, sigma, J);
-  if (H) rotation_hessian(s, &D0, &D1, l, sigma, cm_vec3(w[3] - w[0], w[4] - w[1], w[5] - w[2]), H);
+  const double l[3] = {t.l.x, t.l.y, t.l.z};
+  for (int i = 0; out->r && i < 3; i++) out->r[i] = -l[i], out->r[3 + i] = l[i];
+  if (out->J) rotation_jacobian(&t, out->J);
+  if (out->H) rotation_hessian(&t, cm_vec3(w[3] - w[0], w[4] - w[1], w[5] - w[2]), out->H);
   return true;
 }
 const carom_element_kind carom_kind_rotation = {"rotation", rotation, rotation_by_hand};
@@ -118,9 +122,15 @@ const carom_element_kind carom_kind_turn = {.name = "turn", .residual = turn};
 // ---- forces --------------------------------------------------------------------------------------------------------
 
 // A force f at the point rho and a couple t, at one end of the interval; f and t turn with the body or not.
-static void put_wrench(carom_hyper scale, carom_hyper4 q, bool turn, carom_hyper3 f, carom_hyper3 t, const double *rho,
-                       carom_hyper *r) {
-  if (turn) f = ch_rotate(q, f), t = ch_rotate(q, t);
+typedef struct effect {
+  carom_hyper3 force, torque;
+  bool body_axes;
+} effect;
+
+// At the point rho of a body with the attitude q.
+static void put_wrench(const effect *e, carom_hyper scale, carom_hyper4 q, const double *rho, carom_hyper *r) {
+  carom_hyper3 f = e->force, t = e->torque;
+  if (e->body_axes) f = ch_rotate(q, f), t = ch_rotate(q, t);
   if (rho[0] != 0 || rho[1] != 0 || rho[2] != 0) t = ch_add3(t, ch_cross(ch_rotate(q, ch_constant3(rho)), f));
   ch_unpack3(ch_scale3(scale, f), r);
   ch_unpack3(ch_scale3(scale, t), r + 3);
@@ -128,17 +138,15 @@ static void put_wrench(carom_hyper scale, carom_hyper4 q, bool turn, carom_hyper
 
 static void wrench(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper half = ch_scale(0.5 * c[0], z[6]);
-  carom_hyper3 f = ch_pack3(z), t = ch_pack3(z + 3);
-  put_wrench(half, ch_pack4(z + 7), c[1] != 0, f, t, c + 2, r);
-  put_wrench(half, ch_pack4(z + 11), c[1] != 0, f, t, c + 2, r + 6);
+  effect e = {ch_pack3(z), ch_pack3(z + 3), c[1] != 0};
+  for (int i = 0; i < 2; i++) put_wrench(&e, half, ch_pack4(z + 7 + 4 * i), c + 2, r + 6 * i);
 }
 const carom_element_kind carom_kind_wrench = {.name = "wrench", .residual = wrench};
 
 static void thruster(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper half = ch_scale(0.5 * c[0], z[1]);
-  carom_hyper3 f = ch_scale3(z[0], ch_constant3(c + 4)), none = ch_vector(cm_zero3());
-  put_wrench(half, ch_pack4(z + 2), true, f, none, c + 1, r);
-  put_wrench(half, ch_pack4(z + 6), true, f, none, c + 1, r + 6);
+  effect e = {ch_scale3(z[0], ch_constant3(c + 4)), ch_vector(cm_zero3()), true};
+  for (int i = 0; i < 2; i++) put_wrench(&e, half, ch_pack4(z + 2 + 4 * i), c + 1, r + 6 * i);
 }
 const carom_element_kind carom_kind_thruster = {.name = "thruster", .residual = thruster};
 

@@ -169,8 +169,8 @@ static carom_pose pose_of(const double *z) {
 }
 
 // Nothing happens beyond w; quaternions that are not quite unit yet stretch bodies a little, hence the reserve.
-static bool evaluate(const double *constants, void *object, const double *z, const double *weights, double *r,
-                     double *J, double *H) {
+static bool evaluate(const double *constants, void *object, const double *z, const double *weights,
+                     const carom_derivatives *out) {
   carom_penalty_pair *pair = object;
   carom_pose pose[2] = {pose_of(z), pose_of(z + 7)};
   carom_placed placed[2];
@@ -185,12 +185,12 @@ static bool evaluate(const double *constants, void *object, const double *z, con
   if (near) {
     double values[sizeof c / sizeof(double)];
     memcpy(values, &c, sizeof c);
-    carom_residual_evaluate(penalty, VARIABLES, ROWS, values, z, weights, r, J, H);
+    carom_residual_evaluate(&(carom_form){penalty, VARIABLES, ROWS, values}, z, weights, out);
     return true;
   }
-  if (r) memset(r, 0, ROWS * sizeof *r);
-  if (J) memset(J, 0, ROWS * VARIABLES * sizeof *J);
-  if (H) memset(H, 0, VARIABLES * VARIABLES * sizeof *H);
+  if (out->r) memset(out->r, 0, ROWS * sizeof(double));
+  if (out->J) memset(out->J, 0, ROWS * VARIABLES * sizeof(double));
+  if (out->H) memset(out->H, 0, VARIABLES * VARIABLES * sizeof(double));
   return true;
 }
 const carom_element_kind carom_kind_penalty = {.name = "contact potential", .evaluate = evaluate};

@@ -224,10 +224,10 @@ static bool held(const carom_march *m) {
 carom_status carom_march_step(carom_march *m, const double *tau, double h, carom_error *error) {
   carom_state *s = m->state;
   if (!tau) tau = m->tau;
-  carom_plan_kick(m->plan, tau, s->x, s->q, 0.5 * h, s->p, s->l);
+  carom_plan_kick(m->plan, tau, 0.5 * h, &(carom_kicked){s->x, s->q, s->p, s->l});
   carom_status status = held(m) ? drift_jointed(m, h, error) : drift(m, s, h, error);
   if (status != CAROM_OK) return status;
-  carom_plan_kick(m->plan, tau, s->x, s->q, 0.5 * h, s->p, s->l);
+  carom_plan_kick(m->plan, tau, 0.5 * h, &(carom_kicked){s->x, s->q, s->p, s->l});
   s->time += h;
   s->step++;
   return CAROM_OK;

@@ -45,15 +45,19 @@ double carom_plan_overlap(const carom_plan *plan, int node) {
 
 // ---- transcription -------------------------------------------------------------------------------------------------
 
-// The impulse sigma h f with h of one side of a node, in the rows that begin at `row`.
-static void add_impulse(carom_plan *plan, const carom_plan_penalty *c, carom_penalty_pair *pair, int node, int row,
-                        int interval, double h) {
+// The impulse sigma h f at a node, with h of one side of it, in the rows that begin at `row`.
+typedef struct kick {
+  int node, row, interval;
+  double h;
+} kick;
+
+static void add_impulse(carom_plan *plan, const carom_plan_penalty *c, carom_penalty_pair *pair, kick at) {
   carom_program *P = &plan->program;
   carom_program_element(P, &carom_kind_penalty, pair);
-  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_x(plan, node, c->body[i]), 7);
-  carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, interval), 1);
-  for (int i = 0; i < 2; i++) carom_element_rows(P, carom_body_row(plan, row, c->body[i]), 6);
-  carom_element_constants(P, (double[]){h}, 1);
+  for (int i = 0; i < 2; i++) carom_element_variables(P, carom_variable_x(plan, at.node, c->body[i]), 7);
+  carom_element_variables(P, plan->layout.sigma + carom_plan_segment(plan, at.interval), 1);
+  for (int i = 0; i < 2; i++) carom_element_rows(P, carom_body_row(plan, at.row, c->body[i]), 6);
+  carom_element_constants(P, &at.h, 1);
 }
 
 // Half a step of each interval at its node, as all forces act (Johnson 2012, eq. 4.5); as one where they can be.
@@ -63,11 +67,11 @@ static void add_node(carom_plan *plan, const carom_plan_penalty *c, carom_penalt
   int K = plan->path.K;
   bool both = k > 0 && k < K, same = both && L->in[k] == L->out[k];
   if (same && carom_plan_segment(plan, k - 1) == carom_plan_segment(plan, k)) {
-    add_impulse(plan, c, pair, k, L->in[k], k, 0.5 * (h[k - 1] + h[k]));
+    add_impulse(plan, c, pair, (kick){k, L->in[k], k, 0.5 * (h[k - 1] + h[k])});
     return;
   }
-  if (k > 0) add_impulse(plan, c, pair, k, L->in[k], k - 1, 0.5 * h[k - 1]);
-  if (k < K) add_impulse(plan, c, pair, k, L->out[k], k, 0.5 * h[k]);
+  if (k > 0) add_impulse(plan, c, pair, (kick){k, L->in[k], k - 1, 0.5 * h[k - 1]});
+  if (k < K) add_impulse(plan, c, pair, (kick){k, L->out[k], k, 0.5 * h[k]});
 }
 
 carom_status carom_transcribe_penalties(carom_plan *plan, carom_error *error) {

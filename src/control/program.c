@@ -141,13 +141,14 @@ static void lift(int n, const double *z, carom_hyper *h) {
 }
 
 // Two columns of the Jacobian a pass.
-static void jacobian_of(carom_residual f, int n, int m, const double *c, carom_hyper *h, double *J) {
+static void jacobian_of(const carom_form *f, carom_hyper *h, double *J) {
   carom_hyper r[CAROM_ELEMENT_ROWS];
+  int n = f->n;
   for (int j = 0; j < n; j += 2) {
     h[j].a = 1;
     if (j + 1 < n) h[j + 1].b = 1;
-    f(c, h, r);
-    for (int i = 0; i < m; i++) {
+    f->residual(f->c, h, r);
+    for (int i = 0; i < f->m; i++) {
       J[i * n + j] = r[i].a;
       if (j + 1 < n) J[i * n + j + 1] = r[i].b;
     }
@@ -156,62 +157,54 @@ static void jacobian_of(carom_residual f, int n, int m, const double *c, carom_h
   }
 }
 
-static double mixed(carom_residual f, int m, const double *c, carom_hyper *h, const double *w, int i, int j) {
+static double mixed(const carom_form *f, carom_hyper *h, const double *w, int i, int j) {
   carom_hyper r[CAROM_ELEMENT_ROWS];
   h[i].a = 1, h[j].b = 1;
-  f(c, h, r);
+  f->residual(f->c, h, r);
   h[i].a = 0, h[j].b = 0;
   double sum = 0;
-  for (int k = 0; k < m; k++) sum += w[k] * r[k].ab;
+  for (int k = 0; k < f->m; k++) sum += w[k] * r[k].ab;
   return sum;
 }
 
-static void full_hessian(carom_residual f, int n, int m, const double *c, carom_hyper *h, const double *w, double *H) {
-  for (int i = 0; i < n; i++)
-    for (int j = 0; j <= i; j++) H[i * n + j] = mixed(f, m, c, h, w, i, j);
+static void full_hessian(const carom_form *f, carom_hyper *h, const double *w, double *H) {
+  for (int i = 0; i < f->n; i++)
+    for (int j = 0; j <= i; j++) H[i * f->n + j] = mixed(f, h, w, i, j);
 }
 
-// Only the entries of the pattern, once that is known.
-static void hessian_of(const carom_program *p, const carom_element *e, const double *c, carom_hyper *h, const double *w,
-                       double *H) {
-  int n = e->variable_count;
-  if (p->places) {
-    for (int k = 0; k < e->hessian_count; k++) {
-      int place = p->places[e->hessian_start + k];
-      H[place] = mixed(e->kind->residual, e->row_count, c, h, w, place / n, place % n);
-    }
-    return;
-  }
-  full_hessian(e->kind->residual, n, e->row_count, c, h, w, H);
-}
-
-static void value_of(carom_residual f, int m, const double *c, const carom_hyper *h, double *r) {
+static void value_of(const carom_form *f, const carom_hyper *h, double *r) {
   carom_hyper value[CAROM_ELEMENT_ROWS];
-  f(c, h, value);
-  for (int i = 0; i < m; i++) r[i] = value[i].v;
+  f->residual(f->c, h, value);
+  for (int i = 0; i < f->m; i++) r[i] = value[i].v;
 }
 
-void carom_residual_evaluate(carom_residual f, int n, int m, const double *c, const double *z, const double *w,
-                             double *r, double *J, double *H) {
+void carom_residual_evaluate(const carom_form *form, const double *z, const double *w, const carom_derivatives *out) {
   carom_hyper h[CAROM_ELEMENT_VARIABLES];
-  lift(n, z, h);
-  if (r) value_of(f, m, c, h, r);
-  if (J) jacobian_of(f, n, m, c, h, J);
-  if (H) full_hessian(f, n, m, c, h, w, H);
+  lift(form->n, z, h);
+  if (out->r) value_of(form, h, out->r);
+  if (out->J) jacobian_of(form, h, out->J);
+  if (out->H) full_hessian(form, h, w, out->H);
 }
 
-bool carom_element_evaluate(const carom_program *p, const carom_element *e, const double *x, const double *w, double *r,
-                            double *J, double *H) {
+static carom_form form_of(const carom_program *p, const carom_element *e) {
+  return (carom_form){e->kind->residual, e->variable_count, e->row_count, p->constants + e->constant_start};
+}
+
+bool carom_element_evaluate(const carom_program *p, const carom_element *e, const double *x, const double *w,
+                            const carom_derivatives *out) {
   double z[CAROM_ELEMENT_VARIABLES];
   const int *variables = p->indices + e->variable_start;
-  const double *c = p->constants + e->constant_start;
-  for (int i = 0; i < e->variable_count; i++) z[i] = x[variables[i]];
-  if (e->kind->evaluate) return e->kind->evaluate(c, e->object, z, w, r, J, H);
+  carom_form f = form_of(p, e);
+  for (int i = 0; i < f.n; i++) z[i] = x[variables[i]];
+  if (e->kind->evaluate) return e->kind->evaluate(f.c, e->object, z, w, out);
+  carom_residual_evaluate(&f, z, w, &(carom_derivatives){out->r, out->J, p->places ? NULL : out->H});
+  if (!out->H || !p->places) return true;
   carom_hyper h[CAROM_ELEMENT_VARIABLES];
-  lift(e->variable_count, z, h);
-  if (r) value_of(e->kind->residual, e->row_count, c, h, r);
-  if (J) jacobian_of(e->kind->residual, e->variable_count, e->row_count, c, h, J);
-  if (H) hessian_of(p, e, c, h, w, H);
+  lift(f.n, z, h);
+  for (int k = 0; k < e->hessian_count; k++) {  // only the entries of the pattern, once that is known
+    int place = p->places[e->hessian_start + k];
+    out->H[place] = mixed(&f, h, w, place / f.n, place % f.n);
+  }
   return true;
 }
 
@@ -221,21 +214,18 @@ bool carom_element_evaluate(const carom_program *p, const carom_element *e, cons
 // zero everywhere. Others count as full.
 static void probe(const carom_program *p, const carom_element *e, double *J, double *H) {
   int n = e->variable_count, m = e->row_count;
-  carom_hyper h[CAROM_ELEMENT_VARIABLES];
   double z[CAROM_ELEMENT_VARIABLES], w[CAROM_ELEMENT_ROWS];
   carom_random random = carom_random_make(20120601, 0);
   for (int i = 0; i < n; i++) z[i] = carom_random_between(&random, 0.4, 1.6);
   for (int i = 0; i < m; i++) w[i] = carom_random_between(&random, 0.5, 1.5);
   // The rows of a node before and after are often opposite: distinct weights keep them from cancelling.
-  const double *c = p->constants + e->constant_start;
   if (!e->kind->residual) {
     for (int i = 0; i < m * n; i++) J[i] = 1;
     for (int i = 0; i < n * n; i++) H[i] = 1;
     return;
   }
-  lift(n, z, h);
-  jacobian_of(e->kind->residual, n, m, c, h, J);
-  full_hessian(e->kind->residual, n, m, c, h, w, H);
+  carom_form f = form_of(p, e);
+  carom_residual_evaluate(&f, z, w, &(carom_derivatives){.J = J, .H = H});
 }
 
 // Entries in the cost's row are the gradient's and not in the Jacobian.
@@ -362,7 +352,7 @@ bool carom_program_cost(const carom_program *p, const double *x, double *f) {
   for (int k = 0; k < p->element_count; k++) {
     const carom_element *e = &p->elements[k];
     if (!has_cost(p, e)) continue;
-    if (!carom_element_evaluate(p, e, x, NULL, r, NULL, NULL)) return false;
+    if (!carom_element_evaluate(p, e, x, NULL, &(carom_derivatives){.r = r})) return false;
     for (int i = 0; i < e->row_count; i++)
       if (p->indices[e->row_start + i] == CAROM_ROW_COST) *f += r[i];
   }
@@ -374,7 +364,7 @@ bool carom_program_constraints(const carom_program *p, const double *x, double *
   memset(g, 0, (size_t)p->m * sizeof *g);
   for (int k = 0; k < p->element_count; k++) {
     const carom_element *e = &p->elements[k];
-    if (!carom_element_evaluate(p, e, x, NULL, r, NULL, NULL)) return false;
+    if (!carom_element_evaluate(p, e, x, NULL, &(carom_derivatives){.r = r})) return false;
     for (int i = 0; i < e->row_count; i++) {
       int row = p->indices[e->row_start + i];
       if (row >= 0) g[row] += r[i];
@@ -394,7 +384,7 @@ static bool gradient(void *context, const double *x, double *df) {
   for (int k = 0; k < p->element_count; k++) {
     const carom_element *e = &p->elements[k];
     if (!has_cost(p, e)) continue;
-    if (!carom_element_evaluate(p, e, x, NULL, NULL, J, NULL)) return false;
+    if (!carom_element_evaluate(p, e, x, NULL, &(carom_derivatives){.J = J})) return false;
     for (int i = 0; i < e->row_count; i++)
       for (int j = 0; j < e->variable_count && p->indices[e->row_start + i] == CAROM_ROW_COST; j++)
         df[p->indices[e->variable_start + j]] += J[i * e->variable_count + j];
@@ -408,7 +398,7 @@ static bool jacobian(void *context, const double *x, double *values) {
   for (int k = 0; k < p->element_count; k++) {
     const carom_element *e = &p->elements[k];
     if (e->jacobian_count == 0) continue;
-    if (!carom_element_evaluate(p, e, x, NULL, NULL, J, NULL)) return false;
+    if (!carom_element_evaluate(p, e, x, NULL, &(carom_derivatives){.J = J})) return false;
     for (int i = 0; i < e->jacobian_count; i++) *values++ = J[p->places[e->jacobian_start + i]];
   }
   return true;
@@ -426,7 +416,7 @@ static bool hessian(void *context, const double *x, double factor, const double 
       int row = p->indices[e->row_start + i];
       w[i] = row >= 0 ? lambda[row] : row == CAROM_ROW_COST ? factor : 0;
     }
-    if (!carom_element_evaluate(p, e, x, w, NULL, NULL, H)) return false;
+    if (!carom_element_evaluate(p, e, x, w, &(carom_derivatives){.H = H})) return false;
     for (int i = 0; i < e->hessian_count; i++) values[*slot++] += H[p->places[e->hessian_start + i]];
   }
   return true;

@@ -35,12 +35,17 @@ typedef struct carom_row_label {
 
 typedef void (*carom_residual)(const double *c, const carom_hyper *z, carom_hyper *r);  // c: constants of the element
 
+// Where to put values: r (rows), J (rows x variables, row after row) and H (variables x variables, lower triangle),
+// that of the sum of w r; each may be null.
+typedef struct carom_derivatives {
+  double *r, *J, *H;
+} carom_derivatives;
+
 typedef struct carom_element_kind {
   const char *name;
   carom_residual residual;
-  // Instead of it or to be faster: r (rows), J (rows x variables, row after row) and H (variables x variables, lower
-  // triangle), that of the sum of w r; each may be null. False where undefined. `object` belongs to the element.
-  bool (*evaluate)(const double *c, void *object, const double *z, const double *w, double *r, double *J, double *H);
+  // Instead of it or to be faster. False where undefined. `object` belongs to the element.
+  bool (*evaluate)(const double *c, void *object, const double *z, const double *w, const carom_derivatives *out);
 } carom_element_kind;
 
 typedef struct carom_element {
@@ -122,11 +127,15 @@ bool carom_program_constraints(const carom_program *program, const double *x, do
 double carom_program_violation(const carom_program *program, const double *x, const double *g, int *row,
                                double *absolute);
 
-// r, J and H (each may be null) of n variables and m rows as carom_element_kind.evaluate gives them.
-void carom_residual_evaluate(carom_residual residual, int n, int m, const double *c, const double *z, const double *w,
-                             double *r, double *J, double *H);
-// One element by itself, for tests: gathers from x; outputs as in carom_element_kind.
+// A residual of n variables and m rows with its constants.
+typedef struct carom_form {
+  carom_residual residual;
+  int n, m;
+  const double *c;
+} carom_form;
+void carom_residual_evaluate(const carom_form *form, const double *z, const double *w, const carom_derivatives *out);
+// One element by itself: gathers from x.
 bool carom_element_evaluate(const carom_program *program, const carom_element *e, const double *x, const double *w,
-                            double *r, double *J, double *H);
+                            const carom_derivatives *out);
 
 #endif

@@ -83,7 +83,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   double begin = carom_clock();
   carom_status status = make_history_room(plan, o.max_iterations, error);
   if (status != CAROM_OK) return status;
-  status = carom_nlp_solve(&nlp, &o, &plan->allocator, plan->program.x, NULL, NULL, &info, error);
+  status = carom_nlp_solve(&nlp, &o, &plan->allocator, plan->program.x, &info, error);
   if (status != CAROM_OK) return status;
   report->solver_seconds = carom_clock() - begin;
   report->iterations += info.iterations;

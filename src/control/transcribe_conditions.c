@@ -23,15 +23,15 @@ static void fix_rotation(carom_plan *plan, int node, int body, carom_quat q) {
   fix_vector(P, first + 1, cm_vec3(q.x, q.y, q.z));
 }
 
-static int condition_rows(carom_plan *plan, int number, int k, int count, double low, double high, double scale) {
-  return carom_program_rows(&plan->program, count, low, high, scale,
-                            (carom_row_label){CAROM_ROW_CONDITION, k, number, -1});
+// Equations; who wants other bounds sets them.
+static int condition_rows(carom_plan *plan, int number, int k, int count, double scale) {
+  return carom_program_rows(&plan->program, count, 0, 0, scale, (carom_row_label){CAROM_ROW_CONDITION, k, number, -1});
 }
 
 static void add_position(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
-  int row = condition_rows(plan, number, k, 3, -INFINITY, INFINITY, plan->length_scale);
+  int row = condition_rows(plan, number, k, 3, plan->length_scale);
   carom_program_add(P, &carom_kind_point, CAROM_OF({carom_variable_x(plan, k, c->body), 7}), CAROM_INTO({row, 3}),
                     CAROM_WITH(CAROM_XYZ(plan->model->bodies[c->body].frame.p)));
   if (P->out_of_memory) return;
@@ -42,7 +42,8 @@ static void add_position(carom_plan *plan, int number, int k) {
 static void add_direction(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
-  int row = condition_rows(plan, number, k, 1, c->at_least, INFINITY, 1);
+  int row = condition_rows(plan, number, k, 1, 1);
+  if (!P->out_of_memory) P->g_low[row] = c->at_least, P->g_high[row] = INFINITY;
   carom_vec3 axis = cm_unit(cm_rotate(plan->model->bodies[c->body].frame.q, c->axis));
   carom_vec3 direction = cm_unit(c->direction);
   carom_program_add(P, &carom_kind_direction, CAROM_OF({carom_variable_q(plan, k, c->body), 4}), CAROM_INTO({row, 1}),
@@ -60,7 +61,7 @@ static void add_velocity(carom_plan *plan, int number, int k) {
     return;
   }
   double scale = plan->mass_scale * plan->length_scale * plan->speed_scale;
-  int row = condition_rows(plan, number, k, 3, 0, 0, scale);
+  int row = condition_rows(plan, number, k, 3, scale);
   carom_program_add(P, &carom_kind_spin, CAROM_OF({carom_variable_q(plan, k, c->body), 4}, {at + 3, 3}),
                     CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(b->inertia), CAROM_XYZ(c->angular_velocity)));
 }
@@ -85,7 +86,7 @@ static void add_relative_rotation(carom_plan *plan, int number, int k, carom_pos
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
   const carom_plan_joint *j = hinge_between(plan, c->body, c->other);
-  int row = condition_rows(plan, number, k, j ? 1 : 3, 0, 0, 1);
+  int row = condition_rows(plan, number, k, j ? 1 : 3, 1);
   const carom_range *turns =
       CAROM_OF({carom_variable_q(plan, k, c->other), 4}, {carom_variable_q(plan, k, c->body), 4});
   if (!j) {
@@ -103,7 +104,7 @@ static void add_relative_pose(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
   carom_pose relative = relative_principal(plan, c);
-  int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
+  int row = condition_rows(plan, number, k, 3, plan->length_scale);
   carom_program_add(P, &carom_kind_relative_position,
                     CAROM_OF({carom_variable_x(plan, k, c->other), 7}, {carom_variable_x(plan, k, c->body), 3}),
                     CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(relative.p)));
@@ -113,8 +114,8 @@ static void add_relative_pose(carom_plan *plan, int number, int k) {
 static void add_relative_rest(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
-  int row = condition_rows(plan, number, k, 3, 0, 0, 1 / plan->time_scale);
-  condition_rows(plan, number, k, 3, 0, 0, plan->speed_scale);
+  int row = condition_rows(plan, number, k, 3, 1 / plan->time_scale);
+  condition_rows(plan, number, k, 3, plan->speed_scale);
   const carom_body *a = &plan->model->bodies[c->other], *b = &plan->model->bodies[c->body];
   bool after = k < plan->path.K;
   carom_program_add(P, &carom_kind_relative_rest,
@@ -127,13 +128,13 @@ static void add_periodic(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_condition_def *c = &plan->conditions[number];
   double p = plan->mass_scale * plan->speed_scale;
-  int row = condition_rows(plan, number, k, 3, 0, 0, plan->length_scale);
-  condition_rows(plan, number, k, 3, 0, 0, 1);
+  int row = condition_rows(plan, number, k, 3, plan->length_scale);
+  condition_rows(plan, number, k, 3, 1);
   carom_program_add(P, &carom_kind_periodic_pose,
                     CAROM_OF({carom_variable_x(plan, 0, c->body), 7}, {carom_variable_x(plan, k, c->body), 7}),
                     CAROM_INTO({row, 6}), CAROM_WITH(CAROM_XYZ(c->pose.p), CAROM_WXYZ(c->pose.q)));
-  row = condition_rows(plan, number, k, 3, 0, 0, p);
-  condition_rows(plan, number, k, 3, 0, 0, p * plan->length_scale);
+  row = condition_rows(plan, number, k, 3, p);
+  condition_rows(plan, number, k, 3, p * plan->length_scale);
   carom_program_add(P, &carom_kind_periodic_momentum,
                     CAROM_OF({carom_variable_P(plan, 0, c->body, true), 6},
                              {carom_variable_P(plan, k, c->body, k < plan->path.K), 6}),

@@ -69,7 +69,7 @@ static carom_status write_trajectory(csv *out, const carom_progress *progress, c
                         "time (s),body,x (m),y (m),z (m),qw,qx,qy,qz,vx (m/s),vy (m/s),vz (m/s),"
                         "wx (rad/s),wy (rad/s),wz (rad/s)\r\n");
   carom_selection all = {out->result->frame_count, out->result->frame_count};
-  carom_status status = carom_visit_frames(out->result, &all, progress, 0, 1, add_frame, out, error);
+  carom_status status = carom_visit_frames(&(carom_frames){out->result, all, progress, 0, 1}, add_frame, out, error);
   return status == CAROM_OK ? flush(out, 0, error) : status;
 }
 

@@ -30,12 +30,15 @@ carom_status carom_export_progress(const carom_progress *progress, double done, 
   return carom_fail(error, CAROM_INTERRUPTED, "the export was interrupted; nothing was written");
 }
 
-carom_status carom_visit_frames(carom_result *result, const carom_selection *selection, const carom_progress *progress,
-                                double begin, double end, carom_visit_frame *visit, void *context, carom_error *error) {
+carom_status carom_visit_frames(const carom_frames *frames, carom_visit_frame *visit, void *context,
+                                carom_error *error) {
+  carom_result *result = frames->result;
+  const carom_selection *selection = &frames->selection;
+  double span = frames->end - frames->begin;
   carom_frame frame;
   carom_status status = carom_frame_init(result, &frame, error);
   for (int i = 0; status == CAROM_OK && i < selection->count; i++) {
-    status = carom_export_progress(progress, begin + (end - begin) * i / selection->count, 1, error);
+    status = carom_export_progress(frames->progress, frames->begin + span * i / selection->count, 1, error);
     if (status == CAROM_OK) status = carom_result_read_frame(result, carom_selected_frame(selection, i), &frame, error);
     if (status == CAROM_OK) status = visit(context, i, &frame, error);
   }
@@ -73,15 +76,15 @@ static carom_status add_extent(void *context, int i, const carom_frame *frame, c
 
 // A square of half side (reach of the bodies + offset of the half-space) about the half-space's own origin lies under
 // all of them wherever they are.
-carom_status carom_scene_reach(carom_result *result, const carom_selection *selection, const carom_progress *progress,
-                               double begin, double end, double *reach, carom_error *error) {
+carom_status carom_scene_reach(const carom_frames *frames, double *reach, carom_error *error) {
+  const carom_result *result = frames->result;
   bool needed = false;
   for (int s = 0; s < result->shape_count; s++)
     needed = needed || carom_shape_get_kind(result->shapes[s]) == CAROM_SHAPE_HALFSPACE;
   *reach = 1;
   if (!needed) return CAROM_OK;
   extent e = {result, 0, 0};
-  carom_status status = carom_visit_frames(result, selection, progress, begin, end, add_extent, &e, error);
+  carom_status status = carom_visit_frames(frames, add_extent, &e, error);
   double sum = e.reach + e.offset;
   if (sum > 0 && isfinite(sum)) *reach = 1.1 * sum;
   return status;

@@ -20,14 +20,21 @@ int carom_count_moving(const carom_result *result);
 // Reports; CAROM_INTERRUPTED with a message when the caller asks to stop. A null progress is fine.
 carom_status carom_export_progress(const carom_progress *progress, double done, double total, carom_error *error);
 
-// Visits the chosen frames in order; `visit` gets the number of the choice. Progress runs from `begin` to `end` of 1.
+// Frames to go through, in order; progress runs from `begin` to `end` of 1 meanwhile.
+typedef struct carom_frames {
+  carom_result *result;
+  carom_selection selection;
+  const carom_progress *progress;  // may be null
+  double begin, end;
+} carom_frames;
+
+// `visit` gets the number of the choice.
 typedef carom_status carom_visit_frame(void *context, int i, const carom_frame *frame, carom_error *error);
-carom_status carom_visit_frames(carom_result *result, const carom_selection *selection, const carom_progress *progress,
-                                double begin, double end, carom_visit_frame *visit, void *context, carom_error *error);
+carom_status carom_visit_frames(const carom_frames *frames, carom_visit_frame *visit, void *context,
+                                carom_error *error);
 
 // Half the side of the squares that stand for half-spaces: they lie under everything that moves.
-carom_status carom_scene_reach(carom_result *result, const carom_selection *selection, const carom_progress *progress,
-                               double begin, double end, double *reach, carom_error *error);
+carom_status carom_scene_reach(const carom_frames *frames, double *reach, carom_error *error);
 
 // One surface for each shape of the result; null when out of memory. Round shapes are coarser the more surfaces the
 // file will hold (`copies`).

@@ -435,14 +435,15 @@ static carom_status gather(glb *g, const carom_progress *progress, carom_error *
   double reach;
   g->moving = carom_count_moving(g->result);
   g->selection = carom_select_frames(g->result, g->moving, max_poses);
-  carom_status status = carom_scene_reach(g->result, &g->selection, progress, 0, 0.3, &reach, error);
+  carom_status status = carom_scene_reach(&(carom_frames){g->result, g->selection, progress, 0, 0.3}, &reach, error);
   if (status != CAROM_OK) return status;
   g->surfaces = carom_surfaces_create(g->result, reach, g->result->shape_count);
   if (!g->surfaces) return out_of_memory(error);
   status = make_meshes(g, error);
   if (status == CAROM_OK) status = collect_materials(g, error);
   if (status == CAROM_OK) status = choose_frames(g, error);
-  if (status == CAROM_OK) status = carom_visit_frames(g->result, &g->selection, progress, 0.3, 1, put_frame, g, error);
+  if (status == CAROM_OK)
+    status = carom_visit_frames(&(carom_frames){g->result, g->selection, progress, 0.3, 1}, put_frame, g, error);
   return status;
 }
 

@@ -9,8 +9,7 @@
 #include "base/embedded.h"
 #include "base/memory.h"
 #include "export/export.h"
-#include "export/replay_events.h"
-#include "export/replay_plan.h"
+#include "export/replay.h"
 
 static const double max_poses = 20e6;  // more would be too much for a browser
 
@@ -363,11 +362,12 @@ static void release_streams(streams *s) {
 
 static carom_status fill_streams(streams *s, carom_result *result, const carom_progress *progress, carom_error *error) {
   carom_status status = allocate_streams(s, error);
-  if (status == CAROM_OK) status = carom_visit_frames(result, &s->selection, progress, 0, 0.25, extend_boxes, s, error);
+  if (status == CAROM_OK)
+    status = carom_visit_frames(&(carom_frames){result, s->selection, progress, 0, 0.25}, extend_boxes, s, error);
   if (status != CAROM_OK) return status;
   store_boxes(s);
   put_columns(s);
-  return carom_visit_frames(result, &s->selection, progress, 0.25, 0.5, put_frame, s, error);
+  return carom_visit_frames(&(carom_frames){result, s->selection, progress, 0.25, 0.5}, put_frame, s, error);
 }
 
 // ---- packing -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-#include "export/replay_events.h"
+#include "export/replay.h"
 
 typedef struct choice {
   const carom_contact_event *events;

@@ -1,4 +1,4 @@
-#include "export/replay_plan.h"
+#include "export/replay.h"
 
 #include <math.h>
 

@@ -97,11 +97,15 @@ static bool of_ellipsoid(carom_surface *surface, carom_vec3 axes, int detail, co
   return true;
 }
 
-static void put_ring(carom_surface *surface, int ring, int around, double radius, double z, double slope, double turn) {
+typedef struct circle {
+  double radius, z, slope, turn;  // slope of the normals; turn in steps of its corners
+} circle;
+
+static void put_ring(carom_surface *surface, int ring, int around, circle c) {
   for (int i = 0; i < around; i++) {
-    double angle = 2 * pi * (i + turn) / around;
-    surface->vertices[ring * around + i] = cm_vec3(radius * cos(angle), radius * sin(angle), z);
-    surface->normals[ring * around + i] = cm_vec3(cos(slope) * cos(angle), cos(slope) * sin(angle), sin(slope));
+    double angle = 2 * pi * (i + c.turn) / around;
+    surface->vertices[ring * around + i] = cm_vec3(c.radius * cos(angle), c.radius * sin(angle), c.z);
+    surface->normals[ring * around + i] = cm_vec3(cos(c.slope) * cos(angle), cos(c.slope) * sin(angle), sin(c.slope));
   }
 }
 
@@ -118,7 +122,7 @@ static bool of_cylinder(carom_surface *surface, carom_vec3 axes, int detail, con
   if (!carom_surface_allocate(surface, 4 * around, around + 2, 6 * around, true, allocator)) return false;
   for (int ring = 0; ring < 4; ring++) {
     double slope = ring == 0 ? -pi / 2 : ring == 3 ? pi / 2 : 0;
-    put_ring(surface, ring, around, axes.x, ring < 2 ? -axes.z : axes.z, slope, 0);
+    put_ring(surface, ring, around, (circle){axes.x, ring < 2 ? -axes.z : axes.z, slope, 0});
   }
   add_disc(surface, &face, 0, around, false);
   for (int i = 0, j = 1; i < around; i++, j = (i + 1) % around)
@@ -132,9 +136,9 @@ static bool of_cone(carom_surface *surface, carom_vec3 axes, int detail, const c
   int around = 4 * detail, face = 0;
   double height = 2 * axes.z, slope = atan2(axes.x, height);
   if (!carom_surface_allocate(surface, 3 * around, around + 1, 4 * around, true, allocator)) return false;
-  put_ring(surface, 0, around, axes.x, -height / 4, -pi / 2, 0);
-  put_ring(surface, 1, around, axes.x, -height / 4, slope, 0);
-  put_ring(surface, 2, around, 0, 0.75 * height, slope, 0.5);
+  put_ring(surface, 0, around, (circle){axes.x, -height / 4, -pi / 2, 0});
+  put_ring(surface, 1, around, (circle){axes.x, -height / 4, slope, 0});
+  put_ring(surface, 2, around, (circle){0, 0.75 * height, slope, 0.5});
   add_disc(surface, &face, 0, around, false);
   for (int i = 0; i < around; i++)
     carom_surface_add_face(surface, &face, around + i, around + (i + 1) % around, 2 * around + i, -1);

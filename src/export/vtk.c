@@ -275,7 +275,7 @@ static carom_status prepare(vtk *v, const carom_progress *progress, carom_error 
   const carom_allocator *allocator = &v->result->allocator;
   carom_selection all = {v->result->frame_count, v->result->frame_count};
   double reach;
-  carom_status status = carom_scene_reach(v->result, &all, progress, 0, 0.2, &reach, error);
+  carom_status status = carom_scene_reach(&(carom_frames){v->result, all, progress, 0, 0.2}, &reach, error);
   if (status != CAROM_OK) return status;
   v->surfaces = carom_surfaces_create(v->result, reach, v->result->part_count);
   if (!v->surfaces) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the surfaces of the bodies");
@@ -308,7 +308,8 @@ carom_status carom_export_vtk(carom_result *result, const char *path, const caro
   if (status == CAROM_OK) status = carom_atomic_file_open(&v.collection, path, &result->allocator, error);
   if (status == CAROM_OK) status = prepare(&v, progress, error);
   if (status == CAROM_OK) status = make_staging(&v, error);
-  if (status == CAROM_OK) status = carom_visit_frames(result, &all, progress, 0.2, 1, write_frame, &v, error);
+  if (status == CAROM_OK)
+    status = carom_visit_frames(&(carom_frames){result, all, progress, 0.2, 1}, write_frame, &v, error);
   if (status == CAROM_OK) status = publish_frames(&v, error);
   if (status == CAROM_OK)
     status = write_collection(&v, error);

@@ -144,8 +144,9 @@ static carom_status one_round(hull *h, bool joggled, int *dropped, carom_cells *
   renumber(h, &facets);
   turn_outward(h, &facets);
   for (int i = 0; i < h->count; i++) h->keep[i] = true;
-  status = carom_hull_merge(h->unit, h->count, &facets, h->tolerance, joggled ? 0 : QHULL_ROUNDING, &h->allocator,
-                            h->keep, dropped, faces, error);
+  carom_hull_points points = {h->unit, h->count, h->tolerance, joggled ? 0 : QHULL_ROUNDING, h->keep, 0};
+  status = carom_hull_merge(&points, &facets, &h->allocator, faces, error);
+  *dropped = points.dropped;
   carom_cells_destroy(&facets, &h->allocator);
   if (!status && *dropped) compact(h);
   return status;

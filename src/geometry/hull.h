@@ -28,12 +28,20 @@ static inline carom_faces carom_cells_view(const carom_cells *cells) {
 carom_status carom_qhull_facets(const carom_vec3 *points, int count, bool joggled, const carom_allocator *allocator,
                                 carom_cells *cells, carom_error *error);
 
-// Joins facets that lie in one plane within `tolerance` and marks in keep (count, all true before) the vertices that
-// are not needed: those inside a face or an edge, or within `tolerance` of the line between their neighbours. Without
-// such vertices *merged holds the faces; otherwise *dropped > 0 and *merged is empty. Facets that are not convex are
-// refused, where `rounding` is what the planes may have suffered.
-carom_status carom_hull_merge(const carom_vec3 *points, int count, const carom_cells *facets, double tolerance,
-                              double rounding, const carom_allocator *allocator, bool *keep, int *dropped,
+// Points whose facets are to be joined, and which of them are needed.
+typedef struct carom_hull_points {
+  const carom_vec3 *points;
+  int count;
+  double tolerance;
+  double rounding;  // what the planes of the facets may have suffered
+  bool *keep;       // (count) all true before
+  int dropped;      // how many are not true any more
+} carom_hull_points;
+
+// Joins facets that lie in one plane within the tolerance and marks the vertices that are not needed: those inside a
+// face or an edge, or within the tolerance of the line between their neighbours. Without such vertices *merged holds
+// the faces; otherwise it is empty. Facets that are not convex are refused.
+carom_status carom_hull_merge(carom_hull_points *points, const carom_cells *facets, const carom_allocator *allocator,
                               carom_cells *merged, carom_error *error);
 
 #endif

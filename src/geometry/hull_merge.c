@@ -242,21 +242,20 @@ static carom_status merge(merger *m, const carom_allocator *allocator, bool *kee
   return *dropped ? CAROM_OK : output(m, keep, allocator, merged);
 }
 
-carom_status carom_hull_merge(const carom_vec3 *points, int count, const carom_cells *facets, double tolerance,
-                              double rounding, const carom_allocator *allocator, bool *keep, int *dropped,
+carom_status carom_hull_merge(carom_hull_points *points, const carom_cells *facets, const carom_allocator *allocator,
                               carom_cells *merged, carom_error *error) {
-  merger m = {.points = points,
-              .point_count = count,
+  merger m = {.points = points->points,
+              .point_count = points->count,
               .facets = carom_cells_view(facets),
-              .tolerance = tolerance,
-              .rounding = rounding};
+              .tolerance = points->tolerance,
+              .rounding = points->rounding};
   carom_edge_fault fault;
-  carom_status status = carom_halfedges_create(&m.facets, count, allocator, &m.edges, &fault);
+  carom_status status = carom_halfedges_create(&m.facets, points->count, allocator, &m.edges, &fault);
   if (status == CAROM_ERR_GEOMETRY)
     return carom_fail(error, status, "the facets of the hull do not close at the edge between points %d and %d",
                       fault.v[0], fault.v[1]);
   if (!status && !merger_allocate(&m, allocator)) status = CAROM_ERR_MEMORY;
-  if (!status) status = merge(&m, allocator, keep, dropped, merged, error);
+  if (!status) status = merge(&m, allocator, points->keep, &points->dropped, merged, error);
   if (status == CAROM_ERR_MEMORY) carom_fail(error, status, "out of memory for the faces of a hull");
   merger_destroy(&m, allocator);
   return status;

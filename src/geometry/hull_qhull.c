@@ -52,14 +52,20 @@ static bool extract(qhT *qh, carom_cells *cells) {
   return true;
 }
 
-static carom_status run(qhT *qh, coordT *points, int count, bool joggled, FILE *messages,
-                        const carom_allocator *allocator, carom_cells *cells) {
+typedef struct request {
+  coordT *points;
+  int count;
+  bool joggled;
+  FILE *messages;
+} request;
+
+static carom_status run(qhT *qh, const request *r, const carom_allocator *allocator, carom_cells *cells) {
   // Q12: qhull refuses facets that are wide by its own measure, 100 times rounding, which is far below our tolerance.
   char merging[] = "qhull Q12 Pp", joggling[] = "qhull QJ Pp";
-  if (qh_new_qhull(qh, 3, count, points, False, joggled ? joggling : merging, NULL, messages))
+  if (qh_new_qhull(qh, 3, r->count, r->points, False, r->joggled ? joggling : merging, NULL, r->messages))
     return CAROM_ERR_GEOMETRY;
   // After a failure qhull joggles ten times harder. Once is fine (2e-10); beyond that points would be lost that matter.
-  if (joggled && qh->JOGGLEmax > 4 * CAROM_HULL_TOLERANCE) return CAROM_ERR_GEOMETRY;
+  if (r->joggled && qh->JOGGLEmax > 4 * CAROM_HULL_TOLERANCE) return CAROM_ERR_GEOMETRY;
   carom_status status = carom_cells_allocate(cells, qh->num_facets, count_corners(qh), allocator);
   if (!status && !extract(qh, cells)) {
     carom_cells_destroy(cells, allocator);
@@ -94,7 +100,7 @@ carom_status carom_qhull_facets(const carom_vec3 *points, int count, bool joggle
   if (qh && coordinates && messages) {
     for (int i = 0; i < count; i++) memcpy(coordinates + 3 * (size_t)i, &points[i], 3 * sizeof(coordT));
     qh_zero(qh, messages);
-    status = run(qh, coordinates, count, joggled, messages, allocator, cells);
+    status = run(qh, &(request){coordinates, count, joggled, messages}, allocator, cells);
     clean_up(qh);
   }
   if (messages) fclose(messages);

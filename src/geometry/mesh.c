@@ -156,12 +156,12 @@ carom_status carom_mesh_parse(const carom_bytes *bytes, const carom_mesh_options
 
 carom_status carom_mesh_read(const char *path, const carom_mesh_options *options, const carom_allocator *allocator,
                              carom_mesh *mesh, carom_error *error) {
-  carom_allocator memory = carom_allocator_or_default(allocator);
+  carom_allocator heap = carom_allocator_or_default(allocator);
   carom_error why;
   size_t size;
-  char *data = carom_read_file(path, FILE_MAX, &memory, &size, &why);
+  char *data = carom_read_file(path, FILE_MAX, &heap, &size, &why);
   if (!data) return carom_fail(error, why.status, "%s: cannot be read: %s", path, why.message);
   carom_status status = carom_mesh_parse(&(carom_bytes){path, data, size}, options, allocator, mesh, error);
-  carom_release(&memory, data);
+  carom_release(&heap, data);
   return status;
 }

@@ -147,13 +147,13 @@ static carom_status create_hull(const carom_mesh *mesh, const carom_allocator *a
 carom_status carom_shape_create_mesh(const carom_mesh *mesh, const carom_mesh_options *options,
                                      const carom_allocator *allocator, const carom_shape **shape, carom_error *error) {
   *shape = NULL;
-  carom_allocator memory = carom_allocator_or_default(allocator);
+  carom_allocator heap = carom_allocator_or_default(allocator);
   bool hull = options && options->hull;
   carom_bounds bounds;
   const carom_shape *made = NULL;
   carom_status status = carom_mesh_check(mesh, error);
-  if (!status && !hull) status = carom_mesh_check_closed(mesh, &memory, error);
-  if (!status) status = create_hull(mesh, &memory, &bounds, &made, error);
+  if (!status && !hull) status = carom_mesh_check_closed(mesh, &heap, error);
+  if (!status) status = create_hull(mesh, &heap, &bounds, &made, error);
   if (!status && !hull && enclosed_volume(mesh, bounds.center) < 0)
     status = carom_fail(error, CAROM_ERR_GEOMETRY,
                         "the mesh is inside out: its triangles are clockwise seen from outside; reverse their order or "

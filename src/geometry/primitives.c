@@ -10,8 +10,8 @@ enum { SIDES_MIN = 3, SIDES_MAX = 4096 };
 
 static carom_status create(const carom_vec3 *vertices, int count, carom_faces faces, const carom_allocator *allocator,
                            const carom_shape **shape, carom_error *error) {
-  carom_allocator memory = carom_allocator_or_default(allocator);
-  return carom_polytope_create(vertices, count, &faces, &memory, shape, error);
+  carom_allocator heap = carom_allocator_or_default(allocator);
+  return carom_polytope_create(vertices, count, &faces, &heap, shape, error);
 }
 
 carom_status carom_shape_create_box(carom_vec3 size, const carom_allocator *allocator, const carom_shape **shape,
@@ -124,10 +124,10 @@ static carom_status create_column(const column *c, bool pointed, const carom_all
   *shape = NULL;
   carom_status status = check_column(c, error);
   if (status) return status;
-  carom_allocator memory = carom_allocator_or_default(allocator);
+  carom_allocator heap = carom_allocator_or_default(allocator);
   int sides = c->sides, faces = pointed ? sides + 1 : sides + 2;
-  carom_vec3 *vertices = CAROM_NEW(&memory, carom_vec3, 2 * sides);
-  int *start = CAROM_NEW(&memory, int, faces + 1 + 6 * sides), *corners = start + faces + 1;
+  carom_vec3 *vertices = CAROM_NEW(&heap, carom_vec3, 2 * sides);
+  int *start = CAROM_NEW(&heap, int, faces + 1 + 6 * sides), *corners = start + faces + 1;
   if (!vertices || !start) {
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a %s of %d sides", c->name, sides);
   } else if (pointed) {
@@ -141,8 +141,8 @@ static carom_status create_column(const column *c, bool pointed, const carom_all
   }
   if (!status)
     status = carom_polytope_create(vertices, pointed ? sides + 1 : 2 * sides, &(carom_faces){faces, start, corners},
-                                   &memory, shape, error);
-  CAROM_RELEASE_ALL(&memory, vertices, start);
+                                   &heap, shape, error);
+  CAROM_RELEASE_ALL(&heap, vertices, start);
   return status;
 }
 

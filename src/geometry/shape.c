@@ -42,8 +42,8 @@ carom_status carom_check_length(const char *what, double length, carom_error *er
 
 carom_status carom_shape_create_plain(const carom_shape *like, const carom_allocator *allocator,
                                       const carom_shape **shape, carom_error *error) {
-  carom_allocator memory = carom_allocator_or_default(allocator);
-  carom_shape *made = carom_shape_allocate(like->kind, 0, &memory);
+  carom_allocator heap = carom_allocator_or_default(allocator);
+  carom_shape *made = carom_shape_allocate(like->kind, 0, &heap);
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a shape");
   made->radius = like->radius;
   made->half_length = like->half_length;

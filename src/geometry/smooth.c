@@ -50,9 +50,9 @@ carom_status carom_shape_create_rounded(const carom_shape *polytope, double radi
   if (status) return status;
   const carom_polytope *p = &polytope->polytope;
   carom_faces faces = {p->face_count, p->face_start, p->face_vertices};
-  carom_allocator memory = carom_allocator_or_default(allocator);
+  carom_allocator heap = carom_allocator_or_default(allocator);
   const carom_shape *copy = NULL;
-  status = carom_polytope_create(p->vertices, p->vertex_count, &faces, &memory, &copy, error);
+  status = carom_polytope_create(p->vertices, p->vertex_count, &faces, &heap, &copy, error);
   if (status) return status;
   carom_shape *made = (carom_shape *)copy;  // nobody else has seen it yet
   made->radius = polytope->radius + radius;

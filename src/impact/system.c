@@ -372,7 +372,7 @@ static carom_status latch(carom_impact_system *s, carom_state *state, const caro
                           carom_ledger *ledger, carom_error *error) {
   double before = carom_kinetic_energy(s->model, state) - ledger->report.work;
   carom_joints_gain(s->model, state, joint, middle(c));
-  carom_status status = carom_joints_impose(s->tied.joints, state, s->time, state->p, state->l, s->tied.impulse, error);
+  carom_status status = carom_joints_impose(s->tied.joints, state, s->time, s->tied.impulse, error);
   if (status != CAROM_OK) return status;
   carom_ledger_joints(ledger, state, s->time, s->tied.impulse);
   carom_ledger_loss(ledger, before - (carom_kinetic_energy(s->model, state) - ledger->report.work), 0);

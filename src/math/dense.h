@@ -20,6 +20,6 @@ carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *p
 
 // Minimum-norm least squares min |A x - b| by singular values (dgelsd): A (m x n) is overwritten, b (max(m, n)) holds
 // x.
-carom_status carom_dense_least_squares(int m, int n, double *A, int lda, double *b, double rcond, int *rank);
+carom_status carom_dense_least_squares(int m, int n, double *A, double *b, double rcond, int *rank);
 
 #endif

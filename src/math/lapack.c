@@ -18,11 +18,11 @@ carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *p
   return status_of(LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'N', n, 1, LU, lda, pivot, b, n), CAROM_ERR_SINGULAR);
 }
 
-carom_status carom_dense_least_squares(int m, int n, double *A, int lda, double *b, double rcond, int *rank) {
+carom_status carom_dense_least_squares(int m, int n, double *A, double *b, double rcond, int *rank) {
   double singular_values[512];
   if ((m < n ? m : n) > 512) return CAROM_ERR_LIMIT;
   lapack_int found = 0;
-  lapack_int info = LAPACKE_dgelsd(LAPACK_COL_MAJOR, m, n, 1, A, lda, b, m > n ? m : n, singular_values, rcond, &found);
+  lapack_int info = LAPACKE_dgelsd(LAPACK_COL_MAJOR, m, n, 1, A, m, b, m > n ? m : n, singular_values, rcond, &found);
   *rank = (int)found;
   return status_of(info, CAROM_NOT_CONVERGED);
 }

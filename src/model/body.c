@@ -66,11 +66,11 @@ static carom_status part_mass(const carom_part *part, double density, carom_mass
   return CAROM_OK;
 }
 
-static carom_status mass_of_parts(const carom_body_def *def, double density, carom_mass_cache *cache, carom_mass *sum,
+static carom_status mass_of_parts(const carom_body_def *def, carom_mass_cache *cache, carom_mass *sum,
                                   carom_error *error) {
   for (int i = 0; i < def->part_count; i++) {
     carom_mass mass;
-    double own = def->parts[i].density > 0 ? def->parts[i].density : density;
+    double own = def->parts[i].density > 0 ? def->parts[i].density : def->density;
     carom_status status = part_mass(&def->parts[i], own, cache, &mass, error);
     if (status != CAROM_OK) return status;
     *sum = i == 0 ? mass : carom_mass_add(*sum, mass);
@@ -78,12 +78,12 @@ static carom_status mass_of_parts(const carom_body_def *def, double density, car
   return CAROM_OK;
 }
 
-static carom_status body_mass(const carom_body_def *def, double density, carom_mass_cache *cache, carom_mass *mass,
+static carom_status body_mass(const carom_body_def *def, carom_mass_cache *cache, carom_mass *mass,
                               carom_error *error) {
   *mass = (carom_mass){.mass = def->mass, .center = def->center};
   if (def->has_inertia) mass->inertia = def->inertia;
   if (def->has_inertia || def->part_count == 0) return CAROM_OK;
-  carom_status status = mass_of_parts(def, density, cache, mass, error);
+  carom_status status = mass_of_parts(def, cache, mass, error);
   if (status != CAROM_OK || def->mass == 0) return status;
   mass->inertia = cm_mscale(def->mass / mass->mass, mass->inertia);
   mass->mass = def->mass;
@@ -122,7 +122,7 @@ static void make_immovable(carom_body *body) {
 
 static carom_vec3 reciprocal(carom_vec3 J) { return cm_vec3(1 / J.x, 1 / J.y, 1 / J.z); }
 
-carom_status carom_body_constants(const carom_body_def *def, double density, const char *name, carom_mass_cache *cache,
+carom_status carom_body_constants(const carom_body_def *def, const char *name, carom_mass_cache *cache,
                                   carom_body *body, carom_pose *principal, carom_error *error) {
   body->fixed = def->fixed;
   *principal = cm_pose_identity();
@@ -132,7 +132,7 @@ carom_status carom_body_constants(const carom_body_def *def, double density, con
     return CAROM_OK;
   }
   carom_mass mass;
-  carom_status status = body_mass(def, density, cache, &mass, error);
+  carom_status status = body_mass(def, cache, &mass, error);
   if (status != CAROM_OK) return status;
   carom_mass_principal(mass, &body->inertia, principal);
   bool turns = def->part_count > 0 || def->has_inertia;

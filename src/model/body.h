@@ -15,8 +15,9 @@ typedef struct carom_mass_cache {
 } carom_mass_cache;
 
 // Mass, principal moments, frame and bounding radius of `body`; *principal is the pose of the principal frame in the
-// user's body frame. Inertia of a body without parts may be zero: such a body does not turn.
-carom_status carom_body_constants(const carom_body_def *def, double density, const char *name, carom_mass_cache *cache,
+// user's body frame; the density of `def` is that of its parts which have none. Inertia of a body without parts may be
+// zero: such a body does not turn.
+carom_status carom_body_constants(const carom_body_def *def, const char *name, carom_mass_cache *cache,
                                   carom_body *body, carom_pose *principal, carom_error *error);
 
 #endif

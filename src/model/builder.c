@@ -192,10 +192,11 @@ int carom_builder_add_body(carom_builder *builder, const carom_body_def *def) {
   const char *name = def->name ? def->name : fallback;
   if (check_new_body(builder, def, name) != CAROM_OK) return -1;
   const carom_material *material = &builder->model->materials[def->material];
-  double density = def->density > 0 ? def->density : material->density;
+  carom_body_def dense = *def;
+  if (!(dense.density > 0)) dense.density = material->density;
   carom_body body = {.material = def->material, .color = body_color(def, material, m->body_count)};
   carom_pose principal;
-  if (carom_body_constants(def, density, name, &builder->mass_cache, &body, &principal, &builder->error) != CAROM_OK)
+  if (carom_body_constants(&dense, name, &builder->mass_cache, &body, &principal, &builder->error) != CAROM_OK)
     return -1;
   char *copy = carom_copy_text(&builder->allocator, name);
   if (!copy || !reserve_body(builder, def->part_count) ||

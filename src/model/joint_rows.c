@@ -174,8 +174,10 @@ static void put_pair(collector *c, const carom_joint *joint, const carom_joint_s
   }
 }
 
-void carom_joint_equations(const carom_model *model, const carom_joint *joint, const carom_joint_state *record,
-                           const carom_state *state, double time, double *g, carom_row *rows) {
+void carom_joint_equations(const carom_model *model, const carom_state *state, int number, double time, double *g,
+                           carom_row *rows) {
+  const carom_joint *joint = &model->joints[number];
+  const carom_joint_state *record = &state->joints[number];
   carom_joint_place p = carom_joint_placed(joint, record, state);
   collector c = {g, rows, 0};
   put_pair(&c, joint, record, &p);
@@ -214,17 +216,6 @@ void carom_joint_rates(const carom_model *model, const carom_joint *joint, doubl
   for (int i = 0; i < row; i++) rates[i] = 0;
   if (carom_motor_prescribes(joint->slide.motor)) rates[row++] = carom_motor_rate(model, &joint->slide, time);
   if (carom_motor_prescribes(joint->turn.motor)) rates[row] = carom_motor_rate(model, &joint->turn, time);
-}
-
-void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_row *rows,
-                              const double *impulses, const carom_vec3 *x, carom_vec3 *linear, carom_vec3 *angular) {
-  if (moves(model, joint->body[0]) && moves(model, joint->body[1])) return;
-  int end = moves(model, joint->body[1]) ? 1 : 0;
-  for (int i = 0; i < carom_joint_row_count(joint); i++) {
-    carom_vec3 f = cm_scale(impulses[i], rows[i].linear[end]), t = cm_scale(impulses[i], rows[i].angular[end]);
-    *linear = cm_add(*linear, f);
-    *angular = cm_add(*angular, cm_add(t, cm_cross(x[joint->body[end]], f)));
-  }
 }
 
 void carom_joints_note_turns(const carom_model *model, carom_state *state) {

@@ -30,13 +30,10 @@ bool carom_motor_prescribes(carom_motor_kind motor);
 bool carom_joint_acts(const carom_model *model, const carom_state *state, int joint);
 
 int carom_joint_row_count(const carom_joint *joint);
-// Residuals g (row_count) at a time, and rows; either may be null. `record->turn` says which turn is meant.
-void carom_joint_equations(const carom_model *model, const carom_joint *joint, const carom_joint_state *record,
-                           const carom_state *state, double time, double *g, carom_row *rows);
-// What the ground gives a moving body through a joint: adds rows times impulses (row_count each), the moment about the
-// world origin, with the bodies at x. Nothing for joints between moving bodies.
-void carom_joint_add_external(const carom_model *model, const carom_joint *joint, const carom_row *rows,
-                              const double *impulses, const carom_vec3 *x, carom_vec3 *linear, carom_vec3 *angular);
+// Residuals g (row_count) of a joint at a time, and rows; either may be null. Its record in the state says which turn
+// is meant.
+void carom_joint_equations(const carom_model *model, const carom_state *state, int joint, double time, double *g,
+                           carom_row *rows);
 // True for rows whose residual is an angle (rad), false for lengths.
 bool carom_joint_row_is_angle(const carom_joint *joint, int row);
 // What prescribed motors ask of the rows: dg/dt = rate (0 for the joint's own rows).

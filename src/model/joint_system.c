@@ -86,7 +86,7 @@ void carom_joint_system_fill(carom_joint_system *s, const carom_state *state) {
   }
   for (int j = 0; j < m->joint_count; j++) {
     if (!carom_joint_acts(m, state, j)) continue;
-    carom_joint_equations(m, &m->joints[j], &state->joints[j], state, state->time, NULL, s->v.left + j * ROWS);
+    carom_joint_equations(m, state, j, state->time, NULL, s->v.left + j * ROWS);
     memcpy(s->v.right + j * ROWS, s->v.left + j * ROWS, ROWS * sizeof *s->v.left);
   }
 }

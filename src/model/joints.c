@@ -42,12 +42,13 @@ carom_status carom_joints_project(carom_joints *joints, const carom_state *state
   return status;
 }
 
-carom_status carom_joints_impose(carom_joints *joints, const carom_state *state, double time, carom_vec3 *p,
-                                 carom_vec3 *l, double *impulses, carom_error *error) {
+carom_status carom_joints_impose(carom_joints *joints, carom_state *state, double time, double *impulses,
+                                 carom_error *error) {
   const carom_model *m = joints->model;
   for (int i = 0; i < m->joint_count; i++) carom_joint_rates(m, &m->joints[i], time, joints->rates + i * ROWS);
   carom_status status = carom_joint_system_prepare(joints->system, state, error);
-  if (status == CAROM_OK) carom_joint_system_project(joints->system, state, joints->rates, p, l, impulses);
+  if (status == CAROM_OK)
+    carom_joint_system_project(joints->system, state, joints->rates, state->p, state->l, impulses);
   return status;
 }
 
@@ -58,7 +59,7 @@ carom_joint_impulse carom_joints_reaction(const carom_model *model, const carom_
   carom_row rows[ROWS];
   const carom_joint *j = &model->joints[joint];
   carom_joint_impulse sum = {cm_zero3(), cm_zero3()};
-  carom_joint_equations(model, j, &state->joints[joint], state, 0, NULL, rows);
+  carom_joint_equations(model, state, joint, 0, NULL, rows);
   for (int i = 0; i < carom_joint_row_count(j); i++) {
     sum.linear = cm_axpy(sum.linear, impulses[joint * ROWS + i], rows[i].linear[1]);
     sum.angular = cm_axpy(sum.angular, impulses[joint * ROWS + i], rows[i].angular[1]);
@@ -68,13 +69,28 @@ carom_joint_impulse carom_joints_reaction(const carom_model *model, const carom_
   return sum;
 }
 
+static bool moves(const carom_model *model, int body) { return body != CAROM_WORLD && !model->bodies[body].fixed; }
+
+// What the ground gives a moving body through a joint: rows times impulses (row_count each), the moment about the world
+// origin. Nothing for joints between moving bodies.
+static void add_external(const carom_model *model, const carom_state *state, const carom_joint *joint,
+                         const carom_row *rows, const double *impulses, carom_joint_impulse *sum) {
+  if (moves(model, joint->body[0]) && moves(model, joint->body[1])) return;
+  int end = moves(model, joint->body[1]) ? 1 : 0;
+  for (int i = 0; i < carom_joint_row_count(joint); i++) {
+    carom_vec3 f = cm_scale(impulses[i], rows[i].linear[end]), t = cm_scale(impulses[i], rows[i].angular[end]);
+    sum->linear = cm_add(sum->linear, f);
+    sum->angular = cm_add(sum->angular, cm_add(t, cm_cross(state->x[joint->body[end]], f)));
+  }
+}
+
 carom_joint_impulse carom_joints_external(const carom_model *model, const carom_state *state, const double *impulses) {
   carom_row rows[ROWS];
   carom_joint_impulse sum = {cm_zero3(), cm_zero3()};
   for (int i = 0; i < model->joint_count; i++) {
     if (!carom_joint_acts(model, state, i)) continue;
-    carom_joint_equations(model, &model->joints[i], &state->joints[i], state, 0, NULL, rows);
-    carom_joint_add_external(model, &model->joints[i], rows, impulses + i * ROWS, state->x, &sum.linear, &sum.angular);
+    carom_joint_equations(model, state, i, 0, NULL, rows);
+    add_external(model, state, &model->joints[i], rows, impulses + i * ROWS, &sum);
   }
   return sum;
 }
@@ -92,8 +108,6 @@ double carom_joints_motor_work(const carom_model *model, const carom_state *stat
 }
 
 // ---- drift ---------------------------------------------------------------------------------------------------------
-
-static bool moves(const carom_model *model, int body) { return body != CAROM_WORLD && !model->bodies[body].fixed; }
 
 bool carom_joints_any(const carom_model *model, const carom_state *state) {
   for (int i = 0; i < model->joint_count; i++)
@@ -118,7 +132,7 @@ double carom_joints_drift_at(const carom_model *model, const carom_state *state,
   for (int i = 0; i < model->joint_count; i++) {
     const carom_joint *j = &model->joints[i];
     if (!carom_joint_acts(model, state, i)) continue;
-    carom_joint_equations(model, j, &state->joints[i], state, time, g, NULL);
+    carom_joint_equations(model, state, i, time, g, NULL);
     for (int row = 0; row < carom_joint_row_count(j); row++) {
       double size = carom_joint_row_is_angle(j, row) ? size_of(model, j, &state->joints[i]) : 1;
       double drift = size * fabs(g[row]);

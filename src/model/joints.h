@@ -27,10 +27,9 @@ void carom_joints_destroy(carom_joints *joints);  // null is fine
 // CAROM_JOINT_ROWS, may be null) receives the multipliers, row by row; rows that a joint does not have are 0.
 carom_status carom_joints_project(carom_joints *joints, const carom_state *state, carom_vec3 *p, carom_vec3 *l,
                                   double *impulses, carom_error *error);
-// The same with the rates that motors prescribe at `time` on the right-hand side: for whole momenta, not for changes of
-// them.
-carom_status carom_joints_impose(carom_joints *joints, const carom_state *state, double time, carom_vec3 *p,
-                                 carom_vec3 *l, double *impulses, carom_error *error);
+// The same to the momenta of the state itself, with the rates that motors prescribe at `time` on the right-hand side.
+carom_status carom_joints_impose(carom_joints *joints, carom_state *state, double time, double *impulses,
+                                 carom_error *error);
 
 // ---- what the multipliers mean -------------------------------------------------------------------------------------
 

@@ -63,13 +63,17 @@ static carom_row opposite(carom_row row) {
   return row;
 }
 
-static int put_limits(int joint, const carom_coordinate *c, bool turn, double value, carom_row row, double reach,
+// Those of one coordinate, whose row is that of `like`, within reach of its value.
+static int put_limits(const carom_coordinate *c, double value, carom_joint_limit like, double reach,
                       carom_joint_limit *limits) {
   int count = 0;
-  if (value - c->lower < reach)
-    limits[count++] = (carom_joint_limit){joint, turn, false, value - c->lower, c->restitution, row};
-  if (c->upper - value < reach)
-    limits[count++] = (carom_joint_limit){joint, turn, true, c->upper - value, c->restitution, opposite(row)};
+  like.restitution = c->restitution;
+  like.gap = value - c->lower;
+  if (like.gap < reach) limits[count++] = like;
+  like.upper = true;
+  like.gap = c->upper - value;
+  like.row = opposite(like.row);
+  if (like.gap < reach) limits[count++] = like;
   return count;
 }
 
@@ -82,11 +86,13 @@ int carom_joints_limits(const carom_model *model, const carom_state *state, doub
     if (!carom_joint_acts(model, state, i) || !(limited(&j->slide) || limited(&j->turn))) continue;
     carom_joint_place place = carom_joint_placed(j, &state->joints[i], state);
     if (limited(&j->slide))
-      count += put_limits(i, &j->slide, false, carom_joint_slide(&place), carom_joint_slide_row(j, &place), reach,
-                          limits + count);
+      count += put_limits(&j->slide, carom_joint_slide(&place),
+                          (carom_joint_limit){.joint = i, .turn = false, .row = carom_joint_slide_row(j, &place)},
+                          reach, limits + count);
     if (limited(&j->turn))
-      count += put_limits(i, &j->turn, true, carom_joint_turn(&place, state->joints[i].turn),
-                          carom_joint_turn_row(j, &place), reach, limits + count);
+      count += put_limits(&j->turn, carom_joint_turn(&place, state->joints[i].turn),
+                          (carom_joint_limit){.joint = i, .turn = true, .row = carom_joint_turn_row(j, &place)}, reach,
+                          limits + count);
   }
   return count;
 }

@@ -69,13 +69,13 @@ static int64_t hash(const unsigned char *bytes, size_t size) {
 // ---- datasets -------------------------------------------------------------------------------------------------------
 
 static carom_h5_array meta_array(void) {
-  return carom_result_array(CAROM_FIELD_CHECKPOINT_META, H5T_STD_I64LE, H5T_NATIVE_INT64, 2, CAROM_CHECKPOINT_SLOTS,
-                            CAROM_CHECKPOINT_META, 0);
+  return carom_result_array(CAROM_FIELD_CHECKPOINT_META, H5T_STD_I64LE, H5T_NATIVE_INT64, 2,
+                            (hsize_t[]){CAROM_CHECKPOINT_SLOTS, CAROM_CHECKPOINT_META, 0});
 }
 
 static carom_h5_array slot_array(int slot) {
   carom_result_field_id id = CAROM_FIELD_CHECKPOINT_0 + (carom_result_field_id)slot;
-  carom_h5_array array = carom_result_array(id, H5T_STD_U8LE, H5T_NATIVE_UCHAR, 1, 0, 0, 0);
+  carom_h5_array array = carom_result_array(id, H5T_STD_U8LE, H5T_NATIVE_UCHAR, 1, (hsize_t[]){0, 0, 0});
   array.chunk[0] = 65536;
   array.extendible = true;
   return array;

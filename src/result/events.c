@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "result/events.h"
+#include "result/file.h"
 
 typedef struct event_columns {
   int *kind, *body;

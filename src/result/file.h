@@ -16,4 +16,9 @@ struct carom_result_file {
   char *joint_names;                 // what carom_result_joint.name points into
 };
 
+// events.c, walls.c: fill result->events and result->walls. A burst that was cut off left columns of events of
+// different lengths: the shortest counts.
+void carom_result_read_events(carom_h5_file *file, carom_result *result);
+void carom_result_read_walls(carom_h5_file *file, carom_result *result);
+
 #endif

@@ -162,17 +162,22 @@ hid_t carom_h5_text_type(size_t size) {
   return type;
 }
 
-static void write_attribute(carom_h5_file *file, hid_t object, const char *name, hid_t file_type, hid_t memory_type,
-                            hid_t space, const void *value) {
-  hid_t attribute = H5Acreate2(object, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-  if (attribute < 0 || H5Awrite(attribute, memory_type, value) < 0) carom_h5_fail(file, name);
-  if (attribute >= 0) H5Aclose(attribute);
+typedef struct attribute_place {
+  hid_t object;
+  const char *name;
+  hid_t file_type, memory_type, space;
+} attribute_place;
+
+static void write_attribute(carom_h5_file *file, const attribute_place *a, const void *value) {
+  hid_t made = H5Acreate2(a->object, a->name, a->file_type, a->space, H5P_DEFAULT, H5P_DEFAULT);
+  if (made < 0 || H5Awrite(made, a->memory_type, value) < 0) carom_h5_fail(file, a->name);
+  if (made >= 0) H5Aclose(made);
 }
 
 void carom_h5_write_text_attribute(carom_h5_file *file, hid_t object, const char *name, const char *text) {
   if (file->status != CAROM_OK) return;
   hid_t type = carom_h5_text_type(strlen(text)), space = H5Screate(H5S_SCALAR);
-  write_attribute(file, object, name, type, type, space, text);
+  write_attribute(file, &(attribute_place){object, name, type, type, space}, text);
   H5Sclose(space);
   H5Tclose(type);
 }
@@ -182,7 +187,7 @@ void carom_h5_write_attribute(carom_h5_file *file, const char *name, hid_t file_
   if (file->status != CAROM_OK) return;
   hsize_t size = (hsize_t)count;
   hid_t space = count > 0 ? H5Screate_simple(1, &size, NULL) : H5Screate(H5S_SCALAR);
-  write_attribute(file, file->id, name, file_type, memory_type, space, value);
+  write_attribute(file, &(attribute_place){file->id, name, file_type, memory_type, space}, value);
   H5Sclose(space);
 }
 
@@ -431,14 +436,12 @@ char *carom_h5_read_texts(carom_h5_file *file, const char *path, hsize_t *count,
   return texts;
 }
 
-void carom_h5_read_rows(carom_h5_file *file, hid_t dataset, const char *path, int rank, const hsize_t *row_size,
-                        hsize_t from, hsize_t count, double *rows) {
+void carom_h5_read_numbers(carom_h5_file *file, hid_t dataset, const char *path, hsize_t count, double *numbers) {
   if (file->status != CAROM_OK || count == 0) return;
-  hsize_t start[3] = {from, 0, 0}, block[3] = {count, 0, 0};
-  for (int i = 1; i < rank; i++) block[i] = row_size[i];
-  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(rank, block, NULL);
-  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
-      H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, rows) < 0)
+  hsize_t start = 0;
+  hid_t space = H5Dget_space(dataset), memory = H5Screate_simple(1, &count, NULL);
+  if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+      H5Dread(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, numbers) < 0)
     carom_h5_fail(file, path);
   H5Sclose(memory);
   H5Sclose(space);

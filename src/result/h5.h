@@ -96,8 +96,7 @@ char *carom_h5_read_text(carom_h5_file *file, const char *path);
 // `*count` texts (CAROM_H5_ANY is filled in) of at most *stride - 1 bytes, one after the other, each terminated.
 char *carom_h5_read_texts(carom_h5_file *file, const char *path, hsize_t *count, size_t *stride);
 hid_t carom_h5_open_dataset(carom_h5_file *file, const char *path, int rank, hsize_t *size);  // sizes as above
-// Rows from, from + 1, ... of an open dataset.
-void carom_h5_read_rows(carom_h5_file *file, hid_t dataset, const char *path, int rank, const hsize_t *row_size,
-                        hsize_t from, hsize_t count, double *rows);
+// The first `count` numbers of an open dataset of one dimension.
+void carom_h5_read_numbers(carom_h5_file *file, hid_t dataset, const char *path, hsize_t count, double *numbers);
 
 #endif

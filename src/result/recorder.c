@@ -100,14 +100,15 @@ static void create_series(const carom_recorder *recorder, carom_h5_file *file) {
 }
 
 static carom_h5_array verdict_array(int column, hid_t text) {
+  carom_result_field_id id = CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column;
+  const hsize_t none[3] = {0};
   carom_h5_array array;
   if (column < CAROM_VERDICT_TEXTS)
-    array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, text, text, 1, 0, 0, 0);
+    array = carom_result_array(id, text, text, 1, none);
   else if (column < CAROM_VERDICT_TEXTS + 2)
-    array = carom_result_array(CAROM_FIELD_VERDICT_KEY + (carom_result_field_id)column, H5T_IEEE_F64LE,
-                               H5T_NATIVE_DOUBLE, 1, 0, 0, 0);
+    array = carom_result_array(id, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, 1, none);
   else
-    array = carom_result_array(CAROM_FIELD_VERDICT_PASS, H5T_STD_U8LE, H5T_NATIVE_INT, 1, 0, 0, 0);
+    array = carom_result_array(id, H5T_STD_U8LE, H5T_NATIVE_INT, 1, none);
   array.chunk[0] = CAROM_VERDICT_MAX;
   array.extendible = true;
   return array;
@@ -117,7 +118,7 @@ static carom_h5_array verdict_array(int column, hid_t text) {
 static void create_ending(carom_h5_file *file) {
   char text[CAROM_RESULT_ENDING_SIZE] = CAROM_RESULT_UNFINISHED;
   hid_t type = carom_h5_text_type(sizeof text), column_type = carom_h5_text_type(CAROM_RESULT_VERDICT_TEXT_SIZE);
-  carom_h5_array array = carom_result_array(CAROM_FIELD_RUN_ENDING, type, type, 0, 0, 0, 0);
+  carom_h5_array array = carom_result_array(CAROM_FIELD_RUN_ENDING, type, type, 0, (hsize_t[]){0, 0, 0});
   carom_h5_write(file, &array, text);
   for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) {
     array = verdict_array(i, column_type);

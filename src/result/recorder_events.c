@@ -18,7 +18,8 @@ static carom_h5_array column_array(int column) {
   hid_t file_type = column == 0 ? H5T_STD_U8LE : column == 1 ? H5T_STD_I32LE : H5T_IEEE_F64LE;
   hid_t memory_type = column == 0 ? H5T_NATIVE_UCHAR : column == 1 ? H5T_NATIVE_INT : H5T_NATIVE_DOUBLE;
   int rank = widths[column] > 1 ? 2 : 1;
-  carom_h5_array array = carom_result_array(fields[column], file_type, memory_type, rank, 0, widths[column], 0);
+  carom_h5_array array =
+      carom_result_array(fields[column], file_type, memory_type, rank, (hsize_t[]){0, widths[column], 0});
   array.chunk[0] = CAROM_EVENT_BUFFER / 4;
   array.chunk[1] = widths[column];
   array.extendible = true;

@@ -12,11 +12,12 @@
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
-carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank, size_t n0,
-                                  size_t n1, size_t n2) {
+carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,
+                                  const hsize_t size[3]) {
   const carom_result_field *field = &carom_result_fields[id];
-  carom_h5_array array = {field->path, field->unit,  field->description, file_type, memory_type,
-                          rank,        {n0, n1, n2}, {0, 0, 0},          false,     NULL};
+  carom_h5_array array = {field->path, field->unit, field->description,          file_type,
+                          memory_type, rank,        {size[0], size[1], size[2]}, {0, 0, 0},
+                          false,       NULL};
   return array;
 }
 
@@ -63,7 +64,7 @@ static void write_root(carom_h5_file *file, const carom_scene *scene, const caro
 carom_h5_array carom_result_table(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,
                                   const hsize_t size[3]) {
   enum { WORTH_IT = 1024, CHUNK = 16384 };
-  carom_h5_array array = carom_result_array(id, file_type, memory_type, rank, size[0], size[1], size[2]);
+  carom_h5_array array = carom_result_array(id, file_type, memory_type, rank, size);
   if (size[0] < WORTH_IT) return array;
   memcpy(array.chunk, array.size, sizeof array.chunk);
   if (size[0] > CHUNK) array.chunk[0] = CHUNK;
@@ -83,7 +84,7 @@ void carom_result_write_ints(carom_h5_file *file, carom_result_field_id id, size
 
 static void write_text(carom_h5_file *file, carom_result_field_id id, const char *text) {
   hid_t type = carom_h5_text_type(strlen(text));
-  carom_h5_array array = carom_result_array(id, type, type, 0, 0, 0, 0);
+  carom_h5_array array = carom_result_array(id, type, type, 0, (hsize_t[]){0, 0, 0});
   carom_h5_write(file, &array, text);
   H5Tclose(type);
 }

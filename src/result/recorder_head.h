@@ -8,8 +8,8 @@
 #include "result/table.h"
 
 // A dataset of the layout, neither chunked nor extendible.
-carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank, size_t n0,
-                                  size_t n1, size_t n2);
+carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,
+                                  const hsize_t size[3]);
 
 // The same, compressed when it is large.
 carom_h5_array carom_result_table(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,

@@ -11,11 +11,10 @@
 #include "base/atomic_file.h"
 #include "base/memory.h"
 #include "result/checkpoint.h"
-#include "result/events.h"
+#include "result/file.h"
 #include "result/joints.h"
 #include "result/plan.h"
 #include "result/shape_set.h"
-#include "result/walls.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
@@ -253,8 +252,7 @@ static void open_series(carom_h5_file *file, carom_result *result, hid_t *datase
 }
 
 static void read_column(carom_h5_file *file, hid_t dataset, int series, int count, double *values) {
-  hsize_t row[3] = {0};
-  carom_h5_read_rows(file, dataset, carom_series_describe(series).path, 1, row, 0, (hsize_t)count, values);
+  carom_h5_read_numbers(file, dataset, carom_series_describe(series).path, (hsize_t)count, values);
 }
 
 static void read_columns(carom_h5_file *file, carom_result *result, const hid_t *datasets) {
@@ -443,14 +441,14 @@ void carom_frame_release(carom_frame *frame) {
   *frame = (carom_frame){0};
 }
 
-// One series of one frame, into `stride` doubles per body beginning at `to`: HDF5 scatters as it reads.
-static void read_series_row(carom_h5_file *file, const carom_result *result, int series, int index, double *to,
-                            int stride, int offset) {
+// One series of one frame: HDF5 scatters positions and orientations into poses as it reads.
+static void read_series_row(carom_h5_file *file, const carom_result *result, int series, int index, void *to) {
   if (file->status != CAROM_OK || result->body_count == 0) return;
   carom_series_info info = carom_series_describe(series);
   hsize_t bodies = (hsize_t)result->body_count, components = (hsize_t)info.components;
   hsize_t start[3] = {(hsize_t)index, 0, 0}, block[3] = {1, bodies, components};
-  hsize_t room[2] = {bodies, (hsize_t)stride}, into[2] = {0, (hsize_t)offset}, part[2] = {bodies, components};
+  bool turned = series == CAROM_SERIES_ORIENTATION, posed = turned || series == CAROM_SERIES_POSITION;
+  hsize_t room[2] = {bodies, posed ? 7 : components}, into[2] = {0, turned ? 3 : 0}, part[2] = {bodies, components};
   hid_t space = H5Dget_space(result->file->series[series]), memory = H5Screate_simple(2, room, NULL);
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
       H5Sselect_hyperslab(memory, H5S_SELECT_SET, into, NULL, part, NULL) < 0 ||
@@ -468,12 +466,12 @@ carom_status carom_result_read_frame(carom_result *result, int index, carom_fram
   carom_h5_enter(&guard);
   carom_h5_file file = {result->file->id, result->file->path, "read", CAROM_OK, error, result->allocator};
   frame->time = result->times[index];
-  read_series_row(&file, result, CAROM_SERIES_POSITION, index, (double *)frame->poses, 7, 0);
-  read_series_row(&file, result, CAROM_SERIES_ORIENTATION, index, (double *)frame->poses, 7, 3);
-  read_series_row(&file, result, CAROM_SERIES_VELOCITY, index, (double *)frame->velocities, 3, 0);
-  read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, (double *)frame->angular_velocities, 3, 0);
+  read_series_row(&file, result, CAROM_SERIES_POSITION, index, frame->poses);
+  read_series_row(&file, result, CAROM_SERIES_ORIENTATION, index, frame->poses);
+  read_series_row(&file, result, CAROM_SERIES_VELOCITY, index, frame->velocities);
+  read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, frame->angular_velocities);
   if (frame->contact_moments)
-    read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, (double *)frame->contact_moments, 9, 0);
+    read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, frame->contact_moments);
   carom_h5_leave(&guard);
   return file.status;
 }

@@ -1,4 +1,4 @@
-#include "result/walls.h"
+#include "result/file.h"
 
 #include <math.h>
 #include <string.h>

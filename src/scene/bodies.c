@@ -165,7 +165,7 @@ static bool read_parts(carom_reader *r, entry *e) {
 static bool reserve_parts(carom_reader *r, entry *e) {
   const carom_node *list = e->f[KEY_BODY_PARTS], *charges = e->f[KEY_BODY_CHARGES];
   if (e->own[KEY_BODY_SHAPE] && e->own[KEY_BODY_PARTS])
-    return carom_exclusive(r, e->node, e->f[KEY_BODY_SHAPE], list, "shape and parts", e->label, false);
+    return carom_exclusive(r, e->f[KEY_BODY_SHAPE], list, "shape and parts", e->label);
   if (!carom_read_list(r, list, "parts") || !carom_read_list(r, charges, "charges")) return false;
   int count = e->f[KEY_BODY_SHAPE] ? 1 : list ? list->count : 0;
   r->pieces_left -= (int64_t)(count + (charges ? charges->count : 0)) * (int64_t)e->array.count;
@@ -211,8 +211,7 @@ static bool read_mass(carom_reader *r, const entry *e, carom_body_def *def) {
   bool good = carom_read_number(r, e->f[KEY_BODY_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &def->density);
   good = carom_read_number(r, e->f[KEY_BODY_MASS], CAROM_MASS, CAROM_POSITIVE, &def->mass) && good;
   if (e->own[KEY_BODY_DENSITY] && e->own[KEY_BODY_MASS])
-    good =
-        carom_exclusive(r, e->node, e->f[KEY_BODY_DENSITY], e->f[KEY_BODY_MASS], "density and mass", e->label, false);
+    good = carom_exclusive(r, e->f[KEY_BODY_DENSITY], e->f[KEY_BODY_MASS], "density and mass", e->label);
   if (inertia && !e->f[KEY_BODY_MASS]) {
     carom_report(&r->reporter, inertia->place, NULL, "'inertia' of %s needs 'mass' beside it", e->label);
     good = false;
@@ -243,7 +242,7 @@ static bool read_velocities(carom_reader *r, const entry *e, carom_body_def *def
   const carom_node *spin = e->f[KEY_BODY_ANGULAR_VELOCITY], *body_spin = e->f[KEY_BODY_ANGULAR_VELOCITY_BODY];
   if (e->fixed) return check_fixed(r, e);
   if (e->own[KEY_BODY_ANGULAR_VELOCITY] && e->own[KEY_BODY_ANGULAR_VELOCITY_BODY])
-    return carom_exclusive(r, e->node, spin, body_spin, "angular_velocity and angular_velocity_body", e->label, false);
+    return carom_exclusive(r, spin, body_spin, "angular_velocity and angular_velocity_body", e->label);
   bool good = carom_read_vector(r, e->f[KEY_BODY_VELOCITY], CAROM_VELOCITY, &def->velocity);
   carom_vec3 w = cm_zero3();
   good = carom_read_vector(r, spin ? spin : body_spin, CAROM_ANGULAR_VELOCITY, &w) && good;

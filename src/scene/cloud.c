@@ -93,10 +93,16 @@ static carom_vec3 random_point(carom_random *random, const carom_array *a) {
   return cm_vec3(x, y, carom_random_between(random, a->low.z, a->high.z));
 }
 
-static bool place_one(carom_reader *r, grid *g, carom_random *random, const carom_array *a, carom_cloud_sphere body,
-                      carom_vec3 *offset, int64_t *tries) {
-  for (int i = 0; i<TRIES_PER_BODY && * tries> 0; i++, --*tries) {
-    *offset = random_point(random, a);
+// Chances that are left.
+typedef struct luck {
+  carom_random random;
+  int64_t tries;
+} luck;
+
+static bool place_one(carom_reader *r, grid *g, luck *l, const carom_array *a, carom_cloud_sphere body,
+                      carom_vec3 *offset) {
+  for (int i = 0; i < TRIES_PER_BODY && l->tries > 0; i++, l->tries--) {
+    *offset = random_point(&l->random, a);
     carom_vec3 p = cm_add(body.center, *offset);
     if (!is_free(r, g, p, body.radius + a->clearance)) continue;
     r->cloud[r->cloud_count] = (carom_cloud_sphere){p, body.radius};
@@ -115,15 +121,14 @@ bool carom_place_cloud(carom_reader *r, carom_array *a, const carom_cloud_sphere
   }
   carom_pose *placed = CAROM_POOL_ARRAY(&r->pool, carom_pose, count);
   if (!placed || !reserve(r, r->cloud_count + count) || !make_grid(r, a, bodies, &g)) return false;
-  carom_random random = carom_random_make(r->seed, r->cloud_number++);
-  int64_t tries = (int64_t)count * MEAN_TRIES + 10 * TRIES_PER_BODY;
+  luck l = {carom_random_make(r->seed, r->cloud_number++), (int64_t)count * MEAN_TRIES + 10 * TRIES_PER_BODY};
   for (int i = 0; i < count; i++) {
-    if (!place_one(r, &g, &random, a, bodies[i], &placed[i].p, &tries)) {
+    if (!place_one(r, &g, &l, a, bodies[i], &placed[i].p)) {
       carom_report(&r->reporter, a->node->place, "enlarge the box, or lower count or clearance",
                    "only %d of %d bodies fitted into the cloud", i, count);
       return false;
     }
-    placed[i].q = a->rotate ? random_rotation(&random) : cm_qidentity();
+    placed[i].q = a->rotate ? random_rotation(&l.random) : cm_qidentity();
   }
   a->placed = placed;
   return true;

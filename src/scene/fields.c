@@ -66,13 +66,15 @@ bool carom_require(carom_reader *r, const carom_node *at, const carom_node *slot
   return false;
 }
 
-bool carom_exclusive(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
-                     const char *label, bool one) {
-  if (a && b) {
-    carom_report(&r->reporter, b->key_at, NULL, "%s takes one of %s, not both", label, keys);
-    return false;
-  }
-  if (a || b || !one) return true;
+bool carom_exclusive(carom_reader *r, const carom_node *a, const carom_node *b, const char *keys, const char *label) {
+  if (!a || !b) return true;
+  carom_report(&r->reporter, b->key_at, NULL, "%s takes one of %s, not both", label, keys);
+  return false;
+}
+
+bool carom_one_of(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
+                  const char *label) {
+  if (a || b) return carom_exclusive(r, a, b, keys, label);
   carom_report(&r->reporter, at->place, NULL, "%s needs one of %s", label, keys);
   return false;
 }

@@ -20,19 +20,22 @@ bool carom_find_body(carom_reader *r, const carom_node *node, int *body) {
 }
 
 // Either a body with a point on it or a point of the world.
-static bool read_attachment(carom_reader *r, const carom_node *at, const carom_node *body_node,
-                            const carom_node *point_node, const carom_node *world, const char *label, int *body,
+typedef struct attachment {
+  const carom_node *body, *point, *world;
+} attachment;
+
+static bool read_attachment(carom_reader *r, const carom_node *at, attachment given, const char *label, int *body,
                             carom_vec3 *point) {
   *body = CAROM_WORLD;
   *point = cm_zero3();
-  if (!carom_exclusive(r, at, body_node, world, "body and world", label, true)) return false;
-  if (world && point_node) {
-    carom_report(&r->reporter, point_node->key_at, NULL, "'%s' needs 'body', not 'world'", point_node->key);
+  if (!carom_one_of(r, at, given.body, given.world, "body and world", label)) return false;
+  if (given.world && given.point) {
+    carom_report(&r->reporter, given.point->key_at, NULL, "'%s' needs 'body', not 'world'", given.point->key);
     return false;
   }
-  if (world) return carom_read_vector(r, world, CAROM_LENGTH, point);
-  bool good = carom_find_body(r, body_node, body);
-  return carom_read_vector(r, point_node, CAROM_LENGTH, point) && good;
+  if (given.world) return carom_read_vector(r, given.world, CAROM_LENGTH, point);
+  bool good = carom_find_body(r, given.body, body);
+  return carom_read_vector(r, given.point, CAROM_LENGTH, point) && good;
 }
 
 // ---- gravity -----------------------------------------------------------------------------------------
@@ -97,8 +100,8 @@ static void read_point(carom_reader *r, const carom_node *node, int set) {
   double charge = 0;
   if (!carom_read_fields(r, node, CAROM_SECTION_POINT, "charged point", f)) return;
   bool good = carom_require(r, node, f[KEY_POINT_CHARGE], "charge", "charged point");
-  good = read_attachment(r, node, f[KEY_POINT_BODY], f[KEY_POINT_POSITION], f[KEY_POINT_WORLD], "charged point", &body,
-                         &point) &&
+  good = read_attachment(r, node, (attachment){f[KEY_POINT_BODY], f[KEY_POINT_POSITION], f[KEY_POINT_WORLD]},
+                         "charged point", &body, &point) &&
          good;
   good = carom_read_number(r, f[KEY_POINT_CHARGE], CAROM_CHARGE, CAROM_ANY, &charge) && good;
   if (good && carom_reader_building(r) && carom_builder_add_charge(r->builder, set, body, point, charge) < 0)
@@ -119,7 +122,8 @@ static void read_points(carom_reader *r) {
 static bool read_end(carom_reader *r, const carom_node *node, int *body, carom_vec3 *point) {
   const carom_node *f[CAROM_MOST_KEYS];
   if (!carom_read_fields(r, node, CAROM_SECTION_END, "spring end", f)) return false;
-  return read_attachment(r, node, f[KEY_END_BODY], f[KEY_END_POINT], f[KEY_END_WORLD], "spring end", body, point);
+  return read_attachment(r, node, (attachment){f[KEY_END_BODY], f[KEY_END_POINT], f[KEY_END_WORLD]}, "spring end", body,
+                         point);
 }
 
 static void read_spring(carom_reader *r, const carom_node *node) {

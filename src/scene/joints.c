@@ -152,9 +152,9 @@ static void default_place(const carom_reader *r, const carom_node *const *f, car
   def->point[0] = r->bodies[def->body[1]].position;
 }
 
-static bool read_place(carom_reader *r, const carom_node *node, const carom_node *const *f, carom_joint_def *def) {
-  bool good = carom_exclusive(r, node, f[KEY_JOINT_AT], f[KEY_JOINT_POINTS], "at and points", "joint", false);
-  good = carom_exclusive(r, node, f[KEY_JOINT_AXIS], f[KEY_JOINT_AXES], "axis and axes", "joint", false) && good;
+static bool read_place(carom_reader *r, const carom_node *const *f, carom_joint_def *def) {
+  bool good = carom_exclusive(r, f[KEY_JOINT_AT], f[KEY_JOINT_POINTS], "at and points", "joint");
+  good = carom_exclusive(r, f[KEY_JOINT_AXIS], f[KEY_JOINT_AXES], "axis and axes", "joint") && good;
   if (f[KEY_JOINT_AT] && f[KEY_JOINT_AXES]) {
     carom_report(&r->reporter, f[KEY_JOINT_AXES]->key_at, NULL, "'axes' belong to 'points'; with 'at' goes 'axis'");
     good = false;
@@ -236,7 +236,7 @@ static bool read_flags(carom_reader *r, const carom_node *const *f, const carom_
 
 static bool read_bodies(carom_reader *r, const carom_node *node, const carom_node *const *f, carom_joint_def *def) {
   const carom_node *between = f[KEY_JOINT_BETWEEN], *chain = f[KEY_JOINT_CHAIN];
-  if (!carom_exclusive(r, node, between, chain, "between and chain", "joint", true)) return false;
+  if (!carom_one_of(r, node, between, chain, "between and chain", "joint")) return false;
   if (chain) {
     const char *name = NULL;
     if (!carom_read_text(r, chain, &name)) return false;
@@ -279,7 +279,7 @@ static void read_joint(carom_reader *r, const carom_node *node, const carom_name
   good = carom_read_choice(r, f[KEY_JOINT_KIND], kinds, &kind) && good;
   def.kind = (carom_joint_kind)kind;
   good = read_bodies(r, node, f, &def) && good;
-  good = read_place(r, node, f, &def) && good;
+  good = read_place(r, f, &def) && good;
   good = carom_read_number(r, f[KEY_JOINT_PITCH], CAROM_LENGTH, CAROM_ANY, &def.pitch) && good;
   good = carom_read_number(r, f[KEY_JOINT_LENGTH], CAROM_LENGTH, CAROM_POSITIVE, &def.length) && good;
   good = read_coordinate(r, f[KEY_JOINT_SLIDE], slide_units(), &def.slide) && good;
@@ -304,8 +304,8 @@ void carom_read_joints(carom_reader *r) {
     read_apart(r, c);
   const carom_node *first = items(r, r->top[KEY_SCENE_JOINTS], "joints");
   carom_names names;
-  carom_allocator memory = carom_pool_allocator(&r->pool);
-  carom_names_create(&names, &memory);
+  carom_allocator heap = carom_pool_allocator(&r->pool);
+  carom_names_create(&names, &heap);
   number_joints(r, first, &names);
   for (const carom_node *c = first; c && !carom_reader_failed(r); c = c->next) read_joint(r, c, &names);
   carom_names_destroy(&names);

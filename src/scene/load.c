@@ -125,7 +125,7 @@ static carom_node *merge_includes(carom_reader *r, const chain *self, carom_node
 }
 
 static carom_node *load(carom_reader *r, const chain *self, const char *file, const char *text, size_t size) {
-  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, file, text, size, true);
+  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){file, text, size}, true);
   if (!root) return NULL;
   if (carom_node_is_null(root)) {
     carom_report(&r->reporter, root->place, "a scene begins with 'carom: 1'", "the file is empty");

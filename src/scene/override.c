@@ -107,7 +107,8 @@ void carom_apply_override(carom_reader *r, carom_node *root, const char *text) {
     carom_report(&r->reporter, place, NULL, "'include' cannot be set");
     return;
   }
-  carom_node *value = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, file, equals + 1, strlen(equals + 1), false);
+  carom_node *value =
+      carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){file, equals + 1, strlen(equals + 1)}, false);
   if (!value) return;
   carom_node *node = root;
   for (int i = 0; node && i < count; i++) node = step_into(r, node, words[i], place);

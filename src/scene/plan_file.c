@@ -118,7 +118,7 @@ static void read_horizon(carom_plan_reader *p, const carom_node *node) {
   if (!node || !carom_plan_fields(p, node, keys, "horizon", f)) return;
   carom_read_int(&p->r, f[0], 0, 100000, &d->intervals);  // a horizon of zero is told by the plan
   carom_read_number(&p->r, f[1], CAROM_TIME, CAROM_NOT_NEGATIVE, &d->step);
-  carom_exclusive(&p->r, node, f[1], f[2], "step and duration", "horizon", false);
+  carom_exclusive(&p->r, f[1], f[2], "step and duration", "horizon");
   if (f[2] && carom_read_number(&p->r, f[2], CAROM_TIME, CAROM_NOT_NEGATIVE, &duration))
     d->step = d->intervals > 0 ? duration / d->intervals : 0;
   carom_read_bool(&p->r, f[3], &d->free_time);
@@ -243,14 +243,14 @@ static void begin(carom_plan_reader *p, const char *path, const carom_scene_opti
   r->limits = (carom_yaml_limits){.nodes = MOST_NODES, .alias_nodes = MOST_NODES};
   carom_pool_create(&r->pool, &r->allocator);
   carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
-  carom_allocator memory = carom_pool_allocator(&r->pool);
-  carom_names_create(&r->constant_names, &memory);
-  carom_names_create(&p->joint_names, &memory);
+  carom_allocator heap = carom_pool_allocator(&r->pool);
+  carom_names_create(&r->constant_names, &heap);
+  carom_names_create(&p->joint_names, &heap);
 }
 
 static void parse(carom_plan_reader *p, const char *text, size_t size) {
   carom_reader *r = &p->r;
-  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, r->path, text, size, true);
+  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){r->path, text, size}, true);
   for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
   r->root = root;
   r->folder = folder_of(&r->pool, r->path);

@@ -78,7 +78,7 @@ void carom_plan_read_joints(carom_plan_reader *p, const carom_node *list) {
 
 static void read_target(carom_plan_reader *p, const carom_node *item, const slots f, carom_actuator_def *def) {
   const char *name = NULL;
-  carom_exclusive(&p->r, item, f[1], f[2], "body and joint", "actuator", true);
+  carom_one_of(&p->r, item, f[1], f[2], "body and joint", "actuator");
   def->body = carom_plan_read_body(p, f[1]);
   if (!f[2] || !carom_read_text(&p->r, f[2], &name)) return;
   def->kind = CAROM_ACTUATOR_JOINT;

@@ -133,9 +133,10 @@ bool carom_read_fields(carom_reader *r, const carom_node *node, carom_section se
 // True when the node is a list or null; otherwise an error.
 bool carom_read_list(carom_reader *r, const carom_node *node, const char *what);
 bool carom_require(carom_reader *r, const carom_node *at, const carom_node *slot, const char *key, const char *label);
-// At most one of two keys; with `one`, exactly one.
-bool carom_exclusive(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
-                     const char *label, bool one);
+// At most one of two keys; exactly one.
+bool carom_exclusive(carom_reader *r, const carom_node *a, const carom_node *b, const char *keys, const char *label);
+bool carom_one_of(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
+                  const char *label);
 void carom_unknown_name(carom_reader *r, const carom_node *node, const char *what, const carom_names *names);
 void carom_read_constants(carom_reader *r);
 carom_scope carom_reader_scope(carom_reader *r);

@@ -57,7 +57,7 @@ static void read_output(carom_reader *r) {
   s->frame_interval = fmax(1, round(s->duration / FRAMES / s->step.step)) * s->step.step;
   if (!node || !carom_read_fields(r, node, CAROM_SECTION_OUTPUT, "output", f)) return;
   const carom_node *interval = f[KEY_OUTPUT_INTERVAL], *every = f[KEY_OUTPUT_EVERY];
-  if ((interval || every) && carom_exclusive(r, node, interval, every, "interval and every", "output", false))
+  if ((interval || every) && carom_exclusive(r, interval, every, "interval and every", "output"))
     read_interval(r, interval, every);
   read_camera(r, f[KEY_OUTPUT_CAMERA]);
 }

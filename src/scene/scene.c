@@ -27,8 +27,8 @@ static void begin(carom_reader *r, const char *path, const carom_scene_options *
   carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
   carom_names *tables[] = {&r->constant_names, &r->material_names, &r->shape_names, &r->body_names,
                            &r->charge_set_names};
-  carom_allocator memory = carom_pool_allocator(&r->pool);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) carom_names_create(tables[i], &memory);
+  carom_allocator heap = carom_pool_allocator(&r->pool);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) carom_names_create(tables[i], &heap);
 }
 
 static void end(carom_reader *r) {

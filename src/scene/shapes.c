@@ -66,8 +66,7 @@ static bool read_polygon(request *q, int *sides, double *radius, double *height)
   if (!fields(q, CAROM_SECTION_PRISM)) return false;
   bool good = need(q, KEY_PRISM_SIDES, CAROM_SECTION_PRISM);
   good = need(q, KEY_PRISM_HEIGHT, CAROM_SECTION_PRISM) && good;
-  good = carom_exclusive(q->r, q->node, q->f[KEY_PRISM_RADIUS], q->f[KEY_PRISM_SIDE], "radius and side", q->node->key,
-                         true) &&
+  good = carom_one_of(q->r, q->node, q->f[KEY_PRISM_RADIUS], q->f[KEY_PRISM_SIDE], "radius and side", q->node->key) &&
          good;
   double side = 0;
   good = carom_read_int(q->r, q->f[KEY_PRISM_SIDES], 3, MOST_SIDES, sides) && good;

@@ -84,8 +84,8 @@ static bool merge_value(carom_pool *pool, carom_node *into, carom_node *from) {
 // Through a table, since a hostile file may hold very large maps.
 static bool merge_maps(carom_pool *pool, carom_node *into, carom_node *from) {
   carom_names names;
-  carom_allocator memory = carom_pool_allocator(pool);
-  carom_names_create(&names, &memory);
+  carom_allocator heap = carom_pool_allocator(pool);
+  carom_names_create(&names, &heap);
   carom_node **children = CAROM_POOL_ARRAY(pool, carom_node *, into->count);
   if (!children) return false;
   int n = 0;

@@ -190,8 +190,8 @@ static bool check_duplicates(builder *b, const carom_node *map) {
     return true;
   }
   carom_names names;
-  carom_allocator memory = carom_pool_allocator(b->pool);
-  carom_names_create(&names, &memory);
+  carom_allocator heap = carom_pool_allocator(b->pool);
+  carom_names_create(&names, &heap);
   carom_node **nodes = CAROM_POOL_ARRAY(b->pool, carom_node *, map->count);
   if (!nodes) return stop(b);
   int n = 0;
@@ -360,12 +360,14 @@ static bool check_characters(builder *b, const char *text, size_t size) {
   return true;
 }
 
-carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits, const char *file,
-                             const char *text, size_t size, bool lines) {
-  builder b = {.pool = pool, .reporter = reporter, .limits = limits, .file = file, .lines = lines};
+carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits,
+                             const carom_bytes *bytes, bool lines) {
+  const char *text = bytes->data;
+  size_t size = bytes->size;
+  builder b = {.pool = pool, .reporter = reporter, .limits = limits, .file = bytes->name, .lines = lines};
   b.last = no_line(&b, 1, 1);
-  carom_allocator memory = carom_pool_allocator(pool);
-  carom_names_create(&b.anchor_names, &memory);
+  carom_allocator heap = carom_pool_allocator(pool);
+  carom_names_create(&b.anchor_names, &heap);
   if (!check_characters(&b, text, size)) return NULL;
   struct fy_diag *diag = quiet_diag();
   struct fy_parse_cfg config = {.search_path = "", .diag = diag};

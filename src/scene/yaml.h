@@ -30,10 +30,10 @@ typedef struct carom_yaml_limits {
 
 enum { CAROM_YAML_DEPTH = 48 };  // of nesting; the format itself needs about ten
 
-// Null after a reported error or when out of memory. `file` and the pool must outlive the tree. Without `lines` (an
-// override) places have no line.
-carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits, const char *file,
-                             const char *text, size_t size, bool lines);
+// Null after a reported error or when out of memory. The name of the bytes and the pool must outlive the tree. Without
+// `lines` (an override) places have no line.
+carom_node *carom_yaml_parse(carom_pool *pool, carom_reporter *reporter, carom_yaml_limits *limits,
+                             const carom_bytes *bytes, bool lines);
 
 // ---- the tree (scene_tree.c) ----------------------------------------------------------------------
 

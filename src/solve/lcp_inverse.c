@@ -37,8 +37,15 @@ static void turn_pivot_column(int k, const double *x, int p, double *a) {
   a[p] = 1 / x[p];
 }
 
+typedef struct square {
+  int k, lda;
+  double *A;
+} square;
+
 // The steps first .. first + width - 1 within their own columns; the columns as they were at their step go to panel.
-static carom_status factor_panel(int k, double *A, int lda, int first, int width, double *panel, int *swaps) {
+static carom_status factor_panel(square s, int first, int width, double *panel, int *swaps) {
+  int k = s.k, lda = s.lda;
+  double *A = s.A;
   for (int l = 0; l < width; l++) {
     int p = first + l;
     double *x = panel + (size_t)l * (size_t)k;
@@ -72,7 +79,7 @@ static void apply_panel(int k, const double *panel, int first, int width, const 
 carom_status carom_lcp_inverse(int k, double *A, int lda, double *panel, int *swaps) {
   for (int first = 0; first < k; first += PANEL) {
     int width = k - first < PANEL ? k - first : PANEL;
-    if (factor_panel(k, A, lda, first, width, panel, swaps) != CAROM_OK) return CAROM_ERR_SINGULAR;
+    if (factor_panel((square){k, lda, A}, first, width, panel, swaps) != CAROM_OK) return CAROM_ERR_SINGULAR;
     for (int j = 0; j < k; j++)
       if (j < first || j >= first + width) apply_panel(k, panel, first, width, swaps, A + (size_t)j * (size_t)lda);
   }

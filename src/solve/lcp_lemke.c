@@ -314,8 +314,9 @@ static void solve_with_inverse(carom_lcp_lemke *lemke, const carom_lcp_problem *
 // True when that was good enough. An answer short of digits is left in `basis`, to begin with.
 static bool solve_with_tableau(carom_lcp_lemke *lemke, const carom_lcp_problem *problem, carom_lcp_lemke_run *run,
                                double *z, unsigned char *basis) {
-  run->outcome = carom_lcp_tableau_solve(&lemke->tableau, &lemke->matrix, lemke->q, lemke->p, run->max_pivots, z, basis,
-                                         &run->pivots);
+  carom_lcp_tableau_run small = {lemke->q, lemke->p, run->max_pivots, 0};
+  run->outcome = carom_lcp_tableau_solve(&lemke->tableau, &lemke->matrix, &small, z, basis);
+  run->pivots = small.pivots;
   if (run->outcome != CAROM_LCP_SOLVED) return false;
   unscale(lemke, z);
   run->residual = residual_of(problem, z, lemke->w);

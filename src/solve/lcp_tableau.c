@@ -97,14 +97,13 @@ static carom_lcp_outcome search(carom_lcp_tableau *t, int row, int max_pivots, i
   return CAROM_LCP_SOLVED;
 }
 
-carom_lcp_outcome carom_lcp_tableau_solve(carom_lcp_tableau *tableau, const carom_lcp_matrix *matrix, const double *q,
-                                          const double *p, int max_pivots, double *z, unsigned char *basis,
-                                          int *pivots) {
+carom_lcp_outcome carom_lcp_tableau_solve(carom_lcp_tableau *tableau, const carom_lcp_matrix *matrix,
+                                          carom_lcp_tableau_run *run, double *z, unsigned char *basis) {
   carom_lcp_outcome outcome = CAROM_LCP_SOLVED;
-  fill(tableau, matrix, q, p);
-  *pivots = 0;
+  fill(tableau, matrix, run->q, run->p);
+  run->pivots = 0;
   int row = first_row(tableau, matrix->cover);
-  if (q[row] < 0) outcome = search(tableau, row, max_pivots, pivots);
+  if (run->q[row] < 0) outcome = search(tableau, row, run->max_pivots, &run->pivots);
   read_solution(tableau, z, basis);
   return outcome;
 }

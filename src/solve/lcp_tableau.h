@@ -16,9 +16,13 @@ typedef struct carom_lcp_tableau {
   double T[CAROM_LCP_TABLEAU_COLUMNS * CAROM_LCP_TABLEAU_MAX];
 } carom_lcp_tableau;
 
-// For the scaled and dense matrix with its covering vector. Fills z (n, scaled) and basis (n); *pivots counts.
-carom_lcp_outcome carom_lcp_tableau_solve(carom_lcp_tableau *tableau, const carom_lcp_matrix *matrix, const double *q,
-                                          const double *p, int max_pivots, double *z, unsigned char *basis,
-                                          int *pivots);
+typedef struct carom_lcp_tableau_run {
+  const double *q, *p;
+  int max_pivots, pivots;  // limit, and how many it took
+} carom_lcp_tableau_run;
+
+// For the scaled and dense matrix with its covering vector. Fills z (n, scaled) and basis (n).
+carom_lcp_outcome carom_lcp_tableau_solve(carom_lcp_tableau *tableau, const carom_lcp_matrix *matrix,
+                                          carom_lcp_tableau_run *run, double *z, unsigned char *basis);
 
 #endif

@@ -62,10 +62,10 @@ typedef struct carom_nlp_info {
 
 bool carom_nlp_available(void);
 carom_nlp_options carom_nlp_default_options(void);
-// From x (n) to the answer in x; g (m) and lambda (m) receive constraints and multipliers and may be null.
+// From x (n) to the answer in x.
 // Calls from several threads take turns. CAROM_ERR_UNSUPPORTED in a build without Ipopt. How the mathematics ended is
 // in *info, and no failure.
 carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
-                             double *x, double *g, double *lambda, carom_nlp_info *info, carom_error *error);
+                             double *x, carom_nlp_info *info, carom_error *error);
 
 #endif

@@ -19,8 +19,8 @@ carom_nlp_options carom_nlp_default_options(void) {
 bool carom_nlp_available(void) { return false; }
 
 carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
-                             double *x, double *g, double *lambda, carom_nlp_info *info, carom_error *error) {
-  (void)nlp, (void)options, (void)allocator, (void)x, (void)g, (void)lambda, (void)info;
+                             double *x, carom_nlp_info *info, carom_error *error) {
+  (void)nlp, (void)options, (void)allocator, (void)x, (void)info;
   return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                     "this build has no solver for nonlinear programs: install Ipopt (Debian: coinor-libipopt-dev) and "
                     "build again");
@@ -173,11 +173,10 @@ static double *make_room(const carom_nlp *nlp, const carom_allocator *a, room *r
 
 // One solve at a time in a process: MUMPS 5.5 keeps the state of a factorisation in module variables (dmumps_load,
 // dmumps_buf), and Ipopt 3.11 numbers its objects with a plain counter. Two at once would spoil each other.
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t alone = PTHREAD_MUTEX_INITIALIZER;
 
 static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *options,
-                                const carom_allocator *allocator, double *x, double *g, double *lambda,
-                                carom_nlp_info *info, carom_error *error) {
+                                const carom_allocator *allocator, double *x, carom_nlp_info *info, carom_error *error) {
   carom_nlp_options o = options ? *options : carom_nlp_default_options();
   carom_allocator a = carom_allocator_or_default(allocator);
   watch w = {.nlp = nlp};
@@ -203,8 +202,6 @@ static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *o
     set_blas_threads(threads);
     info->outcome = outcome_of(info->solver_code);
     info->iterations = w.iterations;
-    if (g) memcpy(g, r.g, (size_t)nlp->m * sizeof *g);
-    if (lambda) memcpy(lambda, r.lambda, (size_t)nlp->m * sizeof *lambda);
   }
   FreeIpoptProblem(p);
   carom_release(&a, block);
@@ -212,10 +209,10 @@ static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *o
 }
 
 carom_status carom_nlp_solve(const carom_nlp *nlp, const carom_nlp_options *options, const carom_allocator *allocator,
-                             double *x, double *g, double *lambda, carom_nlp_info *info, carom_error *error) {
-  pthread_mutex_lock(&turn);
-  carom_status status = solve_alone(nlp, options, allocator, x, g, lambda, info, error);
-  pthread_mutex_unlock(&turn);
+                             double *x, carom_nlp_info *info, carom_error *error) {
+  pthread_mutex_lock(&alone);
+  carom_status status = solve_alone(nlp, options, allocator, x, info, error);
+  pthread_mutex_unlock(&alone);
   return status;
 }
 

@@ -25,12 +25,12 @@ static void make_penalty(carom_program *P, carom_penalty_pair *pair) {
 
 static double worst_jacobian(const carom_program *P, double *x) {
   double J[M * N], r0[M], r1[M], worst = 0, size = 1e-3;
-  CHECK(carom_element_evaluate(P, &P->elements[0], x, NULL, NULL, J, NULL));
+  CHECK(carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.J = J}));
   for (int i = 0; i < M * N; i++) size = fmax(size, fabs(J[i]));
   for (int j = 0; j < N; j++) {
     double h = 1e-6, keep = x[j];
-    x[j] = keep - h, carom_element_evaluate(P, &P->elements[0], x, NULL, r0, NULL, NULL);
-    x[j] = keep + h, carom_element_evaluate(P, &P->elements[0], x, NULL, r1, NULL, NULL);
+    x[j] = keep - h, carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.r = r0});
+    x[j] = keep + h, carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.r = r1});
     x[j] = keep;
     for (int i = 0; i < M; i++) worst = fmax(worst, fabs((r1[i] - r0[i]) / (2 * h) - J[i * N + j]));
   }
@@ -39,13 +39,13 @@ static double worst_jacobian(const carom_program *P, double *x) {
 
 static double worst_hessian(const carom_program *P, double *x, const double *w) {
   double H[N * N], J0[M * N], J1[M * N], worst = 0, size = 1e-3;
-  CHECK(carom_element_evaluate(P, &P->elements[0], x, w, NULL, NULL, H));
+  CHECK(carom_element_evaluate(P, &P->elements[0], x, w, &(carom_derivatives){.H = H}));
   for (int i = 0; i < N; i++)
     for (int j = 0; j <= i; j++) size = fmax(size, fabs(H[i * N + j]));
   for (int i = 0; i < N; i++) {
     double h = 1e-6, keep = x[i];
-    x[i] = keep - h, carom_element_evaluate(P, &P->elements[0], x, NULL, NULL, J0, NULL);
-    x[i] = keep + h, carom_element_evaluate(P, &P->elements[0], x, NULL, NULL, J1, NULL);
+    x[i] = keep - h, carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.J = J0});
+    x[i] = keep + h, carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.J = J1});
     x[i] = keep;
     for (int j = 0; j <= i; j++) {
       double difference = 0;
@@ -68,7 +68,7 @@ static void check_force(const carom_program *P, const carom_penalty_pair *pair, 
   carom_vec3 f, t[2];
   carom_pose a = cm_pose(cm_vec3(x[0], x[1], x[2]), cm_quat(x[3], x[4], x[5], x[6]));
   carom_pose b = cm_pose(cm_vec3(x[7], x[8], x[9]), cm_quat(x[10], x[11], x[12], x[13]));
-  CHECK(carom_element_evaluate(P, &P->elements[0], x, NULL, r, NULL, NULL));
+  CHECK(carom_element_evaluate(P, &P->elements[0], x, NULL, &(carom_derivatives){.r = r}));
   if (!carom_penalty_force(pair, a, b, &gap, &f, t)) f = t[0] = t[1] = cm_zero3();
   double expected[M] = {f.x, f.y, f.z, t[0].x, t[0].y, t[0].z, -f.x, -f.y, -f.z, t[1].x, t[1].y, t[1].z};
   for (int i = 0; i < M; i++) CHECK_NEAR(r[i], scale * expected[i], 1e-11 * pair->stiffness);
@@ -91,7 +91,7 @@ static void check_penalty(carom_penalty_pair *pair, double reach, uint64_t seed)
     x[14] = carom_random_between(&random, 0.5, 2);
     for (int i = 0; i < M; i++) w[i] = carom_random_between(&random, -1, 1);
     check_force(&P, pair, x);
-    carom_element_evaluate(&P, &P.elements[0], x, NULL, r, NULL, NULL);
+    carom_element_evaluate(&P, &P.elements[0], x, NULL, &(carom_derivatives){.r = r});
     for (int i = 0; i < M; i++) size = fmax(size, fabs(r[i]));
     touched += size > 0;
     // A kink within the reach of the differences spoils them; most points have none.

@@ -74,12 +74,12 @@ static double jacobian_error(const carom_program *P, double *x) {
   const carom_element *e = &P->elements[0];
   int n = e->variable_count, m = e->row_count;
   double J[M * N], r0[M], r1[M], worst = 0, size = 1e-3;
-  CHECK(carom_element_evaluate(P, e, x, NULL, NULL, J, NULL));
+  CHECK(carom_element_evaluate(P, e, x, NULL, &(carom_derivatives){.J = J}));
   for (int i = 0; i < n * m; i++) size = fmax(size, fabs(J[i]));
   for (int j = 0; j < n; j++) {
     double h = 1e-5, keep = x[j];
-    x[j] = keep - h, carom_element_evaluate(P, e, x, NULL, r0, NULL, NULL);
-    x[j] = keep + h, carom_element_evaluate(P, e, x, NULL, r1, NULL, NULL);
+    x[j] = keep - h, carom_element_evaluate(P, e, x, NULL, &(carom_derivatives){.r = r0});
+    x[j] = keep + h, carom_element_evaluate(P, e, x, NULL, &(carom_derivatives){.r = r1});
     x[j] = keep;
     for (int i = 0; i < m; i++) worst = fmax(worst, fabs((r1[i] - r0[i]) / (2 * h) - J[i * n + j]));
   }
@@ -91,13 +91,13 @@ static double hessian_error(const carom_program *P, double *x, const double *w) 
   int n = e->variable_count, m = e->row_count;
   double H[N * N], J0[M * N], J1[M * N], worst = 0, size = 1e-3;
   memset(H, 0, sizeof H);
-  CHECK(carom_element_evaluate(P, e, x, w, NULL, NULL, H));
+  CHECK(carom_element_evaluate(P, e, x, w, &(carom_derivatives){.H = H}));
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++) size = fmax(size, fabs(H[i * n + j]));
   for (int i = 0; i < n; i++) {
     double h = 1e-5, keep = x[i];
-    x[i] = keep - h, carom_element_evaluate(P, e, x, NULL, NULL, J0, NULL);
-    x[i] = keep + h, carom_element_evaluate(P, e, x, NULL, NULL, J1, NULL);
+    x[i] = keep - h, carom_element_evaluate(P, e, x, NULL, &(carom_derivatives){.J = J0});
+    x[i] = keep + h, carom_element_evaluate(P, e, x, NULL, &(carom_derivatives){.J = J1});
     x[i] = keep;
     for (int j = 0; j <= i; j++) {
       double difference = 0;
@@ -142,7 +142,7 @@ TEST(patterns_hold_every_entry_that_is_not_zero) {
     REQUIRE(carom_program_seal(&P, NULL) == CAROM_OK);
     double x[N], J[M * N];
     for (int i = 0; i < P.n; i++) x[i] = carom_random_between(&random, -2, 2);
-    carom_element_evaluate(&P, &P.elements[0], x, NULL, NULL, J, NULL);
+    carom_element_evaluate(&P, &P.elements[0], x, NULL, &(carom_derivatives){.J = J});
     int shown = 0, there = 0;
     for (int i = 0; i < P.n * P.m; i++) there += J[i] != 0;
     for (int i = 0; i < P.jacobian_count; i++) shown += J[P.places[i]] != 0;
@@ -183,8 +183,8 @@ TEST(rotation_by_hand_agrees_with_hyperdual_numbers) {
     double x[9], w[6], Ja[54], Jb[54], Ha[81] = {0}, Hb[81] = {0};
     for (int i = 0; i < 9; i++) x[i] = carom_random_between(&random, 0.2, 1);
     for (int i = 0; i < 6; i++) w[i] = carom_random_between(&random, -1, 1);
-    carom_element_evaluate(&A, &A.elements[0], x, w, NULL, Ja, Ha);
-    carom_element_evaluate(&B, &B.elements[0], x, w, NULL, Jb, Hb);
+    carom_element_evaluate(&A, &A.elements[0], x, w, &(carom_derivatives){.J = Ja, .H = Ha});
+    carom_element_evaluate(&B, &B.elements[0], x, w, &(carom_derivatives){.J = Jb, .H = Hb});
     for (int i = 0; i < 54; i++) CHECK_NEAR(Ja[i], Jb[i], 1e-12);
     for (int i = 0; i < 9; i++)
       for (int j = 0; j <= i; j++) CHECK_NEAR(Ha[i * 9 + j], Hb[i * 9 + j], 1e-12);

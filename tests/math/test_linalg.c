@@ -144,7 +144,7 @@ TEST(least_squares_finds_the_least) {
   fill_random(&r, 1, 12, b);
   memcpy(kept, A, sizeof A), memcpy(right, b, sizeof b);
   int rank = 0;
-  REQUIRE(carom_dense_least_squares(12, 4, A, 12, b, 1e-12, &rank) == CAROM_OK);
+  REQUIRE(carom_dense_least_squares(12, 4, A, b, 1e-12, &rank) == CAROM_OK);
   CHECK(rank == 4);
   for (int j = 0; j < 4; j++) {
     double dot = 0;
@@ -156,16 +156,16 @@ TEST(least_squares_finds_the_least) {
     CHECK_NEAR(dot, 0, 1e-13);
   }
   double wide[6] = {1, 0, 0, 1, 1, 0}, y[3] = {2, 3, 0};  // x1 + x3 = 2, x2 = 3: least norm (1, 3, 1)
-  REQUIRE(carom_dense_least_squares(2, 3, wide, 2, y, 1e-12, &rank) == CAROM_OK);
+  REQUIRE(carom_dense_least_squares(2, 3, wide, y, 1e-12, &rank) == CAROM_OK);
   CHECK(rank == 2);
   CHECK_NEAR(y[0], 1, 1e-14);
   CHECK_NEAR(y[1], 3, 1e-14);
   CHECK_NEAR(y[2], 1, 1e-14);
   double same[4] = {1, 1, 1, 1}, z[2] = {2, 2};  // rank one
-  REQUIRE(carom_dense_least_squares(2, 2, same, 2, z, 1e-12, &rank) == CAROM_OK);
+  REQUIRE(carom_dense_least_squares(2, 2, same, z, 1e-12, &rank) == CAROM_OK);
   CHECK(rank == 1);
   CHECK_NEAR(z[0], 1, 1e-14);
   CHECK_NEAR(z[1], 1, 1e-14);
   double none[1] = {0};
-  CHECK(carom_dense_least_squares(600, 600, none, 600, none, 1e-12, &rank) == CAROM_ERR_LIMIT);
+  CHECK(carom_dense_least_squares(600, 600, none, none, 1e-12, &rank) == CAROM_ERR_LIMIT);
 }

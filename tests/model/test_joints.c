@@ -62,7 +62,7 @@ static double worst_rate(const world *w, const carom_vec3 *p, const carom_vec3 *
   for (int j = 0; j < w->model->joint_count; j++) {
     if (!s->joints[j].active) continue;
     carom_row rows[ROWS];
-    carom_joint_equations(w->model, &w->model->joints[j], &s->joints[j], s, s->time, NULL, rows);
+    carom_joint_equations(w->model, s, j, s->time, NULL, rows);
     for (int i = 0; i < carom_joint_row_count(&w->model->joints[j]); i++) {
       double rate = 0;
       for (int end = 0; end < 2; end++) {
@@ -104,7 +104,7 @@ TEST(rows_are_gradients) {
     const carom_joint *joint = w.model->joints;
     carom_state *s = w.state;
     carom_row rows[ROWS];
-    carom_joint_equations(w.model, joint, s->joints, s, 0, NULL, rows);
+    carom_joint_equations(w.model, s, 0, 0, NULL, rows);
     int count = carom_joint_row_count(joint);
     for (int body = 0; body < 2; body++)
       for (int axis = 0; axis < 6; axis++) {
@@ -117,7 +117,7 @@ TEST(rows_are_gradients) {
             s->x[body] = cm_axpy(x, d, e);
           else
             s->q[body] = cm_qmul(cm_exp(cm_scale(d, e)), q);
-          carom_joint_equations(w.model, joint, s->joints, s, 0, g[side], NULL);
+          carom_joint_equations(w.model, s, 0, 0, g[side], NULL);
           s->x[body] = x, s->q[body] = q;
         }
         for (int i = 0; i < count; i++) {

@@ -357,7 +357,7 @@ TEST(planned_contact_is_an_event) {
 static void check_motor(const problem *p, const carom_result *r) {
   const carom_plan *plan = p->file->plan;
   carom_vec3 push[5] = {{0}}, twist[5] = {{0}};
-  carom_plan_kick(plan, plan->path.tau, plan->path.x, plan->path.q, 0.5, push, twist);
+  carom_plan_kick(plan, plan->path.tau, 0.5, &(carom_kicked){plan->path.x, plan->path.q, push, twist});
   const carom_result_actuator *u = &r->plan->actuators[3];
   carom_pose first = carom_state_pose(p->file->scene->model, p->file->scene->state, u->axes);
   carom_vec3 torque = cm_rotate(first.q, r->plan->torques[3]);

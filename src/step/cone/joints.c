@@ -51,7 +51,7 @@ static void add_equations(carom_cone *cone, const carom_state *state, int joint,
   const carom_joint *def = &cone->model->joints[joint];
   double left[ROWS];  // of the equations, at the start
   carom_row *rows = cone->joints.equations + joint * ROWS;
-  carom_joint_equations(cone->model, def, &state->joints[joint], state, end, left, rows);
+  carom_joint_equations(cone->model, state, joint, end, left, rows);
   for (int i = 0; i < carom_joint_row_count(def); i++)
     add_row(cone, &rows[i], left[i] / cone->h, -INFINITY, *carom_memory_joint_row(cone->memory, joint, i));
 }
@@ -91,7 +91,7 @@ double carom_cone_joints_correct(carom_cone *cone, double end) {
     if (!carom_joint_acts(cone->model, j->trial, i)) continue;
     double g[ROWS];
     const carom_joint *def = &cone->model->joints[i];
-    carom_joint_equations(cone->model, def, &j->trial->joints[i], j->trial, end, g, NULL);
+    carom_joint_equations(cone->model, j->trial, i, end, g, NULL);
     for (int k = 0; k < carom_joint_row_count(def); k++) j->rows[row++].bias += g[k] / cone->h;
   }
   return carom_joints_drift_at(cone->model, j->trial, end);

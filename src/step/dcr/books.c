@@ -100,8 +100,7 @@ static void book_row(carom_stepper *stepper, carom_state *state, int i, carom_le
 static carom_status impose_joints(carom_stepper *stepper, carom_state *state, carom_ledger *ledger,
                                   carom_error *error) {
   carom_dcr *w = stepper->work;
-  carom_status status =
-      carom_joints_impose(w->joints, state, state->time, state->p, state->l, w->joint_impulses, error);
+  carom_status status = carom_joints_impose(w->joints, state, state->time, w->joint_impulses, error);
   if (status == CAROM_OK) carom_ledger_joints(ledger, state, state->time, w->joint_impulses);
   return status;
 }

@@ -13,7 +13,7 @@ static carom_status lift(carom_stepper *stepper, carom_state *state, const carom
     state->l[i] = cm_rotate(state->q[i], cm_unrotate(q_before[i], state->l[i]));
   if (!carom_joints_any(stepper->model, state)) return CAROM_OK;
   carom_joints_note_turns(stepper->model, state);
-  return carom_joints_impose(w->joints, state, state->time, state->p, state->l, NULL, error);
+  return carom_joints_impose(w->joints, state, state->time, NULL, error);
 }
 
 // What moving a body against the forces at hand cost.

@@ -162,8 +162,7 @@ static carom_status begin_joints(carom_moreau_motion *m, const carom_state *stat
   for (int i = 0; i < count; i++) mass[nodes[i].body] = m->mass[nodes[i].body];
   for (int joint = 0; joint < m->model->joint_count; joint++)
     if (carom_joint_acts(m->model, state, joint))
-      carom_joint_equations(m->model, &m->model->joints[joint], &state->joints[joint], state, m->time,
-                            m->joints.theta + joint * ROWS, NULL);
+      carom_joint_equations(m->model, state, joint, m->time, m->joints.theta + joint * ROWS, NULL);
   if (carom_joint_system_factor(system) != CAROM_OK)
     return carom_fail(error, CAROM_ERR_SINGULAR,
                       "the joints at t = %.9g s are singular: two of them hold the same body in the same way", m->time);
@@ -177,7 +176,7 @@ double carom_moreau_correct(carom_moreau_motion *m, const carom_state *end, int 
     double g[ROWS];
     const carom_joint *def = &m->model->joints[joint];
     if (!carom_joint_acts(m->model, end, joint)) continue;
-    carom_joint_equations(m->model, def, &end->joints[joint], end, m->time + m->h, g, NULL);
+    carom_joint_equations(m->model, end, joint, m->time + m->h, g, NULL);
     for (int i = 0; i < carom_joint_row_count(def); i++) {
       if (!(fabs(g[i]) <= worst)) worst = fabs(g[i]), *worst_joint = joint;
       m->joints.theta[joint * ROWS + i] += g[i];

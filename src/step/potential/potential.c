@@ -44,7 +44,7 @@ static void release(carom_stepper *stepper) {
 static carom_status settle(const potential *w, carom_state *state, double time, carom_ledger *ledger,
                            carom_error *error) {
   if (w->contact->count + w->contact->limits.count == 0 || !carom_joints_any(ledger->model, state)) return CAROM_OK;
-  carom_status status = carom_joints_impose(w->contact->joints, state, time, state->p, state->l, w->impulses, error);
+  carom_status status = carom_joints_impose(w->contact->joints, state, time, w->impulses, error);
   if (status == CAROM_OK) carom_ledger_joints(ledger, state, time, w->impulses);
   return status;
 }

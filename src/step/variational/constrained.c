@@ -73,7 +73,7 @@ static double residual(carom_constrained *c, const carom_model *model, const car
     if (!carom_joint_acts(model, state, j)) continue;
     const carom_joint *joint = &model->joints[j];
     double *g = c->g + j * ROWS, length = length_scale(joint, &state->joints[j], state);
-    carom_joint_equations(model, joint, &state->joints[j], state, end, g, NULL);
+    carom_joint_equations(model, state, j, end, g, NULL);
     for (int i = 0; i < carom_joint_row_count(joint); i++) {
       double turn = joint->kind == CAROM_JOINT_SCREW ? 1 : fmax(1, fabs(state->joints[j].turn));
       double relative = fabs(g[i]) / (carom_joint_row_is_angle(joint, i) ? turn : length);
@@ -110,8 +110,7 @@ static carom_status factor_exactly(carom_constrained *c, const carom_model *mode
       v->mass[body].rotation = turning_mass(&model->bodies[body], c->q[body], state->q[body], state->l[body], h);
   }
   for (int j = 0; j < model->joint_count; j++)
-    if (carom_joint_acts(model, state, j))
-      carom_joint_equations(model, &model->joints[j], &state->joints[j], state, end, NULL, v->left + j * ROWS);
+    if (carom_joint_acts(model, state, j)) carom_joint_equations(model, state, j, end, NULL, v->left + j * ROWS);
   return carom_joint_system_factor(c->system);
 }
 
