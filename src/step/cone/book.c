@@ -2,6 +2,7 @@
 //
 // Over a step from v to v' all impulses together change the kinetic energy by their product with (v + v')/2: of a
 // contact, gamma.(u + u')/2 with u relative, and gamma.u_b more where the other surface is driven with u_b.
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -20,8 +21,8 @@ static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->model->moving_count; i++) {
         int body = b->mover[i];
-        carom_vec3 x = state->x[body];
-        b->middle[body] = b->touches[body] ? x : cm_axpy(x, 0.5 * cone->h, cm_add(b->free.v[body], back));
+        carom_vec3 x = state->x[body], v = cm_add(b->free.v[body], back);
+        b->middle[body] = b->touches[body] && !b->lasts[body] ? x : cm_axpy(x, 0.5 * cone->h, v);
       });
   carom_ledger_weight(ledger, b->middle, cone->h);
 }
@@ -38,7 +39,8 @@ static carom_vec3 mean_velocity(const carom_cone_bodies *b, int body, carom_vec3
   return cm_scale(0.5, cm_add(v, cm_cross(w, arm)));
 }
 
-static void add_contact(const carom_cone *cone, const carom_state *state, int i, balance *sum) {
+// Where weight acts, there it does.
+static void add_contact(const carom_cone *cone, int i, balance *sum) {
   const carom_near *near = &cone->search.near[i];
   carom_vec3 g = cone->program.impulses[i], n = near->normal, other = cm_zero3();
   if (near->b != CAROM_WORLD) other = mean_velocity(&cone->bodies, near->b, near->arm_b);
@@ -49,29 +51,53 @@ static void add_contact(const carom_cone *cone, const carom_state *state, int i,
   if (carom_cone_moves(cone, near->b)) return;
   sum->work += cm_dot(g, other);
   sum->impulse = cm_add(sum->impulse, g);
-  sum->moment = cm_add(sum->moment, cm_cross(cm_add(state->x[near->a], near->arm_a), g));
+  sum->moment = cm_add(sum->moment, cm_cross(cm_add(cone->bodies.middle[near->a], near->arm_a), g));
 }
 
 // In shares, whose sums are added in order: the same for any number of threads.
 enum { SHARES = 64 };
 
-static balance sum_of_share(const carom_cone *cone, const carom_state *state, int share) {
+static balance sum_of_share(const carom_cone *cone, int share) {
   int count = cone->program.active_count, size = count / SHARES + 1;
   balance sum = {0};
-  for (int i = share * size; i < (share + 1) * size && i < count; i++)
-    add_contact(cone, state, cone->program.active[i], &sum);
+  for (int i = share * size; i < (share + 1) * size && i < count; i++) add_contact(cone, cone->program.active[i], &sum);
   return sum;
 }
 
-static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
+// Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
+// or lose of height goes with what the contacts took.
+static double unbooked_height(const carom_cone *cone) {
+  const carom_cone_bodies *b = &cone->bodies;
+  double gain = 0;
+  for (int i = 0; i < cone->model->moving_count && cone->program.lawful; i++) {
+    int body = b->mover[i];
+    carom_vec3 change = cm_sub(b->start.v[body], b->after.v[body]);
+    if (b->touches[body] && !b->lasts[body])
+      gain += 0.5 * cone->h * b->constants.mass[body] * cm_dot(cone->model->gravity, change);
+  }
+  return gain;
+}
+
+static void book_contacts(carom_cone *cone, carom_ledger *ledger) {
   balance sums[SHARES];
-  CAROM_PARALLEL_FOR(cone->threads, schedule(static),
-                     for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
+  CAROM_PARALLEL_FOR(cone->threads, schedule(static), for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, k));
   for (int k = 0; k < SHARES; k++) {
-    carom_ledger_loss(ledger, sums[k].normal_loss, sums[k].friction_loss);
+    double taken = sums[k].normal_loss + sums[k].friction_loss;
+    if (cone->program.lawful)
+      cone->owed -= taken;
+    else
+      carom_ledger_loss(ledger, taken, 0);
+    carom_ledger_loss(ledger, -sums[k].friction_loss, sums[k].friction_loss);
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
+  cone->owed += unbooked_height(cone);
+}
+
+// Where bodies speed up and are stopped again, height is lent and given back.
+void carom_cone_book_losses(carom_cone *cone, carom_ledger *ledger) {
+  carom_ledger_loss(ledger, fmax(0, -cone->owed), 0);
+  cone->owed = fmax(0, cone->owed);
 }
 
 // ---- events -------------------------------------------------------------------------------------------------------
@@ -108,7 +134,7 @@ static carom_status tell(const carom_cone *cone, const carom_state *state, doubl
 carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                              carom_error *error) {
   book_weight(cone, state, ledger);
-  book_contacts(cone, state, ledger);
+  book_contacts(cone, ledger);
   if (cone->joints.trial) carom_cone_joints_book(cone, state, end, ledger);
   return tell(cone, state, end, ledger, error);
 }

@@ -44,6 +44,7 @@ static void begin(carom_cone *c) {
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
+  memset(b->lasts, 0, (size_t)c->model->body_count * sizeof *b->lasts);
   c->outcome = (carom_cone_outcome){0};
 }
 
@@ -121,16 +122,20 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
   carom_status status = find_and_solve(c, state, error);
   if (status == CAROM_OK && c->program.bounces) status = soften(c, state, error);
   if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
-  return status == CAROM_OK ? carom_cone_note_forces(c, state, error) : status;
+  if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
+  if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
+  return status;
 }
 
 // ---- the step -----------------------------------------------------------------------------------------------------
 
-static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_error *error) {
+static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_ledger *ledger,
+                            carom_error *error) {
   carom_cone *c = stepper->work;
   carom_cone_take_momenta(c, state);
   carom_status status = carom_cone_drift(stepper, state, end, error);
   if (status == CAROM_OK) carom_joints_note_turns(c->model, state);
+  if (status == CAROM_OK && c->program.projection) status = carom_cone_project(c, state, ledger, error);
   return status;
 }
 
@@ -149,8 +154,9 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_cone_kick(c, state, ledger);
   carom_status status = solve(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_book(c, state, end, ledger, error);
-  if (status == CAROM_OK) status = correct(stepper, state, end, error);
+  if (status == CAROM_OK) status = correct(stepper, state, end, ledger, error);
   if (status != CAROM_OK) return status;
+  carom_cone_book_losses(c, ledger);
   note_outcome(c, state, end, ledger);
   return carom_cone_recirculate(c, state, end, ledger, error);
 }

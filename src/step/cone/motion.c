@@ -6,6 +6,8 @@
 #include "model/model.h"
 #include "step/cone/cone.h"
 
+static const double LASTING = 1e-6;  // of the thinnest body: overlap that a contact which lasts may come to in a step
+
 // ---- forces -------------------------------------------------------------------------------------------------------
 
 static carom_resultant evaluate_forces(carom_cone *c, const carom_state *state) {
@@ -91,6 +93,60 @@ void carom_cone_take_momenta(const carom_cone *c, carom_state *state) {
       });
 }
 
+// A body whose contacts last may move with the mean of its velocities before and after, as one does that touches
+// nothing: then contacts and weight do the work that they are said to do. Bodies that touch each other may not, since
+// an impulse between them would act in two places.
+static bool group_lasts(const carom_cone *c, const carom_group *g) {
+  const carom_cone_program *p = &c->program;
+  for (int i = 0; i < g->problem.contact_count; i++) {
+    int k = p->active[g->contact[i]];
+    const carom_near *near = &c->search.near[k];
+    if (cm_norm2(p->impulses[k]) == 0) continue;
+    double u = cm_dot(near->normal, carom_near_velocity(near, &c->bodies.start)) +
+               cm_dot(near->normal, carom_near_velocity(near, &c->bodies.after));
+    if (carom_cone_is_impact(c, k) || near->gap + 0.5 * c->h * u < -LASTING * c->bodies.smallest) return false;
+  }
+  return g->moving == 1 && g->problem.row_count == 0;
+}
+
+void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
+  const carom_cone_program *p = &c->program;
+  carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count; i++) b->touches[i] = b->lasts[i] = false;
+  for (int i = 0; i < p->active_count; i++) {
+    const carom_near *near = &c->search.near[p->active[i]];
+    if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
+    b->touches[near->a] = true;
+    if (near->b != CAROM_WORLD) b->touches[near->b] = true;
+  }
+  carom_cone_joints_touch(c, state);
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int group = p->groups->of_body[b->rank[b->mover[i]]];
+    if (b->touches[b->mover[i]] && group >= 0) b->lasts[b->mover[i]] = group_lasts(c, &p->groups->groups[group]);
+  }
+}
+
+// Half of what the step changed of the momenta of bodies whose contacts last is taken back for the drift.
+static void take_half_back(const carom_cone *c, carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count && c->program.lawful; i++) {
+    if (!b->lasts[i]) continue;
+    carom_vec3 dw = cm_sub(b->after.w[i], b->start.w[i]);
+    b->middle[i] = state->l[i];
+    state->p[i] = cm_scale(0.5 * b->constants.mass[i], cm_add(b->start.v[i], b->after.v[i]));
+    state->l[i] = cm_axpy(state->l[i], -0.5, carom_body_spin_momentum(&c->model->bodies[i], state->q[i], dw));
+  }
+}
+
+static void give_half_again(const carom_cone *c, carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count && c->program.lawful; i++) {
+    if (!b->lasts[i]) continue;
+    state->p[i] = cm_scale(b->constants.mass[i], b->after.v[i]);
+    state->l[i] = b->middle[i];
+  }
+}
+
 static carom_status failed_turn(const carom_cone *c, const carom_state *state, int body, carom_error *error) {
   const char *name = c->model->bodies[body].name;
   if (!cm_finite(state->x[body]) || !cm_finite(state->l[body]))
@@ -106,6 +162,7 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
   carom_cone *c = stepper->work;
   carom_vec3 fall = cm_scale(-0.5 * c->h * c->h, c->model->gravity);
   int failed = -1;
+  take_half_back(c, state);
   CAROM_PARALLEL_FOR(
       c->threads,
       schedule(static) reduction(max
@@ -116,6 +173,7 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
         failed = info.failed > failed ? info.failed : failed;
       });
   if (failed >= 0) return failed_turn(c, state, failed, error);
+  give_half_again(c, state);
   CAROM_PARALLEL_FOR(
       c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
         int body = c->bodies.mover[i];

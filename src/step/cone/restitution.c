@@ -30,7 +30,7 @@ bool carom_cone_may_bounce(const carom_model *model) {
 void carom_cone_set_rebounds(carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double slowest = SLOWEST * cone->h * cm_norm(cone->model->gravity);
-  if (!cone->program.exacting) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
+  if (!cone->program.exacting && !cone->program.lawful) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
         const carom_near *near = &cone->search.near[i];
