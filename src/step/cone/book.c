@@ -14,15 +14,21 @@ enum { MOST_TOLD = 256 };
 
 // ---- weight -------------------------------------------------------------------------------------------------------
 
-// It acts where a body is, or half way along its parabola.
+// It acts where a body is, or half way along its parabola; of two parabolas, such that angular momentum is right.
+static carom_vec3 place_of_weight(const carom_cone *cone, const carom_state *state, int body) {
+  const carom_cone_bodies *b = &cone->bodies;
+  carom_vec3 x = state->x[body], v = b->start.v[body];
+  double s = b->share[body], h = cone->h;
+  if (b->bounces[body])
+    return cm_axpy(cm_axpy(x, h * (s - 0.5 * s * s), v), 0.5 * h * (1 - s) * (1 - s), b->after.v[body]);
+  return b->touches[body] ? cm_axpy(x, s * h, v) : cm_axpy(x, 0.5 * h, v);
+}
+
 static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   const carom_cone_bodies *b = &cone->bodies;
-  carom_vec3 back = cm_scale(-cone->h, cone->model->gravity);
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->model->moving_count; i++) {
-        int body = b->mover[i];
-        carom_vec3 x = state->x[body], v = cm_add(b->free.v[body], back);
-        b->middle[body] = b->touches[body] && !b->lasts[body] ? x : cm_axpy(x, 0.5 * cone->h, v);
+        b->middle[b->mover[i]] = place_of_weight(cone, state, b->mover[i]);
       });
   carom_ledger_weight(ledger, b->middle, cone->h);
 }
@@ -39,8 +45,7 @@ static carom_vec3 mean_velocity(const carom_cone_bodies *b, int body, carom_vec3
   return cm_scale(0.5, cm_add(v, cm_cross(w, arm)));
 }
 
-// Where weight acts, there it does.
-static void add_contact(const carom_cone *cone, int i, balance *sum) {
+static void add_contact(const carom_cone *cone, const carom_state *state, int i, balance *sum) {
   const carom_near *near = &cone->search.near[i];
   carom_vec3 g = cone->program.impulses[i], n = near->normal, other = cm_zero3();
   if (near->b != CAROM_WORLD) other = mean_velocity(&cone->bodies, near->b, near->arm_b);
@@ -51,16 +56,17 @@ static void add_contact(const carom_cone *cone, int i, balance *sum) {
   if (carom_cone_moves(cone, near->b)) return;
   sum->work += cm_dot(g, other);
   sum->impulse = cm_add(sum->impulse, g);
-  sum->moment = cm_add(sum->moment, cm_cross(cm_add(cone->bodies.middle[near->a], near->arm_a), g));
+  sum->moment = cm_add(sum->moment, cm_cross(cm_add(carom_cone_place(cone, state, near->a), near->arm_a), g));
 }
 
 // In shares, whose sums are added in order: the same for any number of threads.
 enum { SHARES = 64 };
 
-static balance sum_of_share(const carom_cone *cone, int share) {
+static balance sum_of_share(const carom_cone *cone, const carom_state *state, int share) {
   int count = cone->program.active_count, size = count / SHARES + 1;
   balance sum = {0};
-  for (int i = share * size; i < (share + 1) * size && i < count; i++) add_contact(cone, cone->program.active[i], &sum);
+  for (int i = share * size; i < (share + 1) * size && i < count; i++)
+    add_contact(cone, state, cone->program.active[i], &sum);
   return sum;
 }
 
@@ -71,16 +77,17 @@ static double unbooked_height(const carom_cone *cone) {
   double gain = 0;
   for (int i = 0; i < cone->model->moving_count && cone->program.lawful; i++) {
     int body = b->mover[i];
-    carom_vec3 change = cm_sub(b->start.v[body], b->after.v[body]);
-    if (b->touches[body] && !b->lasts[body])
-      gain += 0.5 * cone->h * b->constants.mass[body] * cm_dot(cone->model->gravity, change);
+    carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
+    double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
+    if (b->touches[body] && !b->lasts[body]) gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
 }
 
-static void book_contacts(carom_cone *cone, carom_ledger *ledger) {
+static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   balance sums[SHARES];
-  CAROM_PARALLEL_FOR(cone->threads, schedule(static), for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, k));
+  CAROM_PARALLEL_FOR(cone->threads, schedule(static),
+                     for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
   for (int k = 0; k < SHARES; k++) {
     double taken = sums[k].normal_loss + sums[k].friction_loss;
     if (cone->program.lawful)
@@ -104,13 +111,14 @@ void carom_cone_book_losses(carom_cone *cone, carom_ledger *ledger) {
 
 static carom_contact_event event_of(const carom_cone *cone, const carom_state *state, int i, double end) {
   const carom_near *near = &cone->search.near[i];
-  return (carom_contact_event){.kind = carom_cone_is_impact(cone, i) ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
-                               .time = end,
-                               .body_a = near->a,
-                               .body_b = near->b,
-                               .point = cm_add(state->x[near->a], near->arm_a),
-                               .normal = near->normal,
-                               .impulse = cone->program.impulses[i]};
+  return (carom_contact_event){
+      .kind = carom_cone_is_impact(cone, i) ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
+      .time = end - (cone->bodies.bounces[near->a] ? (1 - cone->bodies.share[near->a]) * cone->h : 0),
+      .body_a = near->a,
+      .body_b = near->b,
+      .point = cm_add(carom_cone_place(cone, state, near->a), near->arm_a),
+      .normal = near->normal,
+      .impulse = cone->program.impulses[i]};
 }
 
 static carom_status tell(const carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
@@ -134,7 +142,7 @@ static carom_status tell(const carom_cone *cone, const carom_state *state, doubl
 carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                              carom_error *error) {
   book_weight(cone, state, ledger);
-  book_contacts(cone, ledger);
+  book_contacts(cone, state, ledger);
   if (cone->joints.trial) carom_cone_joints_book(cone, state, end, ledger);
   return tell(cone, state, end, ledger, error);
 }

@@ -11,9 +11,11 @@
 #include "step/cone/cone.h"
 
 enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
-static const double TAKE_IN = 0.1;   // of the bodies' radii: gap at the end of the step that is no longer "near"
-static const double CALM = 5e-4;     // residual aimed at, in radii per step
-static const double JOINTED = 1e-7;  // the same where joints are in the program
+static const double TAKE_IN = 0.1;    // of the bodies' radii: gap at the end of the step that is no longer "near"
+static const double TOUCHING = 1e-6;  // of the thinnest body: gap of bodies that go by Coulomb's law and touch
+static const double SLIGHT = 1e-9;    // the same: overlap for which they are not taken in
+static const double CALM = 5e-4;      // residual aimed at, in radii per step
+static const double JOINTED = 1e-7;   // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
 static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after all passes
 
@@ -41,6 +43,7 @@ static inline double coming_gap(const carom_cone *cone, const carom_near *near) 
 }
 
 static double take_in_gap(const carom_cone *cone, const carom_near *near) {
+  if (cone->program.lawful) return near->gap <= TOUCHING * cone->bodies.smallest ? INFINITY : 0;
   bool both = carom_cone_moves(cone, near->b);
   return TAKE_IN * (cone->bodies.radius[near->a] + (both ? cone->bodies.radius[near->b] : 0));
 }
@@ -297,6 +300,7 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, c
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error) {
   const carom_cone_program *p = &cone->program;
   double allowed = ALLOWED_OVERLAP * cone->bodies.smallest, slight = 0.25 * allowed;
+  if (p->lawful) slight = SLIGHT * cone->bodies.smallest;
   if (p->exacting) slight = fmin(slight, p->options.tolerance * cone->bodies.smallest);
   int doubled = 0;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
@@ -306,7 +310,7 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool f
     double within;
     bool taken;
     cone->outcome.violation = check_gaps(cone, slight, &within, &taken);
-    if (cone->outcome.violation <= allowed && !(p->exacting && taken)) return CAROM_OK;
+    if (cone->outcome.violation <= allowed && !((p->exacting || p->lawful) && taken)) return CAROM_OK;
     if (p->lawful && !taken) break;
     doubled += within > allowed;
   }

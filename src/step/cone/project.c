@@ -13,7 +13,7 @@ carom_status carom_cone_project(carom_cone *cone, carom_state *state, carom_ledg
   if (status == CAROM_OK)
     status = carom_projection_run(cone->program.projection, state, LEFT * cone->bodies.smallest, &info, error);
   if (status != CAROM_OK) return status;
-  cone->outcome.overlap = info.overlap;
+  cone->outcome.overlap = cone->outcome.violation = info.overlap;
   if (info.iterations == 0) return CAROM_OK;
   for (int i = 0; i < state->body_count; i++)
     state->l[i] = cm_rotate(state->q[i], cm_unrotate(before->q[i], state->l[i]));

@@ -20,6 +20,8 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
   b->radius = CAROM_PUSH(arena, double, n);
   b->touches = CAROM_PUSH(arena, bool, n);
   b->lasts = CAROM_PUSH(arena, bool, n);
+  b->bounces = CAROM_PUSH(arena, bool, n);
+  b->share = CAROM_PUSH(arena, double, n);
   b->middle = CAROM_PUSH(arena, carom_vec3, n);
   push_velocities(&b->start, n, arena);
   push_velocities(&b->free, n, arena);
