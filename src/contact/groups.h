@@ -62,6 +62,9 @@ typedef struct carom_groups_options {
   bool thorough;       // Newton's method for larger groups as well
 } carom_groups_options;
 
+// What rigid bodies take: to round-off in small groups, up to 200 sweeps in others, or so many as are asked for (> 0).
+carom_groups_options carom_groups_default_options(double tolerance, int max_sweeps);
+
 carom_status carom_groups_create(int body_count, int threads, const carom_allocator *allocator, carom_groups **groups,
                                  carom_error *error);
 void carom_groups_destroy(carom_groups *groups);  // null is fine
@@ -79,5 +82,7 @@ void carom_group_push(carom_group *group, int contact, carom_vec3 impulse);
 void carom_group_take_up(carom_group *group);
 // Impulses and multipliers of idle groups are set to 0, and velocities there are left as they are.
 void carom_groups_join(const carom_groups *groups, carom_contact_solution *solution);
+// The worst residual of those that the solver settled, relative to the velocities in play.
+double carom_groups_residual(const carom_groups *groups);
 
 #endif

@@ -14,6 +14,14 @@ enum { FEW_BODIES = 12, MOST_BODIES = 40 };  // that move: for Newton's method a
 
 static const double ROUND_OFF = 1e-13;  // of velocities that contacts have in common, over the largest
 
+carom_groups_options carom_groups_default_options(double tolerance, int max_sweeps) {
+  return (carom_groups_options){.tolerance = tolerance > 0 ? tolerance : 1e-11,
+                                .max_sweeps = max_sweeps > 0 ? max_sweeps : 200,
+                                .acceptable = 1e-6,
+                                .max_updates = 1e5,
+                                .thorough = true};
+}
+
 // ---- how good is good enough --------------------------------------------------------------------------------------
 
 // What doing nothing would leave, and how fast things move.
@@ -181,6 +189,23 @@ carom_status carom_groups_solve(carom_groups *g, const carom_groups_options *opt
         if (g->groups[i].state == CAROM_GROUP_OPEN && settle(&j) != CAROM_OK) worst = j.status;
       });
   return outcome(worst, error);
+}
+
+// Of bodies that move together relative velocities are round-off, and so is what a solve leaves of them.
+static double blur(const carom_group *g) {
+  double fastest = 0;
+  for (int i = 0; i < g->problem.body_count; i++) fastest = fmax(fastest, cm_norm(g->problem.bodies[i].velocity));
+  return 10 * ROUND_OFF * fastest;
+}
+
+double carom_groups_residual(const carom_groups *groups) {
+  double worst = 0;
+  for (int i = 0; i < groups->count; i++) {
+    const carom_group *g = &groups->groups[i];
+    if (g->state == CAROM_GROUP_SETTLED && g->residual > blur(g))
+      worst = fmax(worst, g->residual / fmax(g->scale, g->speed));
+  }
+  return worst;
 }
 
 carom_status carom_groups_solve_one(carom_groups *g, carom_group *group, const carom_groups_options *options,

@@ -2,6 +2,7 @@
 //
 // Over a step from v to v' all impulses together change the kinetic energy by their product with (v + v')/2: of a
 // contact, gamma.(u + u')/2 with u relative, and gamma.u_b more where the other surface is driven with u_b.
+#include <math.h>
 #include <string.h>
 
 #include "base/threads.h"
@@ -13,15 +14,21 @@ enum { MOST_TOLD = 256 };
 
 // ---- weight -------------------------------------------------------------------------------------------------------
 
-// It acts where a body is, or half way along its parabola.
+// It acts where a body is, or half way along its parabola; of two parabolas, such that angular momentum is right.
+static carom_vec3 place_of_weight(const carom_cone *cone, const carom_state *state, int body) {
+  const carom_cone_bodies *b = &cone->bodies;
+  carom_vec3 x = state->x[body], v = b->start.v[body];
+  double s = b->share[body], h = cone->h;
+  if (b->bounces[body])
+    return cm_axpy(cm_axpy(x, h * (s - 0.5 * s * s), v), 0.5 * h * (1 - s) * (1 - s), b->after.v[body]);
+  return b->touches[body] ? cm_axpy(x, s * h, v) : cm_axpy(x, 0.5 * h, v);
+}
+
 static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   const carom_cone_bodies *b = &cone->bodies;
-  carom_vec3 back = cm_scale(-cone->h, cone->model->gravity);
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->model->moving_count; i++) {
-        int body = b->mover[i];
-        carom_vec3 x = state->x[body];
-        b->middle[body] = b->touches[body] ? x : cm_axpy(x, 0.5 * cone->h, cm_add(b->free.v[body], back));
+        b->middle[b->mover[i]] = place_of_weight(cone, state, b->mover[i]);
       });
   carom_ledger_weight(ledger, b->middle, cone->h);
 }
@@ -49,7 +56,7 @@ static void add_contact(const carom_cone *cone, const carom_state *state, int i,
   if (carom_cone_moves(cone, near->b)) return;
   sum->work += cm_dot(g, other);
   sum->impulse = cm_add(sum->impulse, g);
-  sum->moment = cm_add(sum->moment, cm_cross(cm_add(state->x[near->a], near->arm_a), g));
+  sum->moment = cm_add(sum->moment, cm_cross(cm_add(carom_cone_place(cone, state, near->a), near->arm_a), g));
 }
 
 // In shares, whose sums are added in order: the same for any number of threads.
@@ -63,28 +70,55 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
   return sum;
 }
 
+// Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
+// or lose of height goes with what the contacts took.
+static double unbooked_height(const carom_cone *cone) {
+  const carom_cone_bodies *b = &cone->bodies;
+  double gain = 0;
+  for (int i = 0; i < cone->model->moving_count && cone->program.lawful; i++) {
+    int body = b->mover[i];
+    carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
+    double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
+    if (b->touches[body] && !b->lasts[body]) gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
+  }
+  return gain;
+}
+
 static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   balance sums[SHARES];
   CAROM_PARALLEL_FOR(cone->threads, schedule(static),
                      for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
   for (int k = 0; k < SHARES; k++) {
-    carom_ledger_loss(ledger, sums[k].normal_loss, sums[k].friction_loss);
+    double taken = sums[k].normal_loss + sums[k].friction_loss;
+    if (cone->program.lawful)
+      cone->owed -= taken;
+    else
+      carom_ledger_loss(ledger, taken, 0);
+    carom_ledger_loss(ledger, -sums[k].friction_loss, sums[k].friction_loss);
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
+  cone->owed += unbooked_height(cone);
+}
+
+// Where bodies speed up and are stopped again, height is lent and given back.
+void carom_cone_book_losses(carom_cone *cone, carom_ledger *ledger) {
+  carom_ledger_loss(ledger, fmax(0, -cone->owed), 0);
+  cone->owed = fmax(0, cone->owed);
 }
 
 // ---- events -------------------------------------------------------------------------------------------------------
 
 static carom_contact_event event_of(const carom_cone *cone, const carom_state *state, int i, double end) {
   const carom_near *near = &cone->search.near[i];
-  return (carom_contact_event){.kind = carom_cone_is_impact(cone, i) ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
-                               .time = end,
-                               .body_a = near->a,
-                               .body_b = near->b,
-                               .point = cm_add(state->x[near->a], near->arm_a),
-                               .normal = near->normal,
-                               .impulse = cone->program.impulses[i]};
+  return (carom_contact_event){
+      .kind = carom_cone_is_impact(cone, i) ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
+      .time = end - (cone->bodies.bounces[near->a] ? (1 - cone->bodies.share[near->a]) * cone->h : 0),
+      .body_a = near->a,
+      .body_b = near->b,
+      .point = cm_add(carom_cone_place(cone, state, near->a), near->arm_a),
+      .normal = near->normal,
+      .impulse = cone->program.impulses[i]};
 }
 
 static carom_status tell(const carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,

@@ -16,8 +16,9 @@
 #include "contact/reach.h"
 
 enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6 };
-static const double SPARE = 0.1;  // of its size: how far a body may be pushed by those that it meets
-static const double HELD = 1e-6;  // of the smallest radius: how far joints may be off
+static const double SPARE = 0.1;     // of its size: how far a body may be pushed by those that it meets
+static const double BEFORE = 0.999;  // of the way to where a body bounces
+static const double HELD = 1e-6;     // of the smallest radius: how far joints may be off
 
 // ---- find and solve -----------------------------------------------------------------------------------------------
 
@@ -44,6 +45,7 @@ static void begin(carom_cone *c) {
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
+  for (int i = 0; i < c->model->body_count; i++) b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
   c->outcome = (carom_cone_outcome){0};
 }
 
@@ -96,6 +98,7 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
 static carom_status soften(carom_cone *c, const carom_state *state, carom_error *error) {
   carom_status status = CAROM_OK;
   for (int k = 1; k <= MOST_SOFTENINGS && status == CAROM_OK; k++) {
+    if (c->program.lawful) carom_cone_note_touches(c, state);
     if (!carom_cone_soften(c, k == MOST_SOFTENINGS)) break;
     status = carom_cone_solve(c, state, true, error);
   }
@@ -121,16 +124,20 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
   carom_status status = find_and_solve(c, state, error);
   if (status == CAROM_OK && c->program.bounces) status = soften(c, state, error);
   if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
-  return status == CAROM_OK ? carom_cone_note_forces(c, state, error) : status;
+  if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
+  if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
+  return status;
 }
 
 // ---- the step -----------------------------------------------------------------------------------------------------
 
-static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_error *error) {
+static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_ledger *ledger,
+                            carom_error *error) {
   carom_cone *c = stepper->work;
   carom_cone_take_momenta(c, state);
   carom_status status = carom_cone_drift(stepper, state, end, error);
   if (status == CAROM_OK) carom_joints_note_turns(c->model, state);
+  if (status == CAROM_OK && c->program.projection) status = carom_cone_project(c, state, ledger, error);
   return status;
 }
 
@@ -142,17 +149,57 @@ static void note_outcome(const carom_cone *c, const carom_state *state, double e
   if (c->joints.trial) carom_ledger_note_constraint(ledger, carom_joints_drift_at(c->model, state, end));
 }
 
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+static carom_status predict(carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
                             carom_error *error) {
   carom_cone *c = stepper->work;
   c->h = h;
   carom_cone_kick(c, state, ledger);
-  carom_status status = solve(stepper, state, end, error);
-  if (status == CAROM_OK) status = carom_cone_book(c, state, end, ledger, error);
-  if (status == CAROM_OK) status = correct(stepper, state, end, error);
+  return solve(stepper, state, state->time + h, error);
+}
+
+static carom_status finish(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error) {
+  carom_cone *c = stepper->work;
+  double end = state->time + c->h;
+  carom_status status = carom_cone_book(c, state, end, ledger, error);
+  if (status == CAROM_OK) status = correct(stepper, state, end, ledger, error);
   if (status != CAROM_OK) return status;
+  carom_cone_book_losses(c, ledger);
   note_outcome(c, state, end, ledger);
   return carom_cone_recirculate(c, state, end, ledger, error);
+}
+
+// Up to h, or to just before a body bounces, so that it is thrown back where it touches; *taken says how far.
+static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
+                              carom_error *error) {
+  carom_cone *c = stepper->work;
+  carom_ledger_mark mark = carom_ledger_get_mark(ledger);
+  if (c->program.before) carom_state_copy(c->program.before, state);
+  carom_status status = predict(stepper, state, h, ledger, error);
+  double first = c->program.before && status == CAROM_OK ? carom_cone_first_bounce(c) : 1;
+  *taken = first < 1 ? BEFORE * first * h : h;
+  if (first < 1) {
+    carom_state_copy(state, c->program.before);
+    carom_ledger_roll_back(ledger, &mark);
+    status = predict(stepper, state, *taken, ledger, error);
+  }
+  return status == CAROM_OK ? finish(stepper, state, ledger, error) : status;
+}
+
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+                            carom_error *error) {
+  carom_cone *c = stepper->work;
+  double start = state->time, done = 0;
+  carom_status status = CAROM_OK;
+  for (int i = 0; done < h && status == CAROM_OK; i++) {
+    double taken = h - done;
+    state->time = start + done;
+    c->splits = i;
+    status = take_part(stepper, state, h - done, &taken, ledger, error);
+    done = taken >= h - done ? h : done + taken;
+  }
+  (void)end;
+  state->time = start;
+  return status;
 }
 
 const carom_integrator carom_integrator_cone = {

@@ -10,6 +10,7 @@
 //     restitution.c    which of these are impacts, and what they are thrown back with
 //     program.c        which of these enter the program, and the solve        -> velocities
 //     joints.c         joints, motors and stops as rows of it
+//     project.c        what is left of overlaps of bodies that are no balls
 //     book.c           what the contacts did, for the ledger
 //     outlet.c         grains that leave and come back
 //     setup.c          scratch and options
@@ -20,6 +21,7 @@
 #include "contact/grains.h"
 #include "contact/memory.h"
 #include "contact/pairs.h"
+#include "contact/projection.h"
 #include "contact/solve/balls.h"
 #include "model/fields.h"
 #include "model/joints.h"
@@ -61,7 +63,10 @@ typedef struct carom_cone_bodies {
   void *constants_room;
   carom_velocities start, free, after;  // before forces; after forces; after the contacts, as far as they are known
   bool *touches;                        // (body_count) is in a contact of the program
-  carom_vec3 *middle;                   // (body_count) where weight acts over the step
+  bool *lasts;         // (body_count) so do those it touches, none of which moves: goes with the mean velocity
+  bool *bounces;       // (body_count) they throw it back: goes freely until it meets them, and freely from there
+  double *share;       // (body_count) of the step that it goes with its velocity before: 1/2 if it lasts; else 0
+  carom_vec3 *middle;  // (body_count) where weight acts over the step; then scratch of the drift
 } carom_cone_bodies;
 
 // Forces other than gravity.
@@ -119,6 +124,12 @@ typedef struct carom_cone_program {
   carom_contact_work *solver;
   carom_contact_options options;
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
+  // Bodies of any shape, where no solver was asked for, go by Coulomb's law itself; else null.
+  bool lawful;
+  carom_groups *groups;
+  carom_gathering *gathering;    // of the projection
+  carom_state *before;           // of a part of the step, then of the projection
+  carom_projection *projection;  // takes away what is left of overlaps; null with boundaries, of which it knows nothing
 } carom_cone_program;
 
 // Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
@@ -151,7 +162,9 @@ typedef struct carom_cone {
   carom_cone_program program;
   carom_cone_joints joints;
   carom_memory *memory;
-  double h;  // of the step at hand; 0 before the first
+  double h;     // of the step at hand, or of its part; 0 before the first
+  int splits;   // parts of the step before this one
+  double owed;  // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
   carom_cone_outcome outcome;
 } carom_cone;
 
@@ -178,6 +191,12 @@ bool carom_cone_remember(carom_stepper *stepper, carom_tape *tape);
 void carom_cone_kick(carom_cone *cone, carom_state *state, carom_ledger *ledger);
 // Momenta after the contacts; then bodies go where these take them. What touches nothing falls on a parabola.
 void carom_cone_take_momenta(const carom_cone *cone, carom_state *state);
+// Which bodies carry an impulse, once it is known, and which contacts last.
+void carom_cone_note_touches(carom_cone *cone, const carom_state *state);
+// The part of the step after which the first body bounces that turns as it does; 1 when none does, or right away.
+double carom_cone_first_bounce(const carom_cone *cone);
+// Where contacts act on a body: at the start, or where it bounces.
+carom_vec3 carom_cone_place(const carom_cone *cone, const carom_state *state, int body);
 carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double end, carom_error *error);
 
 // ---- search.c, search_parts.c: fills near with all places where bodies within each other's reach may meet
@@ -204,6 +223,8 @@ carom_vec3 carom_cone_recall(const carom_cone *cone, const carom_state *state, c
 carom_status carom_cone_note_forces(carom_cone *cone, const carom_state *state, carom_error *error);
 
 // ---- restitution.c
+// The part of the step after which bodies meet that go freely.
+double carom_cone_meeting(const carom_cone *cone, const carom_near *near);
 bool carom_cone_may_bounce(const carom_model *model);
 void carom_cone_set_rebounds(carom_cone *cone);  // from the velocities at the start, and the free ones
 // Cuts the rebounds down when the contacts of the last solve made energy, to nought the last time; false when they did
@@ -230,10 +251,14 @@ void carom_cone_joints_touch(carom_cone *cone, const carom_state *state);  // ma
 double carom_cone_joints_correct(carom_cone *cone, double end);
 void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger);
 
+// ---- project.c
+carom_status carom_cone_project(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
+
 // ---- book.c
 // What weight and contacts did from `state` on; and what of it is told as events of the step that ends at `end`.
 carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                              carom_error *error);
+void carom_cone_book_losses(carom_cone *cone, carom_ledger *ledger);  // what they took, less what is owed
 bool carom_cone_contact_moments(const carom_stepper *stepper, carom_mat3 *moments);
 
 // ---- outlet.c

@@ -2,9 +2,16 @@
 //
 //   v_free = v + h (g + f / m)                  forces at the start of the step
 //   x'     = x + h v',  R' = R F(h, l')         and bodies that touch nothing fall on a parabola
+#include <math.h>
+
 #include "base/threads.h"
 #include "model/model.h"
+#include "model/size.h"
 #include "step/cone/cone.h"
+
+enum { MOST_SPLITS = 12 };           // of a step by bounces
+static const double SOON = 0.01;     // of the step: a bounce that is taken to be now
+static const double LASTING = 1e-6;  // of the thinnest body: overlap that a contact which lasts may come to in a step
 
 // ---- forces -------------------------------------------------------------------------------------------------------
 
@@ -91,6 +98,94 @@ void carom_cone_take_momenta(const carom_cone *c, carom_state *state) {
       });
 }
 
+// A body whose contacts last may move with the mean of its velocities before and after, as one does that touches
+// nothing: then contacts and weight do the work that they are said to do. One that bounces goes to where it meets what
+// it bounces on, and from there. Bodies that touch each other may do neither, since an impulse between them would act
+// in two places.
+static void classify(carom_cone *c, int body, const carom_group *g) {
+  const carom_cone_program *p = &c->program;
+  carom_cone_bodies *b = &c->bodies;
+  bool lasts = g->moving == 1 && g->problem.row_count == 0, bounces = lasts;
+  double meeting = 1;
+  for (int i = 0; i < g->problem.contact_count && (lasts || bounces); i++) {
+    int k = p->active[g->contact[i]];
+    const carom_near *near = &c->search.near[k];
+    if (cm_norm2(p->impulses[k]) == 0) continue;
+    double u = cm_dot(near->normal, carom_near_velocity(near, &b->start)) +
+               cm_dot(near->normal, carom_near_velocity(near, &b->after));
+    bool impact = carom_cone_is_impact(c, k);
+    lasts = lasts && !impact && near->gap + 0.5 * c->h * u >= -LASTING * b->smallest;
+    bounces = bounces && impact;
+    if (impact) meeting = fmin(meeting, carom_cone_meeting(c, near));
+  }
+  b->lasts[body] = lasts;
+  b->bounces[body] = bounces && !lasts;
+  b->share[body] = lasts ? 0.5 : bounces ? meeting : 0;
+}
+
+void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
+  const carom_cone_program *p = &c->program;
+  carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count; i++) b->touches[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
+  for (int i = 0; i < p->active_count; i++) {
+    const carom_near *near = &c->search.near[p->active[i]];
+    if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
+    b->touches[near->a] = true;
+    if (near->b != CAROM_WORLD) b->touches[near->b] = true;
+  }
+  carom_cone_joints_touch(c, state);
+  for (int i = 0; i < c->model->moving_count; i++) {
+    int group = p->groups->of_body[b->rank[b->mover[i]]];
+    if (b->touches[b->mover[i]] && group >= 0) classify(c, b->mover[i], &p->groups->groups[group]);
+  }
+}
+
+// A ball is the same however it has turned; others are thrown back as they stand at the start of the step.
+double carom_cone_first_bounce(const carom_cone *c) {
+  const carom_cone_bodies *b = &c->bodies;
+  double first = 1;
+  for (int i = 0; i < c->model->body_count && c->splits < MOST_SPLITS; i++) {
+    if (!b->bounces[i] || b->share[i] < SOON || carom_body_is_ball(c->model, &c->model->bodies[i])) continue;
+    first = fmin(first, b->share[i]);
+  }
+  return first;
+}
+
+// Velocity that forces add over the step.
+static carom_vec3 added(const carom_cone *c, int body) {
+  return cm_sub(c->bodies.free.v[body], c->bodies.start.v[body]);
+}
+
+carom_vec3 carom_cone_place(const carom_cone *c, const carom_state *state, int body) {
+  const carom_cone_bodies *b = &c->bodies;
+  double way = b->share[body] * c->h;
+  carom_vec3 x = cm_axpy(state->x[body], way, b->start.v[body]);
+  return b->bounces[body] ? cm_axpy(x, 0.5 * b->share[body] * way, added(c, body)) : x;
+}
+
+// For the drift, a share of what the step changed of the momenta is taken back,
+static void take_share_back(const carom_cone *c, carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count && c->program.lawful; i++) {
+    if (!b->lasts[i] && !b->bounces[i]) continue;
+    carom_vec3 dw = cm_sub(b->after.w[i], b->start.w[i]);
+    b->middle[i] = state->l[i];
+    state->p[i] = cm_scale(b->constants.mass[i], cm_lerp(b->after.v[i], b->start.v[i], b->share[i]));
+    state->l[i] = cm_axpy(state->l[i], -b->share[i], carom_body_spin_momentum(&c->model->bodies[i], state->q[i], dw));
+  }
+}
+
+// and given again; both legs of a bounce are parabolas.
+static void give_share_again(const carom_cone *c, carom_state *state) {
+  const carom_cone_bodies *b = &c->bodies;
+  for (int i = 0; i < c->model->body_count && c->program.lawful; i++) {
+    if (!b->lasts[i] && !b->bounces[i]) continue;
+    state->p[i] = cm_scale(b->constants.mass[i], b->after.v[i]);
+    state->l[i] = b->middle[i];
+    if (b->bounces[i]) state->x[i] = cm_axpy(state->x[i], (b->share[i] - 0.5) * c->h, added(c, i));
+  }
+}
+
 static carom_status failed_turn(const carom_cone *c, const carom_state *state, int body, carom_error *error) {
   const char *name = c->model->bodies[body].name;
   if (!cm_finite(state->x[body]) || !cm_finite(state->l[body]))
@@ -106,6 +201,7 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
   carom_cone *c = stepper->work;
   carom_vec3 fall = cm_scale(-0.5 * c->h * c->h, c->model->gravity);
   int failed = -1;
+  take_share_back(c, state);
   CAROM_PARALLEL_FOR(
       c->threads,
       schedule(static) reduction(max
@@ -116,6 +212,7 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
         failed = info.failed > failed ? info.failed : failed;
       });
   if (failed >= 0) return failed_turn(c, state, failed, error);
+  give_share_again(c, state);
   CAROM_PARALLEL_FOR(
       c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
         int body = c->bodies.mover[i];

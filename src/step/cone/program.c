@@ -11,9 +11,11 @@
 #include "step/cone/cone.h"
 
 enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
-static const double TAKE_IN = 0.1;   // of the bodies' radii: gap at the end of the step that is no longer "near"
-static const double CALM = 5e-4;     // residual aimed at, in radii per step
-static const double JOINTED = 1e-7;  // the same where joints are in the program
+static const double TAKE_IN = 0.1;    // of the bodies' radii: gap at the end of the step that is no longer "near"
+static const double TOUCHING = 1e-6;  // of the thinnest body: gap of bodies that go by Coulomb's law and touch
+static const double SLIGHT = 1e-9;    // the same: overlap for which they are not taken in
+static const double CALM = 5e-4;      // residual aimed at, in radii per step
+static const double JOINTED = 1e-7;   // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
 static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after all passes
 
@@ -41,6 +43,7 @@ static inline double coming_gap(const carom_cone *cone, const carom_near *near) 
 }
 
 static double take_in_gap(const carom_cone *cone, const carom_near *near) {
+  if (cone->program.lawful) return near->gap <= TOUCHING * cone->bodies.smallest ? INFINITY : 0;
   bool both = carom_cone_moves(cone, near->b);
   return TAKE_IN * (cone->bodies.radius[near->a] + (both ? cone->bodies.radius[near->b] : 0));
 }
@@ -139,6 +142,11 @@ static carom_vec3 first_direction(const carom_near *near) {
   return cm_scale(sign, cm_vec3(0.3651, 0.5443, 0.7553));
 }
 
+// What overlaps, the projection parts without making it any faster.
+static inline double gap_of(const carom_cone *cone, const carom_near *near) {
+  return cone->program.projection && near->gap < 0 ? 0 : near->gap;
+}
+
 static void program_contacts(carom_cone *cone) {
   carom_cone_program *p = &cone->program;
   const int *rank = cone->bodies.rank;
@@ -150,7 +158,7 @@ static void program_contacts(carom_cone *cone) {
             (carom_contact_point){.a = rank[near->a],
                                   .b = near->b == CAROM_WORLD ? CAROM_CONTACT_WORLD : rank[near->b],
                                   .friction = near->friction,
-                                  .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
+                                  .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : gap_of(cone, near) / cone->h,
                                   .normal = near->normal,
                                   .tangent = first_direction(near),
                                   .arm_a = near->arm_a,
@@ -202,6 +210,24 @@ static double enough(const carom_cone *cone, int doubled) {
   return doubled > 0 ? 0.8 * ALLOWED_OVERLAP * cone->bodies.smallest / cone->h / (1 << (doubled - 1)) : -1;
 }
 
+// The convex program parts what slides by mu times its slip; by Coulomb's law nothing does. It is the fixed point of
+// convex programs with mu times the slip taken off the bias (Acary, Cadoux, Lemarechal and Malick 2011).
+static carom_status solve_groups(carom_cone *cone, const carom_contact_problem *problem,
+                                 carom_contact_solution *solution, carom_error *error) {
+  carom_cone_program *p = &cone->program;
+  carom_groups_options options = carom_groups_default_options(0, p->options.max_iterations);
+  for (int i = 0; i < problem->body_count; i++)
+    solution->velocities[i] = problem->bodies[i].velocity, solution->spins[i] = problem->bodies[i].spin;
+  carom_status status = carom_groups_split(p->groups, problem, solution, error);
+  if (status == CAROM_OK) status = carom_groups_solve(p->groups, &options, error);
+  if (status != CAROM_OK) return status;
+  carom_groups_join(p->groups, solution);
+  take_solution(cone);
+  for (int i = 0; i < p->groups->count; i++) cone->outcome.iterations += p->groups->groups[i].sweeps;
+  cone->outcome.residual = carom_groups_residual(p->groups);
+  return CAROM_OK;
+}
+
 static carom_status solve_program(carom_cone *cone, int doubled, carom_error *error) {
   carom_cone_program *p = &cone->program;
   carom_contact_problem problem = {.body_count = cone->model->moving_count + cone->model->drive_count,
@@ -215,6 +241,7 @@ static carom_status solve_program(carom_cone *cone, int doubled, carom_error *er
   carom_contact_options options = options_of(cone, doubled);
   carom_contact_info info;
   program_contacts(cone);
+  if (p->lawful) return solve_groups(cone, &problem, &solution, error);
   p->balls.enough = enough(cone, doubled);
   carom_status status = p->swept ? carom_balls_solve(&p->balls, &problem, &options, &solution, &info, error)
                                  : carom_contact_solve(p->solver, &problem, &options, &solution, &info, error);
@@ -273,6 +300,7 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, c
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error) {
   const carom_cone_program *p = &cone->program;
   double allowed = ALLOWED_OVERLAP * cone->bodies.smallest, slight = 0.25 * allowed;
+  if (p->lawful) slight = SLIGHT * cone->bodies.smallest;
   if (p->exacting) slight = fmin(slight, p->options.tolerance * cone->bodies.smallest);
   int doubled = 0;
   for (int pass = 0; pass < MOST_PASSES; pass++) {
@@ -282,7 +310,8 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool f
     double within;
     bool taken;
     cone->outcome.violation = check_gaps(cone, slight, &within, &taken);
-    if (cone->outcome.violation <= allowed && !(p->exacting && taken)) return CAROM_OK;
+    if (cone->outcome.violation <= allowed && !((p->exacting || p->lawful) && taken)) return CAROM_OK;
+    if (p->lawful && !taken) break;
     doubled += within > allowed;
   }
   bool hopeless = cone->outcome.violation > HOPELESS_OVERLAP * cone->bodies.smallest;

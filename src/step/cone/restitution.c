@@ -4,9 +4,10 @@
 //
 //     n.u' >= -e n.u + n.(u_free - u)
 //
-// instead of n.u' >= -gap / h: thrown back with e times the speed it came with, and then kicked by the forces as all
-// else is. A ball on a floor so ends with the energy it had, e = 1, less m g^2 h^2 / 2: never with more. Impacts that
-// follow from others within the same step (a row of balls that touch) are inelastic.
+// instead of n.u' >= -gap / h, or from where they meet if one of them does not move: thrown back with e times the speed
+// it came with, and then kicked by the forces as all else is. A ball on a floor so ends with the energy it had, e = 1,
+// less m g^2 h^2 / 2: never with more. Impacts that follow from others within the same step (a row of balls that touch)
+// are inelastic.
 //
 // Newton's law alone can make energy where bodies also slip or meet several others (Kane 1984). What the impacts of a
 // step made is known when it is solved, and where it is more than nought all rebounds are cut down until it is not.
@@ -27,17 +28,33 @@ bool carom_cone_may_bounce(const carom_model *model) {
   return false;
 }
 
+double carom_cone_meeting(const carom_cone *cone, const carom_near *near) {
+  double start = cm_dot(near->normal, carom_near_velocity(near, &cone->bodies.start));
+  double more = cm_dot(near->normal, carom_near_velocity(near, &cone->bodies.free)) - start;
+  double gap = near->gap / cone->h, root = start * start - 2 * more * gap;  // gap + start s + more s^2 / 2 = 0
+  double s = root >= 0 ? 2 * gap / (sqrt(root) - start) : 1;
+  return s > 0 ? fmin(s, 1) : 0;
+}
+
+// Speed that an impact is thrown back with. One on what does not move happens when the bodies meet.
+static double rebound_of(const carom_cone *cone, const carom_near *near, double start, double free) {
+  bool met = cone->program.lawful && !carom_cone_moves(cone, near->b);
+  double s = met ? carom_cone_meeting(cone, near) : 0, more = free - start;
+  return fmax(0, -(double)near->restitution * (start + s * more) + (1 - s) * more);
+}
+
 void carom_cone_set_rebounds(carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double slowest = SLOWEST * cone->h * cm_norm(cone->model->gravity);
-  if (!cone->program.exacting) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
+  if (!cone->program.exacting && !cone->program.lawful) slowest = fmax(slowest, NOISE * b->smallest / cone->h);
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
         const carom_near *near = &cone->search.near[i];
         double start = cm_dot(near->normal, carom_near_velocity(near, &b->start));
         double free = cm_dot(near->normal, carom_near_velocity(near, &b->free));
-        bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * free <= 0;
-        cone->program.rebound[i] = impact ? fmax(0, -(double)near->restitution * start + free - start) : 0;
+        double last = cone->program.lawful ? 0.5 * (start + free) : free;
+        bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * last <= 0;
+        cone->program.rebound[i] = impact ? rebound_of(cone, near, start, free) : 0;
       });
 }
 
@@ -53,7 +70,8 @@ static double surplus(const carom_cone *cone, double *exchanged) {
     if (!carom_cone_is_impact(cone, k)) continue;
     const carom_near *near = &cone->search.near[k];
     carom_vec3 start = carom_near_velocity(near, &b->start), after = carom_near_velocity(near, &b->after);
-    carom_vec3 u = cm_sub(cm_add(after, cm_scale(2, start)), carom_near_velocity(near, &b->free));
+    carom_vec3 more = cm_sub(carom_near_velocity(near, &b->free), start);
+    carom_vec3 u = cm_axpy(cm_add(start, after), 2 * b->share[near->a] - 1, more);
     sum += cm_dot(p->impulses[k], u);
     all += cm_dot(p->impulses[k], near->normal) * p->rebound[k];
   }

@@ -19,6 +19,9 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
   b->rank = CAROM_PUSH(arena, int, n);
   b->radius = CAROM_PUSH(arena, double, n);
   b->touches = CAROM_PUSH(arena, bool, n);
+  b->lasts = CAROM_PUSH(arena, bool, n);
+  b->bounces = CAROM_PUSH(arena, bool, n);
+  b->share = CAROM_PUSH(arena, double, n);
   b->middle = CAROM_PUSH(arena, carom_vec3, n);
   push_velocities(&b->start, n, arena);
   push_velocities(&b->free, n, arena);
@@ -57,6 +60,8 @@ void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
   c->program.spins = CAROM_PUSH(arena, carom_vec3, program);
 }
 
+enum { FEW_BALLS = 32 };  // so many are searched for and solved like bodies of any shape
+
 // ---- what the model is --------------------------------------------------------------------------------------------
 
 static bool all_balls(const carom_model *m) {
@@ -68,12 +73,21 @@ static bool all_balls(const carom_model *m) {
   return m->apart_count == 0 && m->joint_count == 0 && !m->planar && !m->ignores_contacts;
 }
 
+// Half the least depth of any part that moves: of balls, the radius.
+static double thinnest(const carom_model *m) {
+  double least = INFINITY;
+  for (int i = 0; i < m->body_count; i++)
+    for (int k = 0; k < m->bodies[i].part_count && !m->bodies[i].fixed; k++)
+      least = fmin(least, carom_shape_half_depth(m->parts[m->bodies[i].part_start + k].shape));
+  return isfinite(least) ? least : carom_model_smallest(m);
+}
+
 static void number_bodies(carom_cone *c) {
   const carom_model *m = c->model;
   carom_cone_bodies *b = &c->bodies;
   int movers = 0;
-  b->balls = all_balls(m);
-  b->smallest = carom_model_smallest(m);
+  b->balls = all_balls(m) && m->moving_count > FEW_BALLS;
+  b->smallest = b->balls ? carom_model_smallest(m) : thinnest(m);
   carom_dmv_bodies_fill(&b->constants, m, b->constants_room);
   for (int i = 0; i < m->body_count; i++) {
     b->radius[i] = m->bodies[i].bounding_radius;
@@ -115,10 +129,24 @@ static void read_options(const carom_stepper *stepper, carom_cone *c) {
   o->cone = tao || asked->friction_directions > 0 ? CAROM_CONTACT_GENERATORS : CAROM_CONTACT_CIRCULAR;
   if (asked->friction_directions > 0) o->generators = asked->friction_directions;
   p->swept = c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_CONTACT_CIRCULAR;
+  p->lawful = !c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_CONTACT_CIRCULAR;
   p->bounces = carom_cone_may_bounce(c->model);
 }
 
 // ---- what lives on the heap ---------------------------------------------------------------------------------------
+
+static carom_status create_lawful(carom_cone *c, carom_error *error) {
+  const carom_model *m = c->model;
+  carom_cone_program *p = &c->program;
+  int bodies = m->body_count > m->moving_count + m->drive_count ? m->body_count : m->moving_count + m->drive_count;
+  carom_status status = carom_groups_create(bodies, c->threads, &c->allocator, &p->groups, error);
+  if (status != CAROM_OK || m->boundary_count > 0) return status;
+  status = carom_gathering_create(m, &c->allocator, &p->gathering, error);
+  if (status == CAROM_OK)
+    status = carom_projection_create(c->search.parts, p->gathering, p->groups, &p->projection, error);
+  if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->before, error);
+  return status;
+}
 
 static carom_status create_all(carom_cone *c, carom_error *error) {
   const carom_model *m = c->model;
@@ -129,6 +157,7 @@ static carom_status create_all(carom_cone *c, carom_error *error) {
     status = carom_grain_grid_create(&c->search.grid, m->moving_count, a, error);
   if (status == CAROM_OK && c->program.swept) status = carom_balls_create(&c->program.balls, m->moving_count, a, error);
   if (status == CAROM_OK) status = carom_contact_work_create(a, &c->program.solver, error);
+  if (status == CAROM_OK && c->program.lawful) status = create_lawful(c, error);
   if (status == CAROM_OK && m->joint_count > 0)
     status = carom_state_create(m->body_count, m->joint_count, a, &c->joints.trial, error);
   return status;
@@ -156,6 +185,10 @@ void carom_cone_release(carom_stepper *stepper) {
   if (c->search.grid.count > 0) carom_grain_grid_destroy(&c->search.grid);
   carom_balls_destroy(&p->balls);
   carom_contact_work_destroy(p->solver);
+  carom_projection_destroy(p->projection);
+  carom_gathering_destroy(p->gathering);
+  carom_groups_destroy(p->groups);
+  carom_state_destroy(p->before);
   carom_state_destroy(c->joints.trial);
   void *blocks[] = {c->search.near, c->search.unsorted, p->chosen,   p->impulses,
                     p->rebound,     p->active,          p->contacts, p->solution};
@@ -165,5 +198,6 @@ void carom_cone_release(carom_stepper *stepper) {
 // Boxes and bases of parts serve bodies of any shape only.
 bool carom_cone_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_cone *c = stepper->work;
-  return carom_memory_remember(c->memory, tape) && (c->bodies.balls || carom_contacts_remember(c->search.parts, tape));
+  return carom_memory_remember(c->memory, tape) && carom_tape_pass(tape, &c->owed, sizeof c->owed) &&
+         (c->bodies.balls || carom_contacts_remember(c->search.parts, tape));
 }

@@ -6,35 +6,19 @@
 #include "contact/solve/problem.h"
 #include "step/dcr/dcr.h"
 
-// Energy that a group may gain by round-off, relative to what its impulses turn over; velocities likewise.
+// Energy that a group may gain by round-off, relative to what its impulses turn over.
 static const double ROUND_OFF = 1e-12;
 
 // ---- solving ------------------------------------------------------------------------------------------------------
 
 static carom_groups_options options_of(const carom_stepper *stepper) {
-  const carom_step_options *o = &stepper->options;
-  return (carom_groups_options){.tolerance = o->solver_tolerance > 0 ? o->solver_tolerance : 1e-11,
-                                .max_sweeps = o->solver_iterations > 0 ? o->solver_iterations : 200,
-                                .acceptable = 1e-6,
-                                .max_updates = 1e5,
-                                .thorough = true};
-}
-
-// Of bodies that move together relative velocities are round-off, and so is what a solve leaves of them.
-static double blur(const carom_group *g) {
-  double fastest = 0;
-  for (int i = 0; i < g->problem.body_count; i++) fastest = fmax(fastest, cm_norm(g->problem.bodies[i].velocity));
-  return ROUND_OFF * fastest;
+  return carom_groups_default_options(stepper->options.solver_tolerance, stepper->options.solver_iterations);
 }
 
 static void note_residuals(const carom_groups *groups, carom_ledger *ledger) {
-  for (int i = 0; i < groups->count; i++) {
-    const carom_group *g = &groups->groups[i];
-    if (g->state != CAROM_GROUP_SETTLED) continue;
-    double scale = fmax(g->scale, g->speed);
-    if (g->residual > blur(g)) carom_ledger_note_complementarity(ledger, g->residual / scale, 0);
-    carom_ledger_note_solve(ledger, g->sweeps, 0);
-  }
+  carom_ledger_note_complementarity(ledger, carom_groups_residual(groups), 0);
+  for (int i = 0; i < groups->count; i++)
+    if (groups->groups[i].state == CAROM_GROUP_SETTLED) carom_ledger_note_solve(ledger, groups->groups[i].sweeps, 0);
 }
 
 // Groups of joints alone stay as they are.
