@@ -65,6 +65,23 @@ static void act(carom_stepper *stepper, carom_state *state, const carom_row *row
   carom_ledger_row(ledger, row, impulse, state->x);
 }
 
+static const double ALIKE = 1e-7;  // 1 - cos of the angle between normals whose impulses may be told as one
+
+static carom_status tell_pair(const carom_dcr *w, int i, double time, carom_ledger *ledger, carom_error *error) {
+  carom_dcr_pair *pair = carom_dcr_pair_of(w, i);
+  carom_contact_event event = {.kind = pair->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
+                               .time = time,
+                               .body_a = w->contacts->pairs[i].body_a,
+                               .body_b = w->contacts->pairs[i].body_b,
+                               .point = cm_scale(1 / pair->weight, pair->moment),
+                               .normal = cm_unit(pair->normal),
+                               .impulse = pair->impulse};
+  bool told = pair->weight > 0;
+  pair->impulse = pair->moment = pair->normal = cm_zero3();
+  pair->weight = 0;
+  return told ? carom_ledger_event(ledger, &event, error) : CAROM_OK;
+}
+
 static void note_pair(carom_dcr_pair *pair, carom_vec3 P, const carom_contact *c) {
   double size = cm_dot(P, c->normal);
   pair->impulse = cm_add(pair->impulse, P);
@@ -73,18 +90,23 @@ static void note_pair(carom_dcr_pair *pair, carom_vec3 P, const carom_contact *c
   pair->normal = cm_axpy(pair->normal, size, c->normal);
 }
 
-static void book_contact(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, int i,
-                         carom_ledger *ledger) {
+// A pair may turn between the halves of a cycle, from face to edge: the impulses then have cones of their own.
+static carom_status book_contact(carom_stepper *stepper, carom_state *state, const carom_dcr_solve *solve, int i,
+                                 carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   const carom_contact *c = &solve->contacts[w->touches[i].contact];
   carom_vec3 P = w->gathering->solution.impulses[i];
-  if (cm_norm2(P) == 0) return;
+  if (cm_norm2(P) == 0) return CAROM_OK;
   carom_dcr_pair *pair = carom_dcr_pair_of(w, c->pair);
+  carom_status status = CAROM_OK;
+  if (pair->weight > 0 && cm_dot(pair->normal, c->normal) < (1 - ALIKE) * pair->weight)
+    status = tell_pair(w, c->pair, state->time, ledger, error);
   pair->rested = pair->rested || solve->half == CAROM_DCR_REST;
   carom_row row = carom_row_at(c->body_a, c->body_b, P, cm_lerp(c->point_a, c->point_b, 0.5), state->x);
   act(stepper, state, &row, 1, ledger);
   if (stepper->model->drive_count > 0) carom_ledger_work(ledger, work_of_drive(w, i));
   note_pair(pair, P, c);
+  return status;
 }
 
 static void book_row(carom_stepper *stepper, carom_state *state, int i, carom_ledger *ledger) {
@@ -110,13 +132,14 @@ carom_status carom_dcr_book(carom_stepper *stepper, carom_state *state, const ca
   carom_dcr *w = stepper->work;
   bool rest = solve->half == CAROM_DCR_REST, joints = false;
   carom_status status = CAROM_OK;
-  for (int i = 0; i < w->gathering->contact_count; i++) book_contact(stepper, state, solve, i, ledger);
+  for (int i = 0; i < w->gathering->contact_count && status == CAROM_OK; i++)
+    status = book_contact(stepper, state, solve, i, ledger, error);
   for (int i = 0; i < w->gathering->row_count; i++) {
     bool joint = w->gathering->sources[i].kind == CAROM_ROW_JOINT;
     joints = joints || joint;
     if (!rest || !joint) book_row(stepper, state, i, ledger);
   }
-  if (rest && joints) status = impose_joints(stepper, state, ledger, error);
+  if (rest && joints && status == CAROM_OK) status = impose_joints(stepper, state, ledger, error);
   if (status == CAROM_OK) owe_all(stepper, state, ledger);
   return status;
 }
@@ -153,17 +176,6 @@ void carom_dcr_book_losses(carom_stepper *stepper, carom_ledger *ledger) {
 carom_status carom_dcr_book_events(carom_stepper *stepper, double time, carom_ledger *ledger, carom_error *error) {
   const carom_dcr *w = stepper->work;
   carom_status status = CAROM_OK;
-  for (int i = 0; i < w->contacts->pair_count && status == CAROM_OK; i++) {
-    const carom_dcr_pair *pair = carom_dcr_pair_of(w, i);
-    if (pair->weight == 0) continue;
-    carom_contact_event event = {.kind = pair->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
-                                 .time = time,
-                                 .body_a = w->contacts->pairs[i].body_a,
-                                 .body_b = w->contacts->pairs[i].body_b,
-                                 .point = cm_scale(1 / pair->weight, pair->moment),
-                                 .normal = cm_unit(pair->normal),
-                                 .impulse = pair->impulse};
-    status = carom_ledger_event(ledger, &event, error);
-  }
+  for (int i = 0; i < w->contacts->pair_count && status == CAROM_OK; i++) status = tell_pair(w, i, time, ledger, error);
   return status;
 }
