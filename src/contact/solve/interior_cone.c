@@ -4,17 +4,17 @@
 
 #include "contact/solve/interior.h"
 
-static const carom_contact_point *contact_of(const carom_contact_interior_state *m, int unit) {
+static const carom_contact_point *contact_of(const carom_interior *m, int unit) {
   return &m->s->problem.contacts[unit];
 }
 
-static const carom_contact_row *row_of(const carom_contact_interior_state *m, int unit) {
+static const carom_contact_row *row_of(const carom_interior *m, int unit) {
   return &m->s->problem.rows[unit - m->s->problem.contact_count];
 }
 
 // ---- the map B --------------------------------------------------------------------------------
 
-static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int k) {
+static carom_vec3 direction(const carom_interior *m, int unit, int k) {
   const carom_contact_system *s = m->s;
   const carom_contact_point *c = contact_of(m, unit);
   if (m->units[unit].kind == CAROM_CONTACT_SECOND) {
@@ -26,16 +26,16 @@ static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int
   return carom_contact_generator(s, unit, k);
 }
 
-carom_vec3 carom_contact_unit_impulse(const carom_contact_interior_state *m, int unit, const double *x) {
-  const carom_contact_unit *u = &m->units[unit];
+carom_vec3 carom_cone_unit_impulse(const carom_interior *m, int unit, const double *x) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_BOX) return cm_vec3(x[u->at], 0, 0);
   carom_vec3 f = cm_zero3();
   for (int k = 0; k < u->count; k++) f = cm_axpy(f, x[u->at + k], direction(m, unit, k));
   return f;
 }
 
-void carom_contact_unit_components(const carom_contact_interior_state *m, int unit, carom_vec3 velocity, double *out) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_components(const carom_interior *m, int unit, carom_vec3 velocity, double *out) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_BOX) out[u->at] = velocity.x;
   for (int k = 0; u->kind != CAROM_CONTACT_BOX && k < u->count; k++)
     out[u->at + k] = cm_dot(velocity, direction(m, unit, k));
@@ -50,7 +50,7 @@ static double determinant(const double *x) {
 }
 
 // W u with W = beta (2 v v' - J), v = (w + e) / sqrt(2 (w0 + 1)); sign -1 gives W^-1 u = (2 J v v' J - J) u / beta.
-static void scaled(const carom_contact_unit *unit, int sign, const double *u, double *out) {
+static void scaled(const carom_cone_unit *unit, int sign, const double *u, double *out) {
   double q = 1 / sqrt(2 * (unit->w[0] + 1)), g = sign > 0 ? unit->beta : 1 / unit->beta;
   double v[3] = {q * (unit->w[0] + 1), sign * q * unit->w[1], sign * q * unit->w[2]};
   double vu = 2 * (v[0] * u[0] + v[1] * u[1] + v[2] * u[2]);
@@ -60,8 +60,8 @@ static void scaled(const carom_contact_unit *unit, int sign, const double *u, do
   out[2] = g * (vu * v[2] + u2);
 }
 
-static void scale_second(carom_contact_interior_state *m, int unit) {
-  carom_contact_unit *u = &m->units[unit];
+static void scale_second(carom_interior *m, int unit) {
+  carom_cone_unit *u = &m->units[unit];
   const double *x = m->x + u->at, *s = m->slack + u->at;
   double dx = determinant(x), ds = determinant(s), a = 1 / sqrt(dx), b = 1 / sqrt(ds);
   double cosine = a * b * (x[0] * s[0] + x[1] * s[1] + x[2] * s[2]), g = sqrt((1 + cosine) / 2);
@@ -81,7 +81,7 @@ static void scale_second(carom_contact_interior_state *m, int unit) {
 }
 
 // c = W^-1 (lambda \ t), t = target e - lambda o lambda - (W^-1 ds) o (W dx), with o the product of the Jordan algebra.
-static void target_second(carom_contact_interior_state *m, const carom_contact_unit *u, double target, bool corrector) {
+static void target_second(carom_interior *m, const carom_cone_unit *u, double target, bool corrector) {
   const double *l = m->lambda + u->at;
   double t[3] = {target - (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]), -2 * l[0] * l[1], -2 * l[0] * l[2]};
   if (corrector) {
@@ -99,7 +99,7 @@ static void target_second(carom_contact_interior_state *m, const carom_contact_u
   scaled(u, -1, q, m->c + u->at);
 }
 
-static void finish_second(carom_contact_interior_state *m, const carom_contact_unit *u) {
+static void finish_second(carom_interior *m, const carom_cone_unit *u) {
   double once[3], twice[3];
   scaled(u, -1, m->ds + u->at, once);
   scaled(u, -1, once, twice);
@@ -123,8 +123,8 @@ static double step_second(const double *x, const double *d) {
 // x - l >= 0 with multiplier low, u - x >= 0 with multiplier high, w = low - high. A row without bounds is an equality;
 // it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution.
 
-static double box_stiffness(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+static double box_stiffness(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   const carom_contact_row *row = row_of(m, unit);
   double x = m->x[u->at], k = 1e-9 * m->s->rho[unit];
   if (isfinite(row->lower)) k += u->low / (x - row->lower);
@@ -133,8 +133,8 @@ static double box_stiffness(const carom_contact_interior_state *m, int unit) {
 }
 
 // dx = c - theta dw with theta = 1 / stiffness. Boxes are few: the corrector leaves them to the centring.
-static void target_box(carom_contact_interior_state *m, int unit, double target) {
-  const carom_contact_unit *u = &m->units[unit];
+static void target_box(carom_interior *m, int unit, double target) {
+  const carom_cone_unit *u = &m->units[unit];
   const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double x = m->x[u->at];
@@ -143,8 +143,8 @@ static void target_box(carom_contact_interior_state *m, int unit, double target)
   m->c[u->at] = (m->low_rate[k] - m->high_rate[k]) / box_stiffness(m, unit);
 }
 
-static void finish_box(carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+static void finish_box(carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at], x = m->x[u->at];
@@ -152,8 +152,8 @@ static void finish_box(carom_contact_interior_state *m, int unit) {
   if (isfinite(row->upper)) m->high_rate[k] += u->high / (row->upper - x) * dx;
 }
 
-static double step_box(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+static double step_box(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   const carom_contact_row *row = row_of(m, unit);
   int k = unit - m->s->problem.contact_count;
   double dx = m->dx[u->at], x = m->x[u->at], best = INFINITY;
@@ -166,15 +166,15 @@ static double step_box(const carom_contact_interior_state *m, int unit) {
 
 // ---- one unit at a time -----------------------------------------------------------------------
 
-int carom_contact_unit_degree(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+int carom_cone_unit_degree(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SKIPPED) return 0;
   if (u->kind == CAROM_CONTACT_BOX) return isfinite(row_of(m, unit)->lower) + isfinite(row_of(m, unit)->upper);
   return u->kind == CAROM_CONTACT_SECOND ? 1 : u->count;
 }
 
-double carom_contact_unit_product(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+double carom_cone_unit_product(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   double sum = 0;
   if (u->kind == CAROM_CONTACT_BOX) {
     const carom_contact_row *row = row_of(m, unit);
@@ -186,8 +186,8 @@ double carom_contact_unit_product(const carom_contact_interior_state *m, int uni
   return sum;
 }
 
-void carom_contact_unit_scale(carom_contact_interior_state *m, int unit) {
-  carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_scale(carom_interior *m, int unit) {
+  carom_cone_unit *u = &m->units[unit];
   u->theta = (carom_mat3){0};
   if (u->kind == CAROM_CONTACT_SECOND) scale_second(m, unit);
   if (u->kind == CAROM_CONTACT_BOX) u->theta.m[0][0] = 1 / box_stiffness(m, unit);
@@ -199,8 +199,8 @@ void carom_contact_unit_scale(carom_contact_interior_state *m, int unit) {
   }
 }
 
-void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double target, bool corrector) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_target(carom_interior *m, int unit, double target, bool corrector) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SECOND) target_second(m, u, target, corrector);
   if (u->kind == CAROM_CONTACT_BOX) target_box(m, unit, target);
   for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++) {
@@ -209,16 +209,16 @@ void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double
   }
 }
 
-void carom_contact_unit_finish(carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_finish(carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SECOND) finish_second(m, u);
   if (u->kind == CAROM_CONTACT_BOX) finish_box(m, unit);
   for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++)
     m->dx[k] = m->c[k] - m->x[k] / m->slack[k] * m->ds[k];
 }
 
-double carom_contact_unit_step(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+double carom_cone_unit_step(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   double best = INFINITY;
   if (u->kind == CAROM_CONTACT_BOX) return step_box(m, unit);
   if (u->kind == CAROM_CONTACT_SECOND)
@@ -230,8 +230,8 @@ double carom_contact_unit_step(const carom_contact_interior_state *m, int unit) 
   return best;
 }
 
-void carom_contact_unit_move(carom_contact_interior_state *m, int unit, double alpha) {
-  carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_move(carom_interior *m, int unit, double alpha) {
+  carom_cone_unit *u = &m->units[unit];
   for (int k = u->at; k < u->at + u->count; k++) {
     m->x[k] += alpha * m->dx[k];
     m->slack[k] += alpha * m->ds[k];

@@ -9,7 +9,7 @@
 typedef struct session {
   carom_contact_system *s;
   carom_contact_info *info;
-  carom_contact_parts parts;
+  carom_parts parts;
   void *memory;
   Vec x, lower, upper;  // unknowns times sqrt(rho)
   Vec reference, slope,
@@ -31,18 +31,18 @@ static PetscErrorCode multiply(session *m, Vec x, Vec y) {
   PetscFunctionBegin;
   PetscCall(VecPointwiseDivide(y, x, m->root));
   PetscCall(VecGetArray(y, &v));
-  carom_contact_parts_push(&m->parts, v);
+  carom_parts_push(&m->parts, v);
   PetscCall(VecRestoreArray(y, &v));
   PetscCall(VecSet(m->all, 0));
   PetscCall(VecScatterBegin(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
   PetscCall(VecScatterEnd(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
   PetscCall(VecGetArray(m->all, &v));
-  carom_contact_parts_mobility(&m->parts, v);
+  carom_parts_mobility(&m->parts, v);
   PetscCall(VecRestoreArray(m->all, &v));
   PetscCall(VecScatterBegin(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecGetArray(y, &v));
-  carom_contact_parts_read(&m->parts, v);
+  carom_parts_read(&m->parts, v);
   PetscCall(VecRestoreArray(y, &v));
   PetscCall(VecPointwiseDivide(y, y, m->root));
   m->info->products++;
@@ -95,7 +95,7 @@ static PetscErrorCode natural_residual(session *m, Vec x, Vec g, double *residua
   xs = v[0], gs = v[1], lower = v[2], upper = v[3], root = v[4];
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     double sum = 0, rho = m->s->rho[m->parts.items[i]];
-    for (int last = k + carom_contact_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
+    for (int last = k + carom_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
       double e = root[k] * (xs[k] - clamp(xs[k] - gs[k], lower[k], upper[k]));  // rho (x - P(x - w / rho))
       sum += e * e;
     }
@@ -130,14 +130,14 @@ static PetscErrorCode share_out(session *m) {
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   char *bytes;
-  PetscCall(PetscCalloc1(carom_contact_parts_bytes(m->s, ranks), &bytes));
+  PetscCall(PetscCalloc1(carom_parts_bytes(m->s, ranks), &bytes));
   m->memory = bytes;
-  carom_contact_parts_make(&m->parts, m->s, rank, ranks, m->memory);
+  carom_parts_make(&m->parts, m->s, rank, ranks, m->memory);
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode make_exchange(session *m) {
-  const carom_contact_parts *p = &m->parts;
+  const carom_parts *p = &m->parts;
   PetscInt *places;
   IS from;
   PetscFunctionBegin;
@@ -164,7 +164,7 @@ static PetscErrorCode fill_vectors(session *m) {
     size_t from = carom_contact_offset(m->s, item);
     double rho = m->s->rho[item];
     const carom_contact_row *row = item < p->contact_count ? NULL : &p->rows[item - p->contact_count];
-    for (int last = k + carom_contact_parts_width(&m->parts, item); k < last; k++, from++) {
+    for (int last = k + carom_parts_width(&m->parts, item); k < last; k++, from++) {
       root[k] = rho > 0 ? PetscSqrtReal(rho) : 1;
       lower[k] = !(rho > 0) ? 0 : !row ? 0 : row->lower < -1e300 ? PETSC_NINFINITY : row->lower * root[k];
       upper[k] = !(rho > 0) ? 0 : !row || row->upper > 1e300 ? PETSC_INFINITY : row->upper * root[k];
@@ -243,7 +243,7 @@ static PetscErrorCode run(session *m) {
 
 // The whole answer on every rank.
 static PetscErrorCode gather_answer(session *m) {
-  const carom_contact_parts *p = &m->parts;
+  const carom_parts *p = &m->parts;
   Vec everything;
   VecScatter scatter;
   const double *v;
@@ -257,9 +257,8 @@ static PetscErrorCode gather_answer(session *m) {
   PetscCall(PetscMalloc1((size_t)p->ranks, &next));
   for (int rank = 0, at = 0; rank < p->ranks; at += p->unknowns[rank++]) next[rank] = at;
   for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++) {
-    PetscInt *at = &next[carom_contact_parts_owner(p, i)];
-    for (int k = 0; k < carom_contact_parts_width(p, i); k++)
-      m->s->x[carom_contact_offset(m->s, i) + (size_t)k] = v[(*at)++];
+    PetscInt *at = &next[carom_parts_owner(p, i)];
+    for (int k = 0; k < carom_parts_width(p, i); k++) m->s->x[carom_contact_offset(m->s, i) + (size_t)k] = v[(*at)++];
   }
   PetscCall(PetscFree(next));
   PetscCall(VecRestoreArrayRead(everything, &v));
