@@ -1,4 +1,4 @@
-// How a contact problem is shared out among MPI ranks, and a rank's part of the product with N. No MPI in here.
+// How a contact problem is shared out among MPI ranks. No MPI in here.
 #ifndef CAROM_SRC_CONTACT_SOLVE_TAO_PARTS_H
 #define CAROM_SRC_CONTACT_SOLVE_TAO_PARTS_H
 
@@ -13,10 +13,6 @@ typedef struct carom_parts {
   int *items;     // own contacts and rows, ascending
   int item_count;
   int *unknowns;  // (ranks) numbers of unknowns
-  int *local;     // (bodies) number among those that own items touch, -1 for others
-  int *touched;   // (touched_count) these bodies
-  int touched_count;
-  double *wrench;  // (6 x touched_count) wrenches, then velocities
 } carom_parts;
 
 // All memory in one block from `memory` (carom_parts_bytes, zeroed).
@@ -25,9 +21,7 @@ void carom_parts_make(carom_parts *parts, const carom_contact_system *s, int ran
 
 int carom_parts_owner(const carom_parts *parts, int item);  // rank
 int carom_parts_width(const carom_parts *parts, int item);  // unknowns of an item
-// D x of own items into wrench; M^-1 of the own stretch of bodies, in place; D' v from wrench (holding velocities).
-void carom_parts_push(carom_parts *parts, const double *x);
+// M^-1 of the wrenches of the own stretch of bodies, in place.
 void carom_parts_mobility(const carom_parts *parts, double *wrenches);
-void carom_parts_read(const carom_parts *parts, double *y);
 
 #endif

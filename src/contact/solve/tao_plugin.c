@@ -13,11 +13,11 @@ typedef struct session {
   void *memory;
   Vec x, lower, upper;  // unknowns times sqrt(rho)
   Vec reference, slope,
-      difference;      // f is measured from here: near the end differences of f would be lost in round-off
-  Vec wrench, all;     // own touched bodies (sequential), all bodies (shared out)
-  VecScatter scatter;  // from all to own
-  Vec root;            // sqrt(rho), 1 where that is zero
-  Vec r;               // own part of r
+      difference;  // f is measured from here: near the end differences of f would be lost in round-off
+  Mat levers;      // D' over sqrt(rho): unknowns by bodies in the order of the walk
+  Vec all;         // wrenches, then velocities of all bodies
+  Vec root;        // sqrt(rho), 1 where that is zero
+  Vec r;           // own part of r
   Mat hessian;
   Tao tao;
   double residual;
@@ -29,22 +29,11 @@ typedef struct session {
 static PetscErrorCode multiply(session *m, Vec x, Vec y) {
   double *v;
   PetscFunctionBegin;
-  PetscCall(VecPointwiseDivide(y, x, m->root));
-  PetscCall(VecGetArray(y, &v));
-  carom_parts_push(&m->parts, v);
-  PetscCall(VecRestoreArray(y, &v));
-  PetscCall(VecSet(m->all, 0));
-  PetscCall(VecScatterBegin(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
-  PetscCall(VecScatterEnd(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
+  PetscCall(MatMultTranspose(m->levers, x, m->all));
   PetscCall(VecGetArray(m->all, &v));
   carom_parts_mobility(&m->parts, v);
   PetscCall(VecRestoreArray(m->all, &v));
-  PetscCall(VecScatterBegin(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecGetArray(y, &v));
-  carom_parts_read(&m->parts, v);
-  PetscCall(VecRestoreArray(y, &v));
-  PetscCall(VecPointwiseDivide(y, y, m->root));
+  PetscCall(MatMult(m->levers, m->all, y));
   m->info->products++;
   PetscFunctionReturn(0);
 }
@@ -136,22 +125,6 @@ static PetscErrorCode share_out(session *m) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode make_exchange(session *m) {
-  const carom_parts *p = &m->parts;
-  PetscInt *places;
-  IS from;
-  PetscFunctionBegin;
-  int own = p->stretch[p->rank + 1] - p->stretch[p->rank];
-  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, 6 * own, PETSC_DETERMINE, &m->all));
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, 6 * p->touched_count, p->wrench, &m->wrench));
-  PetscCall(PetscMalloc1((size_t)p->touched_count, &places));
-  for (int i = 0; i < p->touched_count; i++) places[i] = p->position[p->touched[i]];
-  PetscCall(ISCreateBlock(PETSC_COMM_WORLD, 6, p->touched_count, places, PETSC_OWN_POINTER, &from));
-  PetscCall(VecScatterCreate(m->all, from, m->wrench, NULL, &m->scatter));
-  PetscCall(ISDestroy(&from));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode fill_vectors(session *m) {
   Vec vectors[] = {m->x, m->lower, m->upper, m->root, m->r};
   double *v[5];
@@ -173,6 +146,46 @@ static PetscErrorCode fill_vectors(session *m) {
     }
   }
   for (int i = 0; i < 5; i++) PetscCall(VecRestoreArray(vectors[i], &v[i]));
+  PetscFunctionReturn(0);
+}
+
+// One row of the levers for each own unknown: six numbers for each of two bodies.
+static PetscErrorCode fill_levers(session *m) {
+  const carom_contact_problem *p = &m->s->problem;
+  PetscInt row;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(m->levers, &row, NULL));
+  for (int i = 0; i < m->parts.item_count; i++) {
+    int item = m->parts.items[i], body[2];
+    double root = m->s->rho[item] > 0 ? PetscSqrtReal(m->s->rho[item]) : 1;
+    carom_contact_bodies_of(p, item, body);
+    for (int k = 0; k < carom_parts_width(&m->parts, item); k++, row++) {
+      carom_vec3 f = item < p->contact_count ? carom_contact_generator(m->s, item, k) : cm_vec3(1, 0, 0);
+      for (int side = 0; side < 2; side++) {
+        double wrench[6] = {0};
+        PetscInt place = body[side] < 0 ? -1 : m->parts.position[body[side]];
+        carom_contact_add_wrench(p, item, side, cm_scale(1 / root, f), wrench);
+        if (place >= 0) PetscCall(MatSetValuesBlocked(m->levers, 1, &row, 1, &place, wrench, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(m->levers, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(m->levers, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_levers(session *m) {
+  const carom_parts *p = &m->parts;
+  PetscFunctionBegin;
+  PetscInt n = p->unknowns[p->rank], own = 6 * (p->stretch[p->rank + 1] - p->stretch[p->rank]);
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &m->levers));
+  PetscCall(MatSetSizes(m->levers, n, own, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(m->levers, MATAIJ));
+  PetscCall(MatSetBlockSizes(m->levers, 1, 6));
+  PetscCall(MatSeqAIJSetPreallocation(m->levers, 12, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(m->levers, 12, NULL, 12, NULL));
+  PetscCall(fill_levers(m));
+  PetscCall(MatCreateVecs(m->levers, &m->all, NULL));
   PetscFunctionReturn(0);
 }
 
@@ -269,10 +282,9 @@ static PetscErrorCode gather_answer(session *m) {
 
 static PetscErrorCode clean_up(session *m) {
   PetscFunctionBegin;
-  Vec *vectors[] = {&m->x,          &m->lower, &m->upper, &m->reference, &m->slope,
-                    &m->difference, &m->root,  &m->r,     &m->wrench,    &m->all};
+  Vec *vectors[] = {&m->x, &m->lower, &m->upper, &m->reference, &m->slope, &m->difference, &m->root, &m->r, &m->all};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) PetscCall(VecDestroy(vectors[i]));
-  PetscCall(VecScatterDestroy(&m->scatter));
+  PetscCall(MatDestroy(&m->levers));
   PetscCall(MatDestroy(&m->hessian));
   PetscCall(TaoDestroy(&m->tao));
   PetscCall(PetscFree(m->memory));
@@ -282,7 +294,7 @@ static PetscErrorCode clean_up(session *m) {
 static PetscErrorCode solve_session(session *m) {
   PetscFunctionBegin;
   PetscCall(share_out(m));
-  PetscCall(make_exchange(m));
+  PetscCall(make_levers(m));
   PetscCall(make_vectors(m));
   PetscCall(make_solver(m));
   PetscCall(run(m));
