@@ -19,8 +19,6 @@ static void push(state *m, const carom_contact_system *s, carom_arena *arena) {
   double **const vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
                               &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
   carom_contact_push_vectors(arena, s, vectors, sizeof vectors / sizeof *vectors);
-  m->low_rate = CAROM_PUSH(arena, double, rows);
-  m->high_rate = CAROM_PUSH(arena, double, rows);
   m->z = CAROM_PUSH(arena, double, 6 * bodies);
   m->dz = CAROM_PUSH(arena, double, 6 * bodies);
   m->factor = CAROM_PUSH(arena, double, 9 * bodies);
@@ -80,8 +78,8 @@ static void start_unit(state *m, int i, double impulse) {
   m->x[u->at] = low && high ? (row->lower + row->upper) / 2 : 0;
   if (low && !high) m->x[u->at] = row->lower + impulse;
   if (high && !low) m->x[u->at] = row->upper - impulse;
-  u->low = low ? speed : 0, u->high = high ? speed : 0;
-  m->slack[u->at] = u->low - u->high;
+  u->side[0] = low ? speed : 0, u->side[1] = high ? speed : 0;
+  m->slack[u->at] = u->side[0] - u->side[1];
 }
 
 static void start(state *m) {

@@ -20,25 +20,24 @@ typedef enum carom_contact_cone_kind {
 // Local unknowns of one contact or row in arrays that all cones share.
 typedef struct carom_cone_unit {
   carom_contact_cone_kind kind;
-  int count, at;      // unknowns, and where they begin in x, s, ...
-  double beta, w[3];  // second-order cones: the scaling of Nesterov and Todd
-  double low, high;   // rows: slacks of the bounds' multipliers
-  carom_mat3 theta;   // world matrix of contacts; theta.m[0][0] for rows
+  int count, at;            // unknowns, and where they begin in x, s, ...
+  double beta, w[3];        // second-order cones: the scaling of Nesterov and Todd
+  double side[2], rate[2];  // rows: multipliers of both bounds, and their changes in a step
+  carom_mat3 theta;         // world matrix of contacts; theta.m[0][0] for rows
 } carom_cone_unit;
 
 typedef struct carom_interior {
   carom_contact_system *s;
-  carom_cone_unit *units;        // (contacts + rows)
-  double *x, *z;                 // (n), (6 bodies)
-  double *slack;                 // (n)
-  double *r;                     // (n) in local coordinates
-  double *lambda;                // (n) scaled variables
-  double *dx, *ds, *dz;          // a step
-  double *affine_x, *affine_s;   // the predictor's
-  double *c;                     // (n) dx = c - theta ds
-  double *low_rate, *high_rate;  // (rows) changes of the bounds' multipliers
-  double *residual_s;            // (n) B' (H' z + r) - s
-  double *factor;                // (bodies x 9) L of every inertia, column-major
+  carom_cone_unit *units;       // (contacts + rows)
+  double *x, *z;                // (n), (6 bodies)
+  double *slack;                // (n)
+  double *r;                    // (n) in local coordinates
+  double *lambda;               // (n) scaled variables
+  double *dx, *ds, *dz;         // a step
+  double *affine_x, *affine_s;  // the predictor's
+  double *c;                    // (n) dx = c - theta ds
+  double *residual_s;           // (n) B' (H' z + r) - s
+  double *factor;               // (bodies x 9) L of every inertia, column-major
   // the matrix I + H B theta B' H'
   int *block;  // (bodies) number among those that move, or -1
   int blocks;

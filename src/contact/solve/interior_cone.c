@@ -120,47 +120,39 @@ static double step_second(const double *x, const double *d) {
 }
 
 // ---- boxes ------------------------------------------------------------------------------------
-// x - l >= 0 with multiplier low, u - x >= 0 with multiplier high, w = low - high. A row without bounds is an equality;
-// it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution.
+// x - l >= 0 with multiplier side[0], u - x >= 0 with multiplier side[1], w = side[0] - side[1]. A row without bounds
+// is an equality; it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution. Where
+// there is no bound, room is infinite and the multiplier zero.
+
+static double room(const carom_interior *m, int unit, int side) {
+  double x = m->x[m->units[unit].at];
+  return side ? row_of(m, unit)->upper - x : x - row_of(m, unit)->lower;
+}
 
 static double box_stiffness(const carom_interior *m, int unit) {
-  const carom_cone_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  double x = m->x[u->at], k = 1e-9 * m->s->rho[unit];
-  if (isfinite(row->lower)) k += u->low / (x - row->lower);
-  if (isfinite(row->upper)) k += u->high / (row->upper - x);
+  double k = 1e-9 * m->s->rho[unit];
+  for (int side = 0; side < 2; side++) k += m->units[unit].side[side] / room(m, unit, side);
   return k;
 }
 
 // dx = c - theta dw with theta = 1 / stiffness. Boxes are few: the corrector leaves them to the centring.
 static void target_box(carom_interior *m, int unit, double target) {
-  const carom_cone_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double x = m->x[u->at];
-  m->low_rate[k] = isfinite(row->lower) ? target / (x - row->lower) - u->low : 0;
-  m->high_rate[k] = isfinite(row->upper) ? target / (row->upper - x) - u->high : 0;
-  m->c[u->at] = (m->low_rate[k] - m->high_rate[k]) / box_stiffness(m, unit);
+  carom_cone_unit *u = &m->units[unit];
+  for (int side = 0; side < 2; side++) u->rate[side] = target / room(m, unit, side) - u->side[side];
+  m->c[u->at] = (u->rate[0] - u->rate[1]) / box_stiffness(m, unit);
 }
 
 static void finish_box(carom_interior *m, int unit) {
-  const carom_cone_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at], x = m->x[u->at];
-  if (isfinite(row->lower)) m->low_rate[k] -= u->low / (x - row->lower) * dx;
-  if (isfinite(row->upper)) m->high_rate[k] += u->high / (row->upper - x) * dx;
+  carom_cone_unit *u = &m->units[unit];
+  double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at];
+  for (int side = 0; side < 2; side++) u->rate[side] += (side ? dx : -dx) * u->side[side] / room(m, unit, side);
 }
 
 static double step_box(const carom_interior *m, int unit) {
   const carom_cone_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double dx = m->dx[u->at], x = m->x[u->at], best = INFINITY;
-  if (dx < 0 && isfinite(row->lower)) best = fmin(best, (row->lower - x) / dx);
-  if (dx > 0 && isfinite(row->upper)) best = fmin(best, (row->upper - x) / dx);
-  if (m->low_rate[k] < 0) best = fmin(best, -u->low / m->low_rate[k]);
-  if (m->high_rate[k] < 0) best = fmin(best, -u->high / m->high_rate[k]);
+  double dx = m->dx[u->at], best = dx == 0 ? INFINITY : room(m, unit, dx > 0) / fabs(dx);
+  for (int side = 0; side < 2; side++)
+    if (u->rate[side] < 0) best = fmin(best, -u->side[side] / u->rate[side]);
   return best;
 }
 
@@ -169,19 +161,16 @@ static double step_box(const carom_interior *m, int unit) {
 int carom_cone_unit_degree(const carom_interior *m, int unit) {
   const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SKIPPED) return 0;
-  if (u->kind == CAROM_CONTACT_BOX) return isfinite(row_of(m, unit)->lower) + isfinite(row_of(m, unit)->upper);
+  if (u->kind == CAROM_CONTACT_BOX) return isfinite(room(m, unit, 0)) + isfinite(room(m, unit, 1));
   return u->kind == CAROM_CONTACT_SECOND ? 1 : u->count;
 }
 
 double carom_cone_unit_product(const carom_interior *m, int unit) {
   const carom_cone_unit *u = &m->units[unit];
   double sum = 0;
-  if (u->kind == CAROM_CONTACT_BOX) {
-    const carom_contact_row *row = row_of(m, unit);
-    if (isfinite(row->lower)) sum += u->low * (m->x[u->at] - row->lower);
-    if (isfinite(row->upper)) sum += u->high * (row->upper - m->x[u->at]);
-    return sum;
-  }
+  for (int side = 0; u->kind == CAROM_CONTACT_BOX && side < 2; side++)
+    if (isfinite(room(m, unit, side))) sum += u->side[side] * room(m, unit, side);
+  if (u->kind == CAROM_CONTACT_BOX) return sum;
   for (int k = 0; k < u->count; k++) sum += m->x[u->at + k] * m->slack[u->at + k];
   return sum;
 }
@@ -237,8 +226,6 @@ void carom_cone_unit_move(carom_interior *m, int unit, double alpha) {
     m->slack[k] += alpha * m->ds[k];
   }
   if (u->kind != CAROM_CONTACT_BOX) return;
-  int k = unit - m->s->problem.contact_count;
-  u->low += alpha * m->low_rate[k];
-  u->high += alpha * m->high_rate[k];
-  m->slack[u->at] = u->low - u->high;
+  for (int side = 0; side < 2; side++) u->side[side] += alpha * u->rate[side];
+  m->slack[u->at] = u->side[0] - u->side[1];
 }
