@@ -104,7 +104,8 @@ static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *s
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
   if (!has_friction(q)) return solved;
-  carom_friction_info f = carom_friction_solve(&k->friction, n, q->W, q->velocity, q->friction, 0, k->base, k->v);
+  carom_friction_info f = carom_friction_solve(
+      &k->friction, &(carom_friction_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
   *sweeps = f.sweeps;
   return solved && (f.converged || f.change <= 1e-9);
 }
@@ -332,8 +333,8 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
       carom_impact_compress(k, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
-    carom_friction_info f =
-        carom_friction_solve(&k->friction, n, problem->W, k->b, problem->friction, noise, k->P, k->v);
+    carom_friction_info f = carom_friction_solve(
+        &k->friction, &(carom_friction_problem){n, problem->W, k->b, problem->friction, noise}, k->P, k->v);
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {

@@ -72,20 +72,20 @@ bool carom_friction_contact(const double *A, int lda, const double b[3], double 
 
 // ---- all contacts ------------------------------------------------------------------------------------------------
 
-carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
-                                         const double *mu, double noise, double *P, double *v) {
+carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_friction_problem *q, double *P,
+                                         double *v) {
   carom_friction_info info = {.converged = true};
-  int m = 3 * n;
-  double size = carom_lcp_largest(m, b), tiny = fmax(CONVERGED * size, noise);
-  carom_assembled problem = {.count = n, .rows = m, .blocks = work->blocks, .W = W, .u0 = b};
-  for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = 3 * i, .width = 3, .mu = mu[i]};
+  int n = q->n, m = 3 * n;
+  double size = carom_lcp_largest(m, q->b), tiny = fmax(CONVERGED * size, q->noise);
+  carom_assembled problem = {.count = n, .rows = m, .blocks = work->blocks, .W = q->W, .u0 = q->b};
+  for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = 3 * i, .width = 3, .mu = q->mu[i]};
   if (size == 0) memset(P, 0, (size_t)m * sizeof *P);
-  if (n == 1) info.converged = carom_friction_contact(W, 3, b, mu[0], P);
+  if (n == 1) info.converged = carom_friction_contact(q->W, 3, q->b, q->mu[0], P);
   carom_assembled_velocity(&problem, P, v);
   if (n == 1 || size == 0) return info;
   carom_newton_goal goal = {tiny, 10 * tiny, 100 * tiny, 0};
   info.change = carom_newton_solve(work->newton, &problem, &goal, P, v, &info.sweeps) / size;
-  info.converged = info.change * size <= fmax(1e-12 * size, noise);
+  info.converged = info.change * size <= fmax(1e-12 * size, q->noise);
   return info;
 }
 

@@ -22,10 +22,17 @@ typedef struct carom_friction_work {
 
 void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena);
 
-// W (3n x 3n), b and P (3n): P is the first guess and the answer; v (3n) is b + W P at the end. Velocities within
-// `noise` (m/s) of each other are equal: where b was measured, redundant contacts contradict each other by as much.
-carom_friction_info carom_friction_solve(carom_friction_work *work, int n, const double *W, const double *b,
-                                         const double *mu, double noise, double *P, double *v);
+// W (3n x 3n), b (3n), mu (n). Velocities within `noise` (m/s) of each other are equal: where b was measured, redundant
+// contacts contradict each other by as much.
+typedef struct carom_friction_problem {
+  int n;
+  const double *W, *b, *mu;
+  double noise;
+} carom_friction_problem;
+
+// P (3n) is the first guess and the answer; v (3n) is b + W P at the end.
+carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_friction_problem *problem, double *P,
+                                         double *v);
 
 // Without friction: 0 <= P, A P + b >= 0, P'(A P + b) = 0 for the normals alone, A (n x n) positive semidefinite: the
 // least kinetic energy with no contact approaching. Among the solutions one near to that of least norm, so that

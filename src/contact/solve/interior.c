@@ -8,19 +8,17 @@
 
 #include "solve/front_factor.h"
 
-typedef carom_contact_interior_state state;
+typedef carom_interior state;
 
 enum { POLISHING = 1000 };  // most gradient steps after the last Newton step
 
 static void push(state *m, const carom_contact_system *s, carom_arena *arena) {
   size_t bodies = (size_t)s->problem.body_count, rows = (size_t)s->problem.row_count;
-  size_t units = (size_t)s->problem.contact_count + rows, entries = carom_contact_interior_entries(&s->problem);
-  m->units = CAROM_PUSH(arena, carom_contact_unit, units);
+  size_t units = (size_t)s->problem.contact_count + rows, entries = carom_interior_entries(&s->problem);
+  m->units = CAROM_PUSH(arena, carom_cone_unit, units);
   double **const vectors[] = {&m->x,  &m->slack,    &m->r,        &m->lambda, &m->dx,
                               &m->ds, &m->affine_x, &m->affine_s, &m->c,      &m->residual_s};
   carom_contact_push_vectors(arena, s, vectors, sizeof vectors / sizeof *vectors);
-  m->low_rate = CAROM_PUSH(arena, double, rows);
-  m->high_rate = CAROM_PUSH(arena, double, rows);
   m->z = CAROM_PUSH(arena, double, 6 * bodies);
   m->dz = CAROM_PUSH(arena, double, 6 * bodies);
   m->factor = CAROM_PUSH(arena, double, 9 * bodies);
@@ -41,9 +39,9 @@ static const double LEAST_FRICTION = 1e-8;
 
 static void define_unit(state *m, int i) {
   carom_contact_system *s = m->s;
-  carom_contact_unit *u = &m->units[i];
+  carom_cone_unit *u = &m->units[i];
   bool contact = i < s->problem.contact_count, circular = s->options.cone == CAROM_CONTACT_CIRCULAR;
-  *u = (carom_contact_unit){.kind = CAROM_CONTACT_SKIPPED, .at = (int)carom_contact_offset(s, i)};
+  *u = (carom_cone_unit){.kind = CAROM_CONTACT_SKIPPED, .at = (int)carom_contact_offset(s, i)};
   const carom_contact_row *row = contact ? NULL : &s->problem.rows[i - s->problem.contact_count];
   if (!(s->rho[i] > 0) || (row && row->lower == row->upper)) return;
   bool second = contact && circular && s->problem.contacts[i].friction > LEAST_FRICTION;
@@ -51,7 +49,7 @@ static void define_unit(state *m, int i) {
   u->count = !contact ? 1 : second ? 3 : circular ? 1 : s->width;
   const double *r = s->r + u->at;
   if (contact && circular)
-    carom_contact_unit_components(m, i, cm_vec3(r[0], r[1], r[2]), m->r);
+    carom_cone_unit_components(m, i, cm_vec3(r[0], r[1], r[2]), m->r);
   else
     memcpy(m->r + u->at, r, (size_t)u->count * sizeof *r);
 }
@@ -68,7 +66,7 @@ static double start_impulse(const carom_contact_system *s) {
 // Well inside, and with the same product of impulse and slack everywhere, which is where the central path runs.
 static void start_unit(state *m, int i, double impulse) {
   carom_contact_system *s = m->s;
-  carom_contact_unit *u = &m->units[i];
+  carom_cone_unit *u = &m->units[i];
   double speed = s->scale;
   for (int k = u->at; k < u->at + u->count; k++) {
     bool inner = u->kind == CAROM_CONTACT_ORTHANT || k == u->at;
@@ -80,13 +78,13 @@ static void start_unit(state *m, int i, double impulse) {
   m->x[u->at] = low && high ? (row->lower + row->upper) / 2 : 0;
   if (low && !high) m->x[u->at] = row->lower + impulse;
   if (high && !low) m->x[u->at] = row->upper - impulse;
-  u->low = low ? speed : 0, u->high = high ? speed : 0;
-  m->slack[u->at] = u->low - u->high;
+  u->side[0] = low ? speed : 0, u->side[1] = high ? speed : 0;
+  m->slack[u->at] = u->side[0] - u->side[1];
 }
 
 static void start(state *m) {
-  carom_contact_interior_factor_bodies(m);
-  carom_contact_interior_pattern(m);
+  carom_interior_factor_bodies(m);
+  carom_interior_pattern(m);
   memset(m->z, 0, 6 * (size_t)m->blocks * sizeof(double));
   double impulse = start_impulse(m->s);
   for (int i = 0; i < unit_count(m); i++) {
@@ -101,26 +99,26 @@ static double mean_product(const state *m) {
   double sum = 0;
   int degree = 0;
   for (int i = 0; i < unit_count(m); i++) {
-    degree += carom_contact_unit_degree(m, i);
-    sum += carom_contact_unit_product(m, i);
+    degree += carom_cone_unit_degree(m, i);
+    sum += carom_cone_unit_product(m, i);
   }
   return degree > 0 ? sum / degree : 0;
 }
 
 static void slack_residuals(state *m) {
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_contact_unit *u = &m->units[i];
+    const carom_cone_unit *u = &m->units[i];
     if (u->kind == CAROM_CONTACT_SKIPPED) continue;
-    carom_contact_unit_components(m, i, carom_contact_interior_read(m, i, m->z), m->residual_s);
+    carom_cone_unit_components(m, i, carom_interior_read(m, i, m->z), m->residual_s);
     for (int k = u->at; k < u->at + u->count; k++) m->residual_s[k] += m->r[k] - m->slack[k];
   }
 }
 
 // dx for given ds, in place of ds itself: so that one function serves the right-hand side and the step.
 static void finish_with(state *m, int i, const double *ds) {
-  const carom_contact_unit *u = &m->units[i];
+  const carom_cone_unit *u = &m->units[i];
   memcpy(m->ds + u->at, ds + u->at, (size_t)u->count * sizeof *ds);
-  carom_contact_unit_finish(m, i);
+  carom_cone_unit_finish(m, i);
 }
 
 // (I + H B theta B' H') dz = -(z - H B x) + H B (c - theta residual_s), then ds and dx.
@@ -128,32 +126,32 @@ static void solve_step(state *m, carom_contact_factor *solver, double target, bo
   size_t dofs = 6 * (size_t)m->blocks;
   for (size_t k = 0; k < dofs; k++) m->dz[k] = -m->z[k];
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_contact_unit *u = &m->units[i];
+    const carom_cone_unit *u = &m->units[i];
     if (u->kind == CAROM_CONTACT_SKIPPED) continue;
-    carom_contact_unit_target(m, i, target, corrector);
+    carom_cone_unit_target(m, i, target, corrector);
     finish_with(m, i, m->residual_s);  // dx = c - theta residual_s
     for (int k = u->at; k < u->at + u->count; k++) m->dx[k] += m->x[k];
-    carom_contact_interior_push(m, i, carom_contact_unit_impulse(m, i, m->dx), m->dz);
+    carom_interior_push(m, i, carom_cone_unit_impulse(m, i, m->dx), m->dz);
   }
   carom_contact_factor_solve(solver, m->dz);
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_contact_unit *u = &m->units[i];
+    const carom_cone_unit *u = &m->units[i];
     if (u->kind == CAROM_CONTACT_SKIPPED) continue;
-    carom_contact_unit_components(m, i, carom_contact_interior_read(m, i, m->dz), m->ds);
+    carom_cone_unit_components(m, i, carom_interior_read(m, i, m->dz), m->ds);
     for (int k = u->at; k < u->at + u->count; k++) m->ds[k] += m->residual_s[k];
-    carom_contact_unit_target(m, i, target, corrector);
-    carom_contact_unit_finish(m, i);
+    carom_cone_unit_target(m, i, target, corrector);
+    carom_cone_unit_finish(m, i);
   }
 }
 
 static double longest_step(const state *m) {
   double alpha = INFINITY;
-  for (int i = 0; i < unit_count(m); i++) alpha = fmin(alpha, carom_contact_unit_step(m, i));
+  for (int i = 0; i < unit_count(m); i++) alpha = fmin(alpha, carom_cone_unit_step(m, i));
   return alpha;
 }
 
 static void move(state *m, double alpha) {
-  for (int i = 0; i < unit_count(m); i++) carom_contact_unit_move(m, i, alpha);
+  for (int i = 0; i < unit_count(m); i++) carom_cone_unit_move(m, i, alpha);
   for (int k = 0; k < 6 * m->blocks; k++) m->z[k] += alpha * m->dz[k];
 }
 
@@ -165,9 +163,9 @@ static double centering(double alpha) {
 
 // Returns the length of the step, 0 when there is none in double precision.
 static double iterate(state *m, carom_contact_factor *solver) {
-  for (int i = 0; i < unit_count(m); i++) carom_contact_unit_scale(m, i);
-  carom_contact_interior_assemble(m);
-  carom_sparse A = carom_contact_interior_matrix(m);
+  for (int i = 0; i < unit_count(m); i++) carom_cone_unit_scale(m, i);
+  carom_interior_assemble(m);
+  carom_sparse A = carom_interior_matrix(m);
   if (carom_contact_factor_compute(solver, &A)) return 0;
   slack_residuals(m);
   solve_step(m, solver, 0, false);
@@ -187,10 +185,10 @@ static void answer(state *m) {
   carom_contact_system *s = m->s;
   memset(s->x, 0, (size_t)s->n * sizeof(double));
   for (int i = 0; i < unit_count(m); i++) {
-    const carom_contact_unit *u = &m->units[i];
+    const carom_cone_unit *u = &m->units[i];
     if (u->kind == CAROM_CONTACT_SKIPPED) continue;
     if (i < s->problem.contact_count && s->options.cone == CAROM_CONTACT_CIRCULAR) {
-      carom_vec3 f = carom_contact_unit_impulse(m, i, m->x);
+      carom_vec3 f = carom_cone_unit_impulse(m, i, m->x);
       s->x[u->at] = f.x, s->x[u->at + 1] = f.y, s->x[u->at + 2] = f.z;
     } else {
       memcpy(s->x + u->at, m->x + u->at, (size_t)u->count * sizeof(double));
@@ -230,7 +228,7 @@ static carom_status polish(carom_contact_system *s, carom_arena *arena, carom_co
 
 carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena, carom_contact_info *info,
                                     carom_error *error) {
-  if (carom_contact_interior_entries(&s->problem) > INT_MAX)
+  if (carom_interior_entries(&s->problem) > INT_MAX)
     return carom_fail(error, CAROM_ERR_LIMIT, "%d contacts are too many for the interior point; use pgs or apgd",
                       s->problem.contact_count);
   state m = {.s = s};

@@ -18,56 +18,55 @@ typedef enum carom_contact_cone_kind {
 } carom_contact_cone_kind;
 
 // Local unknowns of one contact or row in arrays that all cones share.
-typedef struct carom_contact_unit {
+typedef struct carom_cone_unit {
   carom_contact_cone_kind kind;
-  int count, at;      // unknowns, and where they begin in x, s, ...
-  double beta, w[3];  // second-order cones: the scaling of Nesterov and Todd
-  double low, high;   // rows: slacks of the bounds' multipliers
-  carom_mat3 theta;   // world matrix of contacts; theta.m[0][0] for rows
-} carom_contact_unit;
+  int count, at;            // unknowns, and where they begin in x, s, ...
+  double beta, w[3];        // second-order cones: the scaling of Nesterov and Todd
+  double side[2], rate[2];  // rows: multipliers of both bounds, and their changes in a step
+  carom_mat3 theta;         // world matrix of contacts; theta.m[0][0] for rows
+} carom_cone_unit;
 
-typedef struct carom_contact_interior_state {
+typedef struct carom_interior {
   carom_contact_system *s;
-  carom_contact_unit *units;     // (contacts + rows)
-  double *x, *z;                 // (n), (6 bodies)
-  double *slack;                 // (n)
-  double *r;                     // (n) in local coordinates
-  double *lambda;                // (n) scaled variables
-  double *dx, *ds, *dz;          // a step
-  double *affine_x, *affine_s;   // the predictor's
-  double *c;                     // (n) dx = c - theta ds
-  double *low_rate, *high_rate;  // (rows) changes of the bounds' multipliers
-  double *residual_s;            // (n) B' (H' z + r) - s
-  double *factor;                // (bodies x 9) L of every inertia, column-major
+  carom_cone_unit *units;       // (contacts + rows)
+  double *x, *z;                // (n), (6 bodies)
+  double *slack;                // (n)
+  double *r;                    // (n) in local coordinates
+  double *lambda;               // (n) scaled variables
+  double *dx, *ds, *dz;         // a step
+  double *affine_x, *affine_s;  // the predictor's
+  double *c;                    // (n) dx = c - theta ds
+  double *residual_s;           // (n) B' (H' z + r) - s
+  double *factor;               // (bodies x 9) L of every inertia, column-major
   // the matrix I + H B theta B' H'
   int *block;  // (bodies) number among those that move, or -1
   int blocks;
   int *column, *row;  // compressed columns
   double *value;
   int *neighbor_start, *neighbor;  // (blocks + 1), blocks below the diagonal of every block column
-} carom_contact_interior_state;
+} carom_interior;
 
 // ---- interior_cone.c: one unit at a time
-int carom_contact_unit_degree(const carom_contact_interior_state *m, int unit);      // what x's is divided by
-double carom_contact_unit_product(const carom_contact_interior_state *m, int unit);  // x's
-void carom_contact_unit_scale(carom_contact_interior_state *m, int unit);            // beta, w, lambda, theta
-void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double target, bool corrector);  // c
-void carom_contact_unit_finish(carom_contact_interior_state *m, int unit);                                 // dx from ds
-double carom_contact_unit_step(const carom_contact_interior_state *m, int unit);  // largest feasible, may be infinite
-void carom_contact_unit_move(carom_contact_interior_state *m, int unit, double alpha);
+int carom_cone_unit_degree(const carom_interior *m, int unit);                            // what x's is divided by
+double carom_cone_unit_product(const carom_interior *m, int unit);                        // x's
+void carom_cone_unit_scale(carom_interior *m, int unit);                                  // beta, w, lambda, theta
+void carom_cone_unit_target(carom_interior *m, int unit, double target, bool corrector);  // c
+void carom_cone_unit_finish(carom_interior *m, int unit);                                 // dx from ds
+double carom_cone_unit_step(const carom_interior *m, int unit);  // largest feasible, may be infinite
+void carom_cone_unit_move(carom_interior *m, int unit, double alpha);
 
 // The map B: world impulse of local unknowns, and local components of a world velocity.
-carom_vec3 carom_contact_unit_impulse(const carom_contact_interior_state *m, int unit, const double *x);
-void carom_contact_unit_components(const carom_contact_interior_state *m, int unit, carom_vec3 u, double *out);
+carom_vec3 carom_cone_unit_impulse(const carom_interior *m, int unit, const double *x);
+void carom_cone_unit_components(const carom_interior *m, int unit, carom_vec3 u, double *out);
 
 // ---- interior_matrix.c
-size_t carom_contact_interior_entries(const carom_contact_problem *problem);  // most entries of the matrix
-void carom_contact_interior_pattern(carom_contact_interior_state *m);
-void carom_contact_interior_assemble(carom_contact_interior_state *m);
-carom_sparse carom_contact_interior_matrix(const carom_contact_interior_state *m);
+size_t carom_interior_entries(const carom_contact_problem *problem);  // most entries of the matrix
+void carom_interior_pattern(carom_interior *m);
+void carom_interior_assemble(carom_interior *m);
+carom_sparse carom_interior_matrix(const carom_interior *m);
 // H' z (world, or the row's) of a unit, and adding H f to z.
-carom_vec3 carom_contact_interior_read(const carom_contact_interior_state *m, int unit, const double *z);
-void carom_contact_interior_push(const carom_contact_interior_state *m, int unit, carom_vec3 f, double *z);
-void carom_contact_interior_factor_bodies(carom_contact_interior_state *m);
+carom_vec3 carom_interior_read(const carom_interior *m, int unit, const double *z);
+void carom_interior_push(const carom_interior *m, int unit, carom_vec3 f, double *z);
+void carom_interior_factor_bodies(carom_interior *m);
 
 #endif

@@ -4,17 +4,17 @@
 
 #include "contact/solve/interior.h"
 
-static const carom_contact_point *contact_of(const carom_contact_interior_state *m, int unit) {
+static const carom_contact_point *contact_of(const carom_interior *m, int unit) {
   return &m->s->problem.contacts[unit];
 }
 
-static const carom_contact_row *row_of(const carom_contact_interior_state *m, int unit) {
+static const carom_contact_row *row_of(const carom_interior *m, int unit) {
   return &m->s->problem.rows[unit - m->s->problem.contact_count];
 }
 
 // ---- the map B --------------------------------------------------------------------------------
 
-static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int k) {
+static carom_vec3 direction(const carom_interior *m, int unit, int k) {
   const carom_contact_system *s = m->s;
   const carom_contact_point *c = contact_of(m, unit);
   if (m->units[unit].kind == CAROM_CONTACT_SECOND) {
@@ -26,16 +26,16 @@ static carom_vec3 direction(const carom_contact_interior_state *m, int unit, int
   return carom_contact_generator(s, unit, k);
 }
 
-carom_vec3 carom_contact_unit_impulse(const carom_contact_interior_state *m, int unit, const double *x) {
-  const carom_contact_unit *u = &m->units[unit];
+carom_vec3 carom_cone_unit_impulse(const carom_interior *m, int unit, const double *x) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_BOX) return cm_vec3(x[u->at], 0, 0);
   carom_vec3 f = cm_zero3();
   for (int k = 0; k < u->count; k++) f = cm_axpy(f, x[u->at + k], direction(m, unit, k));
   return f;
 }
 
-void carom_contact_unit_components(const carom_contact_interior_state *m, int unit, carom_vec3 velocity, double *out) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_components(const carom_interior *m, int unit, carom_vec3 velocity, double *out) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_BOX) out[u->at] = velocity.x;
   for (int k = 0; u->kind != CAROM_CONTACT_BOX && k < u->count; k++)
     out[u->at + k] = cm_dot(velocity, direction(m, unit, k));
@@ -50,7 +50,7 @@ static double determinant(const double *x) {
 }
 
 // W u with W = beta (2 v v' - J), v = (w + e) / sqrt(2 (w0 + 1)); sign -1 gives W^-1 u = (2 J v v' J - J) u / beta.
-static void scaled(const carom_contact_unit *unit, int sign, const double *u, double *out) {
+static void scaled(const carom_cone_unit *unit, int sign, const double *u, double *out) {
   double q = 1 / sqrt(2 * (unit->w[0] + 1)), g = sign > 0 ? unit->beta : 1 / unit->beta;
   double v[3] = {q * (unit->w[0] + 1), sign * q * unit->w[1], sign * q * unit->w[2]};
   double vu = 2 * (v[0] * u[0] + v[1] * u[1] + v[2] * u[2]);
@@ -60,8 +60,8 @@ static void scaled(const carom_contact_unit *unit, int sign, const double *u, do
   out[2] = g * (vu * v[2] + u2);
 }
 
-static void scale_second(carom_contact_interior_state *m, int unit) {
-  carom_contact_unit *u = &m->units[unit];
+static void scale_second(carom_interior *m, int unit) {
+  carom_cone_unit *u = &m->units[unit];
   const double *x = m->x + u->at, *s = m->slack + u->at;
   double dx = determinant(x), ds = determinant(s), a = 1 / sqrt(dx), b = 1 / sqrt(ds);
   double cosine = a * b * (x[0] * s[0] + x[1] * s[1] + x[2] * s[2]), g = sqrt((1 + cosine) / 2);
@@ -81,7 +81,7 @@ static void scale_second(carom_contact_interior_state *m, int unit) {
 }
 
 // c = W^-1 (lambda \ t), t = target e - lambda o lambda - (W^-1 ds) o (W dx), with o the product of the Jordan algebra.
-static void target_second(carom_contact_interior_state *m, const carom_contact_unit *u, double target, bool corrector) {
+static void target_second(carom_interior *m, const carom_cone_unit *u, double target, bool corrector) {
   const double *l = m->lambda + u->at;
   double t[3] = {target - (l[0] * l[0] + l[1] * l[1] + l[2] * l[2]), -2 * l[0] * l[1], -2 * l[0] * l[2]};
   if (corrector) {
@@ -99,7 +99,7 @@ static void target_second(carom_contact_interior_state *m, const carom_contact_u
   scaled(u, -1, q, m->c + u->at);
 }
 
-static void finish_second(carom_contact_interior_state *m, const carom_contact_unit *u) {
+static void finish_second(carom_interior *m, const carom_cone_unit *u) {
   double once[3], twice[3];
   scaled(u, -1, m->ds + u->at, once);
   scaled(u, -1, once, twice);
@@ -120,74 +120,63 @@ static double step_second(const double *x, const double *d) {
 }
 
 // ---- boxes ------------------------------------------------------------------------------------
-// x - l >= 0 with multiplier low, u - x >= 0 with multiplier high, w = low - high. A row without bounds is an equality;
-// it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution.
+// x - l >= 0 with multiplier side[0], u - x >= 0 with multiplier side[1], w = side[0] - side[1]. A row without bounds
+// is an equality; it takes a proximal term of 1e-9 rho instead, which moves the iterates but not the solution. Where
+// there is no bound, room is infinite and the multiplier zero.
 
-static double box_stiffness(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  double x = m->x[u->at], k = 1e-9 * m->s->rho[unit];
-  if (isfinite(row->lower)) k += u->low / (x - row->lower);
-  if (isfinite(row->upper)) k += u->high / (row->upper - x);
+static double room(const carom_interior *m, int unit, int side) {
+  double x = m->x[m->units[unit].at];
+  return side ? row_of(m, unit)->upper - x : x - row_of(m, unit)->lower;
+}
+
+static double box_stiffness(const carom_interior *m, int unit) {
+  double k = 1e-9 * m->s->rho[unit];
+  for (int side = 0; side < 2; side++) k += m->units[unit].side[side] / room(m, unit, side);
   return k;
 }
 
 // dx = c - theta dw with theta = 1 / stiffness. Boxes are few: the corrector leaves them to the centring.
-static void target_box(carom_contact_interior_state *m, int unit, double target) {
-  const carom_contact_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double x = m->x[u->at];
-  m->low_rate[k] = isfinite(row->lower) ? target / (x - row->lower) - u->low : 0;
-  m->high_rate[k] = isfinite(row->upper) ? target / (row->upper - x) - u->high : 0;
-  m->c[u->at] = (m->low_rate[k] - m->high_rate[k]) / box_stiffness(m, unit);
+static void target_box(carom_interior *m, int unit, double target) {
+  carom_cone_unit *u = &m->units[unit];
+  for (int side = 0; side < 2; side++) u->rate[side] = target / room(m, unit, side) - u->side[side];
+  m->c[u->at] = (u->rate[0] - u->rate[1]) / box_stiffness(m, unit);
 }
 
-static void finish_box(carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at], x = m->x[u->at];
-  if (isfinite(row->lower)) m->low_rate[k] -= u->low / (x - row->lower) * dx;
-  if (isfinite(row->upper)) m->high_rate[k] += u->high / (row->upper - x) * dx;
+static void finish_box(carom_interior *m, int unit) {
+  carom_cone_unit *u = &m->units[unit];
+  double dx = m->dx[u->at] = m->c[u->at] - u->theta.m[0][0] * m->ds[u->at];
+  for (int side = 0; side < 2; side++) u->rate[side] += (side ? dx : -dx) * u->side[side] / room(m, unit, side);
 }
 
-static double step_box(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
-  const carom_contact_row *row = row_of(m, unit);
-  int k = unit - m->s->problem.contact_count;
-  double dx = m->dx[u->at], x = m->x[u->at], best = INFINITY;
-  if (dx < 0 && isfinite(row->lower)) best = fmin(best, (row->lower - x) / dx);
-  if (dx > 0 && isfinite(row->upper)) best = fmin(best, (row->upper - x) / dx);
-  if (m->low_rate[k] < 0) best = fmin(best, -u->low / m->low_rate[k]);
-  if (m->high_rate[k] < 0) best = fmin(best, -u->high / m->high_rate[k]);
+static double step_box(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
+  double dx = m->dx[u->at], best = dx == 0 ? INFINITY : room(m, unit, dx > 0) / fabs(dx);
+  for (int side = 0; side < 2; side++)
+    if (u->rate[side] < 0) best = fmin(best, -u->side[side] / u->rate[side]);
   return best;
 }
 
 // ---- one unit at a time -----------------------------------------------------------------------
 
-int carom_contact_unit_degree(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+int carom_cone_unit_degree(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SKIPPED) return 0;
-  if (u->kind == CAROM_CONTACT_BOX) return isfinite(row_of(m, unit)->lower) + isfinite(row_of(m, unit)->upper);
+  if (u->kind == CAROM_CONTACT_BOX) return isfinite(room(m, unit, 0)) + isfinite(room(m, unit, 1));
   return u->kind == CAROM_CONTACT_SECOND ? 1 : u->count;
 }
 
-double carom_contact_unit_product(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+double carom_cone_unit_product(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   double sum = 0;
-  if (u->kind == CAROM_CONTACT_BOX) {
-    const carom_contact_row *row = row_of(m, unit);
-    if (isfinite(row->lower)) sum += u->low * (m->x[u->at] - row->lower);
-    if (isfinite(row->upper)) sum += u->high * (row->upper - m->x[u->at]);
-    return sum;
-  }
+  for (int side = 0; u->kind == CAROM_CONTACT_BOX && side < 2; side++)
+    if (isfinite(room(m, unit, side))) sum += u->side[side] * room(m, unit, side);
+  if (u->kind == CAROM_CONTACT_BOX) return sum;
   for (int k = 0; k < u->count; k++) sum += m->x[u->at + k] * m->slack[u->at + k];
   return sum;
 }
 
-void carom_contact_unit_scale(carom_contact_interior_state *m, int unit) {
-  carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_scale(carom_interior *m, int unit) {
+  carom_cone_unit *u = &m->units[unit];
   u->theta = (carom_mat3){0};
   if (u->kind == CAROM_CONTACT_SECOND) scale_second(m, unit);
   if (u->kind == CAROM_CONTACT_BOX) u->theta.m[0][0] = 1 / box_stiffness(m, unit);
@@ -199,8 +188,8 @@ void carom_contact_unit_scale(carom_contact_interior_state *m, int unit) {
   }
 }
 
-void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double target, bool corrector) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_target(carom_interior *m, int unit, double target, bool corrector) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SECOND) target_second(m, u, target, corrector);
   if (u->kind == CAROM_CONTACT_BOX) target_box(m, unit, target);
   for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++) {
@@ -209,16 +198,16 @@ void carom_contact_unit_target(carom_contact_interior_state *m, int unit, double
   }
 }
 
-void carom_contact_unit_finish(carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_finish(carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   if (u->kind == CAROM_CONTACT_SECOND) finish_second(m, u);
   if (u->kind == CAROM_CONTACT_BOX) finish_box(m, unit);
   for (int k = u->at; u->kind == CAROM_CONTACT_ORTHANT && k < u->at + u->count; k++)
     m->dx[k] = m->c[k] - m->x[k] / m->slack[k] * m->ds[k];
 }
 
-double carom_contact_unit_step(const carom_contact_interior_state *m, int unit) {
-  const carom_contact_unit *u = &m->units[unit];
+double carom_cone_unit_step(const carom_interior *m, int unit) {
+  const carom_cone_unit *u = &m->units[unit];
   double best = INFINITY;
   if (u->kind == CAROM_CONTACT_BOX) return step_box(m, unit);
   if (u->kind == CAROM_CONTACT_SECOND)
@@ -230,15 +219,13 @@ double carom_contact_unit_step(const carom_contact_interior_state *m, int unit) 
   return best;
 }
 
-void carom_contact_unit_move(carom_contact_interior_state *m, int unit, double alpha) {
-  carom_contact_unit *u = &m->units[unit];
+void carom_cone_unit_move(carom_interior *m, int unit, double alpha) {
+  carom_cone_unit *u = &m->units[unit];
   for (int k = u->at; k < u->at + u->count; k++) {
     m->x[k] += alpha * m->dx[k];
     m->slack[k] += alpha * m->ds[k];
   }
   if (u->kind != CAROM_CONTACT_BOX) return;
-  int k = unit - m->s->problem.contact_count;
-  u->low += alpha * m->low_rate[k];
-  u->high += alpha * m->high_rate[k];
-  m->slack[u->at] = u->low - u->high;
+  for (int side = 0; side < 2; side++) u->side[side] += alpha * u->rate[side];
+  m->slack[u->at] = u->side[0] - u->side[1];
 }

@@ -5,7 +5,7 @@
 
 #include "contact/solve/interior.h"
 
-size_t carom_contact_interior_entries(const carom_contact_problem *p) {
+size_t carom_interior_entries(const carom_contact_problem *p) {
   return 21 * (size_t)p->body_count + 36 * ((size_t)p->contact_count + (size_t)p->row_count);
 }
 
@@ -27,7 +27,7 @@ static void factor_inertia(const double I[6], double L[9]) {
   }
 }
 
-void carom_contact_interior_factor_bodies(carom_contact_interior_state *m) {
+void carom_interior_factor_bodies(carom_interior *m) {
   const carom_contact_problem *p = &m->s->problem;
   m->blocks = 0;
   for (int i = 0; i < p->body_count; i++) {
@@ -37,7 +37,7 @@ void carom_contact_interior_factor_bodies(carom_contact_interior_state *m) {
 }
 
 // L' (f, l) of a body
-static void whiten(const carom_contact_interior_state *m, int body, const double wrench[6], double out[6]) {
+static void whiten(const carom_interior *m, int body, const double wrench[6], double out[6]) {
   const double *L = m->factor + 9 * (size_t)body, *l = wrench + 3;
   double root = sqrt(m->s->problem.bodies[body].inverse_mass);
   for (int k = 0; k < 3; k++) out[k] = root * wrench[k];
@@ -47,7 +47,7 @@ static void whiten(const carom_contact_interior_state *m, int body, const double
 }
 
 // The columns of H of one side: three world directions for a contact, one for a row. False where nothing moves.
-static bool columns_of(const carom_contact_interior_state *m, int unit, int side, double H[3][6]) {
+static bool columns_of(const carom_interior *m, int unit, int side, double H[3][6]) {
   const carom_contact_problem *p = &m->s->problem;
   int body[2];
   carom_contact_bodies_of(p, unit, body);
@@ -60,7 +60,7 @@ static bool columns_of(const carom_contact_interior_state *m, int unit, int side
   return true;
 }
 
-carom_vec3 carom_contact_interior_read(const carom_contact_interior_state *m, int unit, const double *z) {
+carom_vec3 carom_interior_read(const carom_interior *m, int unit, const double *z) {
   double sum[3] = {0}, H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
   carom_contact_bodies_of(&m->s->problem, unit, body);
@@ -70,7 +70,7 @@ carom_vec3 carom_contact_interior_read(const carom_contact_interior_state *m, in
   return cm_vec3(sum[0], sum[1], sum[2]);
 }
 
-void carom_contact_interior_push(const carom_contact_interior_state *m, int unit, carom_vec3 f, double *z) {
+void carom_interior_push(const carom_interior *m, int unit, carom_vec3 f, double *z) {
   const double force[3] = {f.x, f.y, f.z};
   double H[3][6];
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
@@ -83,7 +83,7 @@ void carom_contact_interior_push(const carom_contact_interior_state *m, int unit
 // ---- pattern ----------------------------------------------------------------------------------
 
 // Blocks below the diagonal, block column by block column, ascending and each once.
-static void fill_neighbors(carom_contact_interior_state *m) {
+static void fill_neighbors(carom_interior *m) {
   const carom_contact_problem *p = &m->s->problem;
   int filled = 0;
   for (int b = 0; b < p->body_count; b++) {
@@ -105,7 +105,7 @@ static void fill_neighbors(carom_contact_interior_state *m) {
   m->neighbor_start[m->blocks] = filled;
 }
 
-void carom_contact_interior_pattern(carom_contact_interior_state *m) {
+void carom_interior_pattern(carom_interior *m) {
   fill_neighbors(m);
   int entries = 0;
   for (int b = 0; b < m->blocks; b++)
@@ -118,13 +118,13 @@ void carom_contact_interior_pattern(carom_contact_interior_state *m) {
   m->column[6 * m->blocks] = entries;
 }
 
-carom_sparse carom_contact_interior_matrix(const carom_contact_interior_state *m) {
+carom_sparse carom_interior_matrix(const carom_interior *m) {
   return (carom_sparse){6 * m->blocks, m->column, m->row, m->value};
 }
 
 // ---- values -----------------------------------------------------------------------------------
 
-static int neighbor_number(const carom_contact_interior_state *m, int column, int block) {
+static int neighbor_number(const carom_interior *m, int column, int block) {
   int low = m->neighbor_start[column], high = m->neighbor_start[column + 1];
   while (high - low > 1) {
     int middle = (low + high) / 2;
@@ -144,8 +144,7 @@ typedef struct half {
 } half;
 
 // Adds P' theta Q to the block (row, column), row >= column, with P and Q given by columns.
-static void add_block(carom_contact_interior_state *m, const half *P, const half *Q, const carom_mat3 *theta,
-                      int columns) {
+static void add_block(carom_interior *m, const half *P, const half *Q, const carom_mat3 *theta, int columns) {
   int row = P->block, column = Q->block;
   double TQ[3][6] = {{0}};
   for (int k = 0; k < columns; k++)
@@ -159,7 +158,7 @@ static void add_block(carom_contact_interior_state *m, const half *P, const half
   }
 }
 
-static void add_unit(carom_contact_interior_state *m, int unit) {
+static void add_unit(carom_interior *m, int unit) {
   const carom_mat3 *theta = &m->units[unit].theta;
   int body[2], columns = unit < m->s->problem.contact_count ? 3 : 1;
   half sides[2];
@@ -174,7 +173,7 @@ static void add_unit(carom_contact_interior_state *m, int unit) {
   if (sides[0].moves && sides[1].moves) add_block(m, &sides[lower], &sides[1 - lower], theta, columns);
 }
 
-void carom_contact_interior_assemble(carom_contact_interior_state *m) {
+void carom_interior_assemble(carom_interior *m) {
   memset(m->value, 0, (size_t)m->column[6 * m->blocks] * sizeof *m->value);
   for (int j = 0; j < 6 * m->blocks; j++) m->value[m->column[j]] = 1;
   for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++)

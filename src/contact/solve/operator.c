@@ -1,62 +1,23 @@
 // N x = D' M^-1 D x through the bodies: every body gathers its impulses in ascending order of contacts, then every
 // contact reads its two bodies. No body is written by two threads, so no sum depends on their number.
-#include <string.h>
-
-#include "base/simd.h"
+#include "base/threads.h"
 #include "contact/solve/problem.h"
 
-void carom_contact_share_out(const carom_contact_system *s, int count, carom_contact_stretch *stretch, void *context) {
-  if (s->threads == 1) {
-    stretch(context, 0, count);
-    return;
-  }
-#pragma omp parallel for num_threads(s->threads) schedule(static)
-  for (int t = 0; t < s->threads; t++)
-    stretch(context, (int)((int64_t)count * t / s->threads), (int)((int64_t)count * (t + 1) / s->threads));
-}
-
-typedef struct blocks {
-  const carom_contact_system *s;
-  carom_contact_pass *pass;
-  void *context;
-  int items;
-} blocks;
-
-static void run_blocks(void *context, int first, int last) {
-  const blocks *all = context;
-  for (int b = first; b < last; b++) {
-    int begin = b * CAROM_CONTACT_BLOCK,
-        end = begin + CAROM_CONTACT_BLOCK < all->items ? begin + CAROM_CONTACT_BLOCK : all->items;
-    carom_contact_totals block = {0};
-    all->pass(all->context, begin, end, &block);
-    double *partial = all->s->partial + 8 * (size_t)b;
-    memcpy(partial, block.sum, sizeof block.sum);
-    partial[6] = block.max;
-  }
-}
-
 carom_contact_totals carom_contact_run_pass(const carom_contact_system *s, carom_contact_pass *pass, void *context) {
-  blocks all = {s, pass, context, s->problem.contact_count + s->problem.row_count};
-  int count = (all.items + CAROM_CONTACT_BLOCK - 1) / CAROM_CONTACT_BLOCK;
-  carom_contact_share_out(s, count, run_blocks, &all);
+  int items = s->problem.contact_count + s->problem.row_count, size = CAROM_CONTACT_BLOCK;
+  int count = (items + size - 1) / size;
+  CAROM_PARALLEL_FOR(
+      s->threads, schedule(static), for (int b = 0; b < count; b++) {
+        s->partial[b] = (carom_contact_totals){0};
+        pass(context, b * size, b + 1 < count ? (b + 1) * size : items, &s->partial[b]);
+      });
   carom_contact_totals totals = {0};
   for (int b = 0; b < count; b++) {
-    const double *partial = s->partial + 8 * (size_t)b;
-    for (int k = 0; k < 6; k++) totals.sum[k] += partial[k];
-    if (!(partial[6] <= totals.max)) totals.max = partial[6];  // a NaN stays
+    for (int k = 0; k < 6; k++) totals.sum[k] += s->partial[b].sum[k];
+    if (!(s->partial[b].max <= totals.max)) totals.max = s->partial[b].max;  // a NaN stays
   }
   return totals;
 }
-
-// ---- unknowns to impulses ---------------------------------------------------------------------
-
-typedef struct product {
-  const carom_contact_system *s;
-  const double *x;      // unknowns
-  const carom_vec3 *f;  // their impulses
-  const double *V;      // velocities that are read
-  double *y;            // the product
-} product;
 
 // sum of x_s (n + mu d_s) / sqrt(1 + mu^2)
 static carom_vec3 generated_impulse(const carom_contact_system *s, int c, const double *x) {
@@ -72,20 +33,6 @@ static carom_vec3 generated_impulse(const carom_contact_system *s, int c, const 
   return cm_axpy(f, unit * mu * across, cm_cross(contact->normal, s->tangent[c]));
 }
 
-static void generate(void *context, int first, int last) {
-  const product *p = context;
-  const carom_contact_system *s = p->s;
-  for (int i = first; i < last; i++) s->impulse[i] = generated_impulse(s, i, p->x + (size_t)s->width * (size_t)i);
-}
-
-static const carom_vec3 *impulses_of(product *p) {
-  if (p->s->options.cone == CAROM_CONTACT_CIRCULAR) return (const carom_vec3 *)p->x;
-  carom_contact_share_out(p->s, p->s->problem.contact_count, generate, p);
-  return p->s->impulse;
-}
-
-// ---- bodies gather ----------------------------------------------------------------------------
-
 static void gather_body(const carom_contact_system *s, const carom_vec3 *f, const double *multipliers, int body) {
   const carom_contact_problem *p = &s->problem;
   double wrench[6] = {0};
@@ -94,12 +41,6 @@ static void gather_body(const carom_contact_system *s, const carom_vec3 *f, cons
     carom_contact_add_wrench(p, item, s->incident[k] & 1, row < 0 ? f[item] : cm_vec3(multipliers[row], 0, 0), wrench);
   }
   carom_contact_mobility(p, body, wrench, s->change + CAROM_CONTACT_STATE * (size_t)body);
-}
-
-static void gather(void *context, int first, int last) {
-  const product *p = context;
-  const double *multipliers = p->x + (size_t)p->s->width * (size_t)p->s->problem.contact_count;
-  for (int i = first; i < last; i++) gather_body(p->s, p->f, multipliers, i);
 }
 
 // ---- contacts read ----------------------------------------------------------------------------
@@ -127,27 +68,28 @@ static double read_row(const carom_contact_system *s, const double *V, int i) {
          carom_contact_dot6(row->jacobian_b, carom_contact_body_state(V, bodies, row->b));
 }
 
-static void read_contacts(void *context, int first, int last) {
-  const product *p = context;
-  for (int i = first; i < last; i++) read_contact(p->s, p->V, i, p->y + (size_t)p->s->width * (size_t)i);
-}
-
-static void read_all(product *p) {
-  int contacts = p->s->problem.contact_count;
-  carom_contact_share_out(p->s, contacts, read_contacts, p);
-  double *rows = p->y + (size_t)p->s->width * (size_t)contacts;
-  for (int i = 0; i < p->s->problem.row_count; i++) rows[i] = read_row(p->s, p->V, i);
+static void read_all(const carom_contact_system *s, const double *V, double *y) {
+  int contacts = s->problem.contact_count;
+  CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                     for (int i = 0; i < contacts; i++) read_contact(s, V, i, y + (size_t)s->width * (size_t)i));
+  for (int i = 0; i < s->problem.row_count; i++) y[carom_contact_offset(s, contacts + i)] = read_row(s, V, i);
 }
 
 void carom_contact_apply(carom_contact_system *s, const double *x, double *Nx) {
-  product p = {.s = s, .x = x, .V = s->change, .y = Nx};
-  p.f = impulses_of(&p);
-  carom_contact_share_out(s, s->problem.body_count, gather, &p);
-  read_all(&p);
+  bool circular = s->options.cone == CAROM_CONTACT_CIRCULAR;
+  const carom_vec3 *f = circular ? (const carom_vec3 *)x : s->impulse;
+  const double *multipliers = x + (size_t)s->width * (size_t)s->problem.contact_count;
+  if (!circular)
+    CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                       for (int i = 0; i < s->problem.contact_count; i++) s->impulse[i] =
+                           generated_impulse(s, i, x + (size_t)s->width * (size_t)i));
+  CAROM_PARALLEL_FOR(s->threads, schedule(static),
+                     for (int i = 0; i < s->problem.body_count; i++) gather_body(s, f, multipliers, i));
+  read_all(s, s->change, Nx);
 }
 
 void carom_contact_right_hand_side(carom_contact_system *s) {
-  read_all(&(product){.s = s, .V = s->state, .y = s->r});
+  read_all(s, s->state, s->r);
   for (int i = 0; i < s->problem.contact_count; i++) {
     const carom_contact_point *c = &s->problem.contacts[i];
     double *r = s->r + (size_t)s->width * (size_t)i;

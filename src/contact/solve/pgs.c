@@ -8,36 +8,29 @@
 
 static const double SETBACK = 4;  // growth of the energy of sweeps that drops the momentum
 
-// Members of a colour: packs, singles, joints from .. to.
-typedef struct members {
-  int from[3], to[3];
-} members;
+typedef struct run {
+  carom_contact_system *s;
+  carom_contact_plan plan;
+  carom_contact_info *info;
+} run;
 
-static members members_of(const carom_contact_plan *plan, int color) {
-  return (members){{plan->pack_start[color], plan->single_start[color], plan->joint_start[color]},
-                   {plan->pack_start[color + 1], plan->single_start[color + 1], plan->joint_start[color + 1]}};
+static int shares_of(const carom_contact_plan *plan, int kind, int color) {
+  return (plan->start[kind][color + 1] - plan->start[kind][color] + CAROM_CONTACT_SHARE - 1) / CAROM_CONTACT_SHARE;
 }
 
-static int shares_of(const members *m) {
-  int shares = 0;
-  for (int kind = 0; kind < 3; kind++)
-    shares += (m->to[kind] - m->from[kind] + CAROM_CONTACT_SHARE - 1) / CAROM_CONTACT_SHARE;
-  return shares;
-}
-
-static void take_share(const carom_contact_system *s, const carom_contact_plan *plan, const members *m, int share,
-                       double beta, carom_sweep_tally *tally) {
+static void take_share(const run *r, int color, int share, double beta, carom_sweep_tally *tally) {
+  const carom_contact_plan *plan = &r->plan;
   *tally = (carom_sweep_tally){0};
-  int kind = 0, shares;
-  for (;; kind++, share -= shares) {
-    shares = (m->to[kind] - m->from[kind] + CAROM_CONTACT_SHARE - 1) / CAROM_CONTACT_SHARE;
-    if (share < shares || kind == 2) break;
-  }
-  int first = m->from[kind] + share * CAROM_CONTACT_SHARE;
-  int last = first + CAROM_CONTACT_SHARE < m->to[kind] ? first + CAROM_CONTACT_SHARE : m->to[kind];
-  if (kind == 0) *tally = carom_contact_visit_packs(plan, s->options.law, first, last, beta);
-  for (int i = first; kind == 1 && i < last; i++) carom_contact_visit_single(s, plan, &plan->singles[i], beta, tally);
-  for (int i = first; kind == 2 && i < last; i++) carom_contact_visit_joint(s, plan, &plan->joints[i], beta, tally);
+  int kind = 0;
+  while (kind < CAROM_CONTACT_KINDS - 1 && share >= shares_of(plan, kind, color))
+    share -= shares_of(plan, kind++, color);
+  int first = plan->start[kind][color] + share * CAROM_CONTACT_SHARE, last = first + CAROM_CONTACT_SHARE;
+  if (last > plan->start[kind][color + 1]) last = plan->start[kind][color + 1];
+  if (kind == CAROM_CONTACT_PACKS) *tally = carom_contact_visit_packs(plan, r->s->options.law, first, last, beta);
+  for (int i = first; kind == CAROM_CONTACT_SINGLES && i < last; i++)
+    carom_contact_visit_single(r->s, plan, &plan->singles[i], beta, tally);
+  for (int i = first; kind == CAROM_CONTACT_JOINTS && i < last; i++)
+    carom_contact_visit_joint(r->s, plan, &plan->joints[i], beta, tally);
 }
 
 // Carries a body's velocity on along its last change.
@@ -48,45 +41,39 @@ static void carry(const carom_contact_plan *plan, int body, double beta) {
 
 // Called by all threads of a team at once, or by one that has no team. Returns how many shares were taken, the same in
 // any team, so that sums have the same bits.
-static int sweep_once(const carom_contact_system *s, const carom_contact_plan *plan, carom_team team, double beta) {
-  int taken = 0, bodies = s->problem.body_count;
+static int sweep_once(const run *r, carom_team team, double beta) {
+  const carom_contact_plan *plan = &r->plan;
+  int taken = 0, bodies = r->s->problem.body_count;
   for (int i = carom_team_share(team, bodies); i < carom_team_share_end(team, bodies); i++) carry(plan, i, beta);
   carom_team_wait(team);
   for (int color = 0; color < plan->colors; color++) {
-    members m = members_of(plan, color);
-    int shares = shares_of(&m);
-    carom_team own = color == CAROM_CONTACT_UNCOLORED && team.me == 0 ? (carom_team){1, 0} : team;
-    if (color < CAROM_CONTACT_UNCOLORED || team.me == 0)
-      for (int i = carom_team_share(own, shares); i < carom_team_share_end(own, shares); i++)
-        take_share(s, plan, &m, i, beta, &plan->tallies[taken + i]);
+    bool alone = color == CAROM_CONTACT_UNCOLORED;  // by the first thread
+    carom_team own = alone ? (carom_team){1, team.me > 0} : team;
+    int shares = 0;
+    for (int kind = 0; kind < CAROM_CONTACT_KINDS; kind++) shares += shares_of(plan, kind, color);
+    for (int i = carom_team_share(own, shares); i < carom_team_share_end(own, shares) && i < shares; i++)
+      take_share(r, color, i, beta, &plan->tallies[taken + i]);
     taken += shares;
     carom_team_wait(team);
   }
   return taken;
 }
 
-static int sweep_in_team(const carom_contact_system *s, const carom_contact_plan *plan, double beta) {
+static int sweep_in_team(const run *r, double beta) {
   int taken = 0;
-#pragma omp parallel num_threads(s->threads)
+#pragma omp parallel num_threads(r->s->threads)
   {
     carom_team team = carom_team_here();
-    int own = sweep_once(s, plan, team, beta);
+    int own = sweep_once(r, team, beta);
     if (team.me == 0) taken = own;
   }
   return taken;
 }
 
-typedef struct run {
-  carom_contact_system *s;
-  carom_contact_plan plan;
-  carom_contact_info *info;
-} run;
-
 static carom_sweep_tally sweep(void *context, double beta) {
   run *r = context;
   r->s->fresh = false;
-  int taken =
-      r->s->threads > 1 ? sweep_in_team(r->s, &r->plan, beta) : sweep_once(r->s, &r->plan, (carom_team){1, 0}, beta);
+  int taken = r->s->threads > 1 ? sweep_in_team(r, beta) : sweep_once(r, (carom_team){1, 0}, beta);
   carom_sweep_tally tally = {0};
   for (int i = 0; i < taken; i++) carom_sweep_add(&tally, &r->plan.tallies[i]);
   return tally;
@@ -109,12 +96,13 @@ static void start_velocities(carom_contact_system *s, carom_contact_plan *plan, 
 }
 
 static void unpack(carom_contact_system *s, const carom_contact_plan *plan) {
-  for (int i = 0; i < CAROM_CONTACT_LANES * plan->pack_start[CAROM_CONTACT_COLORS]; i++)
+  for (int i = 0; i < CAROM_CONTACT_LANES * plan->start[CAROM_CONTACT_PACKS][CAROM_CONTACT_COLORS]; i++)
     if (plan->lane[i] >= 0)
       for (int k = 0; k < 3; k++)
         s->x[3 * (size_t)plan->lane[i] + (size_t)k] =
             plan->packs[i / CAROM_CONTACT_LANES].impulse[k][i % CAROM_CONTACT_LANES];
-  for (int i = 0; s->options.cone == CAROM_CONTACT_CIRCULAR && i < plan->single_start[CAROM_CONTACT_COLORS]; i++) {
+  for (int i = 0;
+       s->options.cone == CAROM_CONTACT_CIRCULAR && i < plan->start[CAROM_CONTACT_SINGLES][CAROM_CONTACT_COLORS]; i++) {
     const carom_contact_single *c = &plan->singles[i];
     carom_vec3 f = cm_axpy(cm_scale(c->impulse.x, c->along[0].axis), c->impulse.y, c->along[1].axis);
     ((carom_vec3 *)s->x)[c->contact] = cm_axpy(f, c->impulse.z, c->along[2].axis);

@@ -51,17 +51,19 @@ typedef struct carom_contact_joint {
   double L[6 * 6];  // its Cholesky factor, slightly regularised
 } carom_contact_joint;
 
+// What a plan consists of.
+enum { CAROM_CONTACT_PACKS, CAROM_CONTACT_SINGLES, CAROM_CONTACT_JOINTS, CAROM_CONTACT_KINDS };
+
 typedef struct carom_contact_plan {
-  int colors;  // up to the last that has members
-  int pack_start[CAROM_CONTACT_COLORS + 1], single_start[CAROM_CONTACT_COLORS + 1],
-      joint_start[CAROM_CONTACT_COLORS + 1];
-  carom_contact_pack *packs;      // (contacts / 4 + colours)
-  int *lane;                      // (4 x packs): contact of every lane, -1 for padding
-  carom_contact_single *singles;  // (contacts)
-  carom_contact_joint *joints;    // (rows)
-  double *V, *V_before;           // (bodies + 1) x CAROM_CONTACT_STATE: velocities now and after the sweep before
-  double *x_before;               // (n) likewise for unknowns that are not in packs
-  carom_sweep_tally *tallies;     // (shares)
+  int colors;                                                // up to the last that has members
+  int start[CAROM_CONTACT_KINDS][CAROM_CONTACT_COLORS + 1];  // members of each colour
+  carom_contact_pack *packs;                                 // (contacts / 4 + colours)
+  int *lane;                                                 // (4 x packs): contact of every lane, -1 for padding
+  carom_contact_single *singles;                             // (contacts)
+  carom_contact_joint *joints;                               // (rows)
+  double *V, *V_before;        // (bodies + 1) x CAROM_CONTACT_STATE: velocities now and after the sweep before
+  double *x_before;            // (n) likewise for unknowns that are not in packs
+  carom_sweep_tally *tallies;  // (shares)
   // while planning
   uint64_t *used;        // (bodies) colours of a body's members so far
   unsigned char *color;  // (contacts + rows); rows: of the block that begins here

@@ -5,11 +5,14 @@
 #include "contact/solve/pgs.h"
 #include "math/dense.h"
 
+enum { LANES = CAROM_CONTACT_LANES, COLORS = CAROM_CONTACT_COLORS, UNCOLORED = CAROM_CONTACT_UNCOLORED };
+enum { PACKS = CAROM_CONTACT_PACKS, SINGLES = CAROM_CONTACT_SINGLES, JOINTS = CAROM_CONTACT_JOINTS };
+
 void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_system *s, carom_arena *arena) {
   size_t contacts = (size_t)s->problem.contact_count, rows = (size_t)s->problem.row_count;
-  size_t bodies = (size_t)s->problem.body_count, packs = contacts / CAROM_CONTACT_LANES + CAROM_CONTACT_COLORS;
+  size_t bodies = (size_t)s->problem.body_count, packs = contacts / LANES + COLORS;
   plan->packs = CAROM_PUSH(arena, carom_contact_pack, packs);
-  plan->lane = CAROM_PUSH(arena, int, CAROM_CONTACT_LANES *packs);
+  plan->lane = CAROM_PUSH(arena, int, LANES *packs);
   plan->singles = CAROM_PUSH(arena, carom_contact_single, contacts);
   plan->joints = CAROM_PUSH(arena, carom_contact_joint, rows);
   plan->V = CAROM_PUSH(arena, double, CAROM_CONTACT_STATE *(bodies + 1));
@@ -26,7 +29,7 @@ void carom_contact_plan_push(carom_contact_plan *plan, const carom_contact_syste
 static int color_pair(carom_contact_plan *plan, const carom_contact_problem *p, int a, int b) {
   bool moves_a = carom_contact_can_move(p, a), moves_b = carom_contact_can_move(p, b);
   uint64_t taken = (moves_a ? plan->used[a] : 0) | (moves_b ? plan->used[b] : 0);
-  if (taken == UINT64_MAX) return CAROM_CONTACT_UNCOLORED;
+  if (taken == UINT64_MAX) return UNCOLORED;
   int color = __builtin_ctzll(~taken);
   if (moves_a) plan->used[a] |= (uint64_t)1 << color;
   if (moves_b) plan->used[b] |= (uint64_t)1 << color;
@@ -145,7 +148,7 @@ static void color_all(carom_contact_plan *plan, const carom_contact_system *s) {
   for (int i = 0; i < p->row_count;) {
     int count = rows_together(p, i), color = color_pair(plan, p, p->rows[i].a, p->rows[i].b);
     plan->color[p->contact_count + i] = (unsigned char)color;
-    plan->joint_start[color + 1]++;
+    plan->start[JOINTS][color + 1]++;
     i += count;
   }
   for (int i = 0; i < p->contact_count; i++) {
@@ -153,30 +156,29 @@ static void color_all(carom_contact_plan *plan, const carom_contact_system *s) {
     const carom_contact_point *c = &p->contacts[i];
     int color = color_pair(plan, p, c->a, c->b);
     double along, across;
-    bool packed = s->options.cone == CAROM_CONTACT_CIRCULAR && color < CAROM_CONTACT_UNCOLORED &&
-                  spherical_metric(s, c, &along, &across);
+    bool packed =
+        s->options.cone == CAROM_CONTACT_CIRCULAR && color < UNCOLORED && spherical_metric(s, c, &along, &across);
     plan->color[i] = (unsigned char)(packed ? color : color | 128);
-    (packed ? plan->pack_start : plan->single_start)[color + 1]++;
+    plan->start[packed ? PACKS : SINGLES][color + 1]++;
   }
 }
 
 // Counts to starts; lanes are rounded up to whole packs.
 static void lay_out(carom_contact_plan *plan) {
-  for (int g = 0; g < CAROM_CONTACT_COLORS; g++) {
-    int packs = (plan->pack_start[g + 1] + CAROM_CONTACT_LANES - 1) / CAROM_CONTACT_LANES;
-    if (packs || plan->single_start[g + 1] || plan->joint_start[g + 1]) plan->colors = g + 1;
-    plan->pack_start[g + 1] = plan->pack_start[g] + packs;
-    plan->single_start[g + 1] += plan->single_start[g];
-    plan->joint_start[g + 1] += plan->joint_start[g];
-  }
+  for (int g = 0; g < COLORS; g++)
+    for (int kind = 0; kind < CAROM_CONTACT_KINDS; kind++) {
+      int count = plan->start[kind][g + 1], members = kind == PACKS ? (count + LANES - 1) / LANES : count;
+      if (members > 0) plan->colors = g + 1;
+      plan->start[kind][g + 1] = plan->start[kind][g] + members;
+    }
 }
 
 static void place_contacts(carom_contact_plan *plan, const carom_contact_system *s) {
   const carom_contact_problem *p = &s->problem;
-  int lanes[CAROM_CONTACT_COLORS], singles[CAROM_CONTACT_COLORS];
-  for (int g = 0; g < CAROM_CONTACT_COLORS; g++) {
-    lanes[g] = CAROM_CONTACT_LANES * plan->pack_start[g];
-    singles[g] = plan->single_start[g];
+  int lanes[COLORS], singles[COLORS];
+  for (int g = 0; g < COLORS; g++) {
+    lanes[g] = LANES * plan->start[PACKS][g];
+    singles[g] = plan->start[SINGLES][g];
   }
   for (int i = 0; i < p->contact_count; i++) {
     if (!(s->rho[i] > 0)) continue;
@@ -185,26 +187,25 @@ static void place_contacts(carom_contact_plan *plan, const carom_contact_system 
     if (plan->color[i] & 128) {
       fill_single(&plan->singles[singles[color]++], s, i);
     } else {
-      int k = lanes[color]++;
-      int lane = k % CAROM_CONTACT_LANES;
-      carom_contact_pack *pack = &plan->packs[k / CAROM_CONTACT_LANES];
+      int k = lanes[color]++, lane = k % LANES;
+      carom_contact_pack *pack = &plan->packs[k / LANES];
       fill_lane(pack, lane, c, s->x + 3 * (size_t)i);
       spherical_metric(s, c, &pack->along[lane], &pack->across[lane]);
       pack->a[lane] = c->a < 0 ? p->body_count : c->a, pack->b[lane] = c->b < 0 ? p->body_count : c->b;
       plan->lane[k] = i;
     }
   }
-  for (int g = 0; g < CAROM_CONTACT_COLORS; g++)
-    for (int k = lanes[g]; k < CAROM_CONTACT_LANES * plan->pack_start[g + 1]; k++) {
-      fill_padding(&plan->packs[k / CAROM_CONTACT_LANES], k % CAROM_CONTACT_LANES, p->body_count);
+  for (int g = 0; g < COLORS; g++)
+    for (int k = lanes[g]; k < LANES * plan->start[PACKS][g + 1]; k++) {
+      fill_padding(&plan->packs[k / LANES], k % LANES, p->body_count);
       plan->lane[k] = -1;
     }
 }
 
 static void place_joints(carom_contact_plan *plan, const carom_contact_system *s) {
   const carom_contact_problem *p = &s->problem;
-  int next[CAROM_CONTACT_COLORS];
-  memcpy(next, plan->joint_start, sizeof next);
+  int next[COLORS];
+  memcpy(next, plan->start[JOINTS], sizeof next);
   for (int i = 0; i < p->row_count;) {
     int count = rows_together(p, i);
     fill_joint(&plan->joints[next[plan->color[p->contact_count + i]]++], s, i, count);

@@ -14,37 +14,32 @@ enum { CAROM_CONTACT_STATE = 8 };
 // Sums run over blocks of so many contacts or rows and then over the blocks, whatever the number of threads.
 enum { CAROM_CONTACT_BLOCK = 256 };
 
+// What a pass over all contacts and rows adds up, block by block: up to six sums and one maximum.
+typedef struct carom_contact_totals {
+  double sum[6];
+  double max;
+} carom_contact_totals;
+
 typedef struct carom_contact_system {
   carom_contact_problem problem;
   carom_contact_options options;  // resolved: no zeros that mean "choose"
   int width;                      // unknowns per contact
   int n;                          // unknowns
   int threads;
-  double scale;           // velocity scale, m/s
-  double *state;          // (bodies + 1) x CAROM_CONTACT_STATE: free velocities; the last is the world
-  double *change;         // (bodies + 1) x CAROM_CONTACT_STATE: M^-1 D x
-  int *incident_start;    // (bodies + 1)
-  int *incident;          // (2 (contacts + rows)): 2 c + side, rows counted after contacts; ascending
-  double *rho;            // (contacts + rows): tr(N_cc) / 3; 0 for what cannot move
-  carom_vec3 *tangent;    // (contacts) generators only
-  carom_vec3 *impulse;    // (contacts) generators only: world impulses of x
-  double *cosine, *sine;  // (width) generators only
-  double *r;              // (n) D' v_free + bias
-  double *x, *w;          // (n) the unknowns and N x + r
-  double *partial;        // (blocks x 8) sums of blocks
-  bool fresh;             // w, change and the figures of info belong to x
+  double scale;                   // velocity scale, m/s
+  double *state;                  // (bodies + 1) x CAROM_CONTACT_STATE: free velocities; the last is the world
+  double *change;                 // (bodies + 1) x CAROM_CONTACT_STATE: M^-1 D x
+  int *incident_start;            // (bodies + 1)
+  int *incident;                  // (2 (contacts + rows)): 2 c + side, rows counted after contacts; ascending
+  double *rho;                    // (contacts + rows): tr(N_cc) / 3; 0 for what cannot move
+  carom_vec3 *tangent;            // (contacts) generators only
+  carom_vec3 *impulse;            // (contacts) generators only: world impulses of x
+  double *cosine, *sine;          // (width) generators only
+  double *r;                      // (n) D' v_free + bias
+  double *x, *w;                  // (n) the unknowns and N x + r
+  carom_contact_totals *partial;  // (blocks)
+  bool fresh;                     // w, change and the figures of info belong to x
 } carom_contact_system;
-
-// Hands stretches of 0 .. count - 1 to the threads. One thread alone goes through all of it in place, whatever team it
-// may be in itself.
-typedef void carom_contact_stretch(void *context, int first, int last);
-void carom_contact_share_out(const carom_contact_system *s, int count, carom_contact_stretch *stretch, void *context);
-
-// What a pass over all contacts and rows adds up, block by block: up to six sums and one maximum.
-typedef struct carom_contact_totals {
-  double sum[6];
-  double max;
-} carom_contact_totals;
 
 // Adds the share of contacts or rows first .. last - 1 (counted as in rho) to *totals.
 typedef void carom_contact_pass(void *context, int first, int last, carom_contact_totals *totals);

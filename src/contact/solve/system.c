@@ -47,7 +47,7 @@ void carom_contact_system_push(carom_contact_system *s, carom_arena *arena) {
   s->r = CAROM_PUSH(arena, double, n);
   s->x = CAROM_PUSH(arena, double, n);
   s->w = CAROM_PUSH(arena, double, n);
-  s->partial = CAROM_PUSH(arena, double, 8 * (items / CAROM_CONTACT_BLOCK + 1));
+  s->partial = CAROM_PUSH(arena, carom_contact_totals, items / CAROM_CONTACT_BLOCK + 1);
   if (!generators) return;
   s->tangent = CAROM_PUSH(arena, carom_vec3, contacts);
   s->impulse = CAROM_PUSH(arena, carom_vec3, contacts);

@@ -7,7 +7,7 @@
 #include "contact/solve/problem.h"
 
 // Raised when what the two sides share changes: carom_contact_system, carom_contact_info or the functions below.
-enum { CAROM_CONTACT_TAO_VERSION = 2 };
+enum { CAROM_CONTACT_TAO_VERSION = 3 };
 
 typedef struct carom_contact_tao_plugin {
   int version;

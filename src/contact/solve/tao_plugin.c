@@ -9,15 +9,15 @@
 typedef struct session {
   carom_contact_system *s;
   carom_contact_info *info;
-  carom_contact_parts parts;
+  carom_parts parts;
   void *memory;
   Vec x, lower, upper;  // unknowns times sqrt(rho)
   Vec reference, slope,
-      difference;      // f is measured from here: near the end differences of f would be lost in round-off
-  Vec wrench, all;     // own touched bodies (sequential), all bodies (shared out)
-  VecScatter scatter;  // from all to own
-  Vec root;            // sqrt(rho), 1 where that is zero
-  Vec r;               // own part of r
+      difference;  // f is measured from here: near the end differences of f would be lost in round-off
+  Mat levers;      // D' over sqrt(rho): unknowns by bodies in the order of the walk
+  Vec all;         // wrenches, then velocities of all bodies
+  Vec root;        // sqrt(rho), 1 where that is zero
+  Vec r;           // own part of r
   Mat hessian;
   Tao tao;
   double residual;
@@ -29,22 +29,11 @@ typedef struct session {
 static PetscErrorCode multiply(session *m, Vec x, Vec y) {
   double *v;
   PetscFunctionBegin;
-  PetscCall(VecPointwiseDivide(y, x, m->root));
-  PetscCall(VecGetArray(y, &v));
-  carom_contact_parts_push(&m->parts, v);
-  PetscCall(VecRestoreArray(y, &v));
-  PetscCall(VecSet(m->all, 0));
-  PetscCall(VecScatterBegin(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
-  PetscCall(VecScatterEnd(m->scatter, m->wrench, m->all, ADD_VALUES, SCATTER_REVERSE));
+  PetscCall(MatMultTranspose(m->levers, x, m->all));
   PetscCall(VecGetArray(m->all, &v));
-  carom_contact_parts_mobility(&m->parts, v);
+  carom_parts_mobility(&m->parts, v);
   PetscCall(VecRestoreArray(m->all, &v));
-  PetscCall(VecScatterBegin(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(m->scatter, m->all, m->wrench, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecGetArray(y, &v));
-  carom_contact_parts_read(&m->parts, v);
-  PetscCall(VecRestoreArray(y, &v));
-  PetscCall(VecPointwiseDivide(y, y, m->root));
+  PetscCall(MatMult(m->levers, m->all, y));
   m->info->products++;
   PetscFunctionReturn(0);
 }
@@ -95,7 +84,7 @@ static PetscErrorCode natural_residual(session *m, Vec x, Vec g, double *residua
   xs = v[0], gs = v[1], lower = v[2], upper = v[3], root = v[4];
   for (int i = 0, k = 0; i < m->parts.item_count; i++) {
     double sum = 0, rho = m->s->rho[m->parts.items[i]];
-    for (int last = k + carom_contact_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
+    for (int last = k + carom_parts_width(&m->parts, m->parts.items[i]); k < last; k++) {
       double e = root[k] * (xs[k] - clamp(xs[k] - gs[k], lower[k], upper[k]));  // rho (x - P(x - w / rho))
       sum += e * e;
     }
@@ -130,25 +119,9 @@ static PetscErrorCode share_out(session *m) {
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   char *bytes;
-  PetscCall(PetscCalloc1(carom_contact_parts_bytes(m->s, ranks), &bytes));
+  PetscCall(PetscCalloc1(carom_parts_bytes(m->s, ranks), &bytes));
   m->memory = bytes;
-  carom_contact_parts_make(&m->parts, m->s, rank, ranks, m->memory);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode make_exchange(session *m) {
-  const carom_contact_parts *p = &m->parts;
-  PetscInt *places;
-  IS from;
-  PetscFunctionBegin;
-  int own = p->stretch[p->rank + 1] - p->stretch[p->rank];
-  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, 6 * own, PETSC_DETERMINE, &m->all));
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, 6 * p->touched_count, p->wrench, &m->wrench));
-  PetscCall(PetscMalloc1((size_t)p->touched_count, &places));
-  for (int i = 0; i < p->touched_count; i++) places[i] = p->position[p->touched[i]];
-  PetscCall(ISCreateBlock(PETSC_COMM_WORLD, 6, p->touched_count, places, PETSC_OWN_POINTER, &from));
-  PetscCall(VecScatterCreate(m->all, from, m->wrench, NULL, &m->scatter));
-  PetscCall(ISDestroy(&from));
+  carom_parts_make(&m->parts, m->s, rank, ranks, m->memory);
   PetscFunctionReturn(0);
 }
 
@@ -164,7 +137,7 @@ static PetscErrorCode fill_vectors(session *m) {
     size_t from = carom_contact_offset(m->s, item);
     double rho = m->s->rho[item];
     const carom_contact_row *row = item < p->contact_count ? NULL : &p->rows[item - p->contact_count];
-    for (int last = k + carom_contact_parts_width(&m->parts, item); k < last; k++, from++) {
+    for (int last = k + carom_parts_width(&m->parts, item); k < last; k++, from++) {
       root[k] = rho > 0 ? PetscSqrtReal(rho) : 1;
       lower[k] = !(rho > 0) ? 0 : !row ? 0 : row->lower < -1e300 ? PETSC_NINFINITY : row->lower * root[k];
       upper[k] = !(rho > 0) ? 0 : !row || row->upper > 1e300 ? PETSC_INFINITY : row->upper * root[k];
@@ -173,6 +146,46 @@ static PetscErrorCode fill_vectors(session *m) {
     }
   }
   for (int i = 0; i < 5; i++) PetscCall(VecRestoreArray(vectors[i], &v[i]));
+  PetscFunctionReturn(0);
+}
+
+// One row of the levers for each own unknown: six numbers for each of two bodies.
+static PetscErrorCode fill_levers(session *m) {
+  const carom_contact_problem *p = &m->s->problem;
+  PetscInt row;
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(m->levers, &row, NULL));
+  for (int i = 0; i < m->parts.item_count; i++) {
+    int item = m->parts.items[i], body[2];
+    double root = m->s->rho[item] > 0 ? PetscSqrtReal(m->s->rho[item]) : 1;
+    carom_contact_bodies_of(p, item, body);
+    for (int k = 0; k < carom_parts_width(&m->parts, item); k++, row++) {
+      carom_vec3 f = item < p->contact_count ? carom_contact_generator(m->s, item, k) : cm_vec3(1, 0, 0);
+      for (int side = 0; side < 2; side++) {
+        double wrench[6] = {0};
+        PetscInt place = body[side] < 0 ? -1 : m->parts.position[body[side]];
+        carom_contact_add_wrench(p, item, side, cm_scale(1 / root, f), wrench);
+        if (place >= 0) PetscCall(MatSetValuesBlocked(m->levers, 1, &row, 1, &place, wrench, INSERT_VALUES));
+      }
+    }
+  }
+  PetscCall(MatAssemblyBegin(m->levers, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(m->levers, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode make_levers(session *m) {
+  const carom_parts *p = &m->parts;
+  PetscFunctionBegin;
+  PetscInt n = p->unknowns[p->rank], own = 6 * (p->stretch[p->rank + 1] - p->stretch[p->rank]);
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &m->levers));
+  PetscCall(MatSetSizes(m->levers, n, own, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(m->levers, MATAIJ));
+  PetscCall(MatSetBlockSizes(m->levers, 1, 6));
+  PetscCall(MatSeqAIJSetPreallocation(m->levers, 12, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(m->levers, 12, NULL, 12, NULL));
+  PetscCall(fill_levers(m));
+  PetscCall(MatCreateVecs(m->levers, &m->all, NULL));
   PetscFunctionReturn(0);
 }
 
@@ -243,7 +256,7 @@ static PetscErrorCode run(session *m) {
 
 // The whole answer on every rank.
 static PetscErrorCode gather_answer(session *m) {
-  const carom_contact_parts *p = &m->parts;
+  const carom_parts *p = &m->parts;
   Vec everything;
   VecScatter scatter;
   const double *v;
@@ -257,9 +270,8 @@ static PetscErrorCode gather_answer(session *m) {
   PetscCall(PetscMalloc1((size_t)p->ranks, &next));
   for (int rank = 0, at = 0; rank < p->ranks; at += p->unknowns[rank++]) next[rank] = at;
   for (int i = 0; i < m->s->problem.contact_count + m->s->problem.row_count; i++) {
-    PetscInt *at = &next[carom_contact_parts_owner(p, i)];
-    for (int k = 0; k < carom_contact_parts_width(p, i); k++)
-      m->s->x[carom_contact_offset(m->s, i) + (size_t)k] = v[(*at)++];
+    PetscInt *at = &next[carom_parts_owner(p, i)];
+    for (int k = 0; k < carom_parts_width(p, i); k++) m->s->x[carom_contact_offset(m->s, i) + (size_t)k] = v[(*at)++];
   }
   PetscCall(PetscFree(next));
   PetscCall(VecRestoreArrayRead(everything, &v));
@@ -270,10 +282,9 @@ static PetscErrorCode gather_answer(session *m) {
 
 static PetscErrorCode clean_up(session *m) {
   PetscFunctionBegin;
-  Vec *vectors[] = {&m->x,          &m->lower, &m->upper, &m->reference, &m->slope,
-                    &m->difference, &m->root,  &m->r,     &m->wrench,    &m->all};
+  Vec *vectors[] = {&m->x, &m->lower, &m->upper, &m->reference, &m->slope, &m->difference, &m->root, &m->r, &m->all};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) PetscCall(VecDestroy(vectors[i]));
-  PetscCall(VecScatterDestroy(&m->scatter));
+  PetscCall(MatDestroy(&m->levers));
   PetscCall(MatDestroy(&m->hessian));
   PetscCall(TaoDestroy(&m->tao));
   PetscCall(PetscFree(m->memory));
@@ -283,7 +294,7 @@ static PetscErrorCode clean_up(session *m) {
 static PetscErrorCode solve_session(session *m) {
   PetscFunctionBegin;
   PetscCall(share_out(m));
-  PetscCall(make_exchange(m));
+  PetscCall(make_levers(m));
   PetscCall(make_vectors(m));
   PetscCall(make_solver(m));
   PetscCall(run(m));
