@@ -31,10 +31,11 @@ struct carom_integrator {
   bool (*contact_moments)(const carom_stepper *stepper, carom_mat3 *moments);  // see carom/step.h; may be null
 };
 
-// The functions of an integrator that are named after it.
+// The functions of an integrator that are named after it; and those that are static in its file.
 #define CAROM_LIFE(name)                                                                             \
   .push = carom_##name##_push, .prepare = carom_##name##_prepare, .release = carom_##name##_release, \
   .remember = carom_##name##_remember
+#define CAROM_STATIC_LIFE .push = push, .prepare = prepare, .release = release, .remember = remember
 
 // One line each; all else of an integrator is in its folder, src/step/<name> (index2 and index3 share src/step/index).
 #define CAROM_INTEGRATORS(X) \

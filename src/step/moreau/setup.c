@@ -70,9 +70,6 @@ const carom_integrator carom_integrator_moreau = {
     .name = "moreau",
     .summary = "complementarity: the linearly implicit alpha-family with friction, joints, restitution; rests for ever",
     .honours = &carom_honours_moreau,
-    .push = push,
-    .prepare = prepare,
+    CAROM_STATIC_LIFE,
     .advance = carom_moreau_advance,
-    .release = release,
-    .remember = remember,
 };

@@ -160,10 +160,7 @@ const carom_integrator carom_integrator_newmark = {
     .name = "newmark",
     .summary = "explicit Newmark (beta 0, gamma 1/2) with the contact potential, for comparison",
     .honours = &carom_honours_newmark,
-    .push = push,
-    .prepare = prepare,
+    CAROM_STATIC_LIFE,
     .begin = begin,
     .advance = advance,
-    .release = release,
-    .remember = remember,
 };

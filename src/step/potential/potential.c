@@ -74,10 +74,7 @@ const carom_integrator carom_integrator_potential = {
     .name = "potential",
     .summary = "soft contacts: contact potential on the overlap, drag for restitution; needs small steps",
     .honours = &carom_honours_potential,
-    .push = push,
-    .prepare = prepare,
+    CAROM_STATIC_LIFE,
     .begin = begin,
     .advance = advance,
-    .release = release,
-    .remember = remember,
 };

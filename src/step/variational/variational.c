@@ -471,10 +471,7 @@ const carom_integrator carom_integrator_variational = {
         "free and jointed bodies: discrete Moser-Veselov rotation, endpoint or midpoint potential; contacts are not "
         "seen",
     .honours = &carom_honours_variational,
-    .push = push,
-    .prepare = prepare,
+    CAROM_STATIC_LIFE,
     .may_fail = may_fail,
     .advance = advance,
-    .release = release,
-    .remember = remember,
 };
