@@ -28,6 +28,7 @@ static void tie_joints(carom_audit *audit) {
     tie(audit, j->body[1], limited);
     audit->works = audit->works || acts(&j->slide) || acts(&j->turn);
     audit->loses = audit->loses || limited || j->latch;
+    audit->latches = audit->latches || j->latch;
     audit->grounded = audit->grounded || !carom_body_moves(m, j->body[0]) || !carom_body_moves(m, j->body[1]);
   }
 }
@@ -146,11 +147,14 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   s->claimed_angular_momentum_error = relative(cm_norm(cm_sub(dl, moved)), audit->angular_momentum_scale);
 }
 
+// Few contacts are told one by one.
+static bool is_untold(const carom_step_report *r) { return r->untold > CAROM_EVENTS_TOLD; }
+
 // Losses are claims. Either kind alone may be negative: friction that lifts a body works on it along the normal. So
 // both together count, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
 // surface allows is told.
 static void book_losses(carom_audit *audit, const carom_step_report *r, carom_lawful most) {
-  bool untold = r->untold > 0;
+  bool untold = is_untold(r);
   if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
   if (most.yields) most.restitution += 4 * audit->stored;  // springs that let go without a push
@@ -297,7 +301,7 @@ void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   carom_lawful most = carom_audit_events(audit, state, report);
-  carom_audit_flight(audit, state, audit->dt, report->untold == 0);
+  carom_audit_flight(audit, state, audit->dt, !is_untold(report));
   if (!(fabs(audit->dt - report->step) <= 1e-6 * fabs(report->step)))
     carom_finding_note(&audit->position, INFINITY, state->time, CAROM_WORLD, CAROM_WORLD);
   book(audit, report, most);

@@ -40,6 +40,7 @@ struct carom_audit {
   bool *tied;                      // (body_count) by joints, springs, charges or forces
   bool *limited;                   // (body_count) by joints with limits: their impacts are events as well
   bool works;                      // something outside may do work: forces, motors, drives, dampers, recirculation
+  bool latches;                    // joints that are gained by collisions
   bool grounded;                   // a joint holds on to what does not move
   bool loses;                      // limits and latches may, without an event that tells
   carom_contact_surface roughest;  // least e and largest mu of all materials

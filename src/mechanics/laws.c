@@ -82,12 +82,25 @@ static void push(carom_audit *audit, const carom_state *state, const carom_conta
   s->events++;
 }
 
+// Bodies are put elsewhere only where the model says so.
+static bool is_inlet(const carom_model *m, carom_vec3 x) {
+  for (int i = 0; i < m->recirculation_count; i++) {
+    carom_vec3 low = m->recirculations[i].inlet_low, high = m->recirculations[i].inlet_high;
+    if (x.x >= low.x && x.x <= high.x && x.y >= low.y && x.y <= high.y && x.z >= low.z && x.z <= high.z) return true;
+  }
+  return false;
+}
+
 static bool tell_bodies(carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
   if (!is_sound(audit, e)) {
     carom_finding_note(&audit->law, INFINITY, e->time, CAROM_WORLD, CAROM_WORLD);
     return false;
   }
+  if (e->kind == CAROM_EVENT_STICK && !audit->latches)
+    carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
   if (e->kind == CAROM_EVENT_RECIRCULATED) {
+    if (!is_inlet(audit->model, state->x[e->body_a]))
+      carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, CAROM_WORLD);
     audit->step[e->body_a].moved = true;
     audit->path[e->body_a] = 0;
     return false;

@@ -23,10 +23,10 @@ static const bounds_row table[] = {
     {"potential",   2,    1e-2,  1e-3, 1e-2, 1e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-8},
     {"newmark",     2,    1e-2,  1e-3, 1e-2, 1e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-8},
     {"dcr",         1,    1e-2,  1e-2, 1e-2, 1e-2, 1e-2,   1e-2, 1e-2, 1e-6,    1e-8},  // moves bodies out of each other, and what turns with them
-    {"moreau",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-6},
-    {"index2",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-6},
-    {"index3",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-6},
-    {"cone",        1,    5e-2,  5e-2, 2e-2, 5e-2, 1e-9,   1e-9, 1e-6, 1e-2,    1e-6},
+    {"moreau",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
+    {"index2",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
+    {"index3",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
+    {"cone",        1,    5e-2,  5e-2, 2e-2, 5e-2, 1e-9,   1e-9, 1e-6, 1e-2,    1e-4},
     {NULL,          0,    1e-2,  1e-3, 1e-2, 1e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-8},
 };
 // clang-format on
