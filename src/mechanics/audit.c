@@ -208,7 +208,7 @@ void carom_audit_frame(carom_audit *audit) {
 
 // Bodies that moved a quarter of the least width since they were looked at are looked at again: nothing can pass
 // through another in between. Those that move farther in one step are swept.
-static void watch(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
+void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   bool any = false, fast = false;
   if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
@@ -234,12 +234,13 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
   audit->step = CAROM_NEW(&audit->allocator, carom_body_step, n);
   audit->travel = CAROM_NEW(&audit->allocator, double, n);
   audit->path = CAROM_NEW(&audit->allocator, double, n);
+  audit->crept = CAROM_NEW(&audit->allocator, double, n);
   audit->kick = CAROM_NEW(&audit->allocator, double, n);
   audit->chosen = CAROM_NEW(&audit->allocator, bool, n);
   audit->tied = CAROM_NEW(&audit->allocator, bool, n);
   audit->limited = CAROM_NEW(&audit->allocator, bool, n);
-  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->chosen || !audit->tied ||
-      !audit->limited)
+  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->crept || !audit->chosen ||
+      !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
@@ -250,7 +251,7 @@ static void begin(carom_audit *audit, const carom_state *state) {
   carom_finding *findings[] = {&audit->energy,   &audit->made,    &audit->dissipated, &audit->loss,
                                &audit->momentum, &audit->flight,  &audit->position,   &audit->angular_momentum,
                                &audit->overlap,  &audit->passage, &audit->residual,   &audit->law,
-                               &audit->slip,     &audit->drift};
+                               &audit->slip,     &audit->drift,   &audit->creep};
   for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) *findings[i] = carom_finding_none();
   audit->start = carom_balance_of(audit->model, state);
   audit->start_time = state->time;
@@ -285,7 +286,7 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
-  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->chosen, audit->tied,
+  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->crept, audit->chosen, audit->tied,
                     audit->limited, audit);
 }
 
@@ -294,6 +295,13 @@ static void judge_joints(carom_audit *audit, const carom_state *state) {
   audit->joints = audit->joints || carom_joints_any(audit->model, state);
   audit->latest.constraint = carom_joints_drift(audit->model, state);
   carom_finding_note(&audit->drift, audit->latest.constraint, state->time, CAROM_WORLD, CAROM_WORLD);
+}
+
+void carom_audit_note_balance(carom_audit *audit, const carom_state *state, const carom_balance *now) {
+  if (audit->steps == 0) note_weight(audit, state);
+  note_scales(audit, now);
+  take_sample(audit, state->time, now);
+  judge_joints(audit, state);
 }
 
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
@@ -306,11 +314,8 @@ void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_
     carom_finding_note(&audit->position, INFINITY, state->time, CAROM_WORLD, CAROM_WORLD);
   book(audit, report, most);
   carom_balance now = carom_balance_of(audit->model, state);
-  if (audit->steps == 0) note_weight(audit, state);
-  note_scales(audit, &now);
-  take_sample(audit, state->time, &now);
-  judge_joints(audit, state);
-  watch(audit, state, report);
+  carom_audit_note_balance(audit, state, &now);
+  carom_audit_look(audit, state, report);
   carom_state_copy(audit->before, state);
   audit->untold += report->untold;
   audit->steps++;

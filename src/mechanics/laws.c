@@ -9,7 +9,8 @@
 enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in small scenes, in turn in large ones
 
 // Of A against B at the event's place.
-static carom_vec3 relative_velocity(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
+                                         const carom_contact_event *e) {
   const carom_model *m = audit->model;
   carom_vec3 u = cm_zero3();
   for (int end = 0; end < 2; end++) {
@@ -178,7 +179,8 @@ static void judge_approach(carom_audit *audit, const carom_state *state, const c
   if (carom_body_moves(audit->model, e->body_b))
     lone = lone && audit->step[e->body_b].events == 1 && !audit->tied[e->body_b];
   if (!lone) return;
-  carom_vec3 u = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  carom_vec3 u = carom_audit_relative_velocity(audit, audit->before, e),
+             after = carom_audit_relative_velocity(audit, state, e);
   double n = cm_dot(u, e->normal);
   double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u);
   if (n > leeway && cm_dot(after, e->normal) > n)
@@ -226,7 +228,8 @@ static carom_lawful lawful_of(const carom_audit *audit, const carom_contact_even
 
 static void judge_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_lawful *sum) {
   carom_contact_surface s = surface_of(audit, e);
-  carom_vec3 before = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  carom_vec3 before = carom_audit_relative_velocity(audit, audit->before, e),
+             after = carom_audit_relative_velocity(audit, state, e);
   carom_lawful most = lawful_of(audit, e, before, after, s);
   judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
   judge_slip(audit, state, e, before, after);
