@@ -51,6 +51,8 @@ typedef struct carom_contact_event {
   carom_vec3 impulse;     ///< on A, N s
 } carom_contact_event;
 
+enum { CAROM_EVENTS_TOLD = 256 };  ///< contacts of a step, up to which each has an event
+
 /// What one step did, for the audit. Impulses and work are those that the outside did to the moving
 /// bodies: scheduled forces, the world, fixed and driven bodies (through contacts and joints, too);
 /// gravity in the impulses but not in the work (it has a potential). Work also holds the (negative)

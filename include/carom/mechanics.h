@@ -69,6 +69,7 @@ typedef struct carom_audit_bounds {
   double contact_law;       ///< impulses that pull, leave the cone or act where nothing touches
   double friction_law;      ///< energy that friction put in by acting along the slip
   double constraint;        ///< joint drift over the largest body's radius
+  double creep;             ///< slip with friction inside its cone, over the body's least width (motions by frames)
 } carom_audit_bounds;
 
 /// One row of the verdict table.
@@ -121,6 +122,9 @@ CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
 /// quarter of their least width, and every hundred steps at all of them. Allocates only when there are more pairs of
 /// near bodies than ever before.
 CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+/// Takes in the next frame of a motion of which nothing else is known: no events, no work, no books. Rows that need them
+/// are left out of the verdict. Allocates as carom_audit_step does.
+CAROM_API void carom_audit_motion(carom_audit *audit, const carom_state *state);
 /// Looks at all near bodies now: at the frames that are recorded. Allocates as carom_audit_step does.
 CAROM_API void carom_audit_frame(carom_audit *audit);
 /// The figures after the last step (or of the start).

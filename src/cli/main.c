@@ -7,6 +7,7 @@
 static const cli_verb verbs[] = {
     {"run", "run a scene, audit it and write a result file", cli_run},
     {"check", "read a scene and report every mistake in it", cli_check},
+    {"audit", "judge a motion from anywhere: a result file or a table", cli_audit},
     {"info", "describe a result file", cli_info},
     {"view", "make the replay page of a result file", cli_view},
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},

@@ -28,6 +28,7 @@ static void tie_joints(carom_audit *audit) {
     tie(audit, j->body[1], limited);
     audit->works = audit->works || acts(&j->slide) || acts(&j->turn);
     audit->loses = audit->loses || limited || j->latch;
+    audit->latches = audit->latches || j->latch;
     audit->grounded = audit->grounded || !carom_body_moves(m, j->body[0]) || !carom_body_moves(m, j->body[1]);
   }
 }
@@ -146,11 +147,14 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   s->claimed_angular_momentum_error = relative(cm_norm(cm_sub(dl, moved)), audit->angular_momentum_scale);
 }
 
+// Few contacts are told one by one.
+static bool is_untold(const carom_step_report *r) { return r->untold > CAROM_EVENTS_TOLD; }
+
 // Losses are claims. Either kind alone may be negative: friction that lifts a body works on it along the normal. So
 // both together count, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
 // surface allows is told.
 static void book_losses(carom_audit *audit, const carom_step_report *r, carom_lawful most) {
-  bool untold = r->untold > 0;
+  bool untold = is_untold(r);
   if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
   if (most.yields) most.restitution += 4 * audit->stored;  // springs that let go without a push
@@ -204,7 +208,7 @@ void carom_audit_frame(carom_audit *audit) {
 
 // Bodies that moved a quarter of the least width since they were looked at are looked at again: nothing can pass
 // through another in between. Those that move farther in one step are swept.
-static void watch(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
+void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   bool any = false, fast = false;
   if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
@@ -230,12 +234,13 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
   audit->step = CAROM_NEW(&audit->allocator, carom_body_step, n);
   audit->travel = CAROM_NEW(&audit->allocator, double, n);
   audit->path = CAROM_NEW(&audit->allocator, double, n);
+  audit->crept = CAROM_NEW(&audit->allocator, double, n);
   audit->kick = CAROM_NEW(&audit->allocator, double, n);
   audit->chosen = CAROM_NEW(&audit->allocator, bool, n);
   audit->tied = CAROM_NEW(&audit->allocator, bool, n);
   audit->limited = CAROM_NEW(&audit->allocator, bool, n);
-  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->chosen || !audit->tied ||
-      !audit->limited)
+  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->crept || !audit->chosen ||
+      !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
@@ -246,7 +251,7 @@ static void begin(carom_audit *audit, const carom_state *state) {
   carom_finding *findings[] = {&audit->energy,   &audit->made,    &audit->dissipated, &audit->loss,
                                &audit->momentum, &audit->flight,  &audit->position,   &audit->angular_momentum,
                                &audit->overlap,  &audit->passage, &audit->residual,   &audit->law,
-                               &audit->slip,     &audit->drift};
+                               &audit->slip,     &audit->drift,   &audit->creep};
   for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) *findings[i] = carom_finding_none();
   audit->start = carom_balance_of(audit->model, state);
   audit->start_time = state->time;
@@ -281,7 +286,7 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
-  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->chosen, audit->tied,
+  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->crept, audit->chosen, audit->tied,
                     audit->limited, audit);
 }
 
@@ -292,21 +297,25 @@ static void judge_joints(carom_audit *audit, const carom_state *state) {
   carom_finding_note(&audit->drift, audit->latest.constraint, state->time, CAROM_WORLD, CAROM_WORLD);
 }
 
+void carom_audit_note_balance(carom_audit *audit, const carom_state *state, const carom_balance *now) {
+  if (audit->steps == 0) note_weight(audit, state);
+  note_scales(audit, now);
+  take_sample(audit, state->time, now);
+  judge_joints(audit, state);
+}
+
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   audit->dt = state->time - audit->before->time;
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   carom_lawful most = carom_audit_events(audit, state, report);
-  carom_audit_flight(audit, state, audit->dt, report->untold == 0);
+  carom_audit_flight(audit, state, audit->dt, !is_untold(report));
   if (!(fabs(audit->dt - report->step) <= 1e-6 * fabs(report->step)))
     carom_finding_note(&audit->position, INFINITY, state->time, CAROM_WORLD, CAROM_WORLD);
   book(audit, report, most);
   carom_balance now = carom_balance_of(audit->model, state);
-  if (audit->steps == 0) note_weight(audit, state);
-  note_scales(audit, &now);
-  take_sample(audit, state->time, &now);
-  judge_joints(audit, state);
-  watch(audit, state, report);
+  carom_audit_note_balance(audit, state, &now);
+  carom_audit_look(audit, state, report);
   carom_state_copy(audit->before, state);
   audit->untold += report->untold;
   audit->steps++;

@@ -36,10 +36,13 @@ struct carom_audit {
   carom_body_step *step;           // (body_count)
   double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
   double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
+  double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
+  bool frames_only;                // no events and no books are known
   bool *chosen;                    // (body_count) to be looked at
   bool *tied;                      // (body_count) by joints, springs, charges or forces
   bool *limited;                   // (body_count) by joints with limits: their impacts are events as well
   bool works;                      // something outside may do work: forces, motors, drives, dampers, recirculation
+  bool latches;                    // joints that are gained by collisions
   bool grounded;                   // a joint holds on to what does not move
   bool loses;                      // limits and latches may, without an event that tells
   carom_contact_surface roughest;  // least e and largest mu of all materials
@@ -61,7 +64,7 @@ struct carom_audit {
   int next_event;         // events are looked at closely in turn
   // ---- the worst: energies and momenta absolute, the rest relative
   carom_finding energy, made, dissipated, loss, momentum, angular_momentum, flight, position, overlap, passage;
-  carom_finding residual, law, slip, drift;
+  carom_finding residual, law, slip, drift, creep;
   carom_audit_sample latest;
 };
 
@@ -69,7 +72,15 @@ struct carom_audit {
 void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told);
 double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body);  // of any point of it, m/s
 
+void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body);  // its momentum alone
+
+// audit.c
+void carom_audit_note_balance(carom_audit *audit, const carom_state *state, const carom_balance *now);
+void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+
 // laws.c: events against the laws of contact
+carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
+                                         const carom_contact_event *e);  // of A against B at the event's place
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 
 #endif

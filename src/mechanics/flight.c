@@ -104,6 +104,10 @@ static void judge_drives(carom_audit *audit, const carom_state *state, double dt
   }
 }
 
+void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body) {
+  judge_momentum(audit, state, body, audit->dt);
+}
+
 void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told) {
   const carom_model *m = audit->model;
   for (int i = 0; i < m->body_count; i++) audit->chosen[i] = false, audit->travel[i] = 0;

@@ -9,7 +9,8 @@
 enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in small scenes, in turn in large ones
 
 // Of A against B at the event's place.
-static carom_vec3 relative_velocity(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
+                                         const carom_contact_event *e) {
   const carom_model *m = audit->model;
   carom_vec3 u = cm_zero3();
   for (int end = 0; end < 2; end++) {
@@ -82,12 +83,25 @@ static void push(carom_audit *audit, const carom_state *state, const carom_conta
   s->events++;
 }
 
+// Bodies are put elsewhere only where the model says so.
+static bool is_inlet(const carom_model *m, carom_vec3 x) {
+  for (int i = 0; i < m->recirculation_count; i++) {
+    carom_vec3 low = m->recirculations[i].inlet_low, high = m->recirculations[i].inlet_high;
+    if (x.x >= low.x && x.x <= high.x && x.y >= low.y && x.y <= high.y && x.z >= low.z && x.z <= high.z) return true;
+  }
+  return false;
+}
+
 static bool tell_bodies(carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
   if (!is_sound(audit, e)) {
     carom_finding_note(&audit->law, INFINITY, e->time, CAROM_WORLD, CAROM_WORLD);
     return false;
   }
+  if (e->kind == CAROM_EVENT_STICK && !audit->latches)
+    carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
   if (e->kind == CAROM_EVENT_RECIRCULATED) {
+    if (!is_inlet(audit->model, state->x[e->body_a]))
+      carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, CAROM_WORLD);
     audit->step[e->body_a].moved = true;
     audit->path[e->body_a] = 0;
     return false;
@@ -165,7 +179,8 @@ static void judge_approach(carom_audit *audit, const carom_state *state, const c
   if (carom_body_moves(audit->model, e->body_b))
     lone = lone && audit->step[e->body_b].events == 1 && !audit->tied[e->body_b];
   if (!lone) return;
-  carom_vec3 u = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  carom_vec3 u = carom_audit_relative_velocity(audit, audit->before, e),
+             after = carom_audit_relative_velocity(audit, state, e);
   double n = cm_dot(u, e->normal);
   double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u);
   if (n > leeway && cm_dot(after, e->normal) > n)
@@ -213,7 +228,8 @@ static carom_lawful lawful_of(const carom_audit *audit, const carom_contact_even
 
 static void judge_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_lawful *sum) {
   carom_contact_surface s = surface_of(audit, e);
-  carom_vec3 before = relative_velocity(audit, audit->before, e), after = relative_velocity(audit, state, e);
+  carom_vec3 before = carom_audit_relative_velocity(audit, audit->before, e),
+             after = carom_audit_relative_velocity(audit, state, e);
   carom_lawful most = lawful_of(audit, e, before, after, s);
   judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
   judge_slip(audit, state, e, before, after);

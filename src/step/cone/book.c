@@ -10,7 +10,6 @@
 
 // A step of a flow has thousands of contacts: only small scenes are told contact by contact. The stress of larger ones
 // is known from what the contacts do to each body, below.
-enum { MOST_TOLD = 256 };
 
 // ---- weight -------------------------------------------------------------------------------------------------------
 
@@ -124,7 +123,7 @@ static carom_contact_event event_of(const carom_cone *cone, const carom_state *s
 static carom_status tell(const carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                          carom_error *error) {
   const carom_cone_program *p = &cone->program;
-  bool told = p->active_count <= MOST_TOLD;
+  bool told = p->active_count <= CAROM_EVENTS_TOLD;
   carom_status status = CAROM_OK;
   if (!told) ledger->report.untold += p->active_count;
   if (!told && !p->bounces) return CAROM_OK;
