@@ -79,7 +79,8 @@ static carom_exact_point point_of(const carom_exact *e, const carom_state *state
   const carom_shape *a = e->model->parts[c->part_a].shape, *b = e->model->parts[c->part_b].shape;
   carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]);
   carom_pose B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
-  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
+  bool round_b = d->feature_b == CAROM_FEATURE_SMOOTH && b->kind != CAROM_SHAPE_HALFSPACE;
+  bool face_a = (d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE) || round_b;
   carom_exact_point p = {.start = *c,
                          .a = cm_untransform(A, c->point_a),
                          .b = cm_untransform(B, c->point_b),
