@@ -192,14 +192,14 @@ static carom_status find_excess(carom_stepper *stepper, const carom_state *state
   const carom_contact *c = &h->contacts[first];
   carom_pose A = carom_exact_pose(stepper, state, c->body_a, time),
              B = carom_exact_pose(stepper, state, c->body_b, time);
-  carom_state *end = e->trial.state;
-  if (!e->whole) {
-    end->x[c->body_a] = A.p, end->q[c->body_a] = A.q;
-    end->x[c->body_b] = B.p, end->q[c->body_b] = B.q;
+  const carom_state *then = time > 0 ? e->trial.state : state;
+  if (!e->whole && time > 0) {
+    e->trial.state->x[c->body_a] = A.p, e->trial.state->q[c->body_a] = A.q;
+    e->trial.state->x[c->body_b] = B.p, e->trial.state->q[c->body_b] = B.q;
   }
   carom_distance_result d;
-  carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
-  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+  carom_status status = carom_contacts_distance(e->contacts, c->pair, then, &d);
+  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, then, status, error);
   double least = INFINITY;
   for (int i = first; i < end_of_pair(h, first); i++) least = fmin(least, gap_of(&h->points[i], A, B));
   *excess = least - d.distance;
