@@ -372,7 +372,10 @@ carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, NULL,
                                &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
   if (status != CAROM_OK) return status;
-  carom_ledger_note_complementarity(ledger, info.complementarity, 0);
+  double size = 0;  // what is left is to be seen against what forces do in the leap, not against the round-off of rest
+  for (int i = 0; i < 3 * carom_exact_held_count(e); i++) size = fmax(size, fabs(problem.velocity[i]));
+  double scale = fmax(size, h->time * cm_norm(e->model->gravity));
+  carom_ledger_note_complementarity(ledger, scale > 0 ? info.complementarity * size / scale : 0, 0);
   return carom_impact_system_apply(e->impacts, state, h->impulse, CAROM_EVENT_CONTACT, ledger, error);
 }
 
