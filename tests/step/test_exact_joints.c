@@ -257,3 +257,44 @@ TEST(wedge_changes_feet) {
   carom_stepper_destroy(stepper);
   free_world(&w);
 }
+
+// ---- jointed bodies that come to rest on a floor -------------------------------------------------------------------
+
+// Two arms on a hinge with stops fall on a rough floor, and a ball on them: nothing overlaps, energy is accounted for,
+// and all comes to rest.
+TEST(hinged_arms_fall_on_a_floor) {
+  double e[] = {0, 0.4, 0.8};
+  for (int k = 0; k < 3; k++) {
+    carom_builder *builder = new_builder();
+    int any = add_material(builder, "any", 1000, e[k], 0.6);
+    for (int i = 0; i < 2; i++) {
+      carom_body_def def = carom_body_default();
+      def.material = any;
+      def.pose.p = cm_vec3(0.2 + 0.4 * i, 0, 0.4);
+      def.angular_velocity = cm_vec3(0.1, 0.5 - i, 0);
+      put_shape(builder, def, box_shape(0.36, 0.05, 0.06));
+    }
+    carom_body_def ball = carom_body_default();
+    ball.material = any;
+    ball.pose.p = cm_vec3(0.5, 0.01, 0.55);
+    put_shape(builder, ball, sphere_shape(0.05));
+    add_floor(builder, any);
+    carom_joint_def joint = carom_joint_default();
+    joint.kind = CAROM_JOINT_REVOLUTE;
+    joint.body[0] = 0, joint.body[1] = 1;
+    joint.point[0] = cm_vec3(0.4, 0, 0.4), joint.axis[0] = cm_vec3(0, 1, 0);
+    joint.at_start = true;
+    joint.turn.lower = -0.4, joint.turn.upper = 0.7, joint.turn.restitution = 0.5;
+    carom_builder_add_joint(builder, &joint);
+    carom_builder_set_gravity(builder, cm_vec3(0, 0, -9.81));
+    world w = finish_world(builder);
+    carom_stepper *stepper = exact_stepper(&w, 1e-3, CAROM_IMPACT_GENERALIZED);
+    tally t = run_exact(&w, stepper, 1000);
+    CHECK_AT_MOST(t.penetration, 1e-8);
+    CHECK_AT_MOST(t.energy_error, 1e-4);
+    CHECK_AT_MOST(t.angular_momentum_error, 1e-11);
+    for (int i = 0; i < 2; i++) CHECK_AT_MOST(cm_norm(carom_state_velocity(w.model, w.state, i)), 0.2);
+    carom_stepper_destroy(stepper);
+    free_world(&w);
+  }
+}

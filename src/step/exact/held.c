@@ -79,7 +79,8 @@ static carom_exact_point point_of(const carom_exact *e, const carom_state *state
   const carom_shape *a = e->model->parts[c->part_a].shape, *b = e->model->parts[c->part_b].shape;
   carom_pose A = cm_pose(state->x[c->body_a], state->q[c->body_a]);
   carom_pose B = cm_pose(state->x[c->body_b], state->q[c->body_b]);
-  bool face_a = d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE;
+  bool round_b = d->feature_b == CAROM_FEATURE_SMOOTH && b->kind != CAROM_SHAPE_HALFSPACE;
+  bool face_a = (d->feature_a == CAROM_FEATURE_FACE && d->feature_b != CAROM_FEATURE_FACE) || round_b;
   carom_exact_point p = {.start = *c,
                          .a = cm_untransform(A, c->point_a),
                          .b = cm_untransform(B, c->point_b),
@@ -191,14 +192,14 @@ static carom_status find_excess(carom_stepper *stepper, const carom_state *state
   const carom_contact *c = &h->contacts[first];
   carom_pose A = carom_exact_pose(stepper, state, c->body_a, time),
              B = carom_exact_pose(stepper, state, c->body_b, time);
-  carom_state *end = e->trial.state;
-  if (!e->whole) {
-    end->x[c->body_a] = A.p, end->q[c->body_a] = A.q;
-    end->x[c->body_b] = B.p, end->q[c->body_b] = B.q;
+  const carom_state *then = time > 0 ? e->trial.state : state;
+  if (!e->whole && time > 0) {
+    e->trial.state->x[c->body_a] = A.p, e->trial.state->q[c->body_a] = A.q;
+    e->trial.state->x[c->body_b] = B.p, e->trial.state->q[c->body_b] = B.q;
   }
   carom_distance_result d;
-  carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
-  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
+  carom_status status = carom_contacts_distance(e->contacts, c->pair, then, &d);
+  if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, then, status, error);
   double least = INFINITY;
   for (int i = first; i < end_of_pair(h, first); i++) least = fmin(least, gap_of(&h->points[i], A, B));
   *excess = least - d.distance;
@@ -371,7 +372,10 @@ carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, NULL,
                                &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
   if (status != CAROM_OK) return status;
-  carom_ledger_note_complementarity(ledger, info.complementarity, 0);
+  double size = 0;  // what is left is to be seen against what forces do in the leap, not against the round-off of rest
+  for (int i = 0; i < 3 * carom_exact_held_count(e); i++) size = fmax(size, fabs(problem.velocity[i]));
+  double scale = fmax(size, h->time * cm_norm(e->model->gravity));
+  carom_ledger_note_complementarity(ledger, scale > 0 ? info.complementarity * size / scale : 0, 0);
   return carom_impact_system_apply(e->impacts, state, h->impulse, CAROM_EVENT_CONTACT, ledger, error);
 }
 
