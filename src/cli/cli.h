@@ -69,7 +69,7 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
 
 // ---- messages ---------------------------------------------------------------------------------------------
 
-void cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr
+bool cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr; always false
 int cli_fail(const carom_error *error);                      // prints it; returns EXIT_FAILED
 int cli_stopped(const char *output);                         // after Ctrl-C: says that this is not written
 void cli_print_diagnostics(const carom_diagnostics *diagnostics);

@@ -81,10 +81,9 @@ static bool named_before(const cli_comparison *comparison, const cli_contestant 
 static bool split_names(const char *list, cli_comparison *comparison) {
   for (const char *at = list; *at;) {
     size_t length = strcspn(at, ",");
-    if (comparison->count == CLI_COMPARE_MAX || length == 0 || length >= sizeof comparison->contestants[0].name) {
-      cli_error("compare: --integrators takes one to %d names with commas between, not '%s'", CLI_COMPARE_MAX, list);
-      return false;
-    }
+    if (comparison->count == CLI_COMPARE_MAX || length == 0 || length >= sizeof comparison->contestants[0].name)
+      return cli_error("compare: --integrators takes one to %d names with commas between, not '%s'", CLI_COMPARE_MAX,
+                       list);
     cli_contestant *c = &comparison->contestants[comparison->count++];
     memcpy(c->name, at, length);
     if (named_before(comparison, c)) return false;

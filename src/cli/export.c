@@ -48,23 +48,18 @@ static bool read_time(const char *name, const char *word, double *time) {
   if (!word) return true;
   *time = strtod(word, &end);
   if (end != word && *end == 0 && !isnan(*time)) return true;
-  cli_error("export: --%s takes a time in seconds, not '%s'", name, word);
-  return false;
+  return cli_error("export: --%s takes a time in seconds, not '%s'", name, word);
 }
 
 static bool read_fields(const field_words *words, const format *f, carom_granular_options *o) {
   char rest;
-  if (f->write && (words->cells || words->from || words->until || words->every_frame)) {
-    cli_error("export: --cells, --from, --until and --every-frame go with --to fields, not with %s", f->name);
-    return false;
-  }
+  if (f->write && (words->cells || words->from || words->until || words->every_frame))
+    return cli_error("export: --cells, --from, --until and --every-frame go with --to fields, not with %s", f->name);
   *o = carom_granular_default_options();
   o->every_frame = words->every_frame;
   if (words->cells && (sscanf(words->cells, "%d,%d,%d%c", &o->cells[0], &o->cells[1], &o->cells[2], &rest) != 3 ||
-                       o->cells[0] < 1 || o->cells[1] < 1 || o->cells[2] < 1)) {
-    cli_error("export: --cells takes three whole numbers from 1 on, as 10,10,40, not '%s'", words->cells);
-    return false;
-  }
+                       o->cells[0] < 1 || o->cells[1] < 1 || o->cells[2] < 1))
+    return cli_error("export: --cells takes three whole numbers from 1 on, as 10,10,40, not '%s'", words->cells);
   return read_time("from", words->from, &o->from) && read_time("until", words->until, &o->until);
 }
 

@@ -25,8 +25,7 @@ FILE *cli_open_input(const char *path) {
 
 bool cli_keep_input(const char *verb, const char *output, const char *input) {
   if (!output || !input || !same_file(output, input)) return true;
-  cli_error("%s: '%s' is read, so it cannot be written as well; give another name for the output", verb, output);
-  return false;
+  return cli_error("%s: '%s' is read, so it cannot be written as well; give another name for the output", verb, output);
 }
 
 // Opening for writing, without a change to what is there, is the only sure way to know.
@@ -36,10 +35,7 @@ bool cli_can_write(const char *verb, const char *output) {
   bool there = stat(output, &about) == 0;
   if (there && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) return true;  // a pipe might make us wait
   int file = open(output, O_WRONLY | O_CREAT, 0666);
-  if (file < 0) {
-    cli_error("%s: cannot write '%s': %s; nothing was done yet", verb, output, strerror(errno));
-    return false;
-  }
+  if (file < 0) return cli_error("%s: cannot write '%s': %s; nothing was done yet", verb, output, strerror(errno));
   close(file);
   if (!there) unlink(output);
   return true;
@@ -47,10 +43,8 @@ bool cli_can_write(const char *verb, const char *output) {
 
 bool cli_may_create(const char *verb, const char *output, bool overwrite) {
   struct stat about;
-  if (output && !overwrite && stat(output, &about) == 0 && S_ISREG(about.st_mode)) {
-    cli_error("%s: '%s' exists already; choose another name or overwrite it with --force", verb, output);
-    return false;
-  }
+  if (output && !overwrite && stat(output, &about) == 0 && S_ISREG(about.st_mode))
+    return cli_error("%s: '%s' exists already; choose another name or overwrite it with --force", verb, output);
   return cli_can_write(verb, output);
 }
 

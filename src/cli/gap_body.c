@@ -45,8 +45,8 @@ static bool parse_pose(const char *label, const char *text, carom_pose *pose) {
     pose->p = cm_vec3(p[0], p[1], p[2]);
     return true;
   }
-  cli_error("gap: pose of %s: expected x,y,z or x,y,z,qw,qx,qy,qz or x,y,z/ax,ay,az,DEGREES, got '%s'", label, text);
-  return false;
+  return cli_error("gap: pose of %s: expected x,y,z or x,y,z,qw,qx,qy,qz or x,y,z/ax,ay,az,DEGREES, got '%s'", label,
+                   text);
 }
 
 static bool is_mesh(const char *words) {

@@ -153,9 +153,8 @@ static bool read_method(request *q) {
   for (int m = 0; m <= CAROM_LCP_ENUMERATE; m++)
     if (strcmp(q->method, names[m]) == 0) return q->options.method = (carom_lcp_method)m, true;
   const char *nearest = carom_nearest_word(q->method, names);
-  cli_error("lcp: no method '%s' (%s%s%sauto, lemke, pgs, newton, newton-min, enumerate)", q->method,
-            nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
-  return false;
+  return cli_error("lcp: no method '%s' (%s%s%sauto, lemke, pgs, newton, newton-min, enumerate)", q->method,
+                   nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
 }
 
 static bool read_number(const char *option, const char *text, double least, double most, double *value) {
@@ -163,8 +162,7 @@ static bool read_number(const char *option, const char *text, double least, doub
   if (!text) return true;
   double number = strtod(text, &end);
   if (end != text && !*end && number >= least && number <= most) return *value = number, true;
-  cli_error("lcp: --%s: expected a number from %g to %g, got '%s'", option, least, most, text);
-  return false;
+  return cli_error("lcp: --%s: expected a number from %g to %g, got '%s'", option, least, most, text);
 }
 
 static bool read_whole(const char *option, const char *text, double least, double most, int *value) {
@@ -172,8 +170,7 @@ static bool read_whole(const char *option, const char *text, double least, doubl
   if (!read_number(option, text, least, most, &number)) return false;
   *value = (int)number;
   if (*value == number) return true;
-  cli_error("lcp: --%s: expected a whole number, got '%s'", option, text);
-  return false;
+  return cli_error("lcp: --%s: expected a whole number, got '%s'", option, text);
 }
 
 static bool read_options(request *q) {

@@ -3,13 +3,14 @@
 
 #include "cli/cli.h"
 
-void cli_error(const char *format, ...) {
+bool cli_error(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fputs("carom: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
+  return false;
 }
 
 int cli_fail(const carom_error *error) {

@@ -47,10 +47,8 @@ static bool store(const cli_syntax *syntax, const cli_option *option, const char
     *(const char **)option->target = value;
   } else {
     cli_list *list = option->target;
-    if (list->count == CLI_MAX_LIST) {
-      cli_error("%s: more than %d times --%s", syntax->verb, CLI_MAX_LIST, option->name);
-      return false;
-    }
+    if (list->count == CLI_MAX_LIST)
+      return cli_error("%s: more than %d times --%s", syntax->verb, CLI_MAX_LIST, option->name);
     list->items[list->count++] = value;
   }
   return true;
@@ -83,10 +81,8 @@ static bool take_option(const cli_syntax *syntax, int argc, char **argv, int *i)
 }
 
 static bool take_operand(const cli_syntax *syntax, int *count, const char *word) {
-  if (*count >= syntax->max_operands) {
-    cli_error("%s: unexpected '%s'; usage: carom %s %s", syntax->verb, word, syntax->verb, syntax->usage);
-    return false;
-  }
+  if (*count >= syntax->max_operands)
+    return cli_error("%s: unexpected '%s'; usage: carom %s %s", syntax->verb, word, syntax->verb, syntax->usage);
   syntax->operands[(*count)++] = word;
   return true;
 }
@@ -110,6 +106,5 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code) 
     }
   }
   if (count >= syntax->min_operands) return true;
-  cli_error("%s: something is missing; usage: carom %s %s", syntax->verb, syntax->verb, syntax->usage);
-  return false;
+  return cli_error("%s: something is missing; usage: carom %s %s", syntax->verb, syntax->verb, syntax->usage);
 }

@@ -233,10 +233,8 @@ static bool read_starts(const char *text, int *count) {
   char *end;
   if (!text) return true;
   long value = strtol(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 10000) {
-    cli_error("plan: --starts %s: expected a whole number from 1 to 10000", text);
-    return false;
-  }
+  if (end == text || *end || value < 1 || value > 10000)
+    return cli_error("plan: --starts %s: expected a whole number from 1 to 10000", text);
   *count = (int)value;
   return true;
 }

@@ -31,14 +31,15 @@ carom_planned_contact_def carom_planned_contact_default(void) { return (carom_pl
 
 // ---- small questions -----------------------------------------------------------------------------------------------
 
-void carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) {
-  if (plan->refused) return;
+int carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) {
+  if (plan->refused) return -1;
   plan->refused = true;
   plan->mistake.status = status;
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(plan->mistake.message, sizeof plan->mistake.message, format, arguments);
   va_end(arguments);
+  return -1;
 }
 
 carom_status carom_plan_check(const carom_plan *plan, carom_error *error) {
@@ -236,10 +237,8 @@ static void copy_name(char *name, const char *given, const char *kind, int numbe
 
 int carom_plan_add_joint(carom_plan *plan, const carom_plan_joint_def *def) {
   if (!check_two(plan, def->body, "a joint") || !GROW(plan, joint)) return -1;
-  if (def->kind == CAROM_PLAN_REVOLUTE && cm_norm(def->axis) == 0) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a revolute joint needs an axis");
-    return -1;
-  }
+  if (def->kind == CAROM_PLAN_REVOLUTE && cm_norm(def->axis) == 0)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a revolute joint needs an axis");
   carom_plan_joint *j = &plan->joints[plan->joint_count];
   *j = (carom_plan_joint){.kind = def->kind, .body = {def->body[0], def->body[1]}};
   copy_name(j->name, def->name, "joint", plan->joint_count);
@@ -294,16 +293,12 @@ int carom_plan_add_condition(carom_plan *plan, const carom_condition_def *def) {
   bool relative = def->kind == CAROM_CONDITION_RELATIVE_POSE || def->kind == CAROM_CONDITION_RELATIVE_ROTATION ||
                   def->kind == CAROM_CONDITION_RELATIVE_REST;
   if (relative && (!check_moving(plan, def->other, "a relative condition"))) return -1;
-  if (relative && def->other == def->body) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a relative condition of body '%s' on itself",
-                      plan->model->bodies[def->body].name);
-    return -1;
-  }
-  if (def->node != CAROM_LAST_NODE && (def->node < 0 || def->node > plan->def.intervals)) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a condition at node %d, but the last one is %d", def->node,
-                      plan->def.intervals);
-    return -1;
-  }
+  if (relative && def->other == def->body)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a relative condition of body '%s' on itself",
+                             plan->model->bodies[def->body].name);
+  if (def->node != CAROM_LAST_NODE && (def->node < 0 || def->node > plan->def.intervals))
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a condition at node %d, but the last one is %d", def->node,
+                             plan->def.intervals);
   if (!GROW(plan, condition)) return -1;
   plan->conditions[plan->condition_count] = *def;
   return plan->condition_count++;
@@ -320,16 +315,13 @@ int carom_plan_add_cost(carom_plan *plan, const carom_cost_def *def) {
 int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *def) {
   if (!check_two(plan, def->body, "a planned contact")) return -1;
   int after = plan->contact_count ? plan->contacts[plan->contact_count - 1].def.node : 0;
-  if (def->node <= after || def->node >= plan->def.intervals) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact at node %d: expected between %d and %d, in ascending order",
-                      def->node, after + 1, plan->def.intervals - 1);
-    return -1;
-  }
-  if (def->restitution < 0 || def->restitution > 1 || !(def->friction >= 0)) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact with restitution %g and friction %g", def->restitution,
-                      def->friction);
-    return -1;
-  }
+  if (def->node <= after || def->node >= plan->def.intervals)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "a contact at node %d: expected between %d and %d, in ascending order", def->node,
+                             after + 1, plan->def.intervals - 1);
+  if (def->restitution < 0 || def->restitution > 1 || !(def->friction >= 0))
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact with restitution %g and friction %g",
+                             def->restitution, def->friction);
   if (!GROW(plan, contact)) return -1;
   carom_plan_contact *c = &plan->contacts[plan->contact_count];
   *c = (carom_plan_contact){.def = *def};
@@ -342,10 +334,8 @@ int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b) {
   int body[2] = {body_a, body_b};
   if (!check_two(plan, body, "an avoidance")) return -1;
   if (!carom_grow(&plan->allocator, (void **)&plan->avoided, plan->avoided_count, &plan->avoided_capacity,
-                  sizeof *plan->avoided)) {
-    carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
-    return -1;
-  }
+                  sizeof *plan->avoided))
+    return carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
   plan->avoided[plan->avoided_count] = (carom_avoided_pair){{body_a, body_b}};
   return plan->avoided_count++;
 }
@@ -363,22 +353,17 @@ static bool has_only_polytopes(const carom_model *model, int body) {
 int carom_plan_add_penalty(carom_plan *plan, int body_a, int body_b, double stiffness) {
   int body[2] = {body_a, body_b};
   if (!check_two(plan, body, "a contact potential")) return -1;
-  if (!(stiffness > 0) || isinf(stiffness)) {
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact potential of stiffness %g: expected more than 0 N/m",
-                      stiffness);
-    return -1;
-  }
+  if (!(stiffness > 0) || isinf(stiffness))
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact potential of stiffness %g: expected more than 0 N/m",
+                             stiffness);
   for (int i = 0; i < 2; i++)
-    if (!has_only_polytopes(plan->model, body[i])) {
-      carom_plan_refuse(plan, CAROM_ERR_UNSUPPORTED, "a contact potential needs polytopes or half-spaces, unlike '%s'",
-                        plan->model->bodies[body[i]].name);
-      return -1;
-    }
+    if (!has_only_polytopes(plan->model, body[i]))
+      return carom_plan_refuse(plan, CAROM_ERR_UNSUPPORTED,
+                               "a contact potential needs polytopes or half-spaces, unlike '%s'",
+                               plan->model->bodies[body[i]].name);
   if (!carom_grow(&plan->allocator, (void **)&plan->penalties, plan->penalty_count, &plan->penalty_capacity,
-                  sizeof *plan->penalties)) {
-    carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
-    return -1;
-  }
+                  sizeof *plan->penalties))
+    return carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
   // The parabola at the beginning is a tenth as wide as a typical overlap v sqrt(m/C) is deep.
   double speed = plan->length_scale / plan->time_scale;
   plan->penalties[plan->penalty_count] =
@@ -396,19 +381,14 @@ int carom_plan_free_start(carom_plan *plan, int body, carom_vec3 position, bool 
 int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times, const carom_pose *poses) {
   if (!check_moving(plan, body, "a way")) return -1;
   for (int i = 1; i < count; i++)
-    if (!(times[i] > times[i - 1])) {
-      carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "the waypoints of body '%s' are not in the order of time",
-                        plan->model->bodies[body].name);
-      return -1;
-    }
+    if (!(times[i] > times[i - 1]))
+      return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "the waypoints of body '%s' are not in the order of time",
+                               plan->model->bodies[body].name);
   carom_waypoints *w = &plan->waypoints[body];
   CAROM_RELEASE_ALL(&plan->allocator, w->times, w->poses);
   *w = (carom_waypoints){.count = count, .times = CAROM_NEW(&plan->allocator, double, count + 1)};
   w->poses = CAROM_NEW(&plan->allocator, carom_pose, count + 1);
-  if (!w->times || !w->poses) {
-    carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
-    return -1;
-  }
+  if (!w->times || !w->poses) return carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
   for (int i = 0; i < count; i++) {
     w->times[i] = times[i];
     w->poses[i] = carom_principal_pose(plan->model, body, poses[i]);

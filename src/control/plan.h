@@ -132,7 +132,8 @@ struct carom_plan {
 };
 
 // ---- plan.c ----
-void carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) CAROM_PRINTF(3, 4);
+// Notes the first mistake; returns -1, as adders do.
+int carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) CAROM_PRINTF(3, 4);
 int carom_plan_segment(const carom_plan *plan, int interval);  // number of its sigma
 int carom_plan_components(const carom_plan *plan);             // of all actuators
 int carom_plan_part_pairs(const carom_plan *plan);             // of all avoided pairs of bodies

@@ -64,11 +64,9 @@ static bool read_name(carom_reader *r, entry *e, int number) {
     return e->name != NULL;
   }
   if (!carom_read_text(r, name, &e->name)) return false;
-  if (name->length > LONGEST_NAME || strpbrk(name->text, "\n\t")) {
-    carom_report(&r->reporter, name->place, NULL, "the name of a body must be one line of at most %d bytes",
-                 LONGEST_NAME);
-    return false;
-  }
+  if (name->length > LONGEST_NAME || strpbrk(name->text, "\n\t"))
+    return carom_report(&r->reporter, name->place, NULL, "the name of a body must be one line of at most %d bytes",
+                        LONGEST_NAME);
   snprintf(e->label, sizeof e->label, "body '%.60s'", e->name);
   return true;
 }
@@ -117,9 +115,8 @@ static void release_parts(entry *e) {
 
 static bool check_halfspace(carom_reader *r, const entry *e, const carom_node *node, const carom_shape *shape) {
   if (e->fixed || carom_shape_get_kind(shape) != CAROM_SHAPE_HALFSPACE) return true;
-  carom_report(&r->reporter, node->place, "add 'fixed: true'", "a half-space has no mass, so %s must be fixed",
-               e->label);
-  return false;
+  return carom_report(&r->reporter, node->place, "add 'fixed: true'", "a half-space has no mass, so %s must be fixed",
+                      e->label);
 }
 
 // Adds one part; its shape is released with the entry whatever else is wrong with it.
@@ -169,10 +166,8 @@ static bool reserve_parts(carom_reader *r, entry *e) {
   if (!carom_read_list(r, list, "parts") || !carom_read_list(r, charges, "charges")) return false;
   int count = e->f[KEY_BODY_SHAPE] ? 1 : list ? list->count : 0;
   r->pieces_left -= (int64_t)(count + (charges ? charges->count : 0)) * (int64_t)e->array.count;
-  if (r->pieces_left < 0) {
-    carom_report(&r->reporter, e->node->place, NULL, "the bodies have too many parts and charges");
-    return false;
-  }
+  if (r->pieces_left < 0)
+    return carom_report(&r->reporter, e->node->place, NULL, "the bodies have too many parts and charges");
   e->parts = CAROM_POOL_ARRAY(&r->pool, carom_part, count);
   return e->parts != NULL;
 }
@@ -185,10 +180,8 @@ static bool read_inertia_matrix(carom_reader *r, const carom_node *node, carom_m
     if (!carom_read_numbers(r, row, "inertia", CAROM_INERTIA, 3, J->m[i])) return false;
   double scale = fabs(J->m[0][0]) + fabs(J->m[1][1]) + fabs(J->m[2][2]);
   double skew = fabs(J->m[0][1] - J->m[1][0]) + fabs(J->m[0][2] - J->m[2][0]) + fabs(J->m[1][2] - J->m[2][1]);
-  if (!(skew <= 1e-9 * scale)) {
-    carom_report(&r->reporter, node->place, NULL, "the inertia matrix is not symmetric");
-    return false;
-  }
+  if (!(skew <= 1e-9 * scale))
+    return carom_report(&r->reporter, node->place, NULL, "the inertia matrix is not symmetric");
   return true;
 }
 
@@ -196,10 +189,8 @@ static bool read_inertia_matrix(carom_reader *r, const carom_node *node, carom_m
 static bool read_inertia(carom_reader *r, const carom_node *node, carom_mat3 *J) {
   if (node->kind == CAROM_NODE_LIST && node->count == 3 && node->first->kind == CAROM_NODE_LIST)
     return read_inertia_matrix(r, node, J);
-  if (node->kind != CAROM_NODE_LIST || (node->count != 3 && node->count != 6)) {
-    carom_report(&r->reporter, node->place, NULL, "'inertia' expects 3 numbers, 6 numbers or 3 rows of 3");
-    return false;
-  }
+  if (node->kind != CAROM_NODE_LIST || (node->count != 3 && node->count != 6))
+    return carom_report(&r->reporter, node->place, NULL, "'inertia' expects 3 numbers, 6 numbers or 3 rows of 3");
   double v[6] = {0};
   if (!carom_read_numbers(r, node, "inertia", CAROM_INERTIA, node->count, v)) return false;
   *J = (carom_mat3){{{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}}};
@@ -364,10 +355,8 @@ static bool place_cloud(carom_reader *r, entry *e) {
     if ((n == 0 || e->parts_vary) && !read_parts(r, e)) return false;
     if (!carom_read_vector(r, e->f[KEY_BODY_POSITION], CAROM_LENGTH, &bodies[n].center)) return false;
     bodies[n].radius = reach(e);
-    if (!isfinite(bodies[n].radius)) {
-      carom_report(&r->reporter, e->array.node->place, NULL, "a half-space cannot be part of a cloud");
-      return false;
-    }
+    if (!isfinite(bodies[n].radius))
+      return carom_report(&r->reporter, e->array.node->place, NULL, "a half-space cannot be part of a cloud");
   }
   r->vertices_left = vertices;
   return carom_place_cloud(r, &e->array, bodies);
@@ -377,9 +366,8 @@ static bool check_count(carom_reader *r, const entry *e) {
   double total = (double)r->body_count + e->array.count;
   if (total <= (double)r->options.max_bodies) return true;
   const carom_node *at = e->array.node ? e->array.node : e->node;
-  carom_report(&r->reporter, at->place, NULL, "the scene has more than %.0f bodies: %.0f here",
-               (double)r->options.max_bodies, total);
-  return false;
+  return carom_report(&r->reporter, at->place, NULL, "the scene has more than %.0f bodies: %.0f here",
+                      (double)r->options.max_bodies, total);
 }
 
 static void read_copies(carom_reader *r, entry *e) {

@@ -115,19 +115,15 @@ static bool place_one(carom_reader *r, grid *g, luck *l, const carom_array *a, c
 bool carom_place_cloud(carom_reader *r, carom_array *a, const carom_cloud_sphere *bodies) {
   int count = (int)a->count;
   grid g = {.cell = 1};
-  if (r->cloud_number >= MOST_CLOUDS) {
-    carom_report(&r->reporter, a->node->place, NULL, "a scene may have %d clouds", MOST_CLOUDS);
-    return false;
-  }
+  if (r->cloud_number >= MOST_CLOUDS)
+    return carom_report(&r->reporter, a->node->place, NULL, "a scene may have %d clouds", MOST_CLOUDS);
   carom_pose *placed = CAROM_POOL_ARRAY(&r->pool, carom_pose, count);
   if (!placed || !reserve(r, r->cloud_count + count) || !make_grid(r, a, bodies, &g)) return false;
   luck l = {carom_random_make(r->seed, r->cloud_number++), (int64_t)count * MEAN_TRIES + 10 * TRIES_PER_BODY};
   for (int i = 0; i < count; i++) {
-    if (!place_one(r, &g, &l, a, bodies[i], &placed[i].p)) {
-      carom_report(&r->reporter, a->node->place, "enlarge the box, or lower count or clearance",
-                   "only %d of %d bodies fitted into the cloud", i, count);
-      return false;
-    }
+    if (!place_one(r, &g, &l, a, bodies[i], &placed[i].p))
+      return carom_report(&r->reporter, a->node->place, "enlarge the box, or lower count or clearance",
+                          "only %d of %d bodies fitted into the cloud", i, count);
     placed[i].q = a->rotate ? random_rotation(&l.random) : cm_qidentity();
   }
   a->placed = placed;

@@ -72,11 +72,12 @@ static void add_formatted(carom_reporter *reporter, bool warning, carom_place pl
     add(reporter, false, place, NULL, "there are more errors; only the first ones are shown");
 }
 
-void carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...) {
+bool carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_formatted(reporter, false, place, hint, format, arguments);
   va_end(arguments);
+  return false;
 }
 
 void carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...) {

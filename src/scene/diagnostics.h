@@ -19,8 +19,8 @@ typedef struct carom_reporter {
 enum { CAROM_MAX_DIAGNOSTICS = 100 };  // the last one kept says that there are more
 
 void carom_reporter_begin(carom_reporter *reporter, carom_diagnostics *list, const carom_allocator *allocator);
-// An error. The hint may be null. Control characters in the text become '?'; a repetition is dropped.
-void carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
+// An error. The hint may be null. Control characters in the text become '?'; a repetition is dropped. Always false.
+bool carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
     CAROM_PRINTF(4, 5);
 void carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
     CAROM_PRINTF(4, 5);

@@ -22,7 +22,7 @@ static void unknown_key(carom_reader *r, const carom_node *node, const carom_sec
   for (int i = 0; i < keys->count; i++) carom_nearest_try(&nearest, keys->keys[i]);
   char hint[400];
   carom_nearest_hint(&nearest, hint, sizeof hint);
-  if (!hint[0]) {
+  if (!hint[0] && keys->name) {  // of a section of scenes
     size_t n = (size_t)snprintf(hint, sizeof hint, "known:");
     for (int i = 0; i < keys->count && n < sizeof hint; i++)
       n += (size_t)snprintf(hint + n, sizeof hint - n, "%s %s", i ? "," : "", keys->keys[i]);
@@ -32,14 +32,15 @@ static void unknown_key(carom_reader *r, const carom_node *node, const carom_sec
 
 bool carom_read_fields(carom_reader *r, const carom_node *node, carom_section section, const char *label,
                        const carom_node **slots) {
-  const carom_section_keys *keys = &carom_scene_sections[section];
+  return carom_read_keyed(r, node, &carom_scene_sections[section], label, slots);
+}
+
+bool carom_read_keyed(carom_reader *r, const carom_node *node, const carom_section_keys *keys, const char *label,
+                      const carom_node **slots) {
   for (int i = 0; i < keys->count; i++) slots[i] = NULL;
   if (carom_node_is_null(node)) return true;
   if (node->kind != CAROM_NODE_MAP) {
-    char got[80];
-    carom_report(&r->reporter, node->place, NULL, "%s must be a mapping, got %s", label,
-                 carom_describe(node, got, sizeof got));
-    return false;
+    return carom_refuse(r, node, NULL, "%s must be a mapping", label);
   }
   for (const carom_node *c = node->first; c; c = c->next) {
     int key = find_key(keys, c->key);
@@ -54,29 +55,23 @@ bool carom_read_fields(carom_reader *r, const carom_node *node, carom_section se
 bool carom_read_list(carom_reader *r, const carom_node *node, const char *what) {
   if (!node || carom_node_is_null(node)) return true;
   if (node->kind == CAROM_NODE_LIST) return true;
-  char got[80];
-  carom_report(&r->reporter, node->place, NULL, "'%s' must be a list of %s, got %s", node->key, what,
-               carom_describe(node, got, sizeof got));
-  return false;
+  return carom_refuse(r, node, NULL, "'%s' must be a list of %s", node->key, what);
 }
 
 bool carom_require(carom_reader *r, const carom_node *at, const carom_node *slot, const char *key, const char *label) {
   if (slot) return true;
-  carom_report(&r->reporter, at->place, NULL, "missing key '%s' in %s", key, label);
-  return false;
+  return carom_report(&r->reporter, at->place, NULL, "missing key '%s' in %s", key, label);
 }
 
 bool carom_exclusive(carom_reader *r, const carom_node *a, const carom_node *b, const char *keys, const char *label) {
   if (!a || !b) return true;
-  carom_report(&r->reporter, b->key_at, NULL, "%s takes one of %s, not both", label, keys);
-  return false;
+  return carom_report(&r->reporter, b->key_at, NULL, "%s takes one of %s, not both", label, keys);
 }
 
 bool carom_one_of(carom_reader *r, const carom_node *at, const carom_node *a, const carom_node *b, const char *keys,
                   const char *label) {
   if (a || b) return carom_exclusive(r, a, b, keys, label);
-  carom_report(&r->reporter, at->place, NULL, "%s needs one of %s", label, keys);
-  return false;
+  return carom_report(&r->reporter, at->place, NULL, "%s needs one of %s", label, keys);
 }
 
 void carom_unknown_name(carom_reader *r, const carom_node *node, const char *what, const carom_names *names) {
@@ -106,12 +101,8 @@ static bool find_index(carom_reader *r, const char *name, size_t length, carom_q
 }
 
 static bool evaluate_constant(carom_reader *r, carom_constant *c) {
-  char got[80];
-  if (c->node->kind != CAROM_NODE_SCALAR || carom_node_is_null(c->node)) {
-    carom_report(&r->reporter, c->node->place, NULL, "constant '%s' must be a number, got %s", c->node->key,
-                 carom_describe(c->node, got, sizeof got));
-    return false;
-  }
+  if (c->node->kind != CAROM_NODE_SCALAR || carom_node_is_null(c->node))
+    return carom_refuse(r, c->node, NULL, "constant '%s' must be a number", c->node->key);
   carom_indices outside = r->indices;
   r->indices.active = false;  // a constant is the same for every copy of a body
   carom_scope scope = carom_reader_scope(r);

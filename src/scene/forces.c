@@ -29,10 +29,8 @@ static bool read_attachment(carom_reader *r, const carom_node *at, attachment gi
   *body = CAROM_WORLD;
   *point = cm_zero3();
   if (!carom_one_of(r, at, given.body, given.world, "body and world", label)) return false;
-  if (given.world && given.point) {
-    carom_report(&r->reporter, given.point->key_at, NULL, "'%s' needs 'body', not 'world'", given.point->key);
-    return false;
-  }
+  if (given.world && given.point)
+    return carom_report(&r->reporter, given.point->key_at, NULL, "'%s' needs 'body', not 'world'", given.point->key);
   if (given.world) return carom_read_vector(r, given.world, CAROM_LENGTH, point);
   bool good = carom_find_body(r, given.body, body);
   return carom_read_vector(r, given.point, CAROM_LENGTH, point) && good;
@@ -149,10 +147,8 @@ static void read_spring(carom_reader *r, const carom_node *node) {
 // ---- applied forces ----------------------------------------------------------------------------------
 
 static bool read_knot(carom_reader *r, const carom_node *node, carom_knot *knot) {
-  if (node->kind != CAROM_NODE_LIST || node->count != 2) {
-    carom_report(&r->reporter, node->place, NULL, "'schedule' expects pairs [time, factor]");
-    return false;
-  }
+  if (node->kind != CAROM_NODE_LIST || node->count != 2)
+    return carom_report(&r->reporter, node->place, NULL, "'schedule' expects pairs [time, factor]");
   bool good = carom_read_item(r, node->first, "schedule", CAROM_TIME, CAROM_ANY, &knot->time);
   return carom_read_item(r, node->last, "schedule", CAROM_NUMBER, CAROM_ANY, &knot->factor) && good;
 }
@@ -166,11 +162,9 @@ bool carom_read_schedule(carom_reader *r, const carom_node *list, const carom_kn
   int n = 0;
   for (const carom_node *c = list->first; c && !carom_reader_failed(r); c = c->next, n++) {
     good = read_knot(r, c, &knots[n]) && good;
-    if (good && n > 0 && !(knots[n].time > knots[n - 1].time)) {
-      carom_report(&r->reporter, c->place, NULL, "the times of a schedule must ascend: %g s after %g s", knots[n].time,
-                   knots[n - 1].time);
-      return false;
-    }
+    if (good && n > 0 && !(knots[n].time > knots[n - 1].time))
+      return carom_report(&r->reporter, c->place, NULL, "the times of a schedule must ascend: %g s after %g s",
+                          knots[n].time, knots[n - 1].time);
   }
   *result = knots;
   *count = n;

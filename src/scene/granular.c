@@ -29,10 +29,8 @@ static bool read_plane(carom_reader *r, const carom_node *node, carom_boundary_d
   carom_vec3 n = cm_vec3(0, 0, 1), z = n;
   if (!carom_read_vector(r, node, CAROM_NUMBER, &n)) return false;
   double size = cm_norm(n);
-  if (!(size > 1e-150 && size < 1e150)) {
-    carom_report(&r->reporter, node->place, NULL, "the normal of a plane must not be zero");
-    return false;
-  }
+  if (!(size > 1e-150 && size < 1e150))
+    return carom_report(&r->reporter, node->place, NULL, "the normal of a plane must not be zero");
   n = cm_scale(1 / size, n);
   carom_vec3 turn = cm_cross(z, n);
   carom_quat q = cm_norm(turn) > 1e-12 ? cm_axis_angle(turn, atan2(cm_norm(turn), n.z))

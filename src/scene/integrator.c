@@ -180,8 +180,7 @@ static bool choose(carom_reader *r) {
   carom_choice choice;
   if (carom_select(&(carom_wish){s->model, &s->step, r->options_set, s->step.nothing_meets}, &choice, &error) !=
       CAROM_OK) {
-    carom_report(&r->reporter, node ? node->place : r->root->place, NULL, "%s", error.message);
-    return false;
+    return carom_report(&r->reporter, node ? node->place : r->root->place, NULL, "%s", error.message);
   }
   r->integrator = carom_integrator_find(choice.integrator);
   s->step.integrator = choice.integrator;

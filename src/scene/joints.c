@@ -8,10 +8,7 @@
 
 static bool is_pair(carom_reader *r, const carom_node *node, const char *label, const char *what) {
   if (node->kind == CAROM_NODE_LIST && node->count == 2) return true;
-  char got[80];
-  carom_report(&r->reporter, node->place, NULL, "'%s' expects two %s, [a, b], got %s", label, what,
-               carom_describe(node, got, sizeof got));
-  return false;
+  return carom_refuse(r, node, NULL, "'%s' expects two %s, [a, b]", label, what);
 }
 
 static void read_planar(carom_reader *r) {
@@ -92,11 +89,9 @@ static bool read_motor(carom_reader *r, const carom_node *node, const coordinate
   const carom_node *f[CAROM_MOST_KEYS];
   if (!node) return true;
   if (!carom_read_fields(r, node, CAROM_SECTION_MOTOR, "motor", f)) return false;
-  if (f[u->other_key]) {
-    carom_report(&r->reporter, f[u->other_key]->key_at, NULL, "the motor of a %s has '%s', not '%s'", u->name,
-                 u->force_name, f[u->other_key]->key);
-    return false;
-  }
+  if (f[u->other_key])
+    return carom_report(&r->reporter, f[u->other_key]->key_at, NULL, "the motor of a %s has '%s', not '%s'", u->name,
+                        u->force_name, f[u->other_key]->key);
   const carom_node *value[] = {f[u->force_key], f[KEY_MOTOR_RATE], f[KEY_MOTOR_POSITION]};
   const carom_motor_kind kind[] = {CAROM_MOTOR_FORCE, CAROM_MOTOR_RATE, CAROM_MOTOR_POSITION};
   const carom_dimension dimension[] = {u->force, u->rate, u->position};
@@ -241,16 +236,13 @@ static bool read_bodies(carom_reader *r, const carom_node *node, const carom_nod
     const char *name = NULL;
     if (!carom_read_text(r, chain, &name)) return false;
     if (chain_links(r, chain) >= 2) return true;
-    carom_report(&r->reporter, chain->place, NULL, "'chain' joins the copies of a replicated body; '%.80s' has not two",
-                 name);
-    return false;
+    return carom_report(&r->reporter, chain->place, NULL,
+                        "'chain' joins the copies of a replicated body; '%.80s' has not two", name);
   }
   if (!is_pair(r, between, "between", "bodies")) return false;
   bool good = find_body_or_world(r, between->first, &def->body[0]);
-  if (carom_node_is(between->last, "world")) {
-    carom_report(&r->reporter, between->last->place, NULL, "the world comes first: [world, body]");
-    return false;
-  }
+  if (carom_node_is(between->last, "world"))
+    return carom_report(&r->reporter, between->last->place, NULL, "the world comes first: [world, body]");
   return carom_find_body(r, between->last, &def->body[1]) && good;
 }
 

@@ -21,8 +21,7 @@ void carom_check_builder(carom_reader *r, const carom_node *node) {
 
 static bool check_range(carom_reader *r, const carom_node *node, double value) {
   if (!node || value <= 1) return true;
-  carom_report(&r->reporter, node->place, NULL, "'%s' must be from 0 to 1, got %g", node->key, value);
-  return false;
+  return carom_report(&r->reporter, node->place, NULL, "'%s' must be from 0 to 1, got %g", node->key, value);
 }
 
 static bool read_material(carom_reader *r, const carom_node *node, carom_material_def *def) {

@@ -11,35 +11,11 @@ enum { MOST_BYTES = 4 << 20, MOST_NODES = 400000 };
 
 // ---- shared by the readers -----------------------------------------------------------------------------------------
 
-static int find_key(const char *const *keys, const char *key) {
-  for (int i = 0; keys[i]; i++)
-    if (strcmp(keys[i], key) == 0) return i;
-  return -1;
-}
-
 bool carom_plan_fields(carom_plan_reader *p, const carom_node *node, const char *const *keys, const char *label,
                        const carom_node **slots) {
-  for (int i = 0; keys[i]; i++) slots[i] = NULL;
-  if (carom_node_is_null(node)) return true;
-  if (node->kind != CAROM_NODE_MAP) {
-    char got[80];
-    carom_report(&p->r.reporter, node->place, NULL, "%s must be a mapping, got %s", label,
-                 carom_describe(node, got, sizeof got));
-    return false;
-  }
-  for (const carom_node *c = node->first; c; c = c->next) {
-    int key = find_key(keys, c->key);
-    if (key >= 0) {
-      slots[key] = c;
-      continue;
-    }
-    char hint[100];
-    carom_nearest nearest = carom_nearest_begin(c->key, strlen(c->key));
-    for (int i = 0; keys[i]; i++) carom_nearest_try(&nearest, keys[i]);
-    carom_nearest_hint(&nearest, hint, sizeof hint);
-    carom_report(&p->r.reporter, c->key_at, hint, "unknown key '%.80s' in %s", c->key, label);
-  }
-  return true;
+  int count = 0;
+  while (keys[count]) count++;
+  return carom_read_keyed(&p->r, node, &(carom_section_keys){NULL, count, keys}, label, slots);
 }
 
 int carom_plan_read_body(carom_plan_reader *p, const carom_node *node) {

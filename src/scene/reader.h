@@ -121,6 +121,9 @@ bool carom_read_rotation(carom_reader *r, const carom_node *node, carom_quat *q)
 bool carom_read_choice(carom_reader *r, const carom_node *node, const char *const *words, int *value);
 // The place of a byte within a scalar.
 carom_place carom_value_place(const carom_node *node, size_t offset);
+// Reports "..., got " and what the node is; always false.
+bool carom_refuse(carom_reader *r, const carom_node *node, const char *hint, const char *format, ...)
+    CAROM_PRINTF(4, 5);
 // "a list", "'3 x'", "nothing"
 const char *carom_describe(const carom_node *node, char *text, size_t size);
 
@@ -130,6 +133,9 @@ const char *carom_describe(const carom_node *node, char *text, size_t size);
 // `label` names the thing in messages ("body 'top'"). False when the node is no map; null counts as empty.
 bool carom_read_fields(carom_reader *r, const carom_node *node, carom_section section, const char *label,
                        const carom_node **slots);
+// The same by keys of the caller's own; without a name of theirs, unknown ones are told without a list of the known.
+bool carom_read_keyed(carom_reader *r, const carom_node *node, const carom_section_keys *keys, const char *label,
+                      const carom_node **slots);
 // True when the node is a list or null; otherwise an error.
 bool carom_read_list(carom_reader *r, const carom_node *node, const char *what);
 bool carom_require(carom_reader *r, const carom_node *at, const carom_node *slot, const char *key, const char *label);

@@ -3,18 +3,14 @@
 
 static bool read_counts(carom_reader *r, const carom_node *node, carom_array *a) {
   double most = (double)r->options.max_bodies;
-  if (node->kind != CAROM_NODE_LIST) {
-    carom_report(&r->reporter, node->place, NULL, "'count' of a grid expects three numbers");
-    return false;
-  }
+  if (node->kind != CAROM_NODE_LIST)
+    return carom_report(&r->reporter, node->place, NULL, "'count' of a grid expects three numbers");
   if (!carom_read_numbers(r, node, "count", CAROM_NUMBER, 3, a->n)) return false;
   a->count = 1;
   for (int i = 0; i < 3; i++) {
-    if (a->n[i] != floor(a->n[i]) || a->n[i] < 1 || a->n[i] > most) {
-      carom_report(&r->reporter, node->place, NULL, "'count' must be whole numbers from 1 to %.0f, got %.12g", most,
-                   a->n[i]);
-      return false;
-    }
+    if (a->n[i] != floor(a->n[i]) || a->n[i] < 1 || a->n[i] > most)
+      return carom_report(&r->reporter, node->place, NULL, "'count' must be whole numbers from 1 to %.0f, got %.12g",
+                          most, a->n[i]);
     a->count *= a->n[i];
   }
   return true;
@@ -51,10 +47,8 @@ static bool read_ring(carom_reader *r, const carom_node *node, carom_array *a) {
   good = carom_read_vector(r, f[KEY_RING_AXIS], CAROM_NUMBER, &a->axis) && good;
   good = carom_read_bool(r, f[KEY_RING_FACE], &a->face) && good;
   double n = cm_norm(a->axis);
-  if (good && !(n > 1e-150 && n < 1e150)) {
-    carom_report(&r->reporter, f[KEY_RING_AXIS]->place, NULL, "the axis of a ring must not be zero");
-    return false;
-  }
+  if (good && !(n > 1e-150 && n < 1e150))
+    return carom_report(&r->reporter, f[KEY_RING_AXIS]->place, NULL, "the axis of a ring must not be zero");
   a->axis = cm_unit(a->axis);
   return good;
 }
@@ -82,10 +76,8 @@ static bool read_cloud(carom_reader *r, const carom_node *node, carom_array *a) 
   good = carom_read_vector(r, f[KEY_CLOUD_MAX], CAROM_LENGTH, &a->high) && good;
   good = carom_read_number(r, f[KEY_CLOUD_CLEARANCE], CAROM_LENGTH, CAROM_NOT_NEGATIVE, &a->clearance) && good;
   good = carom_read_bool(r, f[KEY_CLOUD_ROTATE], &a->rotate) && good;
-  if (good && !(a->low.x <= a->high.x && a->low.y <= a->high.y && a->low.z <= a->high.z)) {
-    carom_report(&r->reporter, f[KEY_CLOUD_MAX]->place, NULL, "'max' of the cloud lies below its 'min'");
-    return false;
-  }
+  if (good && !(a->low.x <= a->high.x && a->low.y <= a->high.y && a->low.z <= a->high.z))
+    return carom_report(&r->reporter, f[KEY_CLOUD_MAX]->place, NULL, "'max' of the cloud lies below its 'min'");
   return good;
 }
 
@@ -100,11 +92,9 @@ bool carom_read_array(carom_reader *r, const carom_node *node, carom_array *a) {
     given = i;
     forms++;
   }
-  if (forms != 1) {
-    carom_report(&r->reporter, node->place, NULL,
-                 "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
-    return false;
-  }
+  if (forms != 1)
+    return carom_report(&r->reporter, node->place, NULL,
+                        "'replicate' needs exactly one of count, grid, ring, stack, cloud, circles");
   static const struct {
     carom_array_kind kind;
     bool (*read)(carom_reader *r, const carom_node *node, carom_array *a);

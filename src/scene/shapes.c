@@ -182,10 +182,7 @@ static bool make_rounded(request *q) {
 
 static bool make_halfspace(request *q) {
   if (!carom_node_is_null(q->node) && !(q->node->kind == CAROM_NODE_MAP && q->node->count == 0)) {
-    char got[80];
-    carom_report(&q->r->reporter, q->node->place, "it is z <= 0 in the frame of its body",
-                 "'halfspace' takes no value, got %s", carom_describe(q->node, got, sizeof got));
-    return false;
+    return carom_refuse(q->r, q->node, "it is z <= 0 in the frame of its body", "'halfspace' takes no value");
   }
   carom_error error;
   return accept(q, carom_shape_create_halfspace(&q->r->allocator, &q->shape, &error), &error);
@@ -218,19 +215,14 @@ static bool parse_mesh(request *q, const char *path, const void *data, size_t si
 
 static bool load_mesh(request *q, const carom_node *file, const char *name, const carom_mesh_options *options) {
   carom_reader *r = q->r;
-  if (r->options.self_contained) {
-    carom_report(&r->reporter, file->place, NULL, "this scene may not open other files");
-    return false;
-  }
+  if (r->options.self_contained)
+    return carom_report(&r->reporter, file->place, NULL, "this scene may not open other files");
   const char *path = carom_join_path(&r->pool, r->folder, name);
   if (!path) return false;
   carom_error why;
   size_t size;
   char *data = carom_read_file(path, MOST_MESH_BYTES, &r->allocator, &size, &why);
-  if (!data) {
-    carom_report(&r->reporter, file->place, NULL, "cannot read the mesh '%s': %s", path, why.message);
-    return false;
-  }
+  if (!data) return carom_report(&r->reporter, file->place, NULL, "cannot read the mesh '%s': %s", path, why.message);
   bool good = parse_mesh(q, path, data, size, options);
   carom_release(&r->allocator, data);
   return good;

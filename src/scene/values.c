@@ -1,4 +1,5 @@
 // Typed values: numbers with dimensions, vectors, words, colours.
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,15 @@ const char *carom_describe(const carom_node *node, char *text, size_t size) {
   if (carom_node_is_null(node)) return "nothing";
   snprintf(text, size, "'%.40s'%s", node->text, node->length > 40 ? "..." : "");
   return text;
+}
+
+bool carom_refuse(carom_reader *r, const carom_node *node, const char *hint, const char *format, ...) {
+  char text[1000], got[80];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return carom_report(&r->reporter, node->place, hint, "%s, got %s", text, carom_describe(node, got, sizeof got));
 }
 
 static bool is_value(const carom_node *node) { return node->kind == CAROM_NODE_SCALAR && !carom_node_is_null(node); }
@@ -32,21 +42,19 @@ static bool wrong_dimension(carom_reader *r, const carom_node *node, const char 
   if (carom_dimension_multiply(&inverse, wanted, -1) && carom_dimension_equal(inverse, got->dimension))
     snprintf(hint, sizeof hint, "a unit belongs to the number before it; write (1/60) s instead of 1/60 s");
   const char *symbol = carom_dimension_unit(wanted, unit, sizeof unit);
-  carom_report(&r->reporter, node->place, hint, "'%s' expects %s%s%s%s, got %s", label,
-               carom_dimension_name(wanted, name, sizeof name), symbol[0] ? " (" : "", symbol, symbol[0] ? ")" : "",
-               carom_dimension_name(got->dimension, other, sizeof other));
-  return false;
+  return carom_report(&r->reporter, node->place, hint, "'%s' expects %s%s%s%s, got %s", label,
+                      carom_dimension_name(wanted, name, sizeof name), symbol[0] ? " (" : "", symbol,
+                      symbol[0] ? ")" : "", carom_dimension_name(got->dimension, other, sizeof other));
 }
 
 static bool evaluate(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
                      double *value) {
   if (!is_value(node)) {
-    char got[80], name[100], unit[100];
+    char name[100], unit[100];
     const char *symbol = carom_dimension_unit(dimension, unit, sizeof unit);
-    carom_report(&r->reporter, node->place, NULL, "'%s' expects %s%s%s%s, got %s", label,
-                 carom_dimension_name(dimension, name, sizeof name), symbol[0] ? " (" : "", symbol,
-                 symbol[0] ? ")" : "", carom_describe(node, got, sizeof got));
-    return false;
+    return carom_refuse(r, node, NULL, "'%s' expects %s%s%s%s", label,
+                        carom_dimension_name(dimension, name, sizeof name), symbol[0] ? " (" : "", symbol,
+                        symbol[0] ? ")" : "");
   }
   carom_scope scope = carom_reader_scope(r);
   carom_expression_error error;
@@ -68,9 +76,8 @@ bool carom_read_item(carom_reader *r, const carom_node *node, const char *label,
   if ((sign == CAROM_POSITIVE && !(v > 0)) || (sign == CAROM_NOT_NEGATIVE && !(v >= 0))) {
     char unit[100];
     const char *symbol = carom_dimension_unit(dimension, unit, sizeof unit);
-    carom_report(&r->reporter, node->place, NULL, "'%s' must be %s, got %g%s%s", label,
-                 sign == CAROM_POSITIVE ? "greater than 0" : "0 or more", v, symbol[0] ? " " : "", symbol);
-    return false;
+    return carom_report(&r->reporter, node->place, NULL, "'%s' must be %s, got %g%s%s", label,
+                        sign == CAROM_POSITIVE ? "greater than 0" : "0 or more", v, symbol[0] ? " " : "", symbol);
   }
   *value = v;
   return true;
@@ -85,11 +92,9 @@ static bool read_integer_item(carom_reader *r, const carom_node *node, const cha
                               double *value) {
   double v = 0;
   if (!evaluate(r, node, label, CAROM_NUMBER, &v)) return false;
-  if (v != floor(v) || v < least || v > most) {
-    carom_report(&r->reporter, node->place, NULL, "'%s' must be a whole number from %.0f to %.0f, got %.12g", label,
-                 least, most, v);
-    return false;
-  }
+  if (v != floor(v) || v < least || v > most)
+    return carom_report(&r->reporter, node->place, NULL, "'%s' must be a whole number from %.0f to %.0f, got %.12g",
+                        label, least, most, v);
   *value = v;
   return true;
 }
@@ -145,10 +150,7 @@ bool carom_read_bool(carom_reader *r, const carom_node *node, bool *value) {
     *value = carom_node_is(node, "true");
     return true;
   }
-  char got[80];
-  carom_report(&r->reporter, node->place, NULL, "'%s' must be true or false, got %s", node->key,
-               carom_describe(node, got, sizeof got));
-  return false;
+  return carom_refuse(r, node, NULL, "'%s' must be true or false", node->key);
 }
 
 bool carom_read_text(carom_reader *r, const carom_node *node, const char **value) {
@@ -158,9 +160,8 @@ bool carom_read_text(carom_reader *r, const carom_node *node, const char **value
     return true;
   }
   char got[80];
-  carom_report(&r->reporter, node->place, NULL, "'%s' expects text, got %s", node->key ? node->key : "the item",
-               node->length == 0 && node->quoted ? "an empty one" : carom_describe(node, got, sizeof got));
-  return false;
+  return carom_report(&r->reporter, node->place, NULL, "'%s' expects text, got %s", node->key ? node->key : "the item",
+                      node->length == 0 && node->quoted ? "an empty one" : carom_describe(node, got, sizeof got));
 }
 
 bool carom_read_choice(carom_reader *r, const carom_node *node, const char *const *words, int *value) {
@@ -177,9 +178,8 @@ bool carom_read_choice(carom_reader *r, const carom_node *node, const char *cons
     carom_nearest_try(&nearest, words[i]);
   }
   carom_nearest_hint(&nearest, hint, sizeof hint);
-  carom_report(&r->reporter, node->place, hint, "'%s' must be one of %s, got %s", node->key, list,
-               carom_describe(node, got, sizeof got));
-  return false;
+  return carom_report(&r->reporter, node->place, hint, "'%s' must be one of %s, got %s", node->key, list,
+                      carom_describe(node, got, sizeof got));
 }
 
 static int hex_digit(char c) {
@@ -201,8 +201,7 @@ bool carom_read_color(carom_reader *r, const carom_node *node, uint32_t *color) 
     return true;
   }
   char got[80];
-  carom_report(&r->reporter, node->place,
-               carom_node_is_null(node) ? "without quotation marks '#' begins a comment" : "",
-               "'%s' expects a colour such as \"#8899aa\", got %s", node->key, carom_describe(node, got, sizeof got));
-  return false;
+  return carom_report(
+      &r->reporter, node->place, carom_node_is_null(node) ? "without quotation marks '#' begins a comment" : "",
+      "'%s' expects a colour such as \"#8899aa\", got %s", node->key, carom_describe(node, got, sizeof got));
 }

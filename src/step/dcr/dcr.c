@@ -44,6 +44,7 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double dt,
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
+  (void)end;
   double start = state->time, done = 0;
   carom_status status = CAROM_OK;
   for (int i = 0; done < h && status == CAROM_OK; i++) {
@@ -55,7 +56,6 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
     status = cycle(stepper, state, h - done, &taken, ledger, error);
     done = taken >= h - done ? h : done + taken;
   }
-  (void)end;
   state->time = start;
   return status;
 }
