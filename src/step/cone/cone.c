@@ -88,7 +88,7 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
     carom_status status = carom_cone_search_near(c, state, error);
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);
     if (k == 0 && status == CAROM_OK) c->outcome.overlap = deepest(c);
-    if (status == CAROM_OK) status = carom_cone_solve(c, state, k == 0 || c->program.exacting, error);
+    if (status == CAROM_OK) status = carom_cone_solve(c, state, k == 0 || c->program.exacting || c->program.lawful, error);
     if (status != CAROM_OK || !outrun(c)) return status;
     if ((status = carom_cone_note_forces(c, state, error)) != CAROM_OK) return status;
   }

@@ -1,5 +1,5 @@
 // Gaps between bodies that are no balls are linear in the step, and what that leaves of overlaps grows with its square.
-// They are parted by the closest-point projection (contact/projection.h), which moves bodies and makes none faster.
+// They are parted by the closest-point projection (contact/projection.h), which moves bodies and leaves their momenta.
 #include "mechanics/balance.h"
 #include "step/cone/cone.h"
 
@@ -15,10 +15,8 @@ carom_status carom_cone_project(carom_cone *cone, carom_state *state, carom_ledg
   if (status != CAROM_OK) return status;
   cone->outcome.overlap = cone->outcome.violation = info.overlap;
   if (info.iterations == 0) return CAROM_OK;
-  for (int i = 0; i < state->body_count; i++)
-    state->l[i] = cm_rotate(state->q[i], cm_unrotate(before->q[i], state->l[i]));
   carom_balance old = carom_balance_of(cone->model, before), now = carom_balance_of(cone->model, state);
-  cone->owed += now.potential - old.potential;
+  cone->owed += now.potential - old.potential + now.kinetic - old.kinetic;
   carom_ledger_projection(ledger, 0, cm_sub(now.momentum, old.momentum),
                           cm_sub(now.angular_momentum, old.angular_momentum));
   return CAROM_OK;
