@@ -88,7 +88,8 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
     carom_status status = carom_cone_search_near(c, state, error);
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);
     if (k == 0 && status == CAROM_OK) c->outcome.overlap = deepest(c);
-    if (status == CAROM_OK) status = carom_cone_solve(c, state, k == 0 || c->program.exacting, error);
+    if (status == CAROM_OK)
+      status = carom_cone_solve(c, state, k == 0 || c->program.exacting || c->program.lawful, error);
     if (status != CAROM_OK || !outrun(c)) return status;
     if ((status = carom_cone_note_forces(c, state, error)) != CAROM_OK) return status;
   }
@@ -118,11 +119,29 @@ static carom_status hold_joints(carom_stepper *stepper, const carom_state *state
   return status;
 }
 
+// Gaps are linear in the step; what bodies that turn make of them is seen at a trial end and asked for anew.
+static carom_status foresee(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
+  carom_cone *c = stepper->work;
+  carom_status status = CAROM_OK;
+  bool any = true;
+  for (int i = 0; i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
+    carom_cone_note_touches(c, state);
+    carom_state_copy(c->program.trial, state);
+    carom_cone_take_momenta(c, c->program.trial);
+    status = carom_cone_drift(stepper, c->program.trial, end, error);
+    if (status == CAROM_OK) status = carom_cone_foresee(c, state, &any, error);
+    if (status != CAROM_OK || !any) break;
+    status = carom_cone_solve(c, state, true, error);
+  }
+  return status;
+}
+
 static carom_status solve(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
   carom_cone *c = stepper->work;
   carom_cone_joints_begin(c, state, end);
   carom_status status = find_and_solve(c, state, error);
   if (status == CAROM_OK && c->program.bounces) status = soften(c, state, error);
+  if (status == CAROM_OK && c->program.projection) status = foresee(stepper, state, end, error);
   if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
   if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
@@ -131,13 +150,12 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
 
 // ---- the step -----------------------------------------------------------------------------------------------------
 
-static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_ledger *ledger,
-                            carom_error *error) {
+static carom_status correct(carom_stepper *stepper, carom_state *state, double end, carom_error *error) {
   carom_cone *c = stepper->work;
   carom_cone_take_momenta(c, state);
   carom_status status = carom_cone_drift(stepper, state, end, error);
   if (status == CAROM_OK) carom_joints_note_turns(c->model, state);
-  if (status == CAROM_OK && c->program.projection) status = carom_cone_project(c, state, ledger, error);
+  if (status == CAROM_OK && c->program.projection) status = carom_cone_project(c, state, error);
   return status;
 }
 
@@ -161,7 +179,7 @@ static carom_status finish(carom_stepper *stepper, carom_state *state, carom_led
   carom_cone *c = stepper->work;
   double end = state->time + c->h;
   carom_status status = carom_cone_book(c, state, end, ledger, error);
-  if (status == CAROM_OK) status = correct(stepper, state, end, ledger, error);
+  if (status == CAROM_OK) status = correct(stepper, state, end, error);
   if (status != CAROM_OK) return status;
   carom_cone_book_losses(c, ledger);
   note_outcome(c, state, end, ledger);

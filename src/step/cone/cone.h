@@ -128,6 +128,7 @@ typedef struct carom_cone_program {
   bool lawful;
   carom_groups *groups;
   carom_gathering *gathering;    // of the projection
+  carom_state *trial;            // the end of the step, to see what overlaps there
   carom_state *before;           // of a part of the step, then of the projection
   carom_projection *projection;  // takes away what is left of overlaps; null with boundaries, of which it knows nothing
 } carom_cone_program;
@@ -203,6 +204,10 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
 carom_status carom_cone_search_near(carom_cone *cone, const carom_state *state, carom_error *error);
 carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state, carom_error *error);
 
+// Lets the places of a pair of parts that overlap there at the trial end of the step seem nearer; false when there are
+// none.
+bool carom_cone_widen(carom_cone *cone, const carom_state *state, int pair, const carom_distance_result *d);
+
 // ---- walls.c
 void carom_cone_place_walls(carom_cone *cone, const carom_state *state);
 // Where a ball that is part of a body, or a corner, meets boundaries within its reach.
@@ -252,7 +257,9 @@ double carom_cone_joints_correct(carom_cone *cone, double end);
 void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger);
 
 // ---- project.c
-carom_status carom_cone_project(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
+// Makes places of pairs that would overlap at the trial end of the step seem nearer by that; false when none does.
+carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool *any, carom_error *error);
+carom_status carom_cone_project(carom_cone *cone, carom_state *state, carom_error *error);
 
 // ---- book.c
 // What weight and contacts did from `state` on; and what of it is told as events of the step that ends at `end`.

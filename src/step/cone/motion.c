@@ -142,11 +142,14 @@ void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
 
 // A ball is the same however it has turned; others are thrown back as they stand at the start of the step.
 double carom_cone_first_bounce(const carom_cone *c) {
-  const carom_cone_bodies *b = &c->bodies;
+  const carom_cone_program *p = &c->program;
   double first = 1;
-  for (int i = 0; i < c->model->body_count && c->splits < MOST_SPLITS; i++) {
-    if (!b->bounces[i] || b->share[i] < SOON || carom_body_is_ball(c->model, &c->model->bodies[i])) continue;
-    first = fmin(first, b->share[i]);
+  for (int i = 0; i < p->active_count && c->splits < MOST_SPLITS; i++) {
+    const carom_near *near = &c->search.near[p->active[i]];
+    if (!carom_cone_is_impact(c, p->active[i]) || carom_cone_moves(c, near->b)) continue;
+    if (carom_body_is_ball(c->model, &c->model->bodies[near->a]) && c->bodies.bounces[near->a]) continue;
+    double meeting = carom_cone_meeting(c, near);
+    if (meeting > SOON) first = fmin(first, meeting);
   }
   return first;
 }

@@ -142,11 +142,6 @@ static carom_vec3 first_direction(const carom_near *near) {
   return cm_scale(sign, cm_vec3(0.3651, 0.5443, 0.7553));
 }
 
-// What overlaps, the projection parts without making it any faster.
-static inline double gap_of(const carom_cone *cone, const carom_near *near) {
-  return cone->program.projection && near->gap < 0 ? 0 : near->gap;
-}
-
 static void program_contacts(carom_cone *cone) {
   carom_cone_program *p = &cone->program;
   const int *rank = cone->bodies.rank;
@@ -158,7 +153,7 @@ static void program_contacts(carom_cone *cone) {
             (carom_contact_point){.a = rank[near->a],
                                   .b = near->b == CAROM_WORLD ? CAROM_CONTACT_WORLD : rank[near->b],
                                   .friction = near->friction,
-                                  .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : gap_of(cone, near) / cone->h,
+                                  .bias = carom_cone_is_impact(cone, k) ? -p->rebound[k] : near->gap / cone->h,
                                   .normal = near->normal,
                                   .tangent = first_direction(near),
                                   .arm_a = near->arm_a,

@@ -16,9 +16,10 @@
 #include "base/threads.h"
 #include "step/cone/cone.h"
 
-static const double SLOWEST = 2;     // impacts are faster than what weight adds in so many steps
-static const double NOISE = 5e-4;    // and than the residual that sweeps leave, in radii per step
-static const double SURPLUS = 1e-6;  // of what the impacts exchange: energy that is taken for round-off
+static const double SLOWEST = 2;      // impacts are faster than what weight adds in so many steps
+static const double NOISE = 5e-4;     // and than the residual that sweeps leave, in radii per step
+static const double TOGETHER = 0.01;  // of the step: places of a body that hit at one time
+static const double SURPLUS = 1e-6;   // of what the impacts exchange: energy that is taken for round-off
 
 bool carom_cone_may_bounce(const carom_model *model) {
   for (int i = 0; i < model->surface_count; i++)
@@ -43,6 +44,21 @@ static double rebound_of(const carom_cone *cone, const carom_near *near, double 
   return fmax(0, -(double)near->restitution * (start + s * more) + (1 - s) * more);
 }
 
+// Of all places where a body will hit what does not move, those that it hits first.
+static void keep_first(carom_cone *cone) {
+  double *first = cone->bodies.share;  // free at this time
+  const carom_near *near = cone->search.near;
+  for (int i = 0; i < cone->model->body_count; i++) first[i] = 1;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < cone->search.near_count; i++) {
+      if (!(cone->program.rebound[i] > 0) || carom_cone_moves(cone, near[i].b)) continue;
+      double meeting = carom_cone_meeting(cone, &near[i]);
+      if (pass == 0) first[near[i].a] = fmin(first[near[i].a], meeting);
+      if (pass == 1 && meeting > first[near[i].a] + TOGETHER) cone->program.rebound[i] = 0;
+    }
+  for (int i = 0; i < cone->model->body_count; i++) first[i] = 0;
+}
+
 void carom_cone_set_rebounds(carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double slowest = SLOWEST * cone->h * cm_norm(cone->model->gravity);
@@ -56,6 +72,7 @@ void carom_cone_set_rebounds(carom_cone *cone) {
         bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * last <= 0;
         cone->program.rebound[i] = impact ? rebound_of(cone, near, start, free) : 0;
       });
+  if (cone->program.lawful) keep_first(cone);
 }
 
 // Twice the energy that the impacts made: gamma.(u + u') of each, and the height that bodies gained because they are

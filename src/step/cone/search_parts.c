@@ -8,7 +8,8 @@
 #include "geometry/shape.h"
 #include "step/cone/cone.h"
 
-static const double SLOP = 0.05;  // of the smallest body: how far behind the nearest features points are taken
+static const double SLOP = 0.05;      // of the smallest body: how far behind the nearest features points are taken
+static const double NEIGHBOUR = 0.5;  // of the smallest body: how far off a place stands for where bodies overlap
 static const int64_t PAIRS = (int64_t)1 << 40;  // keys of pairs of parts lie above those of boundaries
 
 static carom_status make_room(carom_cone *cone, int more, carom_error *error) {
@@ -34,6 +35,23 @@ static carom_near near_of(const carom_cone *cone, const carom_state *state, cons
                       .arm_b = cm_sub(middle, state->x[c->body_b])};
 }
 
+bool carom_cone_widen(carom_cone *cone, const carom_state *state, int pair, const carom_distance_result *d) {
+  const carom_part_pair *p = &cone->search.parts->pairs[pair];
+  const carom_state *end = cone->program.trial;
+  int64_t key = PAIRS + carom_memory_parts(cone->model, p->part_a, p->part_b);
+  double near = NEIGHBOUR * cone->bodies.smallest - d->distance;
+  bool any = false;
+  for (int i = 0; i < cone->search.near_count; i++) {
+    carom_near *n = &cone->search.near[i];
+    if (n->key != key || n->a != p->body_a || carom_cone_is_impact(cone, i)) continue;
+    carom_vec3 arm = cm_rotate(end->q[n->a], cm_unrotate(state->q[n->a], n->arm_a));
+    if (cm_norm(cm_sub(cm_add(end->x[n->a], arm), d->point_a)) > near) continue;
+    n->gap += d->distance;
+    any = true;
+  }
+  return any;
+}
+
 static double farthest_reach(const carom_cone *cone) {
   double reach = 0;
   for (int i = 0; i < cone->model->body_count; i++) reach = fmax(reach, 2 * cone->search.reach[i]);
@@ -44,7 +62,8 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
   carom_cone_search *s = &cone->search;
   const carom_contact *contacts;
   double slop = SLOP * cone->bodies.smallest;
-  carom_contact_query query = {CAROM_CONTACT_POLYGON, farthest_reach(cone), slop};
+  double reach = farthest_reach(cone);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, cone->program.lawful ? fmax(reach, slop) : slop};
   int count = 0;
   carom_status status = carom_contacts_update(s->parts, state, s->reach, error);
   if (status == CAROM_OK) status = carom_contacts_find(s->parts, state, &query, &contacts, &count, error);
