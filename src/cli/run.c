@@ -275,10 +275,10 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
 typedef struct run_words {
   const char *scene, *output, *integrator, *step, *duration, *threads, *solver;
   cli_list overrides;
-  bool dry, view;
+  bool dry, view, separate;
   cli_dump problems;
   cli_run_settings settings;
-  char text[5][512], command[2048], default_output[CLI_PATH], page[CLI_PATH];
+  char text[6][512], command[2048], default_output[CLI_PATH], page[CLI_PATH];
 } run_words;
 
 static bool parse(run_words *w, int argc, char **argv, int *code) {
@@ -290,6 +290,7 @@ static bool parse(run_words *w, int argc, char **argv, int *code) {
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "integrator", "NAME", "same as --set integrator.name=NAME", &w->integrator},
       {CLI_TEXT, 0, "step", "H", "same as --set integrator.step=H", &w->step},
+      {CLI_FLAG, 0, "separate", NULL, "same as --set start.overlap=separate: move apart what overlaps", &w->separate},
       {CLI_TEXT, 0, "duration", "T", "same as --set duration=T", &w->duration},
       {CLI_TEXT, 'j', "threads", "N", "same as --set integrator.threads=N (0: all processors)", &w->threads},
       {CLI_TEXT, 0, "continue", "RESULT.h5", "go on from the last checkpoint of another run", &w->settings.resume},
@@ -318,12 +319,10 @@ static bool parse(run_words *w, int argc, char **argv, int *code) {
 static bool expand(run_words *w) {
   const struct {
     const char *key, *value;
-  } pairs[] = {{"integrator.name", w->integrator},
-               {"integrator.step", w->step},
-               {"duration", w->duration},
-               {"integrator.threads", w->threads},
-               {"integrator.solver", w->solver}};
-  for (int i = 0; i < 5; i++) {
+  } pairs[] = {{"integrator.name", w->integrator}, {"integrator.step", w->step},
+               {"duration", w->duration},          {"integrator.threads", w->threads},
+               {"integrator.solver", w->solver},   {"start.overlap", w->separate ? "separate" : NULL}};
+  for (int i = 0; i < 6; i++) {
     if (!pairs[i].value) continue;
     int length = snprintf(w->text[i], sizeof w->text[i], "%s=%s", pairs[i].key, pairs[i].value);
     if (length >= (int)sizeof w->text[i]) return cli_error("run: too long: %.40s...", w->text[i]), false;
