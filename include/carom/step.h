@@ -210,8 +210,8 @@ CAROM_API carom_status carom_step_choose(const carom_model *model, const carom_s
                                          const carom_step_options *options, carom_choice *choice, carom_error *error);
 
 // ---- the start -------------------------------------------------------------------------------------------
-// Bodies that begin in one another have no motion that Coulomb's and Newton's laws allow: scenes that do are refused, and
-// those who link the library should ask as well.
+// Bodies that begin in one another have no motion that Coulomb's and Newton's laws allow: scenes that do are refused,
+// and those who link the library should ask as well.
 
 /// Two bodies in one another, a body in a boundary, or a joint beyond a limit.
 typedef struct carom_overlap {
@@ -222,11 +222,11 @@ typedef struct carom_overlap {
   double thinnest;     ///< least width of the two parts, m; of a limit, what it is measured by
 } carom_overlap;
 
-/// Finds what overlaps by more than numbers typed with few digits make (1e-4 of the thinner part), jointed bodies that do
-/// not collide and pairs held apart excepted. *count is how many there are; the `capacity` worst of them go into
+/// Finds what overlaps by more than numbers typed with few digits make (1e-4 of the thinner part), jointed bodies that
+/// do not collide and pairs held apart excepted. *count is how many there are; the `capacity` worst of them go into
 /// `overlaps`, the worst first. CAROM_ERR_NUMBER for poses that are not finite. Allocates for the time of the call.
-CAROM_API carom_status carom_start_check(const carom_model *model, const carom_state *state, int capacity,
-                               carom_overlap *overlaps, int *count, carom_error *error);
+CAROM_API carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,
+                                            carom_overlap *overlaps, int *count, carom_error *error);
 /// Writes "'a' and 'b' overlap by 0.01 m at the start, 0.1 of the thinner one" into text, as snprintf does.
 CAROM_API int carom_overlap_format(const carom_model *model, const carom_overlap *overlap, char *text, size_t size);
 /// Moves bodies to the closest configuration, in the metric of their inertia, in which nothing overlaps; joints hold,

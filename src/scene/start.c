@@ -54,7 +54,7 @@ void carom_check_start(carom_reader *r) {
   carom_overlap overlaps[TOLD];
   carom_error error;
   int count;
-  if (carom_start_check(r->scene->model, r->scene->state, TOLD, overlaps, &count, &error) != CAROM_OK)
+  if (carom_start_overlaps(r->scene->model, r->scene->state, TOLD, overlaps, &count, &error) != CAROM_OK)
     carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
   else if (count > 0 && r->separates)
     separate(r);

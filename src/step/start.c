@@ -140,8 +140,8 @@ static carom_status find_all(start *s, const carom_state *state, finding *f, car
   return status;
 }
 
-carom_status carom_start_check(const carom_model *model, const carom_state *state, int capacity,
-                               carom_overlap *overlaps, int *count, carom_error *error) {
+carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,
+                                  carom_overlap *overlaps, int *count, carom_error *error) {
   start s;
   finding f = {.overlaps = overlaps, .capacity = capacity};
   *count = 0;

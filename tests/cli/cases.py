@@ -749,6 +749,37 @@ def case_comparisons_find_refusals_before_they_run():
     assert "dcr ..." not in done.stderr and not os.path.exists("page.dcr.h5"), done.stderr
 
 
+OVERLAPS = {
+    "a ball too low": ("'ball' and 'floor' overlap by 0.01 m", "bodies:\n" + FLOOR + "  - {name: ball, shape: {sphere: 5 cm}, position: [0, 0, 4 cm]}\n"),
+    "a plate in another": ("'b' and 'c' overlap by 0.001 m", "bodies:\n  - {name: b, shape: {box: [1, 1, 2 mm]}}\n"
+                           "  - {name: c, shape: {box: [1, 1, 2 mm]}, position: [0.3, 0.2, 1 mm]}\n"),
+    "two in one place": ("'u' and 'v' overlap by", "bodies: [{name: u, shape: {box: [1, 2, 3]}}, {name: v, shape: {capsule: {radius: 1, length: 1}}}]\n"),
+    "a grain in a funnel": ("'ball' and boundary 'funnel' overlap by", "bodies: [{name: ball, shape: {sphere: 2 cm}, position: [5 cm, 0, 0.1]}]\n"
+                            "boundaries: [{name: funnel, profile: [[0.1, 0.2], [0.02, 0]]}]\nforces: {gravity: 9.81}\n"),
+    "a door beyond its stop": ("joint 'hinge' is 0.1 beyond its limit", "bodies: [{name: door, shape: {box: [1, 0.1, 2]}}]\n"
+                               "joints: [{name: hinge, kind: revolute, between: [world, door], at: [-0.5, 0, 0], turn: {lower: 0.1}}]\n"),
+}
+
+
+def case_starts_that_overlap_are_refused_or_separated():
+    for title, (said, text) in OVERLAPS.items():
+        write("start.yaml", f"carom: 1\nduration: 20 ms\n{text}")
+        for verb in (["check"], ["run", "--no-output"]):
+            done = carom(*verb, "start.yaml", code=2)
+            assert said in done.stderr and "--separate" in done.stderr, (title, done.stderr)
+        found = report("check", "start.yaml", code=2)
+        assert any(said in d["message"] and d["severity"] == "error" for d in found["diagnostics"]), (title, found)
+        moved = report("check", "start.yaml", "--separate")
+        assert any("was moved by" in d["message"] and d["severity"] == "warning" for d in moved["diagnostics"]), (title, moved)
+        done = carom("run", "start.yaml", "--separate", "--no-output")
+        assert "was moved by" in done.stderr and "PASS" in done.stdout, (title, done.stdout, done.stderr)
+        write("start.yaml", f"carom: 1\nduration: 20 ms\nstart: {{overlap: separate}}\n{text}")
+        carom("run", "start.yaml", "--no-output", "-q", "--strict")
+    write("touch.yaml", "carom: 1\nduration: 20 ms\nbodies:\n" + FLOOR + "  - {name: die, shape: {box: [0.1, 0.1, 0.1]}, "
+          "position: [0, 0, 0.0707], rotation: {axis: [1, 0, 0], angle: 45 deg}}\n")  # three digits of sqrt(2)/2
+    carom("run", "touch.yaml", "--no-output", "-q", "--strict")
+
+
 def case_the_documentation_agrees_with_the_program():
     """scripts/tables writes these; see docs/integrators.md."""
     docs = os.path.join(EXAMPLES, "..", "docs")
