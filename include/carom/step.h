@@ -222,7 +222,7 @@ typedef struct carom_overlap {
   double thinnest;     ///< least width of the two parts, m; of a limit, what it is measured by
 } carom_overlap;
 
-/// Finds what overlaps by more than numbers typed with few digits make (1e-4 of the thinner part), jointed bodies that
+/// Finds what overlaps by more than numbers typed with few digits make (5e-4 of the thinner part), jointed bodies that
 /// do not collide and pairs held apart excepted. *count is how many there are; the `capacity` worst of them go into
 /// `overlaps`, the worst first. CAROM_ERR_NUMBER for poses that are not finite. Allocates for the time of the call.
 CAROM_API carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,

@@ -23,6 +23,7 @@ typedef struct run {
   int64_t collisions;
   carom_mat3 *moments;  // (body_count) of the last step, for the record
   double wall, last_checkpoint, last_frame;
+  bool hasty;  // ended within a step
   carom_verdict verdict;
 } run;
 
@@ -159,7 +160,10 @@ static carom_status close_books(run *r, carom_status status, carom_error *error)
   if (status != CAROM_OK) carom_verdict_cut_short(&r->verdict, reason);
   if (!r->recorder) return status;
   carom_error closing = {0};
-  carom_status closed = status >= 0 ? checkpoint(r, &closing) : CAROM_OK;
+  // A step that failed has left the state as it was: the last good one, for `carom explain`.
+  carom_status closed = CAROM_OK;
+  if (!r->hasty && r->last_frame < r->state->time) closed = record(r, &closing);
+  if (!r->hasty && closed == CAROM_OK) closed = checkpoint(r, &closing);
   if (closed == CAROM_OK) closed = carom_recorder_finish(r->recorder, &r->verdict, ending, &closing);
   if (closed == CAROM_OK || status < 0) return status;
   *error = closing;
@@ -173,6 +177,7 @@ static void close_in_haste(void *context) {
   snprintf(error.message, sizeof error.message,
            "ended within a step of %d ranks: one of them died, or the run was cancelled", r->settings->ranks.count);
   if (r->settings->ranks.rank > 0) return;
+  r->hasty = true;
   close_books(r, CAROM_ERR_IO, &error);  // without a checkpoint: the state is half way
   carom_recorder_close(r->recorder);
   cli_error("%s; %s holds everything up to t = %g s", error.message,

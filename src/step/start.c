@@ -11,9 +11,9 @@
 #include "model/size.h"
 #include "step/step.h"
 
-static const double TYPED = 1e-4;  // overlap, of the thinnest part, that numbers typed with few digits make
+static const double TYPED = 5e-4;  // overlap, of the thinnest part, that numbers typed with few digits make
 static const double LEFT = 1e-10;  // overlap, of the smallest body, that parting leaves
-static const double ANGLE = 1e-4;  // rad beyond a limit, likewise
+static const double ANGLE = 5e-4;  // rad beyond a limit, likewise
 enum { MOST_ROUNDS = 40 };         // of parting: from boundaries and from each other
 
 typedef struct start {

@@ -66,7 +66,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -778,6 +778,36 @@ def case_starts_that_overlap_are_refused_or_separated():
     write("touch.yaml", "carom: 1\nduration: 20 ms\nbodies:\n" + FLOOR + "  - {name: die, shape: {box: [0.1, 0.1, 0.1]}, "
           "position: [0, 0, 0.0707], rotation: {axis: [1, 0, 0], angle: 45 deg}}\n")  # three digits of sqrt(2)/2
     carom("run", "touch.yaml", "--no-output", "-q", "--strict")
+
+
+FAILURES = {  # what cannot go on, and who is named
+    "a press that leaves no room": ("moreau", "'die'", "bodies:\n" + FLOOR + "  - {name: press, shape: {box: [1, 1, 0.1]}, position: [0, 0, 0.3], fixed: true}\n"
+                                    "  - {name: die, shape: {box: [0.1, 0.1, 0.1]}, position: [0, 0, 0.05]}\n"
+                                    "drives: [{body: press, velocity: [0, 0, -1]}]\nforces: {gravity: 9.81}\n"),
+    "two motors against each other": ("auto", "'two'", "bodies: [{name: arm, shape: {box: [1, 0.1, 0.1]}, position: [0.5, 0, 0]}]\njoints:\n"
+                                      "  - {name: one, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: 1}}}\n"
+                                      "  - {name: two, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: -1}}}\n"),
+    "a body that spins too fast": ("auto", "'top'", "bodies: [{name: top, shape: {box: [0.1, 0.2, 0.3]}, angular_velocity: [1e7, 2e7, 1e7]}]\n"),
+}
+
+
+def case_runs_that_stop_are_explained():
+    for title, (integrator, named, text) in FAILURES.items():
+        write("stops.yaml", f"carom: 1\nduration: 1 s\n{text}")
+        done = carom("run", "stops.yaml", "--force", "--integrator", integrator, code=1)
+        assert named in done.stderr and "t = " in done.stderr, (title, done.stderr)
+        told = carom("explain", "stops.h5").stdout
+        assert "fails again: " in told and "last good" in told and named in told and "residual" not in title, (title, told)
+        found = report("explain", "stops.h5")
+        assert found["fails_again"] and found["message"] in done.stderr, (title, found)
+        assert found["ending"].startswith("failed: ") and found["residuals"]["energy_error"] is not None, (title, found)
+        assert abs(report("info", "stops.h5")["last_time"] - found["last_good"]) < 1e-12, (title, found)
+        again = carom("run", found["scene"], "--no-output", code=1)  # the step itself, from the scene that was written
+        assert named in again.stderr, (title, again.stderr)
+    carom("run", SCENE, *SHORT, "-q", "-o", "good.h5")
+    good = report("explain", "good.h5", "-o", "rest.yaml")
+    assert not good["fails_again"] and good["scene"] == "rest.yaml" and abs(good["last_good"] - 0.2) < 1e-12, good
+    carom("run", "rest.yaml", "--no-output", "-q", "--strict")
 
 
 def case_the_documentation_agrees_with_the_program():
