@@ -185,7 +185,7 @@ static carom_status keep_velocities(const carom_model *model, const carom_state 
                              carom_state_angular_velocity(model, before, i));
   carom_status status = carom_joints_create(model, &model->allocator, &joints, error);
   if (status == CAROM_OK && model->joint_count > 0)
-    status = carom_joints_impose(joints, state, state->time, state->p, state->l, NULL, error);
+    status = carom_joints_impose(joints, state, state->time, NULL, error);
   carom_joints_destroy(joints);
   return status;
 }
