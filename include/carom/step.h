@@ -209,6 +209,32 @@ CAROM_API bool carom_stay_apart(const carom_model *model, const carom_state *sta
 CAROM_API carom_status carom_step_choose(const carom_model *model, const carom_state *state, double duration,
                                          const carom_step_options *options, carom_choice *choice, carom_error *error);
 
+// ---- the start -------------------------------------------------------------------------------------------
+// Bodies that begin in one another have no motion that Coulomb's and Newton's laws allow: scenes that do are refused,
+// and those who link the library should ask as well.
+
+/// Two bodies in one another, a body in a boundary, or a joint beyond a limit.
+typedef struct carom_overlap {
+  int body_a, body_b;  ///< B is CAROM_WORLD for a boundary
+  int boundary;        ///< of the model; -1 for two bodies
+  int joint;           ///< whose limit it is; -1 for contacts
+  double depth;        ///< m; of a turn, rad
+  double thinnest;     ///< least width of the two parts, m; of a limit, what it is measured by
+} carom_overlap;
+
+/// Finds what overlaps by more than numbers typed with few digits make (5e-4 of the thinner part), jointed bodies that
+/// do not collide and pairs held apart excepted. *count is how many there are; the `capacity` worst of them go into
+/// `overlaps`, the worst first. CAROM_ERR_NUMBER for poses that are not finite. Allocates for the time of the call.
+CAROM_API carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,
+                                            carom_overlap *overlaps, int *count, carom_error *error);
+/// Writes "'a' and 'b' overlap by 0.01 m at the start, 0.1 of the thinner one" into text, as snprintf does.
+CAROM_API int carom_overlap_format(const carom_model *model, const carom_overlap *overlap, char *text, size_t size);
+/// Moves bodies to the closest configuration, in the metric of their inertia, in which nothing overlaps; joints hold,
+/// velocities stay. `moved` (body_count; may be null) is how far any point of a body went at most, m. On failure the
+/// state is as before: CAROM_NOT_CONVERGED, with the pair, when no way apart was found.
+CAROM_API carom_status carom_start_separate(const carom_model *model, carom_state *state, double *moved,
+                                            carom_error *error);
+
 // ---- the stepper ----------------------------------------------------------------------------------------
 
 /// An integrator at work: its options, scratch, and what it remembers from step to step.

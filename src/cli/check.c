@@ -46,9 +46,10 @@ static void print_json(const char *path, const carom_scene *scene, bool resolved
 int cli_check(int argc, char **argv) {
   const char *path = NULL;
   cli_list overrides = {0};
-  bool json = false, resolved = false;
+  bool json = false, resolved = false, separate = false;
   const cli_option options[] = {
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
+      {CLI_FLAG, 0, "separate", NULL, "same as --set start.overlap=separate: move apart what overlaps", &separate},
       {CLI_FLAG, 0, "resolved", NULL, "print the whole scene with includes and overrides put in", &resolved},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
@@ -64,6 +65,7 @@ int cli_check(int argc, char **argv) {
       1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  if (separate) overrides.items[overrides.count++] = "start.overlap=separate";
   carom_scene_options read = cli_scene_options(&overrides);
   carom_diagnostics diagnostics = {0};
   carom_scene *scene = NULL;

@@ -27,6 +27,7 @@ int cli_run(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_audit(int argc, char **argv);
 int cli_info(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_view(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_plan(int argc, char **argv);

@@ -9,6 +9,7 @@ static const cli_verb verbs[] = {
     {"check", "read a scene and report every mistake in it", cli_check},
     {"audit", "judge a motion from anywhere: a result file or a table", cli_audit},
     {"info", "describe a result file", cli_info},
+    {"explain", "where a run stopped, why, and a scene that begins there", cli_explain},
     {"view", "make the replay page of a result file", cli_view},
     {"export", "write a result as csv, VTK, glTF or HTML", cli_export},
     {"gap", "how far apart two shapes are, and where", cli_gap},

@@ -23,6 +23,7 @@ typedef struct run {
   int64_t collisions;
   carom_mat3 *moments;  // (body_count) of the last step, for the record
   double wall, last_checkpoint, last_frame;
+  bool hasty;  // ended within a step
   carom_verdict verdict;
 } run;
 
@@ -159,7 +160,10 @@ static carom_status close_books(run *r, carom_status status, carom_error *error)
   if (status != CAROM_OK) carom_verdict_cut_short(&r->verdict, reason);
   if (!r->recorder) return status;
   carom_error closing = {0};
-  carom_status closed = status >= 0 ? checkpoint(r, &closing) : CAROM_OK;
+  // A step that failed has left the state as it was: the last good one, for `carom explain`.
+  carom_status closed = CAROM_OK;
+  if (!r->hasty && r->last_frame < r->state->time) closed = record(r, &closing);
+  if (!r->hasty && closed == CAROM_OK) closed = checkpoint(r, &closing);
   if (closed == CAROM_OK) closed = carom_recorder_finish(r->recorder, &r->verdict, ending, &closing);
   if (closed == CAROM_OK || status < 0) return status;
   *error = closing;
@@ -173,6 +177,7 @@ static void close_in_haste(void *context) {
   snprintf(error.message, sizeof error.message,
            "ended within a step of %d ranks: one of them died, or the run was cancelled", r->settings->ranks.count);
   if (r->settings->ranks.rank > 0) return;
+  r->hasty = true;
   close_books(r, CAROM_ERR_IO, &error);  // without a checkpoint: the state is half way
   carom_recorder_close(r->recorder);
   cli_error("%s; %s holds everything up to t = %g s", error.message,
@@ -275,10 +280,10 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
 typedef struct run_words {
   const char *scene, *output, *integrator, *step, *duration, *threads, *solver;
   cli_list overrides;
-  bool dry, view;
+  bool dry, view, separate;
   cli_dump problems;
   cli_run_settings settings;
-  char text[5][512], command[2048], default_output[CLI_PATH], page[CLI_PATH];
+  char text[6][512], command[2048], default_output[CLI_PATH], page[CLI_PATH];
 } run_words;
 
 static bool parse(run_words *w, int argc, char **argv, int *code) {
@@ -290,6 +295,7 @@ static bool parse(run_words *w, int argc, char **argv, int *code) {
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "integrator", "NAME", "same as --set integrator.name=NAME", &w->integrator},
       {CLI_TEXT, 0, "step", "H", "same as --set integrator.step=H", &w->step},
+      {CLI_FLAG, 0, "separate", NULL, "same as --set start.overlap=separate: move apart what overlaps", &w->separate},
       {CLI_TEXT, 0, "duration", "T", "same as --set duration=T", &w->duration},
       {CLI_TEXT, 'j', "threads", "N", "same as --set integrator.threads=N (0: all processors)", &w->threads},
       {CLI_TEXT, 0, "continue", "RESULT.h5", "go on from the last checkpoint of another run", &w->settings.resume},
@@ -318,12 +324,10 @@ static bool parse(run_words *w, int argc, char **argv, int *code) {
 static bool expand(run_words *w) {
   const struct {
     const char *key, *value;
-  } pairs[] = {{"integrator.name", w->integrator},
-               {"integrator.step", w->step},
-               {"duration", w->duration},
-               {"integrator.threads", w->threads},
-               {"integrator.solver", w->solver}};
-  for (int i = 0; i < 5; i++) {
+  } pairs[] = {{"integrator.name", w->integrator}, {"integrator.step", w->step},
+               {"duration", w->duration},          {"integrator.threads", w->threads},
+               {"integrator.solver", w->solver},   {"start.overlap", w->separate ? "separate" : NULL}};
+  for (int i = 0; i < 6; i++) {
     if (!pairs[i].value) continue;
     int length = snprintf(w->text[i], sizeof w->text[i], "%s=%s", pairs[i].key, pairs[i].value);
     if (length >= (int)sizeof w->text[i]) return cli_error("run: too long: %.40s...", w->text[i]), false;

@@ -311,15 +311,6 @@ static bool read_definition(carom_reader *r, entry *e, int n, carom_body_def *de
   return carom_read_color(r, e->f[KEY_BODY_COLOR], &def->color) && good;
 }
 
-static void note(carom_reader *r, const entry *e, int n, const carom_body_def *def) {
-  carom_body_record *record = &r->bodies[e->first + n];
-  record->position = def->pose.p;
-  record->moving = !def->fixed;
-  record->solid = def->part_count > 0;
-  for (int i = 0; i < def->part_count; i++)
-    if (carom_shape_get_kind(def->parts[i].shape) == CAROM_SHAPE_HALFSPACE) record->solid = false;
-}
-
 static bool read_copy(carom_reader *r, entry *e, int n) {
   carom_body_def def = carom_body_default();
   carom_array_set_indices(r, &e->array, n);
@@ -328,7 +319,7 @@ static bool read_copy(carom_reader *r, entry *e, int n) {
   if (!def.name) return false;
   int body = -1;
   if (read_definition(r, e, n, &def)) {
-    note(r, e, n, &def);
+    r->bodies[e->first + n].position = def.pose.p;
     body = carom_builder_add_body(r->builder, &def);
     if (body < 0) carom_check_builder(r, e->f[KEY_BODY_INERTIA] ? e->f[KEY_BODY_INERTIA] : e->node);
   }
@@ -402,40 +393,10 @@ static bool read_entry(carom_reader *r, const carom_node *node, int number) {
   return true;
 }
 
-// ---- bodies in the same place ------------------------------------------------------------------------
-
-static int compare_places(const void *a, const void *b) {
-  const carom_body_record *p = *(const carom_body_record *const *)a, *q = *(const carom_body_record *const *)b;
-  const double u[] = {p->position.x, p->position.y, p->position.z}, v[] = {q->position.x, q->position.y, q->position.z};
-  for (int i = 0; i < 3; i++)
-    if (u[i] != v[i]) return u[i] < v[i] ? -1 : 1;
-  return p < q ? -1 : p > q;  // records stand in the order of the bodies
-}
-
-static void warn_coincident(carom_reader *r) {
-  const carom_body_record **sorted = CAROM_POOL_ARRAY(&r->pool, const carom_body_record *, r->body_count);
-  if (!sorted) return;
-  int n = 0;
-  for (int i = 0; i < r->body_count; i++)
-    if (r->bodies[i].solid) sorted[n++] = &r->bodies[i];
-  if (n < 2) return;
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
-  const carom_node *last = NULL;
-  for (int i = 1; i < n; i++) {
-    const carom_body_record *p = sorted[i - 1], *q = sorted[i];
-    carom_vec3 d = cm_sub(p->position, q->position);
-    if (d.x != 0 || d.y != 0 || d.z != 0 || !(p->moving || q->moving) || q->node == last) continue;
-    last = q->node;
-    carom_warn(&r->reporter, q->node->place, NULL, "two bodies are in the same place, (%g, %g, %g) m", q->position.x,
-               q->position.y, q->position.z);
-  }
-}
-
 void carom_read_bodies(carom_reader *r) {
   const carom_node *list = r->top[KEY_SCENE_BODIES];
   if (!carom_read_list(r, list, "bodies") || !list) return;
   int number = 0;
   for (const carom_node *c = list->first; c && !carom_reader_failed(r); c = c->next)
     if (!read_entry(r, c, number++)) break;
-  if (r->reporter.list->error_count == 0 && r->body_count > 1) warn_coincident(r);
 }

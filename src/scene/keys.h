@@ -11,7 +11,7 @@
   K(S, BODIES, bodies) K(S, FORCES, forces) K(S, JOINTS, joints) K(S, SURFACES, surfaces) K(S, APART, apart) \
   K(S, CONTACTS, contacts) \
   K(S, PLANAR, planar) K(S, BOUNDARIES, boundaries) K(S, DRIVES, drives) K(S, RECIRCULATION, recirculation) \
-  K(S, INTEGRATOR, integrator) K(S, DURATION, duration) K(S, OUTPUT, output) K(S, AUDIT, audit)
+  K(S, START, start) K(S, INTEGRATOR, integrator) K(S, DURATION, duration) K(S, OUTPUT, output) K(S, AUDIT, audit)
 #define CAROM_KEYS_INCLUDE(K, S) K(S, FILE, file)
 #define CAROM_KEYS_MATERIAL(K, S) \
   K(S, DENSITY, density) K(S, RESTITUTION, restitution) K(S, FRICTION, friction) K(S, COLOR, color)
@@ -79,6 +79,9 @@
 #define CAROM_KEYS_RECIRCULATION(K, S) K(S, OUTLET, outlet) K(S, INLET, inlet) K(S, VELOCITY, velocity)
 #define CAROM_KEYS_REGION(K, S) K(S, MIN, min) K(S, MAX, max)
 #define CAROM_KEYS_CIRCLES(K, S) K(S, COUNT, count) K(S, RADIUS, radius) K(S, PITCH, pitch) K(S, SPACING, spacing)
+#define CAROM_KEYS_START(K, S) K(S, OVERLAP, overlap) K(S, TIME, time) K(S, BODIES, bodies) K(S, TURNS, turns)
+#define CAROM_KEYS_PLACED(K, S) \
+  K(S, POSITION, position) K(S, ROTATION, rotation) K(S, VELOCITY, velocity) K(S, ANGULAR_VELOCITY, angular_velocity)
 #define CAROM_KEYS_INTEGRATOR(K, S) \
   K(S, NAME, name) K(S, FOR, for) K(S, STEP, step) K(S, QUADRATURE, quadrature) K(S, ORDER, order) \
   K(S, THREADS, threads) K(S, TOLERANCE, tolerance) K(S, MAX_ITERATIONS, max_iterations) \
@@ -105,7 +108,7 @@
   S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") S(JOINT, "joint") \
   S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
-  S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
+  S(START, "start") S(PLACED, "placed body") S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
 // clang-format on
 
 #define CAROM_SECTION_ENUM(section, name) CAROM_SECTION_##section,

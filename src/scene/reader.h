@@ -28,11 +28,10 @@ typedef struct carom_indices {
   double i, j, k, n, count;
 } carom_indices;
 
-// What was noted of a body: to find duplicates and bodies in the same place.
+// What was noted of a body.
 typedef struct carom_body_record {
   const carom_node *node;
   carom_vec3 position;
-  bool solid, moving;
 } carom_body_record;
 
 typedef struct carom_cloud_sphere {
@@ -82,6 +81,8 @@ typedef struct carom_reader {
   int integrator;  // index; -1 while it is not known
   bool chooses;    // it is `auto`
   bool options_set[CAROM_OPTION_COUNT];
+
+  bool separates;  // bodies that overlap at the start
 
   carom_scene *scene;
 } carom_reader;
@@ -210,6 +211,11 @@ void carom_read_run(carom_reader *r);
 void carom_read_integrator(carom_reader *r);
 // Once the model is built: what `auto` stands for, and whether the integrator honours it all.
 void carom_check_integrator(carom_reader *r);
+
+// ---- start.c
+void carom_read_start(carom_reader *r);
+void carom_check_start(carom_reader *r);  // once the model is built
+
 // The item of `joints` that made a joint.
 const carom_node *carom_joint_node(const carom_reader *r, int joint);
 

@@ -92,6 +92,7 @@ static void read_audit(carom_reader *r) {
 
 void carom_read_run(carom_reader *r) {
   r->scene->duration = 10;
+  carom_read_start(r);
   carom_read_integrator(r);
   read_duration(r);
   read_output(r);

@@ -112,7 +112,10 @@ static bool finish(carom_reader *r) {
   carom_status status = carom_builder_finish(r->builder, &s->model, &s->state, &error);
   if (status == CAROM_ERR_MEMORY) return false;
   if (status != CAROM_OK) carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
-  if (status == CAROM_OK && !r->options.bodies_only) carom_check_integrator(r);
+  if (status == CAROM_OK && !r->options.bodies_only) {
+    carom_check_start(r);
+    carom_check_integrator(r);
+  }
   if (!s->choice) s->choice = carom_copy_text(&r->allocator, "");
   s->resolved = carom_yaml_emit(r->root, &r->allocator);
   return s->resolved && s->choice;

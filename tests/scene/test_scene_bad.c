@@ -144,17 +144,19 @@ TEST(warnings_do_not_refuse) {
   carom_diagnostics d;
   const char *text =
       "carom: 1\nduration: 1.0005\noutput: {interval: 1.5 ms}\nbodies:\n"
-      "  - {name: a, shape: {sphere: 1}}\n  - {name: b, shape: {sphere: 2}}\nintegrator: {name: dcr}\n";
+      "  - {name: a, shape: {sphere: 1}}\n  - {name: b, shape: {sphere: 2}, position: [0, 0, 1]}\n"
+      "integrator: {name: dcr}\nstart: {overlap: separate}\n";
   CHECK(parse(text, NULL, &d) == CAROM_OK);
-  REQUIRE(d.count == 3 && d.error_count == 0);
+  REQUIRE(d.count == 4 && d.error_count == 0);
   CHECK(d.items[0].warning && d.items[0].line == 2);
   CHECK_CONTAINS(d.items[0].message, "not a whole number of steps");
   CHECK(d.items[1].warning && d.items[1].line == 3);
-  CHECK(d.items[2].warning && d.items[2].line == 6);
-  CHECK_CONTAINS(d.items[2].message, "two bodies are in the same place");
+  CHECK(d.items[2].warning && d.items[2].line == 5);
+  CHECK_CONTAINS(d.items[2].message, "'a' was moved by 1.78 m, so that nothing overlaps");  // masses are as 1 to 8
+  CHECK(d.items[3].warning && d.items[3].line == 6);
   char line[300];
   carom_diagnostic_format(&d.items[2], line, sizeof line);
-  CHECK_CONTAINS(line, "text.yaml:6:5: warning: ");
+  CHECK_CONTAINS(line, "text.yaml:5:5: warning: ");
   carom_diagnostics_release(&d);
 }
 

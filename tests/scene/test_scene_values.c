@@ -265,7 +265,7 @@ TEST(all_shapes) {
       "  - {position: [63, 0, 0], shape: {sphere: 1}}\n"
       "  - {position: [72, 0, 0], shape: {capsule: {radius: 1, length: 2}}}\n"
       "  - {position: [81, 0, 0], shape: {hull: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.1, 0.1, 0.1]]}}\n"
-      "  - {position: [90, 0, 0], shape: {halfspace: {}}, fixed: true}\n");
+      "  - {position: [90, 0, -9], shape: {halfspace: {}}, fixed: true}\n");
   REQUIRE(s);
   const double pi = 3.14159265358979323846;
   const double volumes[] = {6,  6,      4,          8 / (6 * sqrt(2)),   8 * sqrt(2) / 3,
@@ -496,7 +496,7 @@ TEST(many_replicas_cost_little_and_share_their_shape) {
   CHECK(s->model->parts[0].shape == s->model->parts[COUNT - 1].shape);
   CHECK_NEAR(carom_state_velocity(s->model, s->state, COUNT - 1).y, sin(COUNT - 1), 1e-12);
   CHECK_AT_MOST((double)counted.calls / COUNT, 1.01);  // 1.002: its name, and what grows by doubling
-  CHECK_AT_MOST((double)counted.bytes / COUNT, 1500);  // 1352
+  CHECK_AT_MOST((double)counted.bytes / COUNT, 2100);  // 1973, of which 620 to see that none overlap at the start
   carom_scene_destroy(s);
   CHECK(counted.live == 0);
 }
