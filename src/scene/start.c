@@ -59,17 +59,23 @@ static bool place_all(carom_reader *r) {
 // ---- overlaps -------------------------------------------------------------------------------------------------------
 
 // What another run came to is only warned of: it may be the very thing to look at.
+static void tell(carom_reader *r, bool placed, carom_place place, const char *remedy, const char *what) {
+  if (placed)
+    carom_warn(&r->reporter, place, remedy, "%s", what);
+  else
+    carom_report(&r->reporter, place, remedy, "%s", what);
+}
+
 static void refuse(carom_reader *r, const carom_overlap *overlaps, int count, bool placed) {
   static const char remedy[] =
       "move them apart, name bodies that never touch in 'apart', or add 'start: {overlap: separate}' (--separate)";
+  char what[400];
   for (int i = 0; i < count && i < TOLD; i++) {
-    char what[400];
     carom_overlap_format(r->scene->model, &overlaps[i], what, sizeof what);
-    (placed ? carom_warn : carom_report)(&r->reporter, r->bodies[overlaps[i].body_a].node->place, remedy, "%s", what);
+    tell(r, placed, r->bodies[overlaps[i].body_a].node->place, remedy, what);
   }
-  if (count > TOLD)
-    (placed ? carom_warn : carom_report)(&r->reporter, r->root->place, NULL, "%d more pairs overlap at the start",
-                                         count - TOLD);
+  if (count > TOLD) snprintf(what, sizeof what, "%d more pairs overlap at the start", count - TOLD);
+  if (count > TOLD) tell(r, placed, r->root->place, NULL, what);
 }
 
 static void tell_moves(carom_reader *r, const double *moved) {
