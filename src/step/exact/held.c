@@ -19,6 +19,8 @@ enum { MAX_ROUNDS = 8 };
 
 // Gaps that further rounds need not improve when they no longer do, relative to coordinates.
 static const double GOOD_ENOUGH = 1e-11;
+// Leaps shorter than this share of the step are made without impulses: they would make velocities of round-off.
+static const double NO_TIME = 1e-4;
 static const double TOLERABLE = 1e-8;  // likewise, after all rounds
 static const double MET = 1e-14;       // m or rad: nothing left to improve
 // Overlaps are not pushed out at once, since the velocity would be that of an explosion: so much stays after a step.
@@ -175,8 +177,11 @@ static carom_status follow_pairs(carom_exact *e, const carom_state *end, carom_e
     }
     carom_status status = carom_contacts_distance(e->contacts, c->pair, end, &d);
     if (status != CAROM_OK) return carom_contacts_no_separation(e->contacts, c->pair, end, status, error);
-    double shift = d.distance - least;
-    if (!is_curved(e, c->part_a) && !is_curved(e, c->part_b)) shift = fmax(shift, 0);
+    double shift = d.distance - least, most = 4 * carom_exact_bend(e, &e->contacts->pairs[c->pair]) * h->time * h->time;
+    if (is_curved(e, c->part_a) || is_curved(e, c->part_b))
+      shift = fmin(fmax(shift, -most), most);  // distances are found by iteration: what is more is not of the path
+    else
+      shift = fmax(shift, 0);
     for (int i = first; i < last; i++) h->drive[3 * i] += shift;
   }
   return CAROM_OK;
@@ -309,10 +314,13 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
   carom_exact *e = stepper->work;
   carom_exact_held *h = &e->held;
   double T = h->time, extent = farthest(h, state), noise = 64 * DBL_EPSILON * extent / T, before = INFINITY, off = 0;
+  double first = INFINITY;
   problem->velocity = h->drive;
+  if (T < NO_TIME * g->duration) return CAROM_OK;
   for (int round = 0; round < MAX_ROUNDS; round++) {
     carom_status status = follow_path(stepper, state, g, problem, &off, error);
     if (status != CAROM_OK) return status;
+    if (round == 0) first = off;
     if (round > 0 && off <= MET) return CAROM_OK;
     if (off <= GOOD_ENOUGH * extent && off > 0.5 * before) return CAROM_OK;  // as near as the solver gets
     before = off;
@@ -321,7 +329,7 @@ static carom_status solve_positions(carom_stepper *stepper, const carom_state *s
     if (status != CAROM_OK) return status;
     act_on_bodies(e, g, T);
   }
-  if (off <= TOLERABLE * extent) return CAROM_OK;
+  if (off <= TOLERABLE * extent && off <= first) return CAROM_OK;
   return carom_fail(error, CAROM_NOT_CONVERGED,
                     "resting contacts could not be held at t = %.9g s (%.2g m off): use a smaller step", e->now, off);
 }
@@ -372,9 +380,9 @@ carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_
     status = carom_impact_rest(carom_impact_system_work(e->impacts), &problem, NULL,
                                &(carom_impact_solution){h->impulse, h->velocity}, &info, error);
   if (status != CAROM_OK) return status;
-  double size = 0;  // what is left is to be seen against what forces do in the leap, not against the round-off of rest
+  double size = 0;  // what is left is seen against what forces do in a step, not against the round-off of rest
   for (int i = 0; i < 3 * carom_exact_held_count(e); i++) size = fmax(size, fabs(problem.velocity[i]));
-  double scale = fmax(size, h->time * cm_norm(e->model->gravity));
+  double scale = fmax(size, g->duration * cm_norm(e->model->gravity));
   carom_ledger_note_complementarity(ledger, scale > 0 ? info.complementarity * size / scale : 0, 0);
   return carom_impact_system_apply(e->impacts, state, h->impulse, CAROM_EVENT_CONTACT, ledger, error);
 }
