@@ -30,7 +30,7 @@ static double spared_by_weight(carom_moreau *m, const carom_moreau_item *item, i
   int body = item->row[0].body[end];
   if (!carom_body_moves(m->model, body) || m->pushed[body] || (motion->h == 0 && item->impact)) return 0;
   double share = motion->h > 0 ? motion->alpha - 0.5 : -0.5;
-  carom_vec3 change = cm_sub(motion->v.v[body], motion->v_new.v[body]);
+  carom_vec3 change = cm_sub(motion->v_free.v[body], motion->v_new.v[body]);
   m->pushed[body] = true;
   double spared = share * motion->kick * m->model->bodies[body].mass * cm_dot(m->model->gravity, change);
   return motion->kick == motion->h ? fmax(spared, 0) : spared;

@@ -147,6 +147,10 @@ static carom_solver_choice choice_of(const carom_moreau *m, double still) {
                                .time = m->motion.time + m->motion.h};
 }
 
+// Round-off in problems with mass ratios of a million is no reason to give up: such residuals pass when everybody has
+// tried and nobody was asked for by name, and are reported.
+static const double ROUND_OFF = 1e-7;
+
 static carom_status run(carom_moreau *m, double still, carom_solver_outcome *outcome, carom_error *error) {
   carom_solver_choice choice = choice_of(m, still);
   carom_status status = fill_W(m, error);
@@ -154,6 +158,8 @@ static carom_status run(carom_moreau *m, double still, carom_solver_outcome *out
   fill_u0(m);
   guess(m);
   status = carom_solver_run(m->solver, &choice, outcome, error);
+  bool asked = m->options->solver || m->options->solver_tolerance > 0;
+  outcome->solved = outcome->solved || (!asked && outcome->residual <= ROUND_OFF);
   if (status != CAROM_OK || outcome->solved || m->options->friction_directions >= 0) return status;
   for (int i = 0; i < m->items.count; i++) m->solver->whole.blocks[i].corners = MANY_CORNERS;
   guess(m);
