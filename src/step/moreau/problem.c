@@ -147,7 +147,7 @@ static carom_solver_choice choice_of(const carom_moreau *m, double still) {
                                .time = m->motion.time + m->motion.h};
 }
 
-// Round-off in problems with mass ratios of a million is no reason to give up: such residuals pass when everybody has
+// Round-off in problems with large mass ratios is no reason to give up: such residuals pass when everybody has
 // tried and nobody was asked for by name, and are reported.
 static const double ROUND_OFF = 1e-7;
 
