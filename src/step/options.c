@@ -46,10 +46,11 @@ static const option_row options_table[CAROM_OPTION_COUNT] = {
         "impacts in a step before bodies are taken to rest on each other"),
     ROW(STIFFNESS, "stiffness", REAL, stiffness, NULL, "N/m", "from `penetration`", "of the contact potential"),
     ROW(PENETRATION, "penetration", REAL, penetration, NULL, "m", "1e-3 of the smallest body", "overlap to aim at"),
-    ROW(ALPHA, "alpha", REAL, alpha, NULL, "", "1", "1 is implicit Euler, 1/2 the trapezoidal rule"),
+    ROW(ALPHA, "alpha", REAL, alpha, NULL, "", "half of the forces at each end (`moreau`), 1 (`index2`, `index3`)",
+        "1 is implicit Euler, 1/2 the trapezoidal rule"),
     ROW(RESTITUTION, "restitution", FLAG, poisson, carom_restitution_words, "", "newton", "law of restitution"),
     ROW(FRICTION_DIRECTIONS, "friction_directions", WHOLE, friction_directions, NULL, "",
-        "the integrator's choice (`moreau` 4, `cone` 0)", "edges of the friction pyramid; 0: the cone itself"),
+        "the integrator's choice (0 for `moreau` and `cone`)", "edges of the friction pyramid; 0: the cone itself"),
     ROW(SOLVER, "solver", TEXT, solver, NULL, "", chosen, "of the contact problems"),
     ROW(SOLVER_TOLERANCE, "solver_tolerance", REAL, solver_tolerance, NULL, "", chosen,
         "residual that the contact solver goes for"),
@@ -70,7 +71,6 @@ carom_step_options carom_step_default_options(void) {
                               .max_iterations = 50,
                               .max_halvings = 6,
                               .max_impacts = 1000,
-                              .alpha = 1,
                               .friction_directions = -1};
 }
 

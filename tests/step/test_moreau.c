@@ -59,6 +59,7 @@ TEST(a_particle_at_a_wall_gets_impulses_4_2_1) {
   world w = finish_world(b);
   carom_state_set_velocity(w.model, w.state, 1, cm_vec3(0, 0, -4), cm_zero3());
   carom_step_options options = moreau_options(1);
+  options.alpha = 1;
   carom_stepper *stepper = stepper_by(&w, &options);
   const double impulses[] = {4, 2, 1, 1}, velocities[] = {-1, 0, 0, 0};
   for (int i = 0; i < 4; i++) {
@@ -83,6 +84,7 @@ TEST(a_wall_that_comes_up_gives_4_5) {
   world w = finish_world(b);
   carom_state_set_velocity(w.model, w.state, 1, cm_vec3(0, 0, -4), cm_zero3());
   carom_step_options options = moreau_options(1);
+  options.alpha = 1;
   carom_stepper *stepper = stepper_by(&w, &options);
   carom_step_report report = step_once(stepper, w.state);
   CHECK_NEAR(contact_impulse(&report), 4.5, 1e-14);

@@ -118,11 +118,11 @@ static void add_card(carom_builder *b, const carom_shape *card, carom_vec3 cente
 
 // Two cards that lean on each other at x; feet stand at the height y. Returns the height of the tops.
 static double add_frame(carom_builder *b, const carom_shape *card, double x, double y) {
-  double half = card_length / 2, s = sin(lean), c = cos(lean);
-  double center = y + card_round + half * c;
-  add_card(b, card, cm_vec3(x - card_round - half * s, center, 0), lean);
-  add_card(b, card, cm_vec3(x + card_round + half * s, center, 0), -lean);
-  return center + half * c + card_round;
+  double half = card_length / 2, thick = 5e-4, s = sin(lean), c = cos(lean);
+  double high = half * c + thick * s + card_round, wide = half * s + thick * c + card_round;
+  add_card(b, card, cm_vec3(x - wide, y + high, 0), lean);
+  add_card(b, card, cm_vec3(x + wide, y + high, 0), -lean);
+  return y + 2 * high;
 }
 
 static world house_of_cards(int storeys, bool planar) {

@@ -27,7 +27,8 @@ static carom_status correct_positions(joints_alone *w, carom_state *state, carom
     if (off <= MET || !(off < 0.5 * before)) break;
     before = off;
     carom_moreau_new_velocity(motion);
-    carom_moreau_move(motion, w->origin, state);
+    carom_status status = carom_moreau_move(motion, state, error);
+    if (status != CAROM_OK) return status;
     carom_ledger_note_solve(ledger, i + 1, 0);
   }
   if (off <= ACCEPTED) return CAROM_OK;
@@ -41,11 +42,13 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   joints_alone *w = stepper->work;
   bool positions = w->motion.joints.system && !w->motion.joints.may_drift;
   carom_state_copy(w->origin, state);
-  carom_status status = carom_moreau_begin(&w->motion, w->origin, h, stepper->options.alpha, error);
+  double alpha = stepper->options.alpha > 0 ? stepper->options.alpha : 1;
+  carom_moreau_span span = {h, h, alpha};
+  carom_status status = carom_moreau_begin(&w->motion, w->origin, &span, error);
   if (status != CAROM_OK) return status;
   carom_moreau_new_velocity(&w->motion);
-  carom_moreau_move(&w->motion, w->origin, state);
-  if (positions) status = correct_positions(w, state, ledger, error);
+  status = carom_moreau_move(&w->motion, state, error);
+  if (status == CAROM_OK && positions) status = correct_positions(w, state, ledger, error);
   if (status != CAROM_OK) return status;
   carom_joints_note_turns(stepper->model, state);
   carom_moreau_book_motion(&w->motion, ledger);

@@ -1,27 +1,50 @@
 #include <math.h>
+#include <string.h>
 
 #include "step/moreau/moreau.h"
 
 // What an impulse does to the kinetic energy is impulse times the mean of the velocities before and after, exactly.
-// Friction takes impulse times sliding, which complementarity keeps from being negative; the rest is restitution's,
-// or a gain where bodies that overlapped were pushed apart.
-static void book_energy(const carom_moreau *m, const carom_moreau_item *item, carom_ledger *ledger) {
+// The share of the tangents is friction's, that of the normal restitution's, where surfaces have them; what neither
+// may take is nobody's: the audit sees it. Contacts that last take at one end of a step what they give at the other, so
+// that sums are booked when the step is over.
+static void add_losses(carom_moreau *m, const carom_moreau_item *item, carom_ledger *ledger) {
   const carom_moreau_motion *motion = &m->motion;
   double loss = 0, friction = 0, work = 0;
   for (int k = 0; k <= item->tangents; k++) {
     double after = carom_row_rate(m->model, &item->row[k], motion->v_new.v, motion->v_new.w) - item->surface[k];
-    double before = item->before[k] - item->surface[k];
-    loss -= item->impulse[k] * 0.5 * (before + after);
-    if (k > 0) friction -= item->impulse[k] * (motion->alpha * after + (1 - motion->alpha) * before);
+    double lost = -item->impulse[k] * 0.5 * (item->before[k] - item->surface[k] + after);
+    loss += lost;
+    if (k > 0) friction += lost;
     work += item->impulse[k] * item->surface[k];
   }
   carom_ledger_work(ledger, work);
-  carom_ledger_loss(ledger, fmax(loss - friction, 0), friction);
-  carom_ledger_projection(ledger, fmax(friction - loss, 0), cm_zero3(), cm_zero3());
+  if (item->e >= 1) friction = item->mu > 0 ? loss : 0;
+  m->losses.friction += friction;
+  if (item->e < 1) m->losses.restitution += loss - friction;
 }
 
-static carom_contact_event event_of(const carom_moreau *m, const carom_moreau_item *item, carom_event_kind kind) {
-  carom_contact_event event = {.kind = kind,
+// Weight works along the way that bodies take, not along the mean of their velocities: what it did not do to bodies
+// that were stopped within the piece was not lost. An impact at one moment comes after the weight.
+static double spared_by_weight(carom_moreau *m, const carom_moreau_item *item, int end) {
+  const carom_moreau_motion *motion = &m->motion;
+  int body = item->row[0].body[end];
+  if (!carom_body_moves(m->model, body) || m->pushed[body] || (motion->h == 0 && item->impact)) return 0;
+  double share = motion->h > 0 ? motion->alpha - 0.5 : -0.5;
+  carom_vec3 change = cm_sub(motion->v_free.v[body], motion->v_new.v[body]);
+  m->pushed[body] = true;
+  double spared = share * motion->kick * m->model->bodies[body].mass * cm_dot(m->model->gravity, change);
+  return motion->kick == motion->h ? fmax(spared, 0) : spared;
+}
+
+void carom_moreau_book_losses(carom_moreau *m, carom_ledger *ledger) {
+  double total = fmax(m->losses.restitution + m->losses.friction, 0);
+  double friction = fmin(fmax(m->losses.friction, 0), total);
+  carom_ledger_loss(ledger, total - friction, friction);
+  m->losses.restitution = m->losses.friction = 0;
+}
+
+static carom_contact_event event_of(const carom_moreau *m, const carom_moreau_item *item) {
+  carom_contact_event event = {.kind = item->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
                                .time = m->motion.time + m->motion.h,
                                .body_a = item->row[0].body[0],
                                .body_b = item->row[0].body[1],
@@ -32,23 +55,25 @@ static carom_contact_event event_of(const carom_moreau *m, const carom_moreau_it
   return event;
 }
 
-static carom_status book_item(const carom_moreau *m, const carom_moreau_item *item, carom_event_kind kind,
-                              carom_ledger *ledger, carom_error *error) {
-  book_energy(m, item, ledger);
+static carom_status book_item(carom_moreau *m, const carom_moreau_item *item, carom_ledger *ledger,
+                              carom_error *error) {
+  add_losses(m, item, ledger);
+  if (item->e < 1) m->losses.restitution -= spared_by_weight(m, item, 0) + spared_by_weight(m, item, 1);
   for (int k = 0; k <= item->tangents; k++)
     carom_ledger_row(ledger, &item->row[k], item->impulse[k], m->motion.star->x);
   if (item->kind == CAROM_MOREAU_LIMIT) {
-    if (kind == CAROM_EVENT_IMPACT) carom_ledger_collision(ledger);
+    if (item->impact) carom_ledger_collision(ledger);
     return CAROM_OK;
   }
-  carom_contact_event event = event_of(m, item, kind);
+  carom_contact_event event = event_of(m, item);
   return carom_ledger_event(ledger, &event, error);
 }
 
-carom_status carom_moreau_book(carom_moreau *m, carom_event_kind kind, carom_ledger *ledger, carom_error *error) {
+carom_status carom_moreau_book(carom_moreau *m, carom_ledger *ledger, carom_error *error) {
   carom_status status = CAROM_OK;
+  memset(m->pushed, 0, (size_t)m->model->body_count * sizeof *m->pushed);
   carom_moreau_book_motion(&m->motion, ledger);
   for (int i = 0; i < m->items.count && status == CAROM_OK; i++)
-    if (m->items.list[i].impulse[0] > 0) status = book_item(m, &m->items.list[i], kind, ledger, error);
+    if (m->items.list[i].impulse[0] > 0) status = book_item(m, &m->items.list[i], ledger, error);
   return status;
 }

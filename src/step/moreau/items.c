@@ -9,8 +9,14 @@ static const double SPARE = 1e-3;
 // Of the smaller body's radius: features this far behind the nearest are points of the contact as well: corners of a
 // face that is about to lie flat, but not those on the far side of a thin card.
 static const double SLOP = 0.01;
+// Over the thinner part's half width: gaps this small are none.
+static const double TOUCH = 2e-7;
 // Bodies that collide were stopped within `touch` of each other; what is as near takes part.
 static const double TOUCHING = 2;
+// Over the thinner part's half width: bodies farther apart at the start have no rows before it is known that they meet,
+// and where, since the planes of what is far would stop what passes by.
+static const double NEAR = 0.5;
+enum { OFTEN = 12 };  // impacts of a body in one step
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
@@ -29,8 +35,25 @@ carom_vec3 carom_moreau_surface_velocity(const carom_moreau *m, int body, carom_
   return cm_add(v, cm_cross(w, cm_sub(point, motion->star->x[body])));
 }
 
-static carom_moreau_item contact_item(const carom_moreau *m, const carom_contact *c) {
-  carom_vec3 axis[3] = {c->normal}, point = cm_lerp(c->point_a, c->point_b, 0.5);
+double carom_moreau_thin(const carom_moreau *m, int part_a, int part_b) {
+  return fmin(m->thickness[part_a], m->thickness[part_b]);
+}
+
+double carom_moreau_touch(const carom_moreau *m, int part_a, int part_b) {
+  return TOUCH * carom_moreau_thin(m, part_a, part_b);
+}
+
+// Where a point of a body that is at `at` is when the body is at `to`.
+static carom_vec3 carried(const carom_state *at, const carom_state *to, int body, carom_vec3 point) {
+  carom_vec3 rho = cm_unrotate(at->q[body], cm_sub(point, at->x[body]));
+  return at == to ? point : cm_add(to->x[body], cm_rotate(to->q[body], rho));
+}
+
+// Rows are those of the bodies at q*, whose impulses there change no angular momentum, wherever the contact was found.
+static carom_moreau_item contact_item(const carom_moreau *m, const carom_contact *c, const carom_state *at) {
+  const carom_state *star = m->motion.star;
+  carom_vec3 axis[3] = {c->normal}, found = cm_lerp(c->point_a, c->point_b, 0.5);
+  carom_vec3 point = cm_lerp(carried(at, star, c->body_a, found), carried(at, star, c->body_b, found), 0.5);
   carom_vec3 moving = carom_moreau_surface_velocity(m, c->body_b, point);
   tangents_of(c->normal, m->model->planar, axis + 1);
   carom_moreau_item item = {.kind = CAROM_MOREAU_CONTACT,
@@ -40,17 +63,19 @@ static carom_moreau_item contact_item(const carom_moreau *m, const carom_contact
                             .e = c->restitution,
                             .tangents = c->friction > 0 ? (m->model->planar ? 1 : 2) : 0};
   for (int k = 0; k <= item.tangents; k++) {
-    item.row[k] = carom_row_at(c->body_a, c->body_b, axis[k], point, m->motion.star->x);
+    item.row[k] = carom_row_at(c->body_a, c->body_b, axis[k], point, star->x);
     item.surface[k] = cm_dot(axis[k], moving);
+    item.before[k] = carom_row_rate(m->model, &item.row[k], m->motion.v.v, m->motion.v.w);
   }
   return item;
 }
 
-static carom_moreau_item limit_item(const carom_joint_limit *limit) {
+static carom_moreau_item limit_item(const carom_moreau *m, const carom_joint_limit *limit) {
   return (carom_moreau_item){.kind = CAROM_MOREAU_LIMIT,
                              .limit = {limit->joint, limit->turn, limit->upper},
                              .gap = limit->gap,
                              .e = limit->restitution,
+                             .before = {carom_row_rate(m->model, &limit->row, m->motion.v.v, m->motion.v.w)},
                              .row = {limit->row}};
 }
 
@@ -77,29 +102,43 @@ carom_status carom_moreau_candidates(carom_moreau *m, double h, carom_error *err
   return carom_contacts_update(m->contacts, motion->star, m->reach, error);
 }
 
-// ---- gathering ------------------------------------------------------------------------------------------------------
-
-bool carom_moreau_pair_collides(const carom_moreau *m, double e) { return e > 0 || m->options->alpha < 1; }
-
-static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_moreau_choice choice) {
-  if (choice == CAROM_MOREAU_TOUCHING) return item->gap <= TOUCHING * m->touch;
-  // no moment is sought for limits
-  bool later = item->kind == CAROM_MOREAU_LIMIT ? item->e > 0 : carom_moreau_pair_collides(m, item->e);
-  return !later || item->gap <= m->touch;
+carom_status carom_moreau_more_candidates(carom_moreau *m, carom_error *error) {
+  bool more = false;
+  for (int i = 0; i < m->model->body_count; i++)
+    if (m->way[i] > m->reach[i]) m->reach[i] = m->way[i], more = true;
+  return more ? carom_contacts_update(m->contacts, m->motion.star, m->reach, error) : CAROM_OK;
 }
 
-// Gaps are measured at q*; what counts is the one at the start of the step.
-static carom_status add_item(carom_moreau *m, carom_moreau_item *item, carom_moreau_choice choice, carom_error *error) {
-  const carom_moreau_motion *motion = &m->motion;
+// ---- gathering ------------------------------------------------------------------------------------------------------
+
+bool carom_moreau_pair_collides(const carom_moreau *m, int a, int b, double e) {
+  double alpha = m->options->alpha;
+  bool often = m->impacts[a] > OFTEN || m->impacts[b] > OFTEN;
+  return (alpha > 0 && alpha < 1) || (often ? e >= 1 : e > 0);
+}
+
+static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_moreau_choice choice) {
+  bool limit = item->kind == CAROM_MOREAU_LIMIT;
+  const int *body = item->row[0].body;
+  double touch = limit ? CAROM_MOREAU_LIMIT_TOUCH : carom_moreau_touch(m, item->contact.part_a, item->contact.part_b);
+  if (choice == CAROM_MOREAU_TOUCHING) return item->gap <= TOUCHING * touch;
+  bool later = limit ? item->e > 0 : carom_moreau_pair_collides(m, body[0], body[1], item->e);
+  return !later || item->gap <= touch;
+}
+
+static carom_status append(carom_moreau *m, const carom_moreau_item *item, carom_error *error) {
   carom_moreau_items *to = &m->items;
-  for (int k = 0; k <= item->tangents; k++)
-    item->before[k] = carom_row_rate(m->model, &item->row[k], motion->v.v, motion->v.w);
-  item->gap -= (1 - motion->alpha) * motion->h * item->before[0];
-  if (!wanted(m, item, choice)) return CAROM_OK;
   if (!carom_grow(&m->allocator, (void **)&to->list, to->count, &to->capacity, sizeof *to->list))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the %d contacts of a step", to->count + 1);
   to->list[to->count++] = *item;
   return CAROM_OK;
+}
+
+// Gaps are measured at q*; what counts is the one at the start of the step.
+static carom_status add_item(carom_moreau *m, carom_moreau_item *item, carom_moreau_choice choice, carom_error *error) {
+  item->gap -= (1 - m->motion.alpha) * m->motion.h * item->before[0];
+  item->start = item->gap;
+  return wanted(m, item, choice) ? append(m, item, error) : CAROM_OK;
 }
 
 static double slop_of(const carom_moreau *m, const carom_part_pair *pair) {
@@ -113,16 +152,49 @@ static carom_status gather_pair(carom_moreau *m, int index, carom_moreau_choice 
   carom_distance_result d;
   carom_contact points[CAROM_MANIFOLD_MAX];
   carom_status status = carom_contacts_distance(m->contacts, index, star, &d);
-  if (status != CAROM_OK)
-    return carom_fail(error, status, "no separation of bodies '%s' and '%s' at t = %.9g s: a pose is not finite",
-                      m->model->bodies[pair->body_a].name, m->model->bodies[pair->body_b].name, m->motion.time);
-  double reach = m->reach[pair->body_a] + m->reach[pair->body_b], slop = fmin(reach, slop_of(m, pair));
-  if (d.distance > reach || carom_joints_hold(m->model, star, pair->body_a, pair->body_b)) return CAROM_OK;
-  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, slop};
+  if (status != CAROM_OK) return carom_contacts_no_separation(m->contacts, index, star, status, error);
+  double reach = m->reach[pair->body_a] + m->reach[pair->body_b];
+  double near = fmin(reach, NEAR * carom_moreau_thin(m, pair->part_a, pair->part_b));
+  if (d.distance > near || carom_joints_hold(m->model, star, pair->body_a, pair->body_b)) return CAROM_OK;
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, fmin(reach, slop_of(m, pair))};
   int count = carom_contacts_of_pair(m->contacts, index, star, &d, &query, points);
   for (int k = 0; k < count && status == CAROM_OK; k++) {
-    carom_moreau_item item = contact_item(m, &points[k]);
+    carom_moreau_item item = contact_item(m, &points[k], star);
     status = add_item(m, &item, choice, error);
+  }
+  return status;
+}
+
+// How fast an item opened on the way to the end of the piece.
+static double opened_at(const carom_moreau *m, const carom_moreau_item *item) {
+  double after = carom_row_rate(m->model, &item->row[0], m->motion.v_new.v, m->motion.v_new.w);
+  return m->motion.alpha * after + (1 - m->motion.alpha) * item->before[0] - item->surface[0];
+}
+
+// gap(q') = gap_k(q'_k) + h row.(u' - u'_k): the gap of the points that touch at `at` is measured at the end, and what
+// the row knows of the way there is taken off.
+static void linearise_at(const carom_moreau *m, const carom_contact *c, const carom_state *at, const carom_state *end,
+                         carom_moreau_item *item) {
+  carom_vec3 point = cm_lerp(c->point_a, c->point_b, 0.5);
+  carom_vec3 apart = cm_sub(carried(at, end, c->body_a, point), carried(at, end, c->body_b, point));
+  item->gap += cm_dot(c->normal, apart) - m->motion.h * opened_at(m, item);
+  item->again = true;
+}
+
+carom_status carom_moreau_gather_again(carom_moreau *m, int index, const carom_state *at, const carom_state *end,
+                                       double depth, carom_error *error) {
+  carom_distance_result d;
+  carom_contact points[CAROM_MANIFOLD_MAX];
+  carom_status status = carom_contacts_distance(m->contacts, index, at, &d);
+  if (status != CAROM_OK) return carom_contacts_no_separation(m->contacts, index, at, status, error);
+  double slop = slop_of(m, &m->contacts->pairs[index]);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, slop, slop};
+  int count = carom_contacts_of_pair(m->contacts, index, at, &d, &query, points);
+  for (int k = 0; k < count && status == CAROM_OK; k++) {
+    carom_moreau_item item = contact_item(m, &points[k], at);
+    linearise_at(m, &points[k], at, end, &item);
+    item.gap += depth;
+    status = append(m, &item, error);
   }
   return status;
 }
@@ -131,7 +203,7 @@ static carom_status gather_limits(carom_moreau *m, carom_moreau_choice choice, c
   int count = carom_joints_limits(m->model, m->motion.star, INFINITY, m->items.limits);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
-    carom_moreau_item item = limit_item(&m->items.limits[i]);
+    carom_moreau_item item = limit_item(m, &m->items.limits[i]);
     status = add_item(m, &item, choice, error);
   }
   return status;

@@ -6,7 +6,9 @@
 #include "model/joints.h"
 #include "model/model.h"
 
-enum { ROWS = CAROM_JOINT_ROWS };
+enum { ROWS = CAROM_JOINT_ROWS, TURN_HALVINGS = 12, PARTS_MAX = 64 };
+// A drift in parts of this turn (rad) keeps the energy of a spin to about its square.
+static const double FINE_TURN = 0.03;
 
 static bool turns(const carom_body *body) { return body->inverse_inertia.x > 0; }
 
@@ -30,6 +32,7 @@ void carom_moreau_motion_push(carom_moreau_motion *m, carom_arena *arena, const 
   m->d = CAROM_PUSH(arena, carom_mat3, n);
   m->mass = CAROM_PUSH(arena, carom_joint_mass, n);
   m->inverse_rotation = CAROM_PUSH(arena, carom_mat3, n);
+  m->dmv_memory = carom_arena_push(arena, carom_dmv_bodies_cost(n));
   carom_vec3 **const vectors[] = {&m->v.v,     &m->v.w,      &m->v_free.v, &m->v_free.w, &m->v_new.v,
                                   &m->v_new.w, &m->b_free.p, &m->b_free.l, &m->b.p,      &m->b.l};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, carom_vec3, n);
@@ -40,6 +43,7 @@ void carom_moreau_motion_push(carom_moreau_motion *m, carom_arena *arena, const 
 carom_status carom_moreau_motion_create(carom_moreau_motion *m, const carom_allocator *allocator, carom_error *error) {
   const carom_model *model = m->model;
   m->forces.present = carom_fields_present(model);
+  carom_dmv_bodies_fill(&m->dmv, model, m->dmv_memory);
   carom_status status = carom_state_create(model->body_count, model->joint_count, allocator, &m->star, error);
   if (status != CAROM_OK || model->joint_count == 0) return status;
   return carom_joint_system_create(model, allocator, &m->joints.system, error);
@@ -52,42 +56,37 @@ void carom_moreau_motion_destroy(carom_moreau_motion *m) {
 
 // ---- the configuration of the rows ----------------------------------------------------------------------------------
 
-static void set_star(carom_moreau_motion *m, const carom_state *state) {
-  double ahead = (1 - m->alpha) * m->h;
+// Moves all bodies by their momenta for a time.
+static carom_status drift(const carom_moreau_motion *m, carom_state *state, double time, carom_error *error) {
+  carom_dmv_info info = {.failed = -1};
+  double turn = time > 0 ? carom_dmv_largest_turn(&m->dmv, state, time) : 0;
+  int parts = turn > FINE_TURN ? (int)fmin(ceil(turn / FINE_TURN), PARTS_MAX) : 1;
+  for (int k = 0; k < parts && time > 0; k++)
+    for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES)
+      carom_dmv_drift(&m->dmv, first, time / parts, TURN_HALVINGS, state, &info);
+  if (info.failed < 0) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_NUMBER,
+                    "body '%s' moves or turns at t = %.9g s faster than anything can follow: check its start state and "
+                    "the forces on it",
+                    m->model->bodies[info.failed].name, m->time);
+}
+
+static carom_status set_star(carom_moreau_motion *m, const carom_state *state, carom_error *error) {
   carom_state_copy(m->star, state);
-  for (int i = 0; i < state->body_count; i++) {
-    const carom_body *body = &m->model->bodies[i];
-    if (!body->fixed) {
-      carom_vec3 spin = cm_mul_diag(body->inverse_inertia, cm_unrotate(state->q[i], state->l[i]));
-      m->v.v[i] = cm_scale(body->inverse_mass, state->p[i]);
-      m->star->x[i] = cm_axpy(state->x[i], ahead, m->v.v[i]);
-      if (ahead > 0) m->star->q[i] = cm_qunit(cm_qmul(state->q[i], cm_exp(cm_scale(ahead, spin))));
-      m->v.w[i] = cm_rotate(m->star->q[i], spin);
-    }
-    m->d[i] = cm_rotation(m->star->q[i]);
-  }
+  carom_status status = drift(m, m->star, (1 - m->alpha) * m->h, error);
+  for (int i = 0; i < state->body_count; i++) m->d[i] = cm_rotation(m->star->q[i]);
+  return status;
 }
 
 // ---- masses and forces ----------------------------------------------------------------------------------------------
 
-// M~ = I - alpha h hat(I w): the gyroscopic force (I w) x w, linearised about v^l (2.1.2, 2.1.5). Its symmetric part is
-// the inertia itself, so that it is regular for any h. A body that does not turn has no equations of rotation; any
-// regular block does.
-static carom_status set_mass(carom_moreau_motion *m, int i, carom_error *error) {
+// A body that does not turn has no equations of rotation; any regular block does.
+static void set_mass(carom_moreau_motion *m, int i) {
   const carom_body *body = &m->model->bodies[i];
-  m->mass[i].mass = body->mass;
-  if (!turns(body)) {
-    m->mass[i].rotation = cm_diag3(body->mass, body->mass, body->mass);
-    return CAROM_OK;
-  }
-  carom_mat3 R = m->d[i], J = cm_diag3(body->inertia.x, body->inertia.y, body->inertia.z);
-  carom_mat3 I = cm_mmul(R, cm_mmul(J, cm_transpose(R)));
-  m->mass[i].rotation = cm_msub(I, cm_mscale(m->alpha * m->h, cm_hat(cm_mulv(I, m->v.w[i]))));
-  if (cm_inverse3(m->mass[i].rotation, &m->inverse_rotation[i])) return CAROM_OK;
-  return carom_fail(error, CAROM_ERR_NUMBER,
-                    "body '%s' turns at %.3g rad/s at t = %.9g s, which nothing can follow: check its start state and "
-                    "the forces on it",
-                    body->name, cm_norm(m->v.w[i]), m->time);
+  carom_vec3 J = turns(body) ? body->inertia : cm_vec3(body->mass, body->mass, body->mass), K = body->inverse_inertia;
+  carom_mat3 R = m->d[i], R_transposed = cm_transpose(R);
+  m->mass[i] = (carom_joint_mass){body->mass, cm_mmul(R, cm_mmul(cm_diag3(J.x, J.y, J.z), R_transposed))};
+  m->inverse_rotation[i] = cm_mmul(R, cm_mmul(cm_diag3(K.x, K.y, K.z), R_transposed));
 }
 
 // At q*, with the mean of these rates and those of the start.
@@ -97,7 +96,8 @@ static carom_configuration configuration_at(carom_moreau_motion *m, const carom_
     f->rate[i] = cm_lerp(m->v.v[i], end->v[i], 0.5);
     f->d_rate[i] = cm_mmul(cm_hat(cm_lerp(m->v.w[i], end->w[i], 0.5)), m->d[i]);
   }
-  return (carom_configuration){m->time + m->alpha * m->h, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
+  double time = m->time + (m->kick == m->h ? m->alpha * m->h : 0);
+  return (carom_configuration){time, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
 }
 
 static void evaluate_forces(carom_moreau_motion *m) {
@@ -105,31 +105,33 @@ static void evaluate_forces(carom_moreau_motion *m) {
   carom_fields_evaluate(m->model, &c, &m->forces.loads);
 }
 
-// k~ of (2.1.5) without Jacobians of the forces, which may be approximated by 0.
 static void add_forces(carom_moreau_motion *m, int i) {
   const carom_body *body = &m->model->bodies[i];
   const carom_loads *loads = &m->forces.loads;
-  carom_vec3 f = cm_scale(body->mass, m->model->gravity), t = cm_zero3(), w = m->v.w[i];
-  if (m->forces.present) {
-    f = cm_add(f, loads->f[i]);
-    t = cm_add(carom_director_torque(loads->g[i], m->d[i]), loads->torque[i]);
-  }
-  m->b_free.p[i] = cm_axpy(m->b_free.p[i], m->h, f);
-  if (!turns(body)) return;
-  carom_vec3 momentum = cm_mulv(m->d[i], cm_mul_diag(body->inertia, cm_tmulv(m->d[i], w)));
-  m->b_free.l[i] = cm_axpy(m->b_free.l[i], m->h, cm_add(t, cm_cross(momentum, w)));
+  m->b_free.p[i] = cm_axpy(m->b_free.p[i], m->kick * body->mass, m->model->gravity);
+  if (!m->forces.present) return;
+  m->b_free.p[i] = cm_axpy(m->b_free.p[i], m->kick, loads->f[i]);
+  carom_vec3 torque = cm_add(carom_director_torque(loads->g[i], m->d[i]), loads->torque[i]);
+  if (turns(body)) m->b_free.l[i] = cm_axpy(m->b_free.l[i], m->kick, torque);
 }
 
-static carom_status set_masses(carom_moreau_motion *m, carom_error *error) {
+static void set_velocities(carom_moreau_motion *m, const carom_state *state) {
   for (int i = 0; i < m->model->body_count; i++) {
     if (m->model->bodies[i].fixed) continue;
-    carom_status status = set_mass(m, i, error);
-    if (status != CAROM_OK) return status;
-    m->b_free.p[i] = cm_scale(m->mass[i].mass, m->v.v[i]);
-    m->b_free.l[i] = turns(&m->model->bodies[i]) ? cm_mulv(m->mass[i].rotation, m->v.w[i]) : cm_zero3();
-    if (m->h > 0) add_forces(m, i);
+    set_mass(m, i);
+    m->v.v[i] = cm_scale(m->model->bodies[i].inverse_mass, state->p[i]);
+    m->v.w[i] = cm_mulv(m->inverse_rotation[i], state->l[i]);
   }
-  return CAROM_OK;
+}
+
+static void set_momenta(carom_moreau_motion *m, const carom_state *state) {
+  if (m->forces.present) evaluate_forces(m);
+  for (int i = 0; i < m->model->body_count; i++) {
+    if (m->model->bodies[i].fixed) continue;
+    m->b_free.p[i] = state->p[i];
+    m->b_free.l[i] = state->l[i];
+    if (m->kick > 0) add_forces(m, i);
+  }
 }
 
 // ---- joints ---------------------------------------------------------------------------------------------------------
@@ -236,34 +238,35 @@ void carom_moreau_new_velocity(carom_moreau_motion *m) {
            (size_t)m->model->joint_count * ROWS * sizeof *m->joints.impulse);
 }
 
-carom_status carom_moreau_begin(carom_moreau_motion *m, const carom_state *state, double h, double alpha,
+carom_status carom_moreau_begin(carom_moreau_motion *m, const carom_state *state, const carom_moreau_span *span,
                                 carom_error *error) {
-  m->h = h;
-  m->alpha = alpha;
+  m->h = span->h;
+  m->kick = span->kick;
+  m->alpha = span->alpha;
   m->time = state->time;
-  set_star(m, state);
-  if (m->forces.present) evaluate_forces(m);
-  carom_status status = set_masses(m, error);
-  if (status == CAROM_OK && m->joints.system) status = begin_joints(m, state, error);
+  carom_status status = set_star(m, state, error);
+  if (status != CAROM_OK) return status;
+  set_velocities(m, state);
+  set_momenta(m, state);
+  if (m->joints.system) status = begin_joints(m, state, error);
   if (status == CAROM_OK) carom_moreau_free_velocity(m);
   return status;
 }
 
 // ---- positions ------------------------------------------------------------------------------------------------------
 
-void carom_moreau_move(const carom_moreau_motion *m, const carom_state *from, carom_state *to) {
-  carom_drives_place(m->model, to, m->time + m->h);
-  for (int i = 0; i < from->body_count; i++) {
-    const carom_body *body = &m->model->bodies[i];
-    if (body->fixed) continue;
-    to->x[i] = cm_axpy(from->x[i], m->h, cm_lerp(m->v.v[i], m->v_new.v[i], m->alpha));
-    to->p[i] = cm_scale(body->mass, m->v_new.v[i]);
-    if (!turns(body)) continue;
-    carom_vec3 w = cm_lerp(m->v.w[i], m->v_new.w[i], m->alpha);
-    to->q[i] = cm_qunit(cm_qmul(from->q[i], cm_exp(cm_scale(m->h, cm_unrotate(m->star->q[i], w)))));
-    carom_vec3 spin = cm_unrotate(m->star->q[i], m->v_new.w[i]);
-    to->l[i] = cm_rotate(to->q[i], cm_mul_diag(body->inertia, spin));
+// b with the impulses of the joints is the momentum at the end, to the last bit.
+carom_status carom_moreau_move(const carom_moreau_motion *m, carom_state *to, carom_error *error) {
+  for (int i = 0; i < to->body_count; i++) {
+    if (m->model->bodies[i].fixed) continue;
+    to->x[i] = m->star->x[i];
+    to->q[i] = m->star->q[i];
+    to->p[i] = m->b.p[i];
+    to->l[i] = m->b.l[i];
   }
+  if (m->joints.system) carom_joint_system_push(m->joints.system, m->joints.impulse, to->p, to->l);
+  carom_drives_place(m->model, to, m->time + m->h);
+  return drift(m, to, m->alpha * m->h, error);
 }
 
 // ---- books ----------------------------------------------------------------------------------------------------------
@@ -272,21 +275,31 @@ void carom_moreau_move(const carom_moreau_motion *m, const carom_state *from, ca
 static void book_fields(carom_moreau_motion *m, carom_ledger *ledger) {
   carom_configuration c = configuration_at(m, &m->v_new);
   carom_resultant r = carom_fields_resultant(m->model, &c, &m->forces.loads);
-  carom_ledger_fields(ledger, &r, m->h);
+  carom_ledger_fields(ledger, &r, m->kick);
+}
+
+// Motors work by impulse times the mean of the rates before and after, as all impulses do.
+static void book_joint(const carom_moreau_motion *m, int joint, carom_ledger *ledger) {
+  const carom_joint *def = &m->model->joints[joint];
+  const carom_row *rows = carom_joint_system_vectors(m->joints.system)->right + joint * ROWS;
+  const double *impulse = m->joints.impulse + joint * ROWS;
+  int count = carom_joint_row_count(def);
+  int own = count - carom_motor_prescribes(def->slide.motor) - carom_motor_prescribes(def->turn.motor);
+  for (int k = 0; k < count; k++) {
+    carom_ledger_row(ledger, &rows[k], impulse[k], m->star->x);
+    double before = carom_row_rate(m->model, &rows[k], m->v.v, m->v.w);
+    double after = carom_row_rate(m->model, &rows[k], m->v_new.v, m->v_new.w);
+    if (k >= own) carom_ledger_work(ledger, impulse[k] * 0.5 * (before + after));
+  }
 }
 
 static void book_joints(const carom_moreau_motion *m, carom_ledger *ledger) {
-  const carom_row *rows = carom_joint_system_vectors(m->joints.system)->right;
-  for (int i = 0; i < carom_joint_system_acting_count(m->joints.system); i++) {
-    int joint = carom_joint_system_acting(m->joints.system)[i];
-    for (int k = joint * ROWS; k < joint * ROWS + carom_joint_row_count(&m->model->joints[joint]); k++)
-      carom_ledger_row(ledger, &rows[k], m->joints.impulse[k], m->star->x);
-  }
-  carom_ledger_work(ledger, carom_joints_motor_work(m->model, m->star, m->time + m->h, m->joints.impulse));
+  for (int i = 0; i < carom_joint_system_acting_count(m->joints.system); i++)
+    book_joint(m, carom_joint_system_acting(m->joints.system)[i], ledger);
 }
 
 void carom_moreau_book_motion(carom_moreau_motion *m, carom_ledger *ledger) {
-  carom_ledger_weight(ledger, m->star->x, m->h);
-  if (m->forces.present && m->h > 0) book_fields(m, ledger);
+  carom_ledger_weight(ledger, m->star->x, m->kick);
+  if (m->forces.present && m->kick > 0) book_fields(m, ledger);
   if (m->joints.system) book_joints(m, ledger);
 }

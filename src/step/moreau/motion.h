@@ -1,22 +1,27 @@
 // Masses, forces and joints of a linearly implicit step of the alpha-family (Gavrea 2006, 2.1), for whoever adds
 // impulses P along rows J (moreau) or none (index2, index3):
 //
-//     v' = v_free + S J'P,      q' = q + h (alpha v' + (1 - alpha) v).
+//     v' = v_free + S J'P.
 //
-//     carom_moreau_begin(motion, state, h, alpha, error)      q*, M~, v, v_free; b is that of no impulses
+// Momenta are kicked at the configuration q* and drift before and after: for (1 - alpha) h with those of the start, for
+// alpha h with those found. Forces act for the time `kick`, which is h, or half of it where the other half follows at
+// the end. Between kicks bodies turn as free ones do, by the discrete Moser-Veselov equation
+// (variational/dmv.h), so that angular momentum changes by the impulses' moments and by nothing else, to the last bit.
+// With alpha = 1 q* is q^l, as published; with alpha = 1/2 the step is symmetric and of second order with joints.
+//
+//     carom_moreau_begin(motion, state, &span, error)         q*, v, v_free; b is that of no impulses
 //     carom_row_push(model, &row, impulse, b.p, b.l)          for every impulse
 //     carom_moreau_new_velocity(motion)                       v'
-//     carom_moreau_move(motion, from, to)                     positions and momenta
+//     carom_moreau_move(motion, from, to, error)              positions and momenta
 //
-// Angular velocities are along world axes at the configuration q* at which rows are taken. With alpha = 1 that is q^l,
-// as published; otherwise q* = q^l + (1 - alpha) h v^l, the point about which the angular momentum of impulses balances
-// to the last bit, and about which alpha = 1/2 is of second order with joints.
+// Angular velocities are along world axes at q*.
 #ifndef CAROM_SRC_STEP_MOREAU_MOTION_H
 #define CAROM_SRC_STEP_MOREAU_MOTION_H
 
 #include "contact/assemble.h"
 #include "model/joint_system.h"
 #include "step/step.h"
+#include "step/variational/dmv.h"
 
 typedef struct carom_moreau_momenta {
   carom_vec3 *p, *l;  // (body_count)
@@ -37,17 +42,24 @@ typedef struct carom_moreau_joints {
   double *impulse;             // (as long) found with v'
 } carom_moreau_joints;
 
+// A step of h, or 0 for what happens at one moment; forces act for `kick`.
+typedef struct carom_moreau_span {
+  double h, kick, alpha;
+} carom_moreau_span;
+
 typedef struct carom_moreau_motion {
   const carom_model *model;
-  double alpha, h, time;           // of the step being built, and its start
-  carom_state *star;               // q*; its momenta are not used
-  carom_mat3 *d;                   // (body_count) directors at q*
-  carom_joint_mass *mass;          // (body_count) M~ at q*
-  carom_mat3 *inverse_rotation;    // (body_count) of its blocks of rotation; 0 for bodies that do not turn
+  double alpha, h, kick, time;   // of the step being built, and its start
+  carom_state *star;             // q*; its momenta are not used
+  carom_mat3 *d;                 // (body_count) directors at q*
+  carom_joint_mass *mass;        // (body_count) at q*
+  carom_mat3 *inverse_rotation;  // (body_count) of its blocks of rotation; 0 for bodies that do not turn
+  carom_dmv_bodies dmv;
+  void *dmv_memory;                // of `dmv`
   carom_twists v;                  // at the start
   carom_twists v_free;             // after masses, forces and joints
   carom_twists v_new;              // after impulses, too
-  carom_moreau_momenta b_free, b;  // M~ v + k~ without and with impulses
+  carom_moreau_momenta b_free, b;  // momenta with forces, without and with impulses
   carom_moreau_forces forces;
   carom_moreau_joints joints;
 } carom_moreau_motion;
@@ -58,8 +70,7 @@ carom_status carom_moreau_motion_create(carom_moreau_motion *motion, const carom
                                         carom_error *error);
 void carom_moreau_motion_destroy(carom_moreau_motion *motion);
 
-// For a step of h from the state. h = 0 is a collision: impulses only.
-carom_status carom_moreau_begin(carom_moreau_motion *motion, const carom_state *state, double h, double alpha,
+carom_status carom_moreau_begin(carom_moreau_motion *motion, const carom_state *state, const carom_moreau_span *span,
                                 carom_error *error);
 // v_free anew, from b_free.
 void carom_moreau_free_velocity(carom_moreau_motion *motion);
@@ -68,8 +79,8 @@ void carom_moreau_respond(carom_moreau_motion *motion, const carom_vec3 *p, cons
                           const carom_twists *z);
 // v' and the joints' impulses from b.
 void carom_moreau_new_velocity(carom_moreau_motion *motion);
-// Positions and momenta from v'.
-void carom_moreau_move(const carom_moreau_motion *motion, const carom_state *from, carom_state *to);
+// Positions and momenta at the end.
+carom_status carom_moreau_move(const carom_moreau_motion *motion, carom_state *to, carom_error *error);
 
 // Makes up for joint residuals left at the end (index 3): adds them to those of the start, so that the next
 // carom_moreau_new_velocity allows for them. The largest, m or rad, and whose it is.

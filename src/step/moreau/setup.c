@@ -3,8 +3,6 @@
 #include "model/size.h"
 #include "step/moreau/moreau.h"
 
-static const double TOUCH = 1e-6;  // over the radius of the smallest body
-
 // ---- scratch --------------------------------------------------------------------------------------------------------
 
 static void push(carom_stepper *stepper, carom_arena *arena) {
@@ -16,6 +14,10 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   carom_moreau_motion_push(&m->motion, arena, model);
   m->acceleration = CAROM_PUSH(arena, double, n);
   m->reach = CAROM_PUSH(arena, double, n);
+  m->way = CAROM_PUSH(arena, double, n);
+  m->impacts = CAROM_PUSH(arena, int, n);
+  m->pushed = CAROM_PUSH(arena, bool, n);
+  m->thickness = CAROM_PUSH(arena, double, model->part_count);
   m->items.limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(model));
 }
 
@@ -35,12 +37,16 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_moreau *m = stepper->work;
   m->options = &stepper->options;
   m->allocator = stepper->allocator;
-  m->collides = bounces(model) || stepper->options.alpha < 1;
-  m->touch = TOUCH * carom_model_smallest(model);
+  m->collides = bounces(model) || (stepper->options.alpha > 0 && stepper->options.alpha < 1);
+  for (int i = 0; i < model->part_count; i++) m->thickness[i] = carom_shape_half_depth(model->parts[i].shape);
   carom_status status = carom_moreau_motion_create(&m->motion, allocator, error);
-  if (status == CAROM_OK)
-    status = carom_state_create(model->body_count, model->joint_count, allocator, &m->origin, error);
+  carom_state **const states[] = {&m->origin, &m->last, &m->meeting};
+  for (size_t i = 0; i < sizeof states / sizeof *states && status == CAROM_OK; i++)
+    status = carom_state_create(model->body_count, model->joint_count, allocator, states[i], error);
   if (status == CAROM_OK) status = carom_contacts_create(model, allocator, &m->contacts, error);
+  if (status == CAROM_OK) status = carom_gathering_create(model, allocator, &m->gathering, error);
+  if (status == CAROM_OK) status = carom_groups_create(model->body_count, 1, allocator, &m->groups, error);
+  if (status == CAROM_OK) status = carom_projection_create(m->contacts, m->gathering, m->groups, &m->projection, error);
   if (status == CAROM_OK) status = carom_memory_create(model, allocator, &m->memory, error);
   if (status == CAROM_OK) status = carom_assembly_create(model, allocator, &m->assembly, error);
   if (status == CAROM_OK) status = carom_solver_create(allocator, &m->solver, error);
@@ -52,6 +58,11 @@ static void release(carom_stepper *stepper) {
   if (!m) return;
   carom_moreau_motion_destroy(&m->motion);
   carom_state_destroy(m->origin);
+  carom_state_destroy(m->last);
+  carom_state_destroy(m->meeting);
+  carom_projection_destroy(m->projection);
+  carom_groups_destroy(m->groups);
+  carom_gathering_destroy(m->gathering);
   carom_contacts_destroy(m->contacts);
   carom_memory_destroy(m->memory);
   carom_assembly_destroy(m->assembly);
@@ -60,10 +71,16 @@ static void release(carom_stepper *stepper) {
   carom_release(&stepper->allocator, m->items.rows);
 }
 
-// The forces of the last step, and the bases of the separations.
+// The forces of the last step, the bases of the separations, and where it ended.
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_moreau *m = stepper->work;
-  return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape);
+  size_t n = (size_t)stepper->model->body_count;
+  return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape) &&
+         carom_tape_pass(tape, &m->begun, sizeof m->begun) &&
+         carom_tape_pass(tape, m->last->x, n * sizeof *m->last->x) &&
+         carom_tape_pass(tape, m->last->q, n * sizeof *m->last->q) &&
+         carom_tape_pass(tape, m->last->p, n * sizeof *m->last->p) &&
+         carom_tape_pass(tape, m->last->l, n * sizeof *m->last->l);
 }
 
 const carom_integrator carom_integrator_moreau = {
