@@ -80,11 +80,12 @@ bool carom_report(carom_reporter *reporter, carom_place place, const char *hint,
   return false;
 }
 
-void carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...) {
+bool carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   add_formatted(reporter, true, place, hint, format, arguments);
   va_end(arguments);
+  return true;
 }
 
 // Files rank in the order in which they were first complained about.

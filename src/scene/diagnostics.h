@@ -22,7 +22,8 @@ void carom_reporter_begin(carom_reporter *reporter, carom_diagnostics *list, con
 // An error. The hint may be null. Control characters in the text become '?'; a repetition is dropped. Always false.
 bool carom_report(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
     CAROM_PRINTF(4, 5);
-void carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
+// A warning; always true: what is read is good enough to go on.
+bool carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
     CAROM_PRINTF(4, 5);
 // By place, file after file, so that a user can go through a file from top to bottom.
 void carom_reporter_sort(carom_reporter *reporter);

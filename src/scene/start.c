@@ -1,4 +1,6 @@
 // How a scene begins: bodies in one another are refused, or moved apart.
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "scene/reader.h"
 #include "step/step.h"
