@@ -6,12 +6,15 @@
 extern "C" {
 #endif
 
-// Elastic, without friction. The floor is z <= 0; gravity points down. SI units; quaternions are (w, x, y, z).
+// Elastic and without friction, or a block on a slope. The floor is z <= 0; gravity points down, or leans. SI units;
+// quaternions are (w, x, y, z).
 typedef struct falling_job {
   double side, mass, inertia;  // of the cube
   double height;               // of its centre at the start
   double q[4];                 // attitude at the start, at rest
   double gravity, dt;
+  double friction, slope;  // 0: elastic; else the floor leans by this angle (rad) towards +x, and nothing bounces
+  double velocity;         // along x at the start
 } falling_job;
 
 typedef struct falling_body {

@@ -50,7 +50,7 @@ typedef struct fall {
 
 static falling_job new_job(int pose) {
   double side = 0.2, mass = 270 * side * side * side;
-  falling_job job = {side, mass, mass * side * side / 6, 0.8, {0}, 9.81, 1e-3};
+  falling_job job = {side, mass, mass * side * side / 6, 0.8, {0}, 9.81, 1e-3, 0, 0, 0};
   carom_random r = carom_random_make(2012, 0);
   for (int i = 0; i <= pose; i++) {
     double norm = 0;
@@ -128,12 +128,56 @@ static void print_row(const falling_engine *e, bench_log *log) {
   bench_log_end(log);
 }
 
+// ---- motions for `carom audit`
+// ---------------------------------------------------------------------------------------
+
+// A line for every tenth step: what examples/audit-elsewhere holds.
+static void write_motion(const falling_engine *engine, const falling_job *job, const char *path, int steps) {
+  void *world = engine->create(job);
+  FILE *out = world ? fopen(path, "w") : NULL;
+  if (!out) {
+    fprintf(stderr, "%s cannot be written\n", path);
+    exit(1);
+  }
+  fputs("time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", out);
+  for (int i = 0; i <= steps; i++) {
+    falling_body b;
+    engine->read(world, &b);
+    if (i % 10 == 0)
+      fprintf(out, "%.10g,block,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g\n",
+              i * job->dt, b.x[0], b.x[1], b.x[2], b.q[0], b.q[1], b.q[2], b.q[3], b.v[0], b.v[1], b.v[2], b.w[0],
+              b.w[1], b.w[2]);
+    engine->step(world);
+  }
+  fclose(out);
+  engine->destroy(world);
+}
+
+// The cube falls for a second; the block slides down a slope of 15 degrees with mu = 0.5, stops and should stay.
+static int write_motions(const char *folder) {
+  falling_job cube = new_job(3), block = {.side = cube.side, .mass = cube.mass, .inertia = cube.inertia};
+  block.height = block.side / 2, block.q[0] = 1, block.gravity = 9.81, block.dt = 1e-3;
+  block.friction = 0.5, block.slope = 0.2617993877991494, block.velocity = 1;
+  for (int i = 0; i < PEER_COUNT; i++) {
+    const char *name = PEERS[i].engine ? PEERS[i].engine->name : "";
+    bool mujoco = strcmp(name, "MuJoCo, as it comes") == 0, bullet = strcmp(name, "Bullet") == 0;
+    char path[1000];
+    if (!mujoco && !bullet) continue;
+    snprintf(path, sizeof path, "%s/cube-%s.csv", folder, mujoco ? "mujoco" : "bullet");
+    write_motion(PEERS[i].engine, &cube, path, 1000);
+    snprintf(path, sizeof path, "%s/block-%s.csv", folder, mujoco ? "mujoco" : "bullet");
+    write_motion(PEERS[i].engine, &block, path, 3000);
+  }
+  return 0;
+}
+
 int main(int argc, char **argv) {
   const char *json = "bench-results.jsonl";
+  if (argc == 3 && strcmp(argv[1], "--motions") == 0) return write_motions(argv[2]);
   if (argc == 3 && strcmp(argv[1], "--json") == 0)
     json = argv[2];
   else if (argc > 1)
-    return printf("usage: %s [--json FILE]\n", argv[0]), 2;
+    return printf("usage: %s [--json FILE | --motions FOLDER]\n", argv[0]), 2;
   bench_log log;
   if (!bench_log_open(&log, json, "falling_cube")) fprintf(stderr, "%s cannot be written\n", json);
   printf("An elastic cube of 0.2 m falls from 0.8 m in %d poses; 2 s, steps of 1 ms\n\n", POSES);

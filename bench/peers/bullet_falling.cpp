@@ -1,6 +1,8 @@
-// The falling cube by Bullet: discrete dynamics world, box on a static plane, restitution 1 on both, no friction, no
-// damping, no sleeping; one internal step per step.
+// The falling cube by Bullet: discrete dynamics world, box on a static plane, restitution 1 on both and no friction,
+// or the other way round; no damping, no sleeping; one internal step per step.
 #include <btBulletDynamicsCommon.h>
+
+#include <cmath>
 
 #include "falling.h"
 
@@ -23,19 +25,20 @@ struct World {
         box(btVector3(btScalar(job->side / 2), btScalar(job->side / 2), btScalar(job->side / 2))),
         plane(btVector3(0, 0, 1), 0),
         dt(btScalar(job->dt)) {
-    world.setGravity(btVector3(0, 0, btScalar(-job->gravity)));
+    world.setGravity(btVector3(btScalar(job->gravity * sin(job->slope)), 0, btScalar(-job->gravity * cos(job->slope))));
     world.getSolverInfo().m_restitutionVelocityThreshold = 0;
     btVector3 inertia(btScalar(job->inertia), btScalar(job->inertia), btScalar(job->inertia));
     btRigidBody::btRigidBodyConstructionInfo info(btScalar(job->mass), nullptr, &box, inertia);
     info.m_startWorldTransform.setOrigin(btVector3(0, 0, btScalar(job->height)));
     info.m_startWorldTransform.setRotation(
         btQuaternion(btScalar(job->q[1]), btScalar(job->q[2]), btScalar(job->q[3]), btScalar(job->q[0])));
-    info.m_restitution = 1, info.m_friction = 0;
+    info.m_restitution = job->friction > 0 ? 0 : 1, info.m_friction = btScalar(job->friction);
     cube = new btRigidBody(info);
     cube->setActivationState(DISABLE_DEACTIVATION);
+    cube->setLinearVelocity(btVector3(btScalar(job->velocity), 0, 0));
     world.addRigidBody(cube);
     btRigidBody::btRigidBodyConstructionInfo ground(0, nullptr, &plane);
-    ground.m_restitution = 1, ground.m_friction = 0;
+    ground.m_restitution = job->friction > 0 ? 0 : 1, ground.m_friction = job->friction > 0 ? 1 : 0;
     floor = new btRigidBody(ground);
     world.addRigidBody(floor);
   }

@@ -1,21 +1,26 @@
 // The falling cube by MuJoCo: as it comes (soft contacts that damp), and with a stiff undamped contact (solref given as
-// stiffness and damping), which is the way to a bounce. No friction (condim 1).
+// stiffness and damping), which is the way to a bounce. Without friction condim 1, with it 3.
+#include <math.h>
 #include <stdio.h>
 
 #include "falling.h"
 #include "mujoco_world.h"
 
-static void *create(const falling_job *job, const char *contact) {
-  char text[2000];
+static void set_velocity(mujoco_world *w, const void *job) { w->data->qvel[0] = ((const falling_job *)job)->velocity; }
+
+static void *create(const falling_job *job, const char *plain) {
+  char text[2000], contact[200];
+  snprintf(contact, sizeof contact, "condim='%d' friction='%.17g 0 0' %s", job->friction > 0 ? 3 : 1, job->friction,
+           plain);
   snprintf(text, sizeof text,
-           "<mujoco><option timestep='%.17g' gravity='0 0 %.17g'/><worldbody>"
-           "<geom type='plane' size='100 100 1' condim='1' %s/>"
+           "<mujoco><option timestep='%.17g' gravity='%.17g 0 %.17g'/><worldbody>"
+           "<geom type='plane' size='100 100 1' %s/>"
            "<body pos='0 0 %.17g' quat='%.17g %.17g %.17g %.17g'><freejoint/>"
-           "<geom type='box' size='%.17g %.17g %.17g' mass='%.17g' condim='1' %s/></body></worldbody></mujoco>",
-           job->dt, -job->gravity, contact, job->height, job->q[0], job->q[1], job->q[2], job->q[3], job->side / 2,
-           job->side / 2, job->side / 2, job->mass, contact);
+           "<geom type='box' size='%.17g %.17g %.17g' mass='%.17g' %s/></body></worldbody></mujoco>",
+           job->dt, job->gravity * sin(job->slope), -job->gravity * cos(job->slope), contact, job->height, job->q[0],
+           job->q[1], job->q[2], job->q[3], job->side / 2, job->side / 2, job->side / 2, job->mass, contact);
   char message[MUJOCO_MESSAGE];
-  return mujoco_world_open(text, NULL, NULL, message);
+  return mujoco_world_open(text, set_velocity, job, message);
 }
 
 static void *create_plain(const falling_job *job) { return create(job, ""); }

@@ -45,17 +45,26 @@ static void tie_fields(carom_audit *audit) {
   audit->works = audit->works || m->force_count > 0 || m->drive_count > 0 || m->recirculation_count > 0;
 }
 
+static bool is_used(const carom_model *m, int material) {
+  for (int i = 0; i < m->body_count; i++)
+    if (m->bodies[i].material == material) return true;
+  for (int i = 0; i < m->boundary_count; i++)
+    if (m->boundaries[i].material == material) return true;
+  return false;
+}
+
+static void add_surface(carom_audit *audit, double restitution, double friction) {
+  audit->roughest.restitution = fmin(audit->roughest.restitution, restitution);
+  audit->roughest.friction = fmax(audit->roughest.friction, friction);
+}
+
 static void find_roughest(carom_audit *audit) {
   const carom_model *m = audit->model;
   audit->roughest = (carom_contact_surface){1, 0};
-  for (int i = 0; i < m->material_count; i++) {
-    audit->roughest.restitution = fmin(audit->roughest.restitution, m->materials[i].restitution);
-    audit->roughest.friction = fmax(audit->roughest.friction, m->materials[i].friction);
-  }
-  for (int i = 0; i < m->surface_count; i++) {
-    audit->roughest.restitution = fmin(audit->roughest.restitution, m->surfaces[i].surface.restitution);
-    audit->roughest.friction = fmax(audit->roughest.friction, m->surfaces[i].surface.friction);
-  }
+  for (int i = 0; i < m->material_count; i++)
+    if (is_used(m, i)) add_surface(audit, m->materials[i].restitution, m->materials[i].friction);
+  for (int i = 0; i < m->surface_count; i++)
+    add_surface(audit, m->surfaces[i].surface.restitution, m->surfaces[i].surface.friction);
 }
 
 // ---- scales ---------------------------------------------------------------------------------------------------------

@@ -76,19 +76,33 @@ static void judge_energy(carom_audit *audit, const carom_state *state) {
   carom_audit_note_balance(audit, state, &now);
 }
 
+// How far a body may have got, and by how much contacts that nobody told of may have changed its momentum meanwhile.
+static void reach_out(carom_audit *audit, const carom_state *state) {
+  double g = cm_norm(audit->model->gravity), dt = fabs(audit->dt);
+  for (int i = 0; i < audit->model->body_count; i++) {
+    if (audit->model->bodies[i].fixed) continue;
+    double speed = carom_audit_speed(audit, audit->before, i) + carom_audit_speed(audit, state, i) + g * dt;
+    audit->travel[i] = dt * speed + cm_norm(cm_sub(state->x[i], audit->before->x[i]));
+    audit->step[i].pushed = 2 * audit->model->bodies[i].mass * speed;
+    audit->pushed += audit->step[i].pushed;
+  }
+}
+
 static void judge_bodies(carom_audit *audit, const carom_state *state) {
   carom_error ignored;
   const carom_model *m = audit->model;
-  carom_audit_flight(audit, state, audit->dt, false);
-  if (m->ignores_contacts || audit->overlaps->grains) return;
-  if (carom_contacts_update(audit->overlaps->pairs, state, audit->travel, &ignored) != CAROM_OK) return;
+  bool alone = m->ignores_contacts || audit->overlaps->grains;
+  reach_out(audit, state);
+  if (!alone && carom_contacts_update(audit->overlaps->pairs, state, audit->travel, &ignored) != CAROM_OK) return;
   for (int i = 0; i < m->body_count; i++) {
-    if (m->bodies[i].fixed) continue;
+    if (m->bodies[i].fixed || audit->overlaps->grains) continue;
     touching before = touch_of(audit, audit->before, i);
-    judge_creep(audit, state, i, &before);
-    if (!audit->tied[i] && !is_near(audit, state, i) && !is_near(audit, audit->before, i))
-      carom_audit_free_flight(audit, state, i);
+    if (!alone) judge_creep(audit, state, i, &before);
+    if (!alone && (is_near(audit, state, i) || is_near(audit, audit->before, i))) continue;
+    audit->step[i].pushed = 0;
+    if (!audit->tied[i]) carom_audit_free_flight(audit, state, i);
   }
+  carom_audit_flight(audit, state, audit->dt, false);
 }
 
 void carom_audit_motion(carom_audit *audit, const carom_state *state) {

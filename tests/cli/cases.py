@@ -1,6 +1,7 @@
 """The command line as a user meets it. usage: cases.py CAROM EXAMPLES NAME   (NAME 'list' prints the cases)"""
 import csv
 import json
+import math
 import os
 import resource
 import shutil
@@ -521,6 +522,91 @@ def case_bouncing_grains_pass_their_audit():
     scene = granular("bounce.yaml", e=("restitution: 0}", "restitution: 0.5}"), count=("count: pebbles", "count: 100"))
     about = report("run", scene, "--duration", "0.5", "--strict", "--no-output")
     assert about["collisions"] > 100, about
+
+
+ELSEWHERE = os.path.join(EXAMPLES, "audit-elsewhere")
+
+
+def motion(name):
+    """Frames of a table: time, position, quaternion, velocities."""
+    rows = list(csv.DictReader(open(os.path.join(ELSEWHERE, name))))
+    vector = lambda r, keys: [float(r[k]) for k in keys.split()]
+    return [(float(r["time"]), vector(r, "x y z"), vector(r, "qw qx qy qz"), vector(r, "vx vy vz"), vector(r, "wx wy wz"))
+            for r in rows]
+
+
+def judged(name, scene, code=3):
+    about = json.loads(carom("audit", os.path.join(ELSEWHERE, name), "--scene", os.path.join(ELSEWHERE, scene), "--json", code=code).stdout)
+    return about, {row["key"]: row for row in about["verdict"]["rows"]}
+
+
+SIDE, MASS, G = 0.2, 2.16, 9.81
+
+
+def depth(frame):
+    """Of the lowest corner of the cube below z = 0."""
+    w, x, y, z = frame[2]
+    third = (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y))
+    return max(0, SIDE / 2 * sum(abs(r) for r in third) - frame[1][2])
+
+
+def energy_of(frame, gravity):
+    _, x, _, v, w = frame
+    return MASS * (sum(a * a for a in v) / 2 + SIDE**2 / 12 * sum(a * a for a in w)) - MASS * sum(g * a for g, a in zip(gravity, x))
+
+
+def case_audit_judges_motions_of_other_engines():
+    """Energy, overlap and creep, against figures that are computed here from the same tables."""
+    for engine in "mujoco", "bullet":
+        frames = motion(f"cube-{engine}.csv")
+        about, rows = judged(f"cube-{engine}.csv", "scene.yaml")
+        E = [energy_of(f, (0, 0, -G)) for f in frames]
+        kinetic = [e - MASS * G * f[1][2] for e, f in zip(E, frames)]
+        scale = max(max(kinetic), max(abs(MASS * G * (f[1][2] - 0.8)) for f in frames))
+        lowest, highest, rise, fall = E[0], E[0], 0, 0
+        for e in E:
+            rise, fall = max(rise, e - lowest), max(fall, highest - e)
+            lowest, highest = min(lowest, e), max(highest, e)
+        close = lambda row, value: abs(row["value"] - value) <= 1e-6 * max(1, abs(value)) + 1e-9
+        assert about["frames"] == len(frames) == 101 and about["verdict"]["outcome"] == "FAIL", about
+        assert close(rows["energy_made"], rise / scale) and close(rows["dissipation"], fall / scale), (rows, rise / scale, fall / scale)
+        assert rows["dissipation"]["value"] > 0.9 and not rows["dissipation"]["pass"], rows
+        assert close(rows["penetration"], max(map(depth, frames)) / SIDE), (rows["penetration"], max(map(depth, frames)) / SIDE)
+        assert rows["body_momentum"]["pass"] and rows["position"]["pass"], rows
+    angle = math.radians(15)
+    gravity = (G * math.sin(angle), 0, -G * math.cos(angle))
+    frames = motion("block-mujoco.csv")
+    about, rows = judged("block-mujoco.csv", "block.yaml")
+    rest = next(f for f in frames if f[0] >= 0.5)  # the truth: it stops after 1/(G (mu cos - sin)) = 0.455 s
+    crept = frames[-1][1][0] - rest[1][0]
+    assert 0.9 * crept < rows["creep"]["value"] * SIDE < 1.3 * crept + 3e-4, (rows["creep"], crept)
+    assert not rows["creep"]["pass"] and "t = 3 s" in rows["creep"]["where"] and "'block'" in rows["creep"]["where"], rows
+    assert abs(rows["penetration"]["value"] - max(map(depth, frames)) / SIDE) < 1e-6, rows["penetration"]
+
+
+def case_audit_says_what_is_wrong_with_a_table():
+    scene = ["--scene", os.path.join(ELSEWHERE, "block.yaml")]
+    head, line = "time,body,x,y,z,qw,qx,qy,qz,vx,vy,vz,wx,wy,wz\n", "0,block,0,0,0.1,1,0,0,0,0,0,0,0,0,0\n"
+    for text, message in [("", "the table is empty"), ("time,body\n", "t.csv:1: no column 'x'"), (head, "no lines after its header"),
+                          (head + line.replace("block", "blok"), "t.csv:2: the scene has no body 'blok'"),
+                          (head + line.replace("0.1", "ten"), "t.csv:2: 'ten' is not a number (column 'z')"),
+                          (head + line + line, "t.csv:3: body 'block' again at the same time"),
+                          (head + "0,block,0,0\n", "t.csv:2: the line ends before column"),
+                          (head + line.replace(",1,0,0,0", ",2,0,0,0", 1), "t.csv:2: the quaternion has length 2"),
+                          (head + line.replace("0,", "1,", 1) + line, "t.csv:3: time goes back to 0")]:
+        write("t.csv", text)
+        assert message in carom("audit", "t.csv", *scene, code=2).stderr, (message, carom("audit", "t.csv", *scene, code=2).stderr)
+    assert "needs --scene" in carom("audit", "t.csv", code=2).stderr
+    write("t.csv", head + line)
+    assert "INCOMPLETE" in carom("audit", "t.csv", *scene, code=3).stdout
+
+
+def case_audit_passes_what_carom_made():
+    carom("run", os.path.join(ELSEWHERE, "block.yaml"), "--duration", "0.6", "-o", "b.h5", "-q")
+    assert "PASS" in carom("audit", "b.h5", "--html", "b.html").stdout
+    assert "<polyline" in open("b.html").read()
+    carom("export", "b.h5", "--to", "csv", "-q")
+    assert "PASS" in carom("audit", "b.csv", "--scene", os.path.join(ELSEWHERE, "block.yaml")).stdout
 
 
 def case_stress_is_known_in_large_beds():
