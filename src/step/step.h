@@ -57,6 +57,10 @@ CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
 // An integrator with contacts takes its smooth motion from the variational one: its push, prepare, remember and release
 // call those of carom_integrator_variational first, and its advance calls that one's advance for a time of any length.
 
+// ---- blame.c
+// Adds to a message of failure what in the model may be the cause, and what to do about it.
+void carom_step_blame(const carom_model *model, carom_error *error);
+
 // ---- drives.c
 // Puts driven bodies where they are at a time.
 void carom_drives_place(const carom_model *model, carom_state *state, double time);

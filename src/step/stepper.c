@@ -107,6 +107,7 @@ static carom_status advance_with_retries(carom_stepper *s, carom_state *state, d
     carom_stepper_roll_back(s, state);
     if (status != CAROM_NOT_CONVERGED) break;
   }
+  if (status == CAROM_NOT_CONVERGED) carom_step_blame(s->model, error);
   return status;
 }
 
