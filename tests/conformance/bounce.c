@@ -60,8 +60,10 @@ static void elastic_column(cell *c) {
   double z0 = parameter(c, "z0"), v = sqrt(2 * G * z0), kinetic = 0;
   for (int i = 0; i < c->track->model->body_count; i++)
     kinetic += c->track->model->bodies[i].fixed ? 0 : c->track->model->bodies[i].mass * G * z0;
-  double bounces = 2 + duration(c) / (2 * v / G), off = bounces * 2 * G * c->accuracy.late / v + c->h * (c->accuracy.order == 1) * G / v * 4;
-  expect(c, "energy, of that at the impact", (track_energy(c->track, c->track->frames - 1) - track_energy(c->track, 0)) / kinetic, 0, fmax(1e-9, off));
+  double bounces = 2 + duration(c) / (2 * v / G),
+         off = bounces * 2 * G * c->accuracy.late / v + c->h * (c->accuracy.order == 1) * G / v * 4;
+  expect(c, "energy, of that at the impact",
+         (track_energy(c->track, c->track->frames - 1) - track_energy(c->track, 0)) / kinetic, 0, fmax(1e-9, off));
   for (int i = 1; i < c->track->model->body_count; i++)
     expect_at_most(c, "sideways", fabs(track_at(c->track, c->track->frames - 1, i)->x.x), 1e-6);
 }
@@ -119,7 +121,8 @@ static void rough(cell *c) {
 static void rod_end(cell *c) {
   double e = parameter(c, "e"), z0 = parameter(c, "z0"), v = sqrt(2 * G * z0), t0 = sqrt(2 * z0 / G), t = duration(c);
   const carom_body *b = &c->track->model->bodies[body(c, "rod")];
-  double arm = 0.5 * parameter(c, "length") * cos(parameter(c, "angle")), across = b->inertia.x > b->inertia.z ? b->inertia.x : b->inertia.z;
+  double arm = 0.5 * parameter(c, "length") * cos(parameter(c, "angle")),
+         across = b->inertia.x > b->inertia.z ? b->inertia.x : b->inertia.z;
   double j = (1 + e) * v / (1 / b->mass + arm * arm / across), off = 3 * G * c->accuracy.late + 1e-6 * v;
   expect(c, "speed of the centre", point_at(c, "rod", t)->v.z, -G * t + j / b->mass, off);
   expect(c, "spin", point_at(c, "rod", t)->w.y, -j * arm / across, off / arm * 2);
@@ -129,11 +132,13 @@ static void rod_end(cell *c) {
 static void corner(cell *c) {
   double v = parameter(c, "v") * parameter(c, "e");
   expect_vector(c, "velocity", point_at(c, "ball", duration(c))->v, cm_vec3(v, v, v), 1e-9);
-  expect(c, "energy", track_energy(c->track, c->track->frames - 1) / track_energy(c->track, 0), pow(parameter(c, "e"), 2), 1e-9);
+  expect(c, "energy", track_energy(c->track, c->track->frames - 1) / track_energy(c->track, 0),
+         pow(parameter(c, "e"), 2), 1e-9);
 }
 
 static void blocks_meet(cell *c) {
-  double e = parameter(c, "e"), m = parameter(c, "ratio"), v = parameter(c, "v"), approach = 1.5 * v, j = (1 + e) * approach * m / (1 + m);
+  double e = parameter(c, "e"), m = parameter(c, "ratio"), v = parameter(c, "v"), approach = 1.5 * v,
+         j = (1 + e) * approach * m / (1 + m);
   expect_vector(c, "left", point_at(c, "left", duration(c))->v, cm_vec3(v - j, 0, 0), 1e-8);
   expect_vector(c, "right", point_at(c, "right", duration(c))->v, cm_vec3(-v / 2 + j / m, 0, 0), 1e-8);
   expect_at_most(c, "turn, rad", tilt_at(c, "left", duration(c)), 1e-6);

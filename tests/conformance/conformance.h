@@ -98,7 +98,8 @@ double drift(const cell *c, double acceleration, double time, double rate);
 void expect(cell *c, const char *what, double value, double truth, double tolerance);
 void expect_vector(cell *c, const char *what, carom_vec3 value, carom_vec3 truth, double tolerance);
 void expect_at_most(cell *c, const char *what, double value, double bound);
-// All moving bodies are where they began, within a tolerance in m, and have not turned by more than that over their size.
+// All moving bodies are where they began, within a tolerance in m, and have not turned by more than that over their
+// size.
 void expect_rest(cell *c, double tolerance);
 
 // Laws that hold in every scene: nothing overlaps, contacts make no energy.

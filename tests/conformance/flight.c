@@ -22,9 +22,7 @@ static carom_vec3 momentum_of(const carom_body *b, const track_point *p) {
   return cm_rotate(p->q, cm_mul_diag(b->inertia, cm_unrotate(p->q, p->w)));
 }
 
-static double spin_energy(const carom_body *b, const track_point *p) {
-  return 0.5 * cm_dot(p->w, momentum_of(b, p));
-}
+static double spin_energy(const carom_body *b, const track_point *p) { return 0.5 * cm_dot(p->w, momentum_of(b, p)); }
 
 // How far rates may be off by the end, relative: the order of the method, times the turns made. What grows where a turn
 // is unstable grows with it.
@@ -85,8 +83,10 @@ static void elliptic(cell *c) {
   double A = order[0][0], B = order[1][0], C = order[2][0], p = order[0][1], r = order[2][1];
   double small = C * (B - C) * r * r, large = A * (A - B) * p * p;  // which axis the spin goes about
   double k2 = fmin(small, large) / fmax(small, large);
-  double top = small < large ? sqrt(C * (A - C) / (B * (A - B))) * fabs(r) : sqrt(A * (A - C) / (B * (B - C))) * fabs(p);
-  double rate = small < large ? sqrt((A - B) * (A - C) / (B * C)) * fabs(p) : sqrt((A - C) * (B - C) / (A * B)) * fabs(r);
+  double top =
+      small < large ? sqrt(C * (A - C) / (B * (A - B))) * fabs(r) : sqrt(A * (A - C) / (B * (B - C))) * fabs(p);
+  double rate =
+      small < large ? sqrt((A - B) * (A - C) / (B * C)) * fabs(p) : sqrt((A - C) * (B - C) / (A * B)) * fabs(r);
   double time = duration(c), sn, cn, dn;
   jacobi(rate * time, sqrt(k2), &sn, &cn, &dn);
   const track_point *end = point_at(c, "brick", time);
@@ -123,11 +123,47 @@ static void swarm(cell *c) {
 
 const conformance_scene flight_scenes[] = {
     {"flight-brick", "free flight", "flight", "a=0.3 b=0.2 c=0.1 wx=1 wy=5 wz=2 T=1", {4e-3, 1e-3}, flight, SCENE_FREE},
-    {"flight-elliptic", "free flight", "flight", "a=0.3 b=0.2 c=0.1 wx=3 wy=0 wz=2 T=1", {4e-3, 1e-3}, elliptic, SCENE_FREE},
-    {"flight-top", "free flight", "flight", "a=0.2 b=0.2 c=0.4 wx=2 wy=0 wz=8 T=1", {4e-3, 1e-3}, symmetric, SCENE_FREE},
-    {"flight-racket", "free flight", "flight", "a=0.3 b=0.2 c=0.02 wx=0.5 wy=6 wz=0.1 T=0.8", {4e-3, 1e-3}, flight, SCENE_FREE},
-    {"flight-thin-plate", "free flight", "flight", "a=1 b=1 c=0.005 wx=20 wy=5 wz=10 T=0.4", {2e-3, 0.5e-3}, flight, SCENE_FREE},
-    {"flight-millimetre", "free flight", "flight", "a=0.003 b=0.002 c=0.001 wx=20 wy=90 wz=40 T=0.1", {0.5e-3, 0.1e-3}, flight, SCENE_FREE},
-    {"flight-hundred-metres", "free flight", "flight", "a=100 b=20 c=10 wx=0.05 wy=0.1 wz=0.02 speed=40 T=8", {40e-3, 10e-3}, flight, SCENE_FREE},
+    {"flight-elliptic",
+     "free flight",
+     "flight",
+     "a=0.3 b=0.2 c=0.1 wx=3 wy=0 wz=2 T=1",
+     {4e-3, 1e-3},
+     elliptic,
+     SCENE_FREE},
+    {"flight-top",
+     "free flight",
+     "flight",
+     "a=0.2 b=0.2 c=0.4 wx=2 wy=0 wz=8 T=1",
+     {4e-3, 1e-3},
+     symmetric,
+     SCENE_FREE},
+    {"flight-racket",
+     "free flight",
+     "flight",
+     "a=0.3 b=0.2 c=0.02 wx=0.5 wy=6 wz=0.1 T=0.8",
+     {4e-3, 1e-3},
+     flight,
+     SCENE_FREE},
+    {"flight-thin-plate",
+     "free flight",
+     "flight",
+     "a=1 b=1 c=0.005 wx=20 wy=5 wz=10 T=0.4",
+     {2e-3, 0.5e-3},
+     flight,
+     SCENE_FREE},
+    {"flight-millimetre",
+     "free flight",
+     "flight",
+     "a=0.003 b=0.002 c=0.001 wx=20 wy=90 wz=40 T=0.1",
+     {0.5e-3, 0.1e-3},
+     flight,
+     SCENE_FREE},
+    {"flight-hundred-metres",
+     "free flight",
+     "flight",
+     "a=100 b=20 c=10 wx=0.05 wy=0.1 wz=0.02 speed=40 T=8",
+     {40e-3, 10e-3},
+     flight,
+     SCENE_FREE},
     {"flight-swarm", "free flight", "swarm", "T=0.2", {4e-3, 1e-3}, swarm, SCENE_FREE},
     {0}};

@@ -43,7 +43,8 @@ static int read_known(known *list) {
   char line[1000];
   int count = 0;
   while (in && fgets(line, sizeof line, in) && count < MOST_KNOWN)
-    count += line[0] != '#' && sscanf(line, "%59s %39s %lf", list[count].scene, list[count].integrator, &list[count].h) == 3;
+    count +=
+        line[0] != '#' && sscanf(line, "%59s %39s %lf", list[count].scene, list[count].integrator, &list[count].h) == 3;
   if (in) fclose(in);
   return count;
 }
@@ -126,7 +127,8 @@ static bool write_wrong(const matrix *m, const char *path) {
   FILE *out = fopen(path, "w");
   for (int i = 0; out && i < m->count; i++)
     if (m->cells[i].outcome == CELL_WRONG && !is_peer(&m->cells[i]))
-      fprintf(out, "%s %s %g  %s\n", m->cells[i].scene->name, m->cells[i].integrator, m->cells[i].h, m->cells[i].reason);
+      fprintf(out, "%s %s %g  %s\n", m->cells[i].scene->name, m->cells[i].integrator, m->cells[i].h,
+              m->cells[i].reason);
   return out && fclose(out) == 0;
 }
 
@@ -137,7 +139,9 @@ static const char *value_of(int argc, char **argv, const char *name) {
 }
 
 static wanted read_words(int argc, char **argv) {
-  wanted w = {.json = value_of(argc, argv, "--json"), .page = value_of(argc, argv, "--page"), .wrong = value_of(argc, argv, "--wrong")};
+  wanted w = {.json = value_of(argc, argv, "--json"),
+              .page = value_of(argc, argv, "--page"),
+              .wrong = value_of(argc, argv, "--wrong")};
   const char **places[] = {&w.scene, &w.integrator, &w.step};
   for (int i = 1, n = 0; i < argc; i++) {
     if (strcmp(argv[i], "--peers") == 0)
@@ -162,12 +166,17 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++) printf("%s\n", all[i].name);
     return 0;
   }
+  if (argc == 2 && strcmp(argv[1], "--integrators") == 0) {
+    for (int i = 0; carom_integrator_name(i); i++) printf("%s\n", carom_integrator_name(i));
+    return 0;
+  }
   if (w.scene && !conformance_find(w.scene)) return fprintf(stderr, "no scene is named '%s'\n", w.scene), 2;
   matrix m = {.cells = calloc(MOST_CELLS, sizeof *m.cells)};
   for (int i = 0; i < count; i++)
     if (!w.scene || strcmp(all[i].name, w.scene) == 0) run_scene(&m, &all[i], &w);
   int surprises = compare(&m);
-  bool written = (!w.json || write_json(&m, w.json)) && (!w.page || write_page(&m, w.page)) && (!w.wrong || write_wrong(&m, w.wrong));
+  bool written = (!w.json || write_json(&m, w.json)) && (!w.page || write_page(&m, w.page)) &&
+                 (!w.wrong || write_wrong(&m, w.wrong));
   free(m.cells);
   return surprises || !written;
 }

@@ -12,14 +12,16 @@ static double joint_at(const cell *c, const char *name, double t) {
   return c->track->turns[(size_t)frame_at(c, t) * (size_t)c->track->model->joint_count + (size_t)j];
 }
 
-// ---- fast -------------------------------------------------------------------------------------------------------------
+// ---- fast
+// -------------------------------------------------------------------------------------------------------------
 
 static void bullet(cell *c) {
   double e = parameter(c, "e"), v = parameter(c, "v"), m = 0.01, plate = parameter(c, "mass"), t = duration(c);
   expect(c, "speed of the bullet", point_at(c, "bullet", t)->v.z, -v + (1 + e) * v * plate / (m + plate), 1e-8 * v);
   expect(c, "speed of the plate", point_at(c, "plate", t)->v.z, -(1 + e) * v * m / (m + plate), 1e-8 * v);
   expect_at_most(c, "turn of the plate, rad", tilt_at(c, "plate", t), 1e-6);
-  expect_at_most(c, "plate above bullet, m", point_at(c, "plate", t)->x.z - point_at(c, "bullet", t)->x.z + 0.004, 1e-9);
+  expect_at_most(c, "plate above bullet, m", point_at(c, "plate", t)->x.z - point_at(c, "bullet", t)->x.z + 0.004,
+                 1e-9);
 }
 
 static void bullet_wall(cell *c) {
@@ -40,21 +42,47 @@ static void heavy_hits_light(cell *c) {
 }
 
 const conformance_scene fast_scenes[] = {
-    {"bullet-at-plate-half", "fast bodies", "bullet", "e=0.5 v=1000 thick=0.002 mass=15 T=0.01", {1e-3, 0.25e-3}, bullet, 0},
-    {"bullet-at-plate-elastic", "fast bodies", "bullet", "e=1 v=500 thick=0.001 mass=2 T=0.01", {1e-3, 0.25e-3}, bullet, 0},
-    {"bullet-at-plate-dead", "fast bodies", "bullet", "e=0 v=200 thick=0.005 mass=1 T=0.01", {1e-3, 0.25e-3}, bullet, 0},
+    {"bullet-at-plate-half",
+     "fast bodies",
+     "bullet",
+     "e=0.5 v=1000 thick=0.002 mass=15 T=0.01",
+     {1e-3, 0.25e-3},
+     bullet,
+     0},
+    {"bullet-at-plate-elastic",
+     "fast bodies",
+     "bullet",
+     "e=1 v=500 thick=0.001 mass=2 T=0.01",
+     {1e-3, 0.25e-3},
+     bullet,
+     0},
+    {"bullet-at-plate-dead",
+     "fast bodies",
+     "bullet",
+     "e=0 v=200 thick=0.005 mass=1 T=0.01",
+     {1e-3, 0.25e-3},
+     bullet,
+     0},
     {"bullet-between-walls", "fast bodies", "bullet-wall", "e=1 v=300 T=0.02", {1e-3, 0.25e-3}, bullet_wall, 0},
     {"bullet-stopped", "fast bodies", "bullet-wall", "e=0 v=300 T=0.02", {1e-3, 0.25e-3}, bullet_wall, 0},
-    {"heavy-hits-light", "mass ratios", "row", "balls=1 gap=0 e=1 ratio=1e-6 v=2 T=0.1", {2e-3, 0.5e-3}, heavy_hits_light, 0},
+    {"heavy-hits-light",
+     "mass ratios",
+     "row",
+     "balls=1 gap=0 e=1 ratio=1e-6 v=2 T=0.1",
+     {2e-3, 0.5e-3},
+     heavy_hits_light,
+     0},
     {0}};
 
-// ---- pendulums ----------------------------------------------------------------------------------------------------------
+// ---- pendulums
+// ----------------------------------------------------------------------------------------------------------
 
 // y: angles and rates of two equal rods of length p[0] with moment p[1] per mass about their centres.
 static void two_rods(const double *y, const double *p, double *dy) {
   double l = p[0], i = p[1], s = sin(y[0] - y[1]), k = cos(y[0] - y[1]);
   double a = i + 1.25 * l * l, b = 0.5 * l * l * k, d = i + 0.25 * l * l;
-  double f = -1.5 * G * l * sin(y[0]) - 0.5 * l * l * s * y[3] * y[3], g = -0.5 * G * l * sin(y[1]) + 0.5 * l * l * s * y[2] * y[2];
+  double f = -1.5 * G * l * sin(y[0]) - 0.5 * l * l * s * y[3] * y[3],
+         g = -0.5 * G * l * sin(y[1]) + 0.5 * l * l * s * y[2] * y[2];
   dy[0] = y[2], dy[1] = y[3];
   dy[2] = (d * f - b * g) / (a * d - b * b);
   dy[3] = (a * g - b * f) / (a * d - b * b);
@@ -95,11 +123,13 @@ static void pendulum_wall(cell *c) {
   }
   jacobi(w * since, k, &sn, &cn, &dn);
   double truth = k < 1e-6 ? 0 : 2 * asin(k * sn), speed = a * w;
-  expect(c, "angle", a + joint_at(c, "hinge", t), truth, 2 * lost * speed * c->accuracy.late * (1 + w * t) + smooth_error(c, a, w, t) + 1e-5);
+  expect(c, "angle", a + joint_at(c, "hinge", t), truth,
+         2 * lost * speed * c->accuracy.late * (1 + w * t) + smooth_error(c, a, w, t) + 1e-5);
 }
 
 static void conical(cell *c) {
-  double l = parameter(c, "length"), a = parameter(c, "lean"), w = sqrt(G / (l * cos(a))), t = duration(c), r = l * sin(a);
+  double l = parameter(c, "length"), a = parameter(c, "lean"), w = sqrt(G / (l * cos(a))), t = duration(c),
+         r = l * sin(a);
   const track_point *p = point_at(c, "bob", t);
   expect_vector(c, "place", p->x, cm_vec3(r * cos(w * t), r * sin(w * t), -l * cos(a)), smooth_error(c, r, w, t));
   expect(c, "length of the thread", cm_norm(p->x), l, 1e-6 * l);
@@ -110,12 +140,31 @@ const conformance_scene pendulum_scenes[] = {
     {"pendulum-large", "pendulums", "pendulum", "length=1 start=2.5 T=1.5", {4e-3, 1e-3}, pendulum, SCENE_FREE},
     {"double-pendulum", "pendulums", "double-pendulum", "T=0.8", {4e-3, 1e-3}, double_pendulum, SCENE_FREE},
     {"conical-pendulum", "pendulums", "conical", "length=1 lean=0.6 T=1.5", {4e-3, 1e-3}, conical, SCENE_FREE},
-    {"pendulum-wall-elastic", "pendulums on walls", "pendulum-wall", "length=1 start=1 e=1 T=2", {4e-3, 1e-3}, pendulum_wall, 0},
-    {"pendulum-wall-half", "pendulums on walls", "pendulum-wall", "length=1 start=1 e=0.5 T=2", {4e-3, 1e-3}, pendulum_wall, 0},
-    {"pendulum-wall-dead", "pendulums on walls", "pendulum-wall", "length=1 start=1 e=0 T=1.2", {4e-3, 1e-3}, pendulum_wall, 0},
+    {"pendulum-wall-elastic",
+     "pendulums on walls",
+     "pendulum-wall",
+     "length=1 start=1 e=1 T=2",
+     {4e-3, 1e-3},
+     pendulum_wall,
+     0},
+    {"pendulum-wall-half",
+     "pendulums on walls",
+     "pendulum-wall",
+     "length=1 start=1 e=0.5 T=2",
+     {4e-3, 1e-3},
+     pendulum_wall,
+     0},
+    {"pendulum-wall-dead",
+     "pendulums on walls",
+     "pendulum-wall",
+     "length=1 start=1 e=0 T=1.2",
+     {4e-3, 1e-3},
+     pendulum_wall,
+     0},
     {0}};
 
-// ---- limits, latches, motors ----------------------------------------------------------------------------------------------
+// ---- limits, latches, motors
+// ----------------------------------------------------------------------------------------------
 
 static void slider(cell *c) {
   double v = parameter(c, "v"), e = parameter(c, "e"), stop[2] = {parameter(c, "upper"), parameter(c, "lower")};
@@ -150,7 +199,8 @@ typedef struct piece {
 
 static double value_of(const piece *s, int n, double t) {
   for (int i = 0; i + 1 < n; i++)
-    if (t < s[i + 1].time) return s[i].factor + (s[i + 1].factor - s[i].factor) * (t - s[i].time) / (s[i + 1].time - s[i].time);
+    if (t < s[i + 1].time)
+      return s[i].factor + (s[i + 1].factor - s[i].factor) * (t - s[i].time) / (s[i + 1].time - s[i].time);
   return s[n - 1].factor;
 }
 
@@ -174,7 +224,8 @@ static void motor_rate_kinks(cell *c) {
   static const piece s[] = {{0, 0}, {0.2, 1}, {0.5, 1}, {0.6, -1}, {1, 0}};
   for (int n = 1; n <= 5; n++) {
     double t = frame_at(c, n * duration(c) / 5) * c->h;
-    expect(c, "turn", joint_at(c, "hinge", t), 2 * integral_of(s, 5, t), (c->accuracy.order == 1 ? 2 * c->h : 10 * c->h * c->h) + 1e-8);
+    expect(c, "turn", joint_at(c, "hinge", t), 2 * integral_of(s, 5, t),
+           (c->accuracy.order == 1 ? 2 * c->h : 10 * c->h * c->h) + 1e-8);
   }
 }
 
@@ -203,7 +254,8 @@ static void lift(cell *c) {
   for (int n = 1; n <= 5; n++) {
     double t = frame_at(c, n * duration(c) / 5) * c->h, z = 0.5 * integral_of(s, 4, t);
     expect(c, "height of the crate", point_at(c, "crate", t)->x.z, 0.1 + z, 0.5 * c->h + 1e-6);
-    expect(c, "crate above the platform", point_at(c, "crate", t)->x.z - point_at(c, "platform", t)->x.z, 0.15, 1e-5 + G * c->h * c->h);
+    expect(c, "crate above the platform", point_at(c, "crate", t)->x.z - point_at(c, "platform", t)->x.z, 0.15,
+           1e-5 + G * c->h * c->h);
   }
 }
 
@@ -216,19 +268,44 @@ static void force_motor(cell *c) {
 const conformance_scene joint_scenes[] = {
     {"slider-stop-dead", "limits and latches", "slider", "v=1 e=0 lower=-0.3 upper=0.2 T=0.6", {4e-3, 1e-3}, slider, 0},
     {"slider-stop-half", "limits and latches", "slider", "v=1 e=0.5 lower=-0.3 upper=0.2 T=1", {4e-3, 1e-3}, slider, 0},
-    {"slider-stop-elastic", "limits and latches", "slider", "v=1 e=1 lower=-0.3 upper=0.2 T=1.6", {4e-3, 1e-3}, slider, 0},
+    {"slider-stop-elastic",
+     "limits and latches",
+     "slider",
+     "v=1 e=1 lower=-0.3 upper=0.2 T=1.6",
+     {4e-3, 1e-3},
+     slider,
+     0},
     {"rod-on-its-stop", "limits and latches", "stop", "stop=-0.5 T=0.8", {4e-3, 1e-3}, stop, 0},
     {"latch-holds", "limits and latches", "latch", "v=2 T=0.8", {4e-3, 1e-3}, latch, 0},
     {"motor-rate", "motors", "motor", "weight=9.81 T=0.8", {4e-3, 1e-3}, motor_rate, SCENE_FREE | SCENE_DRIVEN},
-    {"motor-rate-kinks", "motors", "motor-rate-kinks", "weight=9.81 T=1", {4e-3, 1e-3}, motor_rate_kinks, SCENE_FREE | SCENE_DRIVEN},
-    {"motor-position-kinks", "motors", "motor-position", "weight=9.81 T=1", {4e-3, 1e-3}, motor_position, SCENE_FREE | SCENE_DRIVEN},
+    {"motor-rate-kinks",
+     "motors",
+     "motor-rate-kinks",
+     "weight=9.81 T=1",
+     {4e-3, 1e-3},
+     motor_rate_kinks,
+     SCENE_FREE | SCENE_DRIVEN},
+    {"motor-position-kinks",
+     "motors",
+     "motor-position",
+     "weight=9.81 T=1",
+     {4e-3, 1e-3},
+     motor_position,
+     SCENE_FREE | SCENE_DRIVEN},
     {"motor-torque", "motors", "motor-torque", "weight=0 T=0.8", {4e-3, 1e-3}, motor_torque, SCENE_FREE | SCENE_DRIVEN},
-    {"motor-torque-kinks", "motors", "motor-torque-kinks", "weight=0 T=1", {4e-3, 1e-3}, motor_torque_kinks, SCENE_FREE | SCENE_DRIVEN},
+    {"motor-torque-kinks",
+     "motors",
+     "motor-torque-kinks",
+     "weight=0 T=1",
+     {4e-3, 1e-3},
+     motor_torque_kinks,
+     SCENE_FREE | SCENE_DRIVEN},
     {"motor-force", "motors", "force-motor", "push=3 T=0.8", {4e-3, 1e-3}, force_motor, SCENE_FREE | SCENE_DRIVEN},
     {"lift-with-crate", "motors", "lift", "T=1", {4e-3, 1e-3}, lift, SCENE_DRIVEN},
     {0}};
 
-// ---- springs ------------------------------------------------------------------------------------------------------------
+// ---- springs
+// ------------------------------------------------------------------------------------------------------------
 
 // m x'' + d x' + k x = 0 with m = 1, begun at rest at s.
 static double oscillation(double k, double d, double s, double t) {
@@ -241,7 +318,8 @@ static double oscillation(double k, double d, double s, double t) {
 static void spring(cell *c) {
   double k = parameter(c, "stiff"), d = parameter(c, "d"), s = parameter(c, "stretch"), t = duration(c);
   double rate = fmin(sqrt(k), d > 0 ? 2 * k / d : INFINITY);
-  expect(c, "stretch", point_at(c, "block", t)->x.x - 1, oscillation(k, d, s, t), smooth_error(c, s, rate, t) + 1e-3 * s);
+  expect(c, "stretch", point_at(c, "block", t)->x.x - 1, oscillation(k, d, s, t),
+         smooth_error(c, s, rate, t) + 1e-3 * s);
 }
 
 // Too stiff for the step to be followed: it must stay bounded.
@@ -261,23 +339,44 @@ static void spring_floor(cell *c) { expect_rest(c, 1e-5); }
 const conformance_scene spring_scenes[] = {
     {"spring-soft", "springs", "spring", "stiff=100 d=0 stretch=0.1 T=1", {4e-3, 1e-3}, spring, SCENE_FREE},
     {"spring-damped", "springs", "spring", "stiff=100 d=2 stretch=0.1 T=1", {4e-3, 1e-3}, spring, SCENE_FREE},
-    {"spring-overdamped", "springs", "spring", "stiff=1000 d=25000 stretch=0.1 T=0.5", {4e-3, 1e-3}, spring, SCENE_FREE},
-    {"spring-stiff-1", "springs", "spring", "stiff=62500 d=0 stretch=0.1 T=0.4", {4e-3, 1e-3}, stiff_spring, SCENE_FREE},
-    {"spring-stiff-100", "springs", "spring", "stiff=6.25e6 d=0 stretch=0.01 T=0.4", {4e-3, 1e-3}, stiff_spring, SCENE_FREE},
+    {"spring-overdamped",
+     "springs",
+     "spring",
+     "stiff=1000 d=25000 stretch=0.1 T=0.5",
+     {4e-3, 1e-3},
+     spring,
+     SCENE_FREE},
+    {"spring-stiff-1",
+     "springs",
+     "spring",
+     "stiff=62500 d=0 stretch=0.1 T=0.4",
+     {4e-3, 1e-3},
+     stiff_spring,
+     SCENE_FREE},
+    {"spring-stiff-100",
+     "springs",
+     "spring",
+     "stiff=6.25e6 d=0 stretch=0.01 T=0.4",
+     {4e-3, 1e-3},
+     stiff_spring,
+     SCENE_FREE},
     {"torsion-spring", "springs", "torsion", "stiff=5 d=0 start=0.5 T=1", {4e-3, 1e-3}, torsion, SCENE_FREE},
     {"spring-presses", "springs", "spring-floor", "stiff=1000 T=0.4", {4e-3, 1e-3}, spring_floor, 0},
     {0}};
 
-// ---- drives -------------------------------------------------------------------------------------------------------------
+// ---- drives
+// -------------------------------------------------------------------------------------------------------------
 
 static void shaker(cell *c) {
-  double a = parameter(c, "amplitude"), w = 8 * atan(1) * parameter(c, "frequency"), t = duration(c), leaves = asin(fmin(1, G / (a * w * w))) / w;
+  double a = parameter(c, "amplitude"), w = 8 * atan(1) * parameter(c, "frequency"), t = duration(c),
+         leaves = asin(fmin(1, G / (a * w * w))) / w;
   if (a * w * w < G) {
     expect(c, "height", point_at(c, "block", t)->x.z, 0.05 + a * sin(w * t), a * w * c->h + 1e-6);
     return;
   }
   double s = t - leaves, z = a * sin(w * leaves) + a * w * cos(w * leaves) * s - 0.5 * G * s * s;
-  expect(c, "height in flight", point_at(c, "block", t)->x.z, 0.05 + z, 2 * a * w * w * c->h * s + a * w * c->h + drift(c, G, s, 0));
+  expect(c, "height in flight", point_at(c, "block", t)->x.z, 0.05 + z,
+         2 * a * w * w * c->h * s + a * w * c->h + drift(c, G, s, 0));
 }
 
 static void piston(cell *c) {
@@ -292,7 +391,8 @@ const conformance_scene drive_scenes[] = {
     {"piston", "drives", "piston", "speed=0.5 mu=0.2 T=0.5", {4e-3, 1e-3}, piston, SCENE_DRIVEN},
     {0}};
 
-// ---- many ----------------------------------------------------------------------------------------------------------------
+// ---- many
+// ----------------------------------------------------------------------------------------------------------------
 
 static void settled(cell *c, double low, double high) {
   const carom_model *m = c->track->model;

@@ -44,12 +44,15 @@ static void override(overrides *o, const char *format, const char *key, const ch
   o->count++;
 }
 
+// "T" is the duration, all others are constants.
 static void override_parameters(overrides *o, const char *parameters) {
   char copy[400], *save = NULL;
   snprintf(copy, sizeof copy, "%s", parameters ? parameters : "");
   for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
-    override(o, strncmp(word, "T=", 2) == 0 ? "duration%s%s" : "constants.%s%s", strncmp(word, "T=", 2) == 0 ? "" : word,
-             strncmp(word, "T=", 2) == 0 ? word + 1 : "");
+    if (strncmp(word, "T=", 2) == 0)
+      override(o, "%s%s", "duration", word + 1);
+    else
+      override(o, "constants.%s%s", word, "");
 }
 
 carom_scene *read_cell(const cell *c, int threads, char *reason) {
@@ -215,7 +218,9 @@ static void apart(cell *c, cell_work *work, const void *job) {
   bool hung = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
   if (hung) c->seconds = PROCESSOR_LIMIT;
   snprintf(text, sizeof text, hung ? "hung: more than %d s of processor time" : "crashed: signal %d",
-           hung ? PROCESSOR_LIMIT : WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+           hung                  ? PROCESSOR_LIMIT
+           : WIFSIGNALED(status) ? WTERMSIG(status)
+                                 : 0);
   conclude(c, CELL_WRONG, "", text);
 }
 

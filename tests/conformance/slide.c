@@ -59,17 +59,21 @@ static void roll_cylinder(cell *c) { roll_by(c, 2.0 / 3); }
 
 static void belt(cell *c) {
   double a = parameter(c, "mu") * G, v = parameter(c, "speed"), t = duration(c), caught = v / a;
-  expect(c, "speed at half the time", point_at(c, "block", caught / 2)->v.x, a * frame_at(c, caught / 2) * c->h, 1.01 * a * c->h);
+  expect(c, "speed at half the time", point_at(c, "block", caught / 2)->v.x, a * frame_at(c, caught / 2) * c->h,
+         1.01 * a * c->h);
   expect(c, "speed at the end", point_at(c, "block", t)->v.x, v, 1e-6);
   expect(c, "way", point_at(c, "block", t)->x.x, v * t - v * caught / 2, v * c->h * 1.5 + 1e-8);
 }
 
 // Three feet carry a third of the weight each, so that the torque is mu m g R.
 static void tripod(cell *c) {
-  double a = parameter(c, "mu") * 3 * G * parameter(c, "radius") / 0.08, w = parameter(c, "spin"), t = duration(c), half = w / a / 2;
+  double a = parameter(c, "mu") * 3 * G * parameter(c, "radius") / 0.08, w = parameter(c, "spin"), t = duration(c),
+         half = w / a / 2;
   expect(c, "spin at half the time", point_at(c, "plate", half)->w.z, w - a * frame_at(c, half) * c->h, 1.1 * a * c->h);
   expect_at_most(c, "spin at the end", fabs(point_at(c, "plate", t)->w.z), 1e-5);
-  carom_vec3 x = carom_model_find_body(c->track->model, "plate") < 0 ? cm_zero3() : cm_rotate(pose_at(c, "plate", t).q, cm_vec3(1, 0, 0));
+  carom_vec3 x = carom_model_find_body(c->track->model, "plate") < 0
+                     ? cm_zero3()
+                     : cm_rotate(pose_at(c, "plate", t).q, cm_vec3(1, 0, 0));
   double turned = w * w / (2 * a);
   expect(c, "turn", cos(turned - atan2(x.y, x.x)), 1, 0.5 * pow(w * c->h * 1.5 + 1e-6, 2));
 }
@@ -104,20 +108,68 @@ static void keeps_spinning(cell *c) {
 
 const conformance_scene slide_scenes[] = {
     {"incline-sticks", "slide and stick", "incline", "a=0.2 b=0.2 c=0.1 angle=0.35 mu=0.5 T=1", {4e-3, 1e-3}, stick, 0},
-    {"incline-slides", "slide and stick", "incline", "a=0.2 b=0.2 c=0.1 angle=0.5 mu=0.3 T=0.8", {4e-3, 1e-3}, slide, 0},
-    {"incline-frictionless", "slide and stick", "incline", "a=0.2 b=0.2 c=0.1 angle=0.5 mu=0 T=0.8", {4e-3, 1e-3}, slide, 0},
-    {"incline-plate-slides", "thin and long", "incline", "a=1 b=1 c=0.01 angle=0.5 mu=0.3 T=0.8", {4e-3, 1e-3}, slide, 0},
-    {"incline-millimetre", "slide and stick", "incline", "a=0.002 b=0.002 c=0.001 angle=0.35 mu=0.5 T=0.2", {1e-3, 0.25e-3}, stick, 0},
-    {"incline-twenty-metres", "slide and stick", "incline", "a=20 b=20 c=10 angle=0.5 mu=0.3 T=4", {20e-3, 5e-3}, slide, 0},
+    {"incline-slides",
+     "slide and stick",
+     "incline",
+     "a=0.2 b=0.2 c=0.1 angle=0.5 mu=0.3 T=0.8",
+     {4e-3, 1e-3},
+     slide,
+     0},
+    {"incline-frictionless",
+     "slide and stick",
+     "incline",
+     "a=0.2 b=0.2 c=0.1 angle=0.5 mu=0 T=0.8",
+     {4e-3, 1e-3},
+     slide,
+     0},
+    {"incline-plate-slides",
+     "thin and long",
+     "incline",
+     "a=1 b=1 c=0.01 angle=0.5 mu=0.3 T=0.8",
+     {4e-3, 1e-3},
+     slide,
+     0},
+    {"incline-millimetre",
+     "slide and stick",
+     "incline",
+     "a=0.002 b=0.002 c=0.001 angle=0.35 mu=0.5 T=0.2",
+     {1e-3, 0.25e-3},
+     stick,
+     0},
+    {"incline-twenty-metres",
+     "slide and stick",
+     "incline",
+     "a=20 b=20 c=10 angle=0.5 mu=0.3 T=4",
+     {20e-3, 5e-3},
+     slide,
+     0},
     {"block-stops", "slide and stick", "incline", "a=0.2 b=0.2 c=0.05 angle=0 mu=0.5 v=3 T=1", {4e-3, 1e-3}, stop, 0},
     {"ball-slides-and-rolls", "slide and stick", "roll", "r=0.1 angle=0 mu=0.2 v=3 T=0.8", {4e-3, 1e-3}, slide_roll, 0},
     {"ball-rolls-down", "slide and stick", "roll", "r=0.1 angle=0.35 mu=0.5 T=0.8", {4e-3, 1e-3}, roll_ball, 0},
-    {"cylinder-rolls-down", "slide and stick", "cylinder", "r=0.1 angle=0.35 mu=0.5 T=0.8", {4e-3, 1e-3}, roll_cylinder, 0},
+    {"cylinder-rolls-down",
+     "slide and stick",
+     "cylinder",
+     "r=0.1 angle=0.35 mu=0.5 T=0.8",
+     {4e-3, 1e-3},
+     roll_cylinder,
+     0},
     {"belt", "drives", "belt", "mu=0.3 speed=1 T=0.6", {4e-3, 1e-3}, belt, SCENE_DRIVEN},
     {"tripod-spins", "slide and stick", "tripod", "mu=0.3 spin=10 radius=0.2 T=0.8", {4e-3, 1e-3}, tripod, 0},
     {"push-until-it-slides", "slide and stick", "push", "mu=0.4 ramp=0.3 T=0.6", {4e-3, 1e-3}, push, SCENE_DRIVEN},
-    {"pulled-pair-sticks", "slide and stick", "pull-pair", "mu=0.3 force=12 T=0.4", {4e-3, 1e-3}, pull_pair, SCENE_DRIVEN},
-    {"pulled-pair-slips", "slide and stick", "pull-pair", "mu=0.3 force=30 T=0.25", {4e-3, 1e-3}, pull_pair, SCENE_DRIVEN},
+    {"pulled-pair-sticks",
+     "slide and stick",
+     "pull-pair",
+     "mu=0.3 force=12 T=0.4",
+     {4e-3, 1e-3},
+     pull_pair,
+     SCENE_DRIVEN},
+    {"pulled-pair-slips",
+     "slide and stick",
+     "pull-pair",
+     "mu=0.3 force=30 T=0.25",
+     {4e-3, 1e-3},
+     pull_pair,
+     SCENE_DRIVEN},
     {"turntable", "drives", "turntable", "mu=0.5 spin=2 radius=0.4 T=0.8", {4e-3, 1e-3}, turntable, SCENE_DRIVEN},
     {"ball-spins-on-the-spot", "slide and stick", "spin", "T=0.5", {4e-3, 1e-3}, keeps_spinning, 0},
     {0}};
