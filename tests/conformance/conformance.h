@@ -40,7 +40,7 @@ typedef void scene_truth(struct cell *cell);
 // A row of the matrix.
 typedef struct conformance_scene {
   const char *name, *family;
-  const char *file;        // in scenes/, without its ending
+  const char *file;        // in scenes/, without its ending; or the scene itself, if it has more than one line
   const char *parameters;  // "e=0.5 mu=0.2": constants of the file, and what the truth reads
   double steps[2];         // coarse and fine, s
   scene_truth *truth;
@@ -48,9 +48,9 @@ typedef struct conformance_scene {
 } conformance_scene;
 
 enum {
-  SCENE_FREE = 1,     // nothing touches: integrators without contacts take part
-  SCENE_DRIVEN = 2,   // something from outside may raise the energy
-  SCENE_LANDING = 4,  // bodies end in contact
+  SCENE_FREE = 1,    // nothing touches: integrators without contacts take part
+  SCENE_DRIVEN = 2,  // something from outside may raise the energy
+  SCENE_RANDOM = 4,  // judged frame by frame
 };
 
 // What the integrator promises, on which tolerances rest.
@@ -80,6 +80,8 @@ typedef struct cell {
 // Rows, by family; the last has no name.
 const conformance_scene *conformance_scenes(int *count);
 const conformance_scene *conformance_find(const char *name);
+// The scene of a seed (random.c); its texts are in *text, to be freed.
+conformance_scene random_scene(uint64_t seed, char **text);
 
 // ---- what truths are written with ---------------------------------------------------------------------------------
 

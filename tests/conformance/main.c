@@ -60,11 +60,30 @@ static bool is_known(const cell *c) {
   return false;
 }
 
+// ---- integrators --------------------------------------------------------------------------------------------------
+
+static bool takes_auto(void) {
+  static const char text[] = "carom: 1\nbodies: [{mass: 1}]\nintegrator: {name: auto}\n";
+  carom_scene *scene = NULL;
+  carom_diagnostics found = {0};
+  carom_scene_parse(&(carom_bytes){"auto", text, sizeof text - 1}, NULL, NULL, &scene, &found);
+  carom_diagnostics_release(&found);
+  carom_scene_destroy(scene);
+  return scene != NULL;
+}
+
+// Those of the library, and `auto`, which stands for one of them; null past the last.
+static const char *column(int index) {
+  int last = 0;
+  while (carom_integrator_name(last)) last++;
+  return index < last ? carom_integrator_name(index) : index == last && takes_auto() ? "auto" : NULL;
+}
+
 // ---- running ------------------------------------------------------------------------------------------------------
 
 typedef struct wanted {
-  const char *scene, *integrator, *step, *json, *page, *wrong;
-  bool peers, quiet;
+  const char *scene, *integrator, *step, *json, *page, *wrong, *random;
+  bool peers, quiet, print;
 } wanted;
 
 static bool takes_part(const conformance_scene *s, const char *integrator) {
@@ -77,9 +96,9 @@ static void add(matrix *m, cell c) {
 }
 
 static void run_scene(matrix *m, const conformance_scene *s, const wanted *w) {
-  for (int i = 0; carom_integrator_name(i); i++)
+  for (int i = 0; column(i); i++)
     for (int k = 0; k < 2; k++) {
-      cell c = {.scene = s, .integrator = carom_integrator_name(i), .h = s->steps[k]};
+      cell c = {.scene = s, .integrator = column(i), .h = s->steps[k]};
       if (!takes_part(s, c.integrator) || (w->integrator && strcmp(w->integrator, c.integrator) != 0)) continue;
       if (w->step && fabs(strtod(w->step, NULL) - c.h) > 1e-9 * c.h) continue;
       run_cell(&c);
@@ -100,7 +119,11 @@ void print_cell(const cell *c) {
          c->reason);
 }
 
-static bool is_peer(const cell *c) { return carom_integrator_find(c->integrator) < 0; }
+static bool is_peer(const cell *c) {
+  for (int i = 0; conformance_peers[i]; i++)
+    if (strcmp(conformance_peers[i]->name, c->integrator) == 0) return true;
+  return false;
+}
 
 // How many cells stand otherwise than the list says.
 static int compare(const matrix *m) {
@@ -132,6 +155,31 @@ static bool write_wrong(const matrix *m, const char *path) {
   return out && fclose(out) == 0;
 }
 
+// Scenes of seeds FIRST to FIRST + COUNT - 1, by one integrator.
+static void run_random(matrix *m, const wanted *w) {
+  char *end = NULL;
+  unsigned long long first = strtoull(w->random, &end, 10);
+  int count = *end == '+' ? atoi(end + 1) : 1;
+  for (int i = 0; i < count; i++) {
+    char *text = NULL;
+    conformance_scene *row = malloc(sizeof *row);
+    if (!row) abort();
+    *row = random_scene(first + (unsigned)i, &text);
+    cell c = {.scene = row,
+              .integrator = w->integrator  ? w->integrator
+                            : takes_auto() ? "auto"
+                                           : "dcr",
+              .h = row->steps[0]};
+    if (w->print) {
+      printf("%s", row->file);
+      continue;
+    }
+    run_cell(&c);
+    if (!w->quiet || c.outcome == CELL_WRONG) print_cell(&c);
+    add(m, c);  // row and text live as long as the matrix
+  }
+}
+
 static const char *value_of(int argc, char **argv, const char *name) {
   for (int i = 1; i + 1 < argc; i++)
     if (strcmp(argv[i], name) == 0) return argv[i + 1];
@@ -141,13 +189,16 @@ static const char *value_of(int argc, char **argv, const char *name) {
 static wanted read_words(int argc, char **argv) {
   wanted w = {.json = value_of(argc, argv, "--json"),
               .page = value_of(argc, argv, "--page"),
-              .wrong = value_of(argc, argv, "--wrong")};
+              .wrong = value_of(argc, argv, "--wrong"),
+              .random = value_of(argc, argv, "--random")};
   const char **places[] = {&w.scene, &w.integrator, &w.step};
   for (int i = 1, n = 0; i < argc; i++) {
     if (strcmp(argv[i], "--peers") == 0)
       w.peers = true;
     else if (strcmp(argv[i], "--quiet") == 0)
       w.quiet = true;
+    else if (strcmp(argv[i], "--print") == 0)
+      w.print = true;
     else if (argv[i][0] == '-')
       i++;
     else if (n < 3)
@@ -167,12 +218,14 @@ int main(int argc, char **argv) {
     return 0;
   }
   if (argc == 2 && strcmp(argv[1], "--integrators") == 0) {
-    for (int i = 0; carom_integrator_name(i); i++) printf("%s\n", carom_integrator_name(i));
+    for (int i = 0; column(i); i++) printf("%s\n", column(i));
     return 0;
   }
+  if (w.print && w.random) return run_random(NULL, &w), 0;
   if (w.scene && !conformance_find(w.scene)) return fprintf(stderr, "no scene is named '%s'\n", w.scene), 2;
   matrix m = {.cells = calloc(MOST_CELLS, sizeof *m.cells)};
-  for (int i = 0; i < count; i++)
+  if (w.random) run_random(&m, &w);
+  for (int i = 0; i < count && !w.random; i++)
     if (!w.scene || strcmp(all[i].name, w.scene) == 0) run_scene(&m, &all[i], &w);
   int surprises = compare(&m);
   bool written = (!w.json || write_json(&m, w.json)) && (!w.page || write_page(&m, w.page)) &&
