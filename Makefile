@@ -45,10 +45,9 @@ bench:
 	@scripts/bench
 
 conformance:
-	@scripts/setup build test
-	@scripts/build release conformance
-	@OMP_WAIT_POLICY=passive $(BUILD)/tests/conformance all --quiet --json build/conformance.jsonl --page build/conformance.html; \
-	  status=$$?; echo "conformance: build/conformance.html"; exit $$status
+	@scripts/setup build test bench
+	@scripts/build bench carom_bench_conformance
+	@scripts/conformance
 
 docs:
 	@scripts/setup docs

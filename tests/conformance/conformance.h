@@ -6,6 +6,10 @@
 
 #include "carom/carom.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // ---- motion that was recorded, by Carom or by any other engine ----------------------------------------------------
 
 typedef struct track_point {
@@ -24,6 +28,7 @@ typedef struct track {
 
 track track_begin(const carom_model *model, double h, int steps);
 void track_note(track *t, const carom_state *state);  // the next frame
+track_point *track_room(track *t);                    // (body_count) of the next frame, to be filled
 void track_end(track *t);
 const track_point *track_at(const track *t, int frame, int body);
 double track_energy(const track *t, int frame);  // kinetic, and potential of gravity and springs
@@ -107,6 +112,7 @@ void expect_rest(cell *c, double tolerance);
 // Laws that hold in every scene: nothing overlaps, contacts make no energy.
 void expect_laws(cell *c);
 double thinnest_side(const carom_shape *shape);
+bool is_box(const carom_shape *shape, carom_vec3 *half);  // centred, along its axes
 
 // ---- mathematics of truths ----------------------------------------------------------------------------------------
 
@@ -122,10 +128,13 @@ void run_cell(cell *c);  // in a process of its own: what crashes or hangs is a 
 bool sees_contacts(const char *integrator);
 carom_scene *read_cell(const cell *c, int threads, char *reason);  // null: refused
 
-// Another engine. Fills the track; false with a reason when it cannot hold the scene.
+// Another engine. Bodies are read in their principal frames; those that do not move need not be asked about.
 typedef struct conformance_peer {
   const char *name, *version;
-  bool (*run)(const carom_scene *scene, double h, int steps, track *t, char *reason);
+  void *(*open)(const carom_scene *scene, double h);  // null: it cannot
+  bool (*step)(void *world);                          // false: it gave up
+  void (*read)(void *world, int body, track_point *point);
+  void (*close)(void *world);
 } conformance_peer;
 extern const conformance_peer *const conformance_peers[];  // ends with null
 void run_peer_cell(cell *c, const conformance_peer *peer);
@@ -142,4 +151,7 @@ void print_cell(const cell *c);
 bool write_json(const matrix *m, const char *path);
 bool write_page(const matrix *m, const char *path);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

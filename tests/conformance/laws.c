@@ -22,6 +22,17 @@ double thinnest_side(const carom_shape *shape) {
   return least;
 }
 
+bool is_box(const carom_shape *shape, carom_vec3 *half) {
+  const carom_polytope *p = carom_shape_polytope(shape);
+  if (!p || p->vertex_count != 8 || carom_shape_radius(shape) > 0) return false;
+  *half = carom_aabb_of(&(carom_placed){shape, cm_pose_identity()}).high;
+  for (int i = 0; i < 8; i++) {
+    carom_vec3 v = p->vertices[i], off = cm_vec3(fabs(v.x) - half->x, fabs(v.y) - half->y, fabs(v.z) - half->z);
+    if (cm_norm(off) > 1e-9 * cm_norm(*half)) return false;
+  }
+  return true;
+}
+
 static carom_placed placed(const track *t, int frame, int part_body, int part) {
   const track_point *p = track_at(t, frame, part_body);
   const carom_part *of = &t->model->parts[part];

@@ -129,7 +129,7 @@ typedef struct live {
   carom_audit *audit;
 } live;
 
-static carom_status march(cell *c, const carom_scene *scene, live *l, int steps, track *t, carom_error *error) {
+static carom_status march(live *l, int steps, track *t, carom_error *error) {
   track_note(t, l->state);
   carom_status status = CAROM_OK;
   for (int i = 0; i < steps && status == CAROM_OK; i++) {
@@ -139,7 +139,6 @@ static carom_status march(cell *c, const carom_scene *scene, live *l, int steps,
     carom_audit_step(l->audit, l->state, &report);
     track_note(t, l->state);
   }
-  (void)c, (void)scene;
   return status;
 }
 
@@ -148,12 +147,9 @@ static void step_through(cell *c, const carom_scene *scene, live *l) {
   carom_error error = {0};
   char text[CONFORMANCE_TEXT];
   track t = track_begin(scene->model, scene->step.step, steps);
-  carom_status status = march(c, scene, l, steps, &t, &error);
+  carom_status status = march(l, steps, &t, &error);
   c->track = &t;
-  bool turned_down = l->state->step == 0 && (status == CAROM_ERR_ARGUMENT || status == CAROM_ERR_UNSUPPORTED);
-  if (turned_down) {
-    conclude(c, CELL_REFUSED, "", error.message);
-  } else if (status != CAROM_OK) {
+  if (status != CAROM_OK) {
     snprintf(text, sizeof text, "at t = %.4g s: %.500s", l->state->time, error.message);
     conclude(c, CELL_WRONG, l->state->step == 0 ? "died in its first step " : "died ", text);
   } else {
@@ -180,10 +176,13 @@ static void run_inside(cell *c) {
   carom_status status = carom_state_clone(scene->state, NULL, &l.state, &error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &l.stepper, &error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, l.state, NULL, &l.audit, &error);
+  bool made = status == CAROM_OK;
+  if (made) status = carom_step_check_start(scene->model, l.state, &scene->step, &error);
   if (status == CAROM_OK)
     step_through(c, scene, &l);
   else
-    conclude(c, CELL_WRONG, "the reader takes what the stepper refuses: ", error.message);
+    conclude(c, made ? CELL_REFUSED : CELL_WRONG,
+             made ? "" : "the reader takes what the stepper refuses: ", error.message);
   carom_audit_destroy(l.audit);
   carom_stepper_destroy(l.stepper);
   carom_state_destroy(l.state);
@@ -246,6 +245,41 @@ static void judge_peer(cell *c) {
   conclude(c, c->broken ? CELL_WRONG : CELL_RIGHT, c->broken ? "untrue: " : "", text);
 }
 
+// What the adapters can say to an engine; null when all of it.
+static const char *beyond_peers(const carom_model *m) {
+  if (m->joint_count || m->spring_count || m->force_count || m->drive_count || m->charge_count || m->boundary_count)
+    return "joints, springs, forces and drives are not handed on to other engines";
+  if (m->planar) return "planar scenes are not handed on to other engines";
+  for (int i = 0; i < m->part_count; i++) {
+    carom_vec3 half;
+    carom_shape_kind kind = carom_shape_get_kind(m->parts[i].shape);
+    if ((kind == CAROM_SHAPE_POLYTOPE && !is_box(m->parts[i].shape, &half)) || kind == CAROM_SHAPE_CONE ||
+        kind == CAROM_SHAPE_ELLIPSOID)
+      return "of shapes only boxes, balls, capsules, cylinders and planes are handed on";
+  }
+  return NULL;
+}
+
+static void note_peer(const conformance_peer *peer, void *world, const carom_scene *scene, track *t) {
+  track_point *p = track_room(t);
+  for (int i = 0; i < scene->model->body_count; i++) {
+    p[i] = (track_point){scene->state->x[i], scene->state->q[i], cm_zero3(), cm_zero3()};
+    if (!scene->model->bodies[i].fixed) peer->read(world, i, &p[i]);
+  }
+}
+
+static bool march_peer(const conformance_peer *peer, const carom_scene *scene, int steps, track *t) {
+  void *world = peer->open(scene, t->h);
+  bool fine = world != NULL;
+  if (fine) note_peer(peer, world, scene, t);
+  for (int i = 0; i < steps && fine; i++) {
+    fine = peer->step(world);
+    note_peer(peer, world, scene, t);
+  }
+  if (world) peer->close(world);
+  return fine;
+}
+
 static void peer_inside(cell *c, const void *job) {
   const conformance_peer *peer = job;
   char reason[CONFORMANCE_TEXT] = "";
@@ -256,10 +290,13 @@ static void peer_inside(cell *c, const void *job) {
   int steps = (int)lround(scene->duration / c->h);
   track t = track_begin(scene->model, c->h, steps);
   c->track = &t;
-  if (peer->run(scene, c->h, steps, &t, reason))
+  const char *beyond = beyond_peers(scene->model);
+  if (beyond)
+    conclude(c, CELL_REFUSED, "", beyond);
+  else if (march_peer(peer, scene, steps, &t))
     judge_peer(c);
   else
-    conclude(c, CELL_REFUSED, "", reason);
+    conclude(c, CELL_WRONG, "", "it gave up");
   c->track = NULL;
   track_end(&t);
   carom_scene_destroy(scene);

@@ -36,6 +36,8 @@ void track_note(track *t, const carom_state *state) {
   t->frames++;
 }
 
+track_point *track_room(track *t) { return t->points + (size_t)t->frames++ * (size_t)t->model->body_count; }
+
 void track_end(track *t) {
   free(t->points);
   free(t->turns);
