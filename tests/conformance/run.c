@@ -129,14 +129,18 @@ typedef struct live {
   carom_audit *audit;
 } live;
 
-static carom_status march(live *l, int steps, track *t, carom_error *error) {
+// As `carom run` does it.
+static carom_status march(live *l, const carom_scene *scene, int steps, track *t, carom_error *error) {
+  int per_frame = (int)fmax(1, round(scene->frame_interval / scene->step.step));
   track_note(t, l->state);
+  carom_audit_frame(l->audit);
   carom_status status = CAROM_OK;
   for (int i = 0; i < steps && status == CAROM_OK; i++) {
     carom_step_report report;
     status = carom_stepper_step(l->stepper, l->state, &report, error);
     if (status != CAROM_OK) break;
     carom_audit_step(l->audit, l->state, &report);
+    if ((i + 1) % per_frame == 0 || i + 1 == steps) carom_audit_frame(l->audit);
     track_note(t, l->state);
   }
   return status;
@@ -147,7 +151,7 @@ static void step_through(cell *c, const carom_scene *scene, live *l) {
   carom_error error = {0};
   char text[CONFORMANCE_TEXT];
   track t = track_begin(scene->model, scene->step.step, steps);
-  carom_status status = march(l, steps, &t, &error);
+  carom_status status = march(l, scene, steps, &t, &error);
   c->track = &t;
   if (status != CAROM_OK) {
     snprintf(text, sizeof text, "at t = %.4g s: %.500s", l->state->time, error.message);
