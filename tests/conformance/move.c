@@ -412,7 +412,7 @@ static void tray(cell *c) { settled(c, 0.0299, 0.35); }
 static void rain(cell *c) { settled(c, 0.05 - 5e-5, 0.05 + 5e-5); }
 
 const conformance_scene funnel_scenes[] = {
-    {"funnel-of-12", "funnels", "funnel", "angle=0.7 levels=3 T=1.4", {4e-3, 1e-3}, funnel, 0},
+    {"funnel-of-4", "funnels", "funnel", "angle=0.7 levels=1 T=1.2", {4e-3, 1e-3}, funnel, 0},
     {"tray-of-8", "funnels", "tray", "T=2", {4e-3, 1e-3}, tray, 0},
     {"rain-of-200", "funnels", "rain", "T=0.35", {4e-3, 1e-3}, rain, 0},
     {0}};

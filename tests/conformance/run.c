@@ -13,7 +13,7 @@
 
 #include "conformance.h"
 
-enum { MOST_OVERRIDES = CONFORMANCE_PARAMETERS + 4, PROCESSOR_LIMIT = 100 };  // s: only there to end what hangs
+enum { MOST_OVERRIDES = CONFORMANCE_PARAMETERS + 4, PROCESSOR_LIMIT = 30 };  // s: only there to end what hangs
 
 bool sees_contacts(const char *integrator) {
   int index = carom_integrator_find(integrator);
