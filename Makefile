@@ -2,7 +2,7 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test fuzz bench docs install deb format lint valgrind clean help
+.PHONY: all build demo test fuzz bench conformance docs install deb format lint valgrind clean help
 
 all: build
 
@@ -11,6 +11,7 @@ help:
 	@echo "make test      the same, then every test"
 	@echo "make fuzz      look for inputs that break the readers and the solvers, SECONDS=300 long"
 	@echo "make bench     compare with other engines on the same input"
+	@echo "make conformance  every scene by every integrator against its truth: build/conformance.html"
 	@echo "make docs      the reference of the C interface, as HTML"
 	@echo "make install   into PREFIX (default /usr/local);  make deb  a Debian package"
 	@echo "make format    clang-format everything;  make lint  clang-format, clang-tidy, compiler warnings of gcc and clang"
@@ -42,6 +43,11 @@ bench:
 	@scripts/setup build bench
 	@scripts/build bench
 	@scripts/bench
+
+conformance:
+	@scripts/setup build test bench
+	@scripts/build bench carom_bench_conformance
+	@scripts/conformance
 
 docs:
 	@scripts/setup docs

@@ -113,9 +113,23 @@ static double height_polytope(const side *s, carom_vec3 x) {
   return fmin(fmax(height, s->reach - s->slop), s->reach) + s->body.shape->radius;
 }
 
-// On a cap, its plane; on a line, between its ends; else the lowest point.
+// Where the line through x along outward leaves a cylinder: through its side or its cap, whichever comes first.
+static double height_cylinder(const side *s, carom_vec3 x) {
+  carom_vec3 p = cm_tmulv(s->body.R, cm_sub(x, s->shift)), d = cm_tmulv(s->body.R, s->outward);
+  carom_vec3 half = s->body.shape->half_axes;
+  double a = d.x * d.x + d.y * d.y, b = p.x * d.x + p.y * d.y, c = p.x * p.x + p.y * p.y - half.x * half.x;
+  double through_side = (sqrt(fmax(0, b * b - a * c)) - b) / a, through_cap = (copysign(half.z, d.z) - p.z) / d.z;
+  return a < 1e-12 ? through_cap : fabs(d.z) < 1e-12 ? through_side : fmin(through_side, through_cap);
+}
+
+// On a face, or a strip of a side that is as good as a line, its surface; on a line, between its ends; else the lowest
+// point. All that the outline shows is within the slop of the furthest point.
 static double height_curved(const view *w, const side *s, carom_vec3 x, carom_flat at) {
-  if (s->outline.count >= 3) return cm_dot(axis_of(s), cm_sub(s->from, x)) / cm_dot(axis_of(s), s->outward);
+  if (s->outline.count >= 3) {
+    bool cylinder = s->body.shape->kind == CAROM_SHAPE_CYLINDER;
+    double base = cm_dot(axis_of(s), cm_sub(s->from, x)) / cm_dot(axis_of(s), s->outward);
+    return fmin(fmax(cylinder ? height_cylinder(s, x) : base, s->reach - w->slop), s->reach);
+  }
   carom_flat from = flat_of(w, s->from), to = flat_of(w, s->to);
   double u = to.u - from.u, v = to.v - from.v, squared = u * u + v * v;
   if (!(squared > w->eps * w->eps)) return s->reach;

@@ -11,11 +11,14 @@ typedef struct gathering {
 
 static void add(gathering *g, carom_vec3 point) { g->points[g->count++] = point; }
 
-// A circle about the z axis: its lowest point, and points all around it of which those too high fall away later.
+// A circle about the z axis: its lowest point, and points all around it of which those too high fall away later. Where
+// these are so far apart that only chance would leave one, the lowest is all there is: a cylinder that rolls has no
+// corners.
 static void add_circle(gathering *g, double radius, double z) {
   double slope = hypot(g->direction.x, g->direction.y);
   bool flat = 2 * radius * slope <= g->reach;
   if (!flat) add(g, cm_vec3(-radius * g->direction.x / slope, -radius * g->direction.y / slope, z));
+  if (radius * slope * (1 - cos(6.283185307179586 / g->rim)) > g->reach) return;
   for (int k = 0; k < g->rim; k++) {
     double angle = 6.283185307179586 * k / g->rim;
     add(g, cm_vec3(radius * cos(angle), radius * sin(angle), z));

@@ -306,6 +306,34 @@ TEST(points_of_random_pairs) {
   }
 }
 
+// A cylinder that rolls shows the floor now and then a point of its rim beside the lowest line. Read as a cap, it put
+// contacts 1e15 m deep; now the line is all, at any turn, and lies where the cylinder touches.
+TEST(a_rolling_cylinder_touches_along_a_line) {
+  const carom_shape *drum = NULL, *plane = NULL;
+  CHECK(carom_shape_create_cylinder(0.1, 0.2, NULL, &drum, NULL) == CAROM_OK);
+  CHECK(carom_shape_create_halfspace(NULL, &plane, NULL) == CAROM_OK);
+  carom_placed P = placed_plain(plane, 0, 0, 0), D = placed_plain(drum, 0, 0, 0.1);
+  carom_quat lies = cm_axis_angle(cm_vec3(1, 0, 0), 2 * atan(1));
+  for (int i = 0; i < 2000; i++) {
+    D.pose.q = cm_qmul(cm_axis_angle(cm_vec3(0, 1, 0), 0.0031 * i), lies);
+    for (double slop = 1e-8; slop < 1e-4; slop *= 10) {
+      carom_manifold m = manifold_of(&D, &P, UP, slop);
+      CHECK(m.count == 2);
+      for (int k = 0; k < m.count; k++) {
+        CHECK_NEAR(m.points[k].gap, 0, 1e-15);
+        CHECK_NEAR(m.points[k].point_a.x, 0, 1e-9);
+        CHECK_NEAR(fabs(m.points[k].point_a.y), 0.1, 1e-15);
+      }
+    }
+    carom_manifold wide = manifold_of(&D, &P, UP, 0.01);  // a strip
+    for (int k = 0; k < wide.count; k++) {
+      double x = wide.points[k].point_a.x;
+      CHECK_NEAR(wide.points[k].gap, 0.1 - sqrt(0.01 - x * x), 1e-12);
+    }
+  }
+  carom_shape_release(drum), carom_shape_release(plane);
+}
+
 TEST(refuses_nonsense) {
   const carom_shape *cube = box_of(1, 1, 1), *plane = NULL;
   CHECK(carom_shape_create_halfspace(NULL, &plane, NULL) == CAROM_OK);

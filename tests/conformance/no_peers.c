@@ -1,0 +1,3 @@
+// For builds without other engines.
+#include "conformance.h"
+const conformance_peer *const conformance_peers[] = {NULL};
