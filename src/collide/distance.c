@@ -157,6 +157,13 @@ static bool same_polytope(carom_difference *D, carom_ssh_cache *cache, carom_dis
   return true;
 }
 
+// Where bodies touch, the way between them is round-off, and its direction any: bodies then reach past each other along
+// it. The facet of D that the origin lies on has a normal of its own.
+static bool is_spoilt(const carom_difference *D, const carom_simplex *s) {
+  double norm = sqrt(s->norm2);
+  return norm < 1e-6 * D->size && norm - s->lowest / norm > 1e-10 * D->size;
+}
+
 static void bounded_distance(carom_difference *D, const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
                              carom_distance_result *result) {
   carom_simplex s;
@@ -170,7 +177,7 @@ static void bounded_distance(carom_difference *D, const carom_placed *a, const c
   if (s.count == 0) recall_simplex(D, cache, &s);
   if (s.count == 0) look_between_centers(D, &s);
   carom_gjk_outcome outcome = carom_gjk(D, &s);
-  if (outcome == CAROM_GJK_APART) {
+  if (outcome == CAROM_GJK_APART && !is_spoilt(D, &s)) {
     carom_simplex_polish(&s);
     fill_apart(D, &s, result);
     keep_columns(s.c, s.count, cache);

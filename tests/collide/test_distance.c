@@ -560,6 +560,19 @@ static void check_touching(pair p, carom_distance_result d, carom_random *r) {
 
 TEST(distance_is_what_parts_the_bodies) { each_pair(43, 400, check_touching); }
 
+// Brought to a hair's breadth, down to less than round-off: bodies must not reach past each other along the normal.
+static void check_hair(pair p, carom_distance_result d, carom_random *r) {
+  for (int i = 0; i < 8 && d.distance > 0; i++) {
+    carom_placed b = moved(p.b, cm_scale(d.distance - pow(10, -16 + 6 * carom_random_uniform(r)), d.normal));
+    carom_distance_result near;
+    REQUIRE(carom_distance(&p.a, &b, NULL, &near) == CAROM_OK);
+    double parted = lowest_along(&p.a, near.normal) + lowest_along(&b, cm_neg(near.normal));
+    CHECK_AT_MOST(near.distance - parted, 1e-9 * size_of(&p.a, &b));
+  }
+}
+
+TEST(distance_has_a_normal_where_bodies_touch) { each_pair(46, 2000, check_hair); }
+
 static void check_gradient(pair p, carom_distance_result d, carom_random *r) {
   (void)r;
   double h = 1e-6;
