@@ -186,7 +186,7 @@ def writable(table):
 
 
 # What base.h admits: the locks around HDF5 and Ipopt, and OpenMP's own around the starts of a plan.
-LOCKS = {"mutex", "turn", ".gomp_critical_user_carom_plan_starts"}
+LOCKS = {"mutex", "alone", ".gomp_critical_user_carom_plan_starts"}
 
 
 def case_the_library_keeps_no_state():
