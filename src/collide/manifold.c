@@ -13,6 +13,7 @@ typedef struct side {
   carom_vec3 outward;     // the normal, as the body sees it: away from its inside
   double reach;           // how far the body, or the core of a rounded one, extends along outward, from A's position
   double slop;            // how far back from there its outline looks
+  double depth;           // along the normal
   carom_vec3 from, to;    // curved shapes: first and last point of the outline
   carom_outline outline;  // empty for a half-space, which has none
 } side;
@@ -23,7 +24,9 @@ typedef struct view {
   side a, b;
 } view;
 
-static const double DEEPEST_SLOP = 0.25;  // of a polytope's depth along the normal
+// Of the depth along the normal: how far back outlines look at most, and how far apart edges that meet side by side may
+// be, which would be taken for parallel where they cross if that were all the slop.
+static const double DEEPEST_SLOP = 0.25, BESIDE = 5e-3;
 
 // ---- outlines ------------------------------------------------------------------------------------------------------
 
@@ -56,6 +59,7 @@ static void reach_polytope(const view *w, side *s) {
     s->reach = fmax(s->reach, out);
     back = fmin(back, out);
   }
+  s->depth = s->reach - back + 2 * s->body.shape->radius;
   s->slop = fmin(w->slop, DEEPEST_SLOP * (s->reach - back));
 }
 
@@ -81,6 +85,7 @@ static void outline_curved(const view *w, side *s) {
   int count = carom_round_points(s->body.shape, local, w->slop, CAROM_RIM_MAX, points);
   s->outline.count = 0;
   s->reach = -DBL_MAX;
+  s->depth = 2 * (s->body.shape->radius > 0 ? s->body.shape->radius : s->body.shape->bounding_radius);
   for (int i = 0; i < count && i < CAROM_OUTLINE_MAX; i++) {
     carom_vec3 x = cm_add(s->shift, cm_mulv(s->body.R, points[i]));
     s->reach = fmax(s->reach, cm_dot(s->outward, x));
@@ -178,7 +183,8 @@ static void intersect(const view *w, carom_manifold *m) {
   else if (a->count >= 3)
     carom_outline_clip(b, a, w->eps, &part);
   else if (a->count == 2 && b->count == 2) {
-    int count = carom_segments_meet(a, b, fmax(w->slop, w->eps), on_a, on_b);
+    double beside = fmin(w->slop, BESIDE * fmin(w->a.depth, w->b.depth));
+    int count = carom_segments_meet(a, b, fmax(beside, w->eps), on_a, on_b);
     for (int k = 0; k < count; k++) add_point(w, on_a[k], on_b[k], m);
   }
   if (part.count > 0) add_outline(w, &part, m);

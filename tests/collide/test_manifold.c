@@ -308,6 +308,22 @@ TEST(points_of_random_pairs) {
 
 // A cylinder that rolls shows the floor now and then a point of its rim beside the lowest line. Read as a cap, it put
 // contacts 1e15 m deep; now the line is all, at any turn, and lies where the cylinder touches.
+// However far outlines look back, edges that cross touch in the one place where they are nearest.
+TEST(crossing_edges_touch_in_one_place) {
+  const carom_shape *bar = box_of(0.3, 2, 0.3);
+  for (int i = 0; i < 60; i++) {
+    double angle = 0.01 * (1 + i), slop = 1e-4 * pow(10, i % 4);
+    carom_quat edge = cm_axis_angle(cm_vec3(0, 1, 0), atan(1));
+    carom_placed A = {bar, cm_pose(cm_vec3(0, 0, 0.3 * sqrt(2) + 1e-6), cm_qmul(cm_axis_angle(UP, angle), edge))},
+                 B = {bar, cm_pose(cm_zero3(), edge)};
+    carom_manifold m = manifold_of(&A, &B, UP, slop);
+    REQUIRE(m.count == 1);
+    CHECK_AT_MOST(cm_norm(cm_sub(m.points[0].point_a, cm_vec3(0, 0, 0.15 * sqrt(2) + 1e-6))), 1e-9);
+    CHECK_NEAR(m.points[0].gap, 1e-6, 1e-9);
+  }
+  carom_shape_release(bar);
+}
+
 TEST(a_rolling_cylinder_touches_along_a_line) {
   const carom_shape *drum = NULL, *plane = NULL;
   CHECK(carom_shape_create_cylinder(0.1, 0.2, NULL, &drum, NULL) == CAROM_OK);
