@@ -6,6 +6,10 @@
 #include "carom/base.h"
 #include "carom/vec.h"
 
+// Moving bodies from which on a pile is a flow: more contacts than are worth solving far, each a little off, as long as
+// the sums are right.
+enum { CAROM_FLOW = 200 };
+
 // A ball; or a point, when its radius is 0.
 typedef struct carom_grain {
   carom_vec3 x;

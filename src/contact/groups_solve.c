@@ -13,11 +13,12 @@ enum { FEW_SWEEPS = 30, MOST_ROUNDS = 5 };   // of more sweeps and Newton's meth
 enum { FEW_BODIES = 12, MOST_BODIES = 40 };  // that move: for Newton's method at once, and at all; its matrix is dense
 
 static const double ROUND_OFF = 1e-13;  // of velocities that contacts have in common, over the largest
+static const double ACCEPTABLE = 5e-7;  // half of what the audit allows
 
 carom_groups_options carom_groups_default_options(double tolerance, int max_sweeps) {
   return (carom_groups_options){.tolerance = tolerance > 0 ? tolerance : 1e-11,
                                 .max_sweeps = max_sweeps > 0 ? max_sweeps : 200,
-                                .acceptable = 1e-6,
+                                .acceptable = ACCEPTABLE,
                                 .max_updates = 1e5,
                                 .thorough = true};
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "contact/grains.h"
 #include "mechanics/audit.h"
 
 // ---- bounds: one table
@@ -37,11 +38,8 @@ static const bounds_row *find_row(const char *integrator) {
   return row;
 }
 
-enum { FLOW = 200 };  // moving bodies, from which on contacts by the cone are a flow
-
-// A flow has more contacts than are worth solving far: each may be a little off, as long as the sums are right.
 static bool is_flow(const bounds_row *row, const carom_model *model) {
-  return model && model->moving_count >= FLOW && row->integrator && strcmp(row->integrator, "cone") == 0;
+  return model && model->moving_count >= CAROM_FLOW && row->integrator && strcmp(row->integrator, "cone") == 0;
 }
 
 carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_model *model) {

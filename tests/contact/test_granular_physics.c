@@ -94,11 +94,21 @@ TEST(outlets_flow_as_beverloo_says_long) {
 
 // In a slowly turning drum with smooth ends. The torque on the bed, known from the work of the drive, holds its centre
 // of mass aside: two measurements of one angle.
-static void check_repose(gp_drum d, const double *mu, int count) {
+// Single drums scatter by a degree or two, so several are turned.
+static gp_repose mean_repose(gp_drum d, int drums) {
+  gp_repose mean = {0};
+  for (int i = 0; i < drums; i++, d.seed++) {
+    gp_repose one = gp_tumble(&d);
+    mean.surface += one.surface / drums, mean.torque += one.torque / drums;
+  }
+  return mean;
+}
+
+static void check_repose(gp_drum d, const double *mu, int count, int drums) {
   double before = 0;
   for (int i = 0; i < count; i++) {
     d.mu = mu[i];
-    gp_repose angle = gp_tumble(&d);
+    gp_repose angle = mean_repose(d, drums);
     printf("mu = %.2f: %.1f degrees by the bed, %.1f by the torque\n", mu[i], angle.surface, angle.torque);
     CHECK(angle.surface > before + 1);
     CHECK_NEAR(angle.torque, angle.surface, 1);
@@ -118,10 +128,10 @@ TEST(the_angle_of_repose_rises_with_friction) {
                .settle = 0.3,
                .measure = 1.6,
                .seed = 5};
-  check_repose(d, mu, 2);
+  check_repose(d, mu, 2, 1);
 }
 
 TEST(the_angle_of_repose_rises_with_friction_long) {
   static const double mu[] = {0.1, 0.2, 0.3, 0.5, 0.8};
-  check_repose(gp_large_drum(), mu, 5);
+  check_repose(gp_large_drum(), mu, 5, 4);
 }

@@ -302,7 +302,7 @@ TEST(io_errors) {
   CHECK(carom_mesh_read("/no/such/file.obj", NULL, NULL, &mesh, &error) == CAROM_ERR_IO);
   CHECK_TEXT(error.message, "/no/such/file.obj: cannot be read: No such file or directory");
   CHECK(carom_mesh_read(CAROM_TEST_DATA, NULL, NULL, &mesh, &error) == CAROM_ERR_IO);
-  CHECK_CONTAINS(error.message, "cannot be read: Is a directory");
+  CHECK_CONTAINS(error.message, "cannot be read: it is a folder");
 }
 
 TEST(option_errors) {

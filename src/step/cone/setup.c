@@ -129,7 +129,8 @@ static void read_options(const carom_stepper *stepper, carom_cone *c) {
   o->cone = tao || asked->friction_directions > 0 ? CAROM_CONTACT_GENERATORS : CAROM_CONTACT_CIRCULAR;
   if (asked->friction_directions > 0) o->generators = asked->friction_directions;
   p->swept = c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_CONTACT_CIRCULAR;
-  p->lawful = !c->bodies.balls && !p->exacting && !asked->solver && o->cone == CAROM_CONTACT_CIRCULAR;
+  p->lawful = !c->bodies.balls && c->model->moving_count < CAROM_FLOW && !p->exacting && !asked->solver &&
+              o->cone == CAROM_CONTACT_CIRCULAR;
   p->bounces = carom_cone_may_bounce(c->model);
 }
 
