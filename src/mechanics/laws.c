@@ -143,6 +143,18 @@ static double turn_in_step(const carom_audit *audit, const carom_state *state, c
   return rate * fabs(audit->dt);
 }
 
+// Momenta of the lighter body, with what weight adds in the step: impulses that are round-off of it have no direction.
+static double momenta_of(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  double least = INFINITY;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    double weight = audit->model->bodies[b].mass * cm_norm(audit->model->gravity) * fabs(audit->dt);
+    least = fmin(least, cm_norm(state->p[b]) + cm_norm(audit->before->p[b]) + weight);
+  }
+  return isfinite(least) ? least : 0;
+}
+
 static void judge_cone(carom_audit *audit, const carom_contact_event *e, double mu, double turn) {
   double size = cm_norm(e->impulse), along = cm_dot(e->impulse, e->normal);
   double across = cm_norm(cm_axpy(e->impulse, -along, e->normal)), length = cm_norm(e->normal);
@@ -173,6 +185,19 @@ static void judge_place(carom_audit *audit, const carom_state *state, const caro
   }
 }
 
+// How much the velocity at the place of an event may change in the step as bodies turn.
+static double swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  double change = 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    double w = fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
+                    cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
+    change += w * fmin(2, w * fabs(audit->dt)) * audit->model->bodies[b].bounding_radius;
+  }
+  return change;
+}
+
 // An impact between bodies that part already, when nothing else happened to either.
 static void judge_approach(carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
   bool lone = audit->step[e->body_a].events == 1 && !audit->tied[e->body_a];
@@ -182,7 +207,7 @@ static void judge_approach(carom_audit *audit, const carom_state *state, const c
   carom_vec3 u = carom_audit_relative_velocity(audit, audit->before, e),
              after = carom_audit_relative_velocity(audit, state, e);
   double n = cm_dot(u, e->normal);
-  double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u);
+  double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u) + swerve(audit, state, e);
   if (n > leeway && cm_dot(after, e->normal) > n)
     carom_finding_note(&audit->law, n / cm_norm(u), e->time, e->body_a, e->body_b);
 }
@@ -231,7 +256,8 @@ static void judge_event(carom_audit *audit, const carom_state *state, const caro
   carom_vec3 before = carom_audit_relative_velocity(audit, audit->before, e),
              after = carom_audit_relative_velocity(audit, state, e);
   carom_lawful most = lawful_of(audit, e, before, after, s);
-  judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
+  if (cm_norm(e->impulse) > 1e-13 * momenta_of(audit, state, e))
+    judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
   judge_slip(audit, state, e, before, after);
   if (e->kind == CAROM_EVENT_IMPACT) judge_approach(audit, state, e);
   sum->restitution += most.restitution;
