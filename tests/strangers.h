@@ -118,7 +118,7 @@ static inline hindsight look_back(world w, const char *integrator, double h, dou
   hindsight s = {0};
   double first = carom_audit_latest(r.audit).energy, lowest = first, kinetic = 0;
   for (int i = 0; i < (int)(time / h); i++) {
-    if (!run_step(&r)) {
+    if (!try_step(&r, NULL)) {
       s.died = true;
       break;
     }
