@@ -60,6 +60,8 @@ CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
 // ---- blame.c
 // Adds to a message of failure what in the model may be the cause, and what to do about it.
 void carom_step_blame(const carom_model *model, carom_error *error);
+// springs.c: whether steps of this length can follow the model's springs and dampers; the message names one that not.
+carom_status carom_springs_check(const carom_model *model, double step, carom_error *error);
 
 // ---- drives.c
 // Puts driven bodies where they are at a time.

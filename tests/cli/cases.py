@@ -338,6 +338,19 @@ def case_gap_over_a_pair_file():
     assert "sequences of 2" in text and "separated" in text and "overlap" in text, text
 
 
+def case_springs_too_stiff_for_the_step_are_refused():
+    scene = write("stiff.yaml", """carom: 1
+bodies: [{name: pan, shape: {sphere: 0.1}, mass: 2, position: [0, 0, 1]}]
+forces: {springs: [{from: {world: [0, 0, 2]}, to: {body: pan}, stiffness: 8e5, damping: 20}]}
+integrator: {name: variational, step: 5 ms}
+duration: 20 ms
+""")
+    for verb in ("check", "run"):
+        done = carom(verb, scene, code=2)
+        assert "'pan'" in done.stderr and "below 0.0032 s" in done.stderr, done.stderr  # 2 / sqrt(k / m)
+    carom("run", scene, "--no-output", "--step", "0.3ms", "--strict")
+
+
 def case_pipes_in_the_place_of_files_do_not_wait():
     os.mkfifo("pipe.yaml")
     os.mkfifo("pipe.stl")
