@@ -101,8 +101,9 @@ static inline void show_run(const char *label, const run *r) {
   printf(
       "%s: t %.4g K %.6g E %.9g error %.2e p %.2e L %.2e | penetration %.2e residual %.2e sweeps %d collisions %d "
       "losses %.4g + %.4g projection %.3g\n",
-      label, s.time, s.kinetic, s.energy, s.claimed_energy_error, s.momentum_error, s.claimed_angular_momentum_error, r->penetration,
-      r->complementarity, r->iterations, r->collisions, r->restitution_loss, r->friction_loss, r->projection_energy);
+      label, s.time, s.kinetic, s.energy, s.claimed_energy_error, s.momentum_error, s.claimed_angular_momentum_error,
+      r->penetration, r->complementarity, r->iterations, r->collisions, r->restitution_loss, r->friction_loss,
+      r->projection_energy);
 }
 
 #endif

@@ -44,7 +44,7 @@ typedef struct carom_audit_sample {
   /// What is left of both errors when every claim is taken for true: losses and projections. Nothing, if the books of
   /// an integrator are complete.
   double claimed_energy_error, claimed_angular_momentum_error;
-  int64_t collisions;                      ///< impacts
+  int64_t collisions;  ///< impacts
   // of the last step:
   double penetration;      ///< m, as claimed
   double complementarity;  ///< relative, as claimed
@@ -122,15 +122,16 @@ CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
 /// quarter of their least width, and every hundred steps at all of them. Allocates only when there are more pairs of
 /// near bodies than ever before.
 CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report);
-/// Takes in the next frame of a motion of which nothing else is known: no events, no work, no books. Rows that need them
-/// are left out of the verdict. Allocates as carom_audit_step does.
+/// Takes in the next frame of a motion of which nothing else is known: no events, no work, no books. Rows that need
+/// them are left out of the verdict. Allocates as carom_audit_step does.
 CAROM_API void carom_audit_motion(carom_audit *audit, const carom_state *state);
 /// Looks at all near bodies now: at the frames that are recorded. Allocates as carom_audit_step does.
 CAROM_API void carom_audit_frame(carom_audit *audit);
 /// The figures after the last step (or of the start).
 CAROM_API carom_audit_sample carom_audit_latest(const carom_audit *audit);
 /// The verdict on all steps so far, after a last look at all near bodies; null bounds mean the table's for motions of
-/// unknown origin. Rows on contacts and joints are there when the run had any. Without a step the verdict is incomplete.
+/// unknown origin. Rows on contacts and joints are there when the run had any. Without a step the verdict is
+/// incomplete.
 CAROM_API carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bounds);
 
 #ifdef __cplusplus

@@ -9,11 +9,11 @@
 struct carom_result_file {
   char *path;
   hid_t id;
-  hid_t series[CAROM_SERIES_AUDIT];  // position ... angular velocity
-  char *verdict_texts[CAROM_VERDICT_TEXTS];            // what the rows of carom_result.verdict point into
-  unsigned char *checkpoint;         // bytes of the last one, once asked for
-  char *names;                       // what carom_result_body.name points into
-  char *joint_names;                 // what carom_result_joint.name points into
+  hid_t series[CAROM_SERIES_AUDIT];          // position ... angular velocity
+  char *verdict_texts[CAROM_VERDICT_TEXTS];  // what the rows of carom_result.verdict point into
+  unsigned char *checkpoint;                 // bytes of the last one, once asked for
+  char *names;                               // what carom_result_body.name points into
+  char *joint_names;                         // what carom_result_joint.name points into
 };
 
 // events.c, walls.c: fill result->events and result->walls. A burst that was cut off left columns of events of

@@ -171,8 +171,9 @@ TEST(a_ball_on_an_incline_rolls_or_slips) {
   }
 }
 
-// The known artefact of the convex model, which is solved where a solver is asked for: w_n = v_n + gap / h >= mu |slip|. A ball that is set down slipping hops with
-// mu |slip|, and one that goes on slipping floats h mu |slip| above the plane.
+// The known artefact of the convex model, which is solved where a solver is asked for: w_n = v_n + gap / h >= mu
+// |slip|. A ball that is set down slipping hops with mu |slip|, and one that goes on slipping floats h mu |slip| above
+// the plane.
 TEST(a_slipping_ball_floats_by_h_mu_v) {
   double mu = 0.05, h = 0.01, speed = 2;
   carom_builder *b = granular_builder(mu);

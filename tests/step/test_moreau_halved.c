@@ -39,7 +39,8 @@ static void put_lever(carom_builder *b, int material, double y, double spin, dou
   carom_builder_add_joint(b, &joint);
 }
 
-// The rattler's way back and forth is 2 ROOM long: 300 impacts a step, of about two pieces each, where 400 are the most.
+// The rattler's way back and forth is 2 ROOM long: 300 impacts a step, of about two pieces each, where 400 are the
+// most.
 static world rattling_world(void) {
   carom_builder *b = new_builder();
   carom_builder_set_gravity(b, cm_vec3(0, 0, -GRAVITY));
