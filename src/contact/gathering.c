@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 
+// NOLINTNEXTLINE(misc-redundant-expression): equal is what they must be
 _Static_assert(CAROM_CONTACT_WORLD == CAROM_WORLD, "bodies of a problem are numbered as in its model");
 
 static void lay_out(void *owner, carom_arena *arena) {

@@ -105,7 +105,7 @@ carom_status carom_path_split(carom_plan *plan, const bool *marked, carom_error 
   for (int k = 0; k < from->K; k++) added += marked[k];
   carom_status status = carom_path_create(plan, from->K + added, &to, error);
   if (status != CAROM_OK) return status;
-  memcpy(to.sigma, from->sigma, (size_t)(plan->contact_count + 1) * sizeof *to.sigma);
+  for (int i = 0; i <= plan->contact_count; i++) to.sigma[i] = from->sigma[i];
   int j = 0;
   for (int k = 0; k < from->K; k++) {
     copy_node(plan, from, k, &to, j);

@@ -246,8 +246,8 @@ carom_status carom_constrained_pass_kink(carom_constrained *c, const carom_leg *
     carom_joint_rates(model, &model->joints[j], soon, c->rates + j * ROWS);
     if (model->joints[j].slide.motor != CAROM_MOTOR_POSITION && model->joints[j].turn.motor != CAROM_MOTOR_POSITION)
       continue;
-    kink =
-        kink || memcmp(before, c->rates + j * ROWS, (size_t)carom_joint_row_count(&model->joints[j]) * sizeof *before);
+    kink = kink ||
+           memcmp(before, c->rates + j * ROWS, (size_t)carom_joint_row_count(&model->joints[j]) * sizeof *before) != 0;
   }
   if (!kink) return CAROM_OK;
   carom_status status = carom_joint_system_prepare(c->system, state, error);
