@@ -62,6 +62,7 @@ static carom_quat middle(carom_quat a, carom_quat b) {
 
 static void copy_node(const carom_plan *plan, const carom_path *from, int k, carom_path *to, int j) {
   size_t n = (size_t)plan->model->body_count;
+  // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): carom_path_create has made the room
   memcpy(to->x + (size_t)j * n, from->x + (size_t)k * n, n * sizeof *to->x);
   memcpy(to->q + (size_t)j * n, from->q + (size_t)k * n, n * sizeof *to->q);
   size_t m = (size_t)carom_plan_multipliers(plan);
