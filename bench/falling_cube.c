@@ -128,8 +128,7 @@ static void print_row(const falling_engine *e, bench_log *log) {
   bench_log_end(log);
 }
 
-// ---- motions for `carom audit`
-// ---------------------------------------------------------------------------------------
+// ---- motions for `carom audit` -------------------------------------------------------------------------------------
 
 // A line for every tenth step: what examples/audit-elsewhere holds.
 static void write_motion(const falling_engine *engine, const falling_job *job, const char *path, int steps) {

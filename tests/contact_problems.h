@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "carom/contact.h"
+#include "test.h"
 
 enum { CONTACTS_MOST = 4000 };
 
@@ -104,6 +105,17 @@ static inline contact_case *contact_pile_case(int nx, int ny, int nz, double mu,
         }
       }
   return q;
+}
+
+static inline carom_contact_info contact_solve(contact_case *q, const carom_contact_options *o) {
+  carom_contact_work *w;
+  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
+  carom_error error = {0};
+  if (carom_contact_work_create(NULL, &w, &error)) abort();
+  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
+  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
+  carom_contact_work_destroy(w);
+  return info;
 }
 
 // ---- the dense reference ----------------------------------------------------------------------

@@ -184,8 +184,7 @@ static inline carom_verdict fixture_verdict(void) {
   return verdict;
 }
 
-// ---- files
-// ------------------------------------------------------------------------------------------------------------
+// ---- files ---------------------------------------------------------------------------------------------------------
 
 // A name in the folder of the build that no other test uses.
 static inline const char *fixture_path(const char *name) {

@@ -22,6 +22,7 @@ typedef struct trial {
 
 static void take(void *context, const carom_state *state) {
   trial *t = context;
+  if (t->failed) return;
   if (!t->audit) {
     t->failed = carom_audit_create(t->model, state, NULL, &t->audit, NULL) != CAROM_OK;
     return;
@@ -29,10 +30,13 @@ static void take(void *context, const carom_state *state) {
   carom_audit_motion(t->audit, state);
   if (t->frames == t->capacity) {
     t->capacity = 2 * t->capacity + 64;
-    t->times = realloc(t->times, (size_t)t->capacity * sizeof *t->times);
-    t->values = realloc(t->values, (size_t)t->capacity * CAROM_VERDICT_MAX * sizeof *t->values);
-    if (!t->times || !t->values) exit(EXIT_FAILED);
+    double *times = realloc(t->times, (size_t)t->capacity * sizeof *times);
+    if (times) t->times = times;
+    double *values = realloc(t->values, (size_t)t->capacity * CAROM_VERDICT_MAX * sizeof *values);
+    if (values) t->values = values;
+    t->failed = !times || !values;
   }
+  if (t->failed) return;
   t->verdict = carom_audit_judge(t->audit, &t->bounds);
   t->times[t->frames] = state->time;
   for (int i = 0; i < t->verdict.count; i++) t->values[t->frames * CAROM_VERDICT_MAX + i] = t->verdict.rows[i].value;

@@ -100,10 +100,6 @@ carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose u
   return cm_compose(user, cm_pose_inverse(model->bodies[body].frame));
 }
 
-const char *carom_body_name(const carom_model *model, int body) {
-  return body < 0 ? "the world" : model->bodies[body].name;
-}
-
 // ---- beginning and end ---------------------------------------------------------------------------------------------
 
 static carom_status check_def(const carom_model *model, const carom_plan_def *def, carom_error *error) {

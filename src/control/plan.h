@@ -7,6 +7,7 @@
 #include "control/nested.h"
 #include "control/penalty.h"
 #include "control/program.h"
+#include "model/row.h"
 
 enum { CAROM_PLAN_NAME = 64 };
 
@@ -143,7 +144,6 @@ int carom_plan_resolve_node(const carom_plan *plan, int node);
 bool carom_plan_contact_at(const carom_plan *plan, int node);
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
-const char *carom_body_name(const carom_model *model, int body);
 
 // ---- path.c ----
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error);

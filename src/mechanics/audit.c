@@ -69,9 +69,6 @@ static void find_roughest(carom_audit *audit) {
 
 // ---- scales ---------------------------------------------------------------------------------------------------------
 
-// 0/0 is a system at rest that stays at rest: no error.
-static double relative(double error, double scale) { return error == 0 ? 0 : error / scale; }
-
 static void note_scales(carom_audit *audit, const carom_balance *now) {
   double exchanged = fmax(fabs(now->potential - audit->start.potential), fabs(carom_sum_value(&audit->work)));
   audit->energy_scale = fmax(audit->energy_scale, fmax(now->kinetic, exchanged));
@@ -102,8 +99,7 @@ static void note_weight(carom_audit *audit, const carom_state *state) {
   audit->energy_scale = fmax(audit->energy_scale, fmax(mass * g * step * g * step, lift));
 }
 
-// ---- energy and momenta
-// -----------------------------------------------------------------------------------------------
+// ---- energy and momenta --------------------------------------------------------------------------------------------
 
 static void trend_add(carom_trend *line, double t, double e) {
   line->n += 1;
@@ -142,18 +138,18 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   s->time = time;
   s->kinetic = now->kinetic, s->potential = now->potential, s->energy = now->kinetic + now->potential;
   s->work = carom_sum_value(&audit->work);
-  s->energy_error = relative(raw, audit->energy_scale);
+  s->energy_error = carom_relative(raw, audit->energy_scale);
   s->momentum = now->momentum, s->angular_momentum = now->angular_momentum;
-  s->momentum_error = relative(cm_norm(dp), audit->momentum_scale);
-  s->angular_momentum_error = relative(cm_norm(dl), audit->angular_momentum_scale);
+  s->momentum_error = carom_relative(cm_norm(dp), audit->momentum_scale);
+  s->angular_momentum_error = carom_relative(cm_norm(dl), audit->angular_momentum_scale);
   s->restitution_loss = carom_sum_value(&audit->restitution_loss);
   s->friction_loss = carom_sum_value(&audit->friction_loss);
   s->projection_energy = carom_sum_value(&audit->projection_energy);
   double claims = s->restitution_loss + s->friction_loss - s->projection_energy;
-  s->claimed_energy_error = relative(raw - carom_sum_value(&audit->lawful_loss) + claims, audit->energy_scale);
+  s->claimed_energy_error = carom_relative(raw - carom_sum_value(&audit->lawful_loss) + claims, audit->energy_scale);
   carom_vec3 moved = carom_sum3_value(&audit->projection_angular_momentum);
   s->projection_angular_momentum = cm_norm(moved);
-  s->claimed_angular_momentum_error = relative(cm_norm(cm_sub(dl, moved)), audit->angular_momentum_scale);
+  s->claimed_angular_momentum_error = carom_relative(cm_norm(cm_sub(dl, moved)), audit->angular_momentum_scale);
 }
 
 // Few contacts are told one by one.
@@ -203,8 +199,7 @@ static void book(carom_audit *audit, const carom_step_report *r, carom_lawful mo
   audit->contacts = audit->contacts || r->collisions > 0 || r->event_count > 0 || r->penetration > 0 || r->untold > 0;
 }
 
-// ---- overlaps
-// -----------------------------------------------------------------------------------------------------------
+// ---- overlaps ------------------------------------------------------------------------------------------------------
 
 enum { STEPS_UNSEEN = 100 };
 
@@ -235,8 +230,7 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
   if (any) carom_overlaps_measure(audit->overlaps, state, audit->chosen, &audit->overlap);
 }
 
-// ---- the audit
-// ----------------------------------------------------------------------------------------------------------
+// ---- the audit -----------------------------------------------------------------------------------------------------
 
 static carom_status make_room(carom_audit *audit, const carom_state *state, carom_error *error) {
   int n = audit->model->body_count;

@@ -22,4 +22,7 @@ static inline void carom_finding_note(carom_finding *f, double value, double tim
     *f = (carom_finding){.worst = value, .time = time, .body = {a, b}};
 }
 
+// 0/0 is a system at rest that stays at rest: no error.
+static inline double carom_relative(double error, double scale) { return error == 0 ? 0 : error / scale; }
+
 #endif

@@ -50,8 +50,7 @@ static bool is_sound(const carom_audit *audit, const carom_contact_event *e) {
          (carom_body_moves(audit->model, e->body_a) || carom_body_moves(audit->model, e->body_b));
 }
 
-// ---- what events do to bodies
-// -------------------------------------------------------------------------------------------
+// ---- what events do to bodies --------------------------------------------------------------------------------------
 
 // One event may stand for a whole patch: its place is that of the pressure, and friction may twist about it by as much
 // as the cone allows at the rim of the smaller body; not so where a ball touches. Where the body was within the step is
@@ -128,19 +127,18 @@ static bool is_contact(const carom_audit *audit, const carom_contact_event *e) {
   return kind && is_sound(audit, e) && !is_stop(audit, e);
 }
 
-// ---- the laws
-// -----------------------------------------------------------------------------------------------------------
+// ---- the laws ------------------------------------------------------------------------------------------------------
+
+// The fastest that a body turns at either end of the step, rad/s.
+static double spin_of(const carom_audit *audit, const carom_state *state, int body) {
+  if (!carom_body_moves(audit->model, body)) return 0;
+  return fmax(cm_norm(carom_state_angular_velocity(audit->model, state, body)),
+              cm_norm(carom_state_angular_velocity(audit->model, audit->before, body)));
+}
 
 // The normal of an event may be that of the beginning of the step or of its end, and its impulse of both.
 static double turn_in_step(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
-  double rate = 0;
-  for (int end = 0; end < 2; end++) {
-    int b = end == 0 ? e->body_a : e->body_b;
-    if (carom_body_moves(audit->model, b))
-      rate += fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
-                   cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
-  }
-  return rate * fabs(audit->dt);
+  return (spin_of(audit, state, e->body_a) + spin_of(audit, state, e->body_b)) * fabs(audit->dt);
 }
 
 // Momenta of the lighter body, with what weight adds in the step: impulses that are round-off of it have no direction.
@@ -190,10 +188,8 @@ static double swerve(const carom_audit *audit, const carom_state *state, const c
   double change = 0;
   for (int end = 0; end < 2; end++) {
     int b = end == 0 ? e->body_a : e->body_b;
-    if (!carom_body_moves(audit->model, b)) continue;
-    double w = fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
-                    cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
-    change += w * fmin(2, w * fabs(audit->dt)) * audit->model->bodies[b].bounding_radius;
+    double w = spin_of(audit, state, b);
+    if (w > 0) change += w * fmin(2, w * fabs(audit->dt)) * audit->model->bodies[b].bounding_radius;
   }
   return change;
 }

@@ -234,8 +234,7 @@ void carom_overlaps_measure(carom_overlaps *o, const carom_state *state, const b
   measure_boundaries(o, state, chosen, finding);
 }
 
-// ---- passages between two states
-// --------------------------------------------------------------------------------------
+// ---- passages between two states -----------------------------------------------------------------------------------
 
 static bool met(const carom_passage *p, int a, int b) {
   for (int i = 0; i < p->event_count; i++) {
@@ -328,8 +327,7 @@ void carom_overlaps_sweep(carom_overlaps *o, const carom_passage *passage, carom
     sweep_pairs(o, passage, finding);
 }
 
-// ---- points and surfaces
-// ------------------------------------------------------------------------------------------------
+// ---- points and surfaces -------------------------------------------------------------------------------------------
 
 static double to_boundaries(const carom_overlaps *o, const carom_state *state, carom_vec3 point) {
   double nearest = INFINITY;

@@ -5,8 +5,7 @@
 #include "contact/grains.h"
 #include "mechanics/audit.h"
 
-// ---- bounds: one table
-// ------------------------------------------------------------------------------------------------
+// ---- bounds: one table ---------------------------------------------------------------------------------------------
 
 // Where integrators differ is in energy: of what order they are, and whether they lose by themselves. Laws of momentum,
 // contact and geometry are the same for all. docs/audit.md gives the reasons.
@@ -75,8 +74,7 @@ static const char *dissipation_note(const char *integrator) {
   }
 }
 
-// ---- verdicts
-// ---------------------------------------------------------------------------------------------------------
+// ---- verdicts ------------------------------------------------------------------------------------------------------
 
 const char *carom_outcome_name(carom_outcome outcome) {
   return outcome == CAROM_VERDICT_PASS ? "PASS" : outcome == CAROM_VERDICT_FAIL ? "FAIL" : "INCOMPLETE";
@@ -131,17 +129,13 @@ void carom_verdict_cut_short(carom_verdict *v, const char *reason) {
   v->pass = false;
 }
 
-// ---- of an audit
-// ------------------------------------------------------------------------------------------------------
+// ---- of an audit ---------------------------------------------------------------------------------------------------
 
 typedef struct judgement {
   const carom_audit *audit;
   carom_audit_bounds bounds, usual;
   carom_verdict *verdict;
 } judgement;
-
-// 0/0 is a system at rest that stays at rest: no error.
-static double relative(double error, double scale) { return error == 0 ? 0 : error / scale; }
 
 // "'plate' and 'floor' at t = 0.3 s".
 static int describe(const carom_audit *audit, const carom_finding *f, char *text, size_t size) {
@@ -174,21 +168,21 @@ static void judge_energy(const judgement *j) {
   double slope = line->s_tt > 0 ? line->s_te / line->s_tt : 0, scale = a->energy_scale;
   double drift = fabs(slope) * (a->latest.time - a->start_time);
   ROW(energy, "Energy balance", "energy - start - work + lawful losses, largest, relative to the energy exchanged",
-      relative(a->energy.worst, scale), &a->energy);
+      carom_relative(a->energy.worst, scale), &a->energy);
   ROW(energy_drift, "Energy drift", "trend of the balance over the run, relative to the energy exchanged",
-      relative(drift, scale), NULL);
+      carom_relative(drift, scale), NULL);
   ROW(energy_made, "Energy made", "largest rise of the balance, relative to the energy exchanged",
-      relative(a->made.worst, scale), &a->made);
+      carom_relative(a->made.worst, scale), &a->made);
   ROW(dissipation, "Numerical dissipation", dissipation_note(j->bounds.integrator),
-      relative(a->dissipated.worst, scale), &a->dissipated);
+      carom_relative(a->dissipated.worst, scale), &a->dissipated);
 }
 
 static void judge_momenta(const judgement *j) {
   const carom_audit *a = j->audit;
   ROW(momentum, "Linear momentum", "largest error, relative to the sum of |p|",
-      relative(a->momentum.worst, a->momentum_scale), &a->momentum);
+      carom_relative(a->momentum.worst, a->momentum_scale), &a->momentum);
   ROW(angular_momentum, "Angular momentum", "largest error, relative to the sum of |x| |p| + |l|",
-      relative(a->angular_momentum.worst, a->angular_momentum_scale), &a->angular_momentum);
+      carom_relative(a->angular_momentum.worst, a->angular_momentum_scale), &a->angular_momentum);
   ROW(body_momentum, "Momentum of each body",
       a->untold > 0 ? "against weight and the impulses of its events, in steps whose contacts are all told"
                     : "against weight and the impulses of its events, relative to them",
@@ -200,13 +194,13 @@ static void judge_momenta(const judgement *j) {
 static void judge_contacts(const judgement *j) {
   const carom_audit *a = j->audit;
   ROW(unlawful_loss, "Unlawful losses", "that no surface that met allows, relative to the energy exchanged",
-      relative(carom_sum_value(&a->unlawful), a->energy_scale), &a->loss);
+      carom_relative(carom_sum_value(&a->unlawful), a->energy_scale), &a->loss);
   ROW(complementarity, "Contact residual", "worst of the contact solves as claimed, relative", a->residual.worst,
       &a->residual);
   ROW(contact_law, "Contact impulses", "pulling, outside the cone or where nothing touches, relative", a->law.worst,
       &a->law);
   ROW(friction_law, "Friction along the slip", "energy it put in, relative to the energy exchanged",
-      relative(carom_sum_value(&a->along_slip), a->energy_scale), &a->slip);
+      carom_relative(carom_sum_value(&a->along_slip), a->energy_scale), &a->slip);
 }
 
 static void judge_geometry(const judgement *j) {
@@ -223,7 +217,7 @@ static void judge_geometry(const judgement *j) {
         a->passage.worst, &a->passage);
   if (a->joints)
     ROW(constraint, "Joint drift", "largest, relative to the radius of the largest body",
-        relative(a->drift.worst, largest > 0 ? largest : 1), &a->drift);
+        carom_relative(a->drift.worst, largest > 0 ? largest : 1), &a->drift);
 }
 
 // Of frames alone: energy where nothing outside works, losses where no surface takes any, free flight, geometry, and
@@ -233,10 +227,10 @@ static void judge_frames(const judgement *j) {
   bool elastic = a->roughest.restitution >= 1 && a->roughest.friction == 0 && !a->loses;
   if (!a->works)
     ROW(energy_made, "Energy made", "largest rise of energy, relative to the energy exchanged",
-        relative(a->made.worst, a->energy_scale), &a->made);
+        carom_relative(a->made.worst, a->energy_scale), &a->made);
   if (!a->works && elastic)
     ROW(dissipation, "Energy lost", "largest fall of energy where no surface takes any, relative",
-        relative(a->dissipated.worst, a->energy_scale), &a->dissipated);
+        carom_relative(a->dissipated.worst, a->energy_scale), &a->dissipated);
   ROW(body_momentum, "Free flight", "momentum of bodies that touch nothing, against weight", a->flight.worst,
       &a->flight);
   ROW(position, "Positions", "jumps that no velocity explains, relative to the body's least width", a->position.worst,
@@ -251,7 +245,7 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
   carom_verdict verdict = {0};
   judgement j = {audit, bounds ? *bounds : (carom_audit_bounds){0}, {0}, &verdict};
   j.usual = carom_audit_bounds_of(j.bounds.integrator, audit->model);
-  carom_audit_frame(audit);
+  if (audit->unseen > 0) carom_audit_frame(audit);
   if (audit->frames_only) judge_frames(&j);
   if (!audit->frames_only) judge_energy(&j), judge_momenta(&j);
   if (!audit->frames_only && audit->contacts) judge_contacts(&j);

@@ -21,8 +21,7 @@ bool carom_integrator_honours(int integrator, carom_trait trait) {
   return i && trait >= 0 && trait < CAROM_TRAIT_COUNT && i->honours->traits[trait];
 }
 
-// ---- who does
-// --------------------------------------------------------------------------------------------------------
+// ---- who does ------------------------------------------------------------------------------------------------------
 
 // "a, b and c do", "a does" or "no integrator does".
 static void say_who(const bool *able, const char *verb_of_many, const char *verb_of_one, char *text, size_t size) {
@@ -64,8 +63,7 @@ static void say_who_takes_value(carom_option option, carom_value value, char *te
   say_who(able, "take it", "takes it", text + 2, size - 2);
 }
 
-// ---- options
-// ---------------------------------------------------------------------------------------------------------
+// ---- options -------------------------------------------------------------------------------------------------------
 
 static carom_status refuse_value(const carom_integrator *integrator, carom_option option, carom_value value,
                                  carom_error *error) {
@@ -142,8 +140,7 @@ carom_status carom_check_options(const carom_integrator *integrator, const carom
   return carom_find_conflict(integrator, options, set, error) < 0 ? CAROM_OK : CAROM_ERR_UNSUPPORTED;
 }
 
-// ---- models
-// ----------------------------------------------------------------------------------------------------------
+// ---- models --------------------------------------------------------------------------------------------------------
 
 // Either form of friction will do. Who sees no contacts is told so once.
 static bool is_honoured(const carom_honours *h, carom_trait trait) {

@@ -3,7 +3,7 @@
 // nothing that comes out means anything.
 #include <math.h>
 
-#include "model/model.h"
+#include "model/row.h"
 #include "step/step.h"
 
 // Joints share a body's mass out among others: how much, the model alone does not tell.
@@ -11,10 +11,6 @@ static bool is_jointed(const carom_model *model, int body) {
   for (int i = 0; i < model->joint_count; i++)
     if (model->joints[i].body[0] == body || model->joints[i].body[1] == body) return true;
   return false;
-}
-
-static const char *name_of(const carom_model *model, int body) {
-  return body == CAROM_WORLD ? "the world" : model->bodies[body].name;
 }
 
 // The longest step; infinite where there is no limit, or none that is known.
@@ -38,7 +34,7 @@ carom_status carom_springs_check(const carom_model *model, double step, carom_er
         error, CAROM_ERR_UNSUPPORTED,
         "the spring between '%s' and '%s' is too stiff, or its damper too strong, for steps of %g s: use a "
         "step below %.2g s (a tenth of that to follow its motion)",
-        name_of(model, spring->body[0]), name_of(model, spring->body[1]), step, longest);
+        carom_body_name(model, spring->body[0]), carom_body_name(model, spring->body[1]), step, longest);
   }
   return CAROM_OK;
 }

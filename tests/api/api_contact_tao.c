@@ -12,17 +12,6 @@ static void need_plugin(void) {
     test_skip("libcarom_tao.so is not there, or cannot be loaded here");
 }
 
-static carom_contact_info solve(contact_case *q, const carom_contact_options *o) {
-  carom_contact_work *w;
-  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
-  carom_error error = {0};
-  if (carom_contact_work_create(NULL, &w, &error)) abort();
-  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
-  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
-  carom_contact_work_destroy(w);
-  return info;
-}
-
 static double speed_difference(const contact_case *a, const contact_case *b) {
   double worst = 0;
   for (int i = 0; i < a->problem.body_count; i++) {
@@ -51,9 +40,9 @@ static void check_against_gauss_seidel(carom_contact_method method) {
   one->bodies[7] = other->bodies[7] = (carom_contact_body){.velocity = {0, 0, 0.01}};
   carom_contact_options o = carom_contact_default_options();
   o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7, o.max_iterations = 20000;
-  solve(one, &o);
+  contact_solve(one, &o);
   o.method = method;
-  carom_contact_info info = solve(other, &o);
+  carom_contact_info info = contact_solve(other, &o);
   if (info.outcome != CAROM_CONTACT_SOLVED)
     test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g of %g after %d", carom_contact_method_name(method),
               (int)info.outcome, info.residual, info.velocity_scale, info.iterations);
@@ -79,7 +68,7 @@ TEST(a_gap_asked_for_is_met) {
     carom_contact_options o = carom_contact_default_options();
     o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.generators = 5;
     o.tolerance = 1e-2, o.gap_tolerance = 1e-6;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     CHECK_AT_MOST(info.relative_gap, 1e-6);
     free(q);
@@ -118,7 +107,7 @@ TEST(every_rank_solves) {
     carom_contact_options o = carom_contact_default_options();
     add_hinged_pair(q);
     o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     if (file) fwrite(&count, sizeof count, 1, file);
     if (file) fwrite(q->velocities, sizeof *q->velocities, (size_t)q->problem.body_count, file);
@@ -149,7 +138,7 @@ TEST(two_ranks_give_the_motion_of_one) {
     carom_contact_options o = carom_contact_default_options();
     add_hinged_pair(q);
     o.method = tao_methods[i], o.cone = CAROM_CONTACT_GENERATORS, o.tolerance = 1e-7;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     int count = 0;
     CHECK(fread(&count, sizeof count, 1, file) == 1 && count == 2);
     size_t bodies = (size_t)q->problem.body_count;

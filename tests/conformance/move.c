@@ -12,8 +12,7 @@ static double joint_at(const cell *c, const char *name, double t) {
   return c->track->turns[(size_t)frame_at(c, t) * (size_t)c->track->model->joint_count + (size_t)j];
 }
 
-// ---- fast
-// -------------------------------------------------------------------------------------------------------------
+// ---- fast ----------------------------------------------------------------------------------------------------------
 
 static void bullet(cell *c) {
   double e = parameter(c, "e"), v = parameter(c, "v"), m = 0.01, plate = parameter(c, "mass"), t = duration(c);
@@ -74,8 +73,7 @@ const conformance_scene fast_scenes[] = {
      0},
     {0}};
 
-// ---- pendulums
-// ----------------------------------------------------------------------------------------------------------
+// ---- pendulums -----------------------------------------------------------------------------------------------------
 
 // y: angles and rates of two equal rods of length p[0] with moment p[1] per mass about their centres.
 static void two_rods(const double *y, const double *p, double *dy) {
@@ -163,8 +161,7 @@ const conformance_scene pendulum_scenes[] = {
      0},
     {0}};
 
-// ---- limits, latches, motors
-// ----------------------------------------------------------------------------------------------
+// ---- limits, latches, motors ---------------------------------------------------------------------------------------
 
 static void slider(cell *c) {
   double v = parameter(c, "v"), e = parameter(c, "e"), stop[2] = {parameter(c, "upper"), parameter(c, "lower")};
@@ -304,8 +301,7 @@ const conformance_scene joint_scenes[] = {
     {"lift-with-crate", "motors", "lift", "T=1", {4e-3, 1e-3}, lift, SCENE_DRIVEN},
     {0}};
 
-// ---- springs
-// ------------------------------------------------------------------------------------------------------------
+// ---- springs -------------------------------------------------------------------------------------------------------
 
 // m x'' + d x' + k x = 0 with m = 1, begun at rest at s.
 static double oscillation(double k, double d, double s, double t) {
@@ -364,8 +360,7 @@ const conformance_scene spring_scenes[] = {
     {"spring-presses", "springs", "spring-floor", "stiff=1000 T=0.4", {4e-3, 1e-3}, spring_floor, 0},
     {0}};
 
-// ---- drives
-// -------------------------------------------------------------------------------------------------------------
+// ---- drives --------------------------------------------------------------------------------------------------------
 
 static void shaker(cell *c) {
   double a = parameter(c, "amplitude"), w = 8 * atan(1) * parameter(c, "frequency"), t = duration(c),
@@ -391,8 +386,7 @@ const conformance_scene drive_scenes[] = {
     {"piston", "drives", "piston", "speed=0.5 mu=0.2 T=0.5", {4e-3, 1e-3}, piston, SCENE_DRIVEN},
     {0}};
 
-// ---- many
-// ----------------------------------------------------------------------------------------------------------------
+// ---- many ----------------------------------------------------------------------------------------------------------
 
 static void settled(cell *c, double low, double high) {
   const carom_model *m = c->track->model;

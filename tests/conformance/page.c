@@ -40,8 +40,7 @@ bool write_json(const matrix *m, const char *path) {
   return fclose(out) == 0;
 }
 
-// ---- the page
-// ---------------------------------------------------------------------------------------------------------
+// ---- the page ------------------------------------------------------------------------------------------------------
 
 static const char head[] =
     "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"

@@ -13,17 +13,6 @@ static carom_contact_options options_of(carom_contact_method method, carom_conta
   return o;
 }
 
-static carom_contact_info solve(contact_case *q, const carom_contact_options *o) {
-  carom_contact_work *w;
-  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
-  carom_error error = {0};
-  if (carom_contact_work_create(NULL, &w, &error)) abort();
-  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
-  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
-  carom_contact_work_destroy(w);
-  return info;
-}
-
 // ---- analytic answers -------------------------------------------------------------------------
 
 static contact_case *ball_on_ground(carom_vec3 velocity, double mu, double bias) {
@@ -38,7 +27,7 @@ TEST(a_falling_ball_stops_at_the_ground) {
   for (int i = 0; i < METHODS; i++) {
     contact_case *q = ball_on_ground(cm_vec3(0, 0, -2), 0.5, 0.25);
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-10);
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     CHECK_NEAR(q->velocities[0].z, -0.25, 1e-8);  // the gap closes exactly within the step
     CHECK_NEAR(q->impulses[0].z * q->bodies[0].inverse_mass, 1.75, 1e-8);
@@ -54,7 +43,7 @@ TEST(a_sliding_ball_obeys_the_convex_law) {
     contact_case *q = ball_on_ground(cm_vec3(s, 0, -0.1), mu, 0);
     m = 1 / q->bodies[0].inverse_mass;
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-11);
-    solve(q, &o);
+    contact_solve(q, &o);
     double gamma = m * (mu * s + 0.1) / (1 + mu * mu * 3.5), slip = s - 3.5 * mu * gamma / m;
     CHECK_NEAR(q->impulses[0].z / gamma, 1, 1e-8);
     CHECK_NEAR(q->impulses[0].x / gamma, -mu, 1e-8);
@@ -69,7 +58,7 @@ TEST(a_slow_ball_rolls_without_slip) {
   for (int i = 0; i < METHODS; i++) {
     contact_case *q = ball_on_ground(cm_vec3(0.1, 0, -1), 0.5, 0);
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-11);
-    solve(q, &o);
+    contact_solve(q, &o);
     CHECK_NEAR(q->velocities[0].x, 0.1 * 5 / 7, 1e-9);  // 5/7: a solid sphere set rolling
     CHECK_NEAR(q->velocities[0].x - 0.05 * q->spins[0].y, 0, 1e-9);
     CHECK_NEAR(q->velocities[0].z, 0, 1e-9);
@@ -105,7 +94,7 @@ TEST(a_chain_keeps_its_joints) {
   for (int i = 0; i < METHODS; i++) {
     contact_case *q = chain_case(6);
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-9);
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     contact_dense d = contact_dense_create(&q->problem);
     double w[100];
@@ -131,7 +120,7 @@ TEST(a_motor_saturates) {
                                                             .lower = -limit,
                                                             .upper = limit};
       carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-10);
-      carom_contact_info info = solve(q, &o);
+      carom_contact_info info = contact_solve(q, &o);
       CHECK(info.outcome == CAROM_CONTACT_SOLVED);
       CHECK_NEAR(q->spins[0].z, strong ? 3 : 1, 1e-8);
       CHECK_NEAR(q->multipliers[0], strong ? 3 * I : I, 1e-8 * I);
@@ -184,7 +173,7 @@ static void check_random_cases(carom_contact_cone cone, int p, bool general) {
       contact_case *q = contact_random_case(seed, 12, 20, general, 0.15 * (double)seed);
       carom_contact_options o = options_of(all_methods[i], cone, 1e-8);
       o.generators = p;
-      carom_contact_info info = solve(q, &o);
+      carom_contact_info info = contact_solve(q, &o);
       if (info.outcome != CAROM_CONTACT_SOLVED)
         test_fail(__FILE__, __LINE__, "%s seed %d: outcome %d, residual %g after %d",
                   carom_contact_method_name(o.method), (int)seed, (int)info.outcome, info.residual, info.iterations);
@@ -281,7 +270,7 @@ TEST(three_generators_agree_with_brute_force) {
     double expected = brute_force(12, P, kappa);
     for (int i = 0; i < METHODS && isfinite(expected); i++) {
       carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_GENERATORS, 1e-9);
-      carom_contact_info info = solve(q, &o);
+      carom_contact_info info = contact_solve(q, &o);
       CHECK_NEAR(-info.dual / fabs(expected), expected / fabs(expected), 1e-6);
       CHECK_NEAR(info.primal / fabs(expected), 1, 1e-6);
     }
@@ -308,7 +297,7 @@ static void check_agreement(carom_contact_cone cone, int p) {
     contact_case *q = contact_pile_case(5, 5, 5, 0.5, 11);
     carom_contact_options o = options_of(all_methods[i], cone, 1e-7);
     o.generators = p, o.gap_tolerance = 1e-6;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     if (info.outcome != CAROM_CONTACT_SOLVED)
       test_fail(__FILE__, __LINE__, "%s: outcome %d, residual %g, gap %g", carom_contact_method_name(o.method),
                 (int)info.outcome, info.residual, info.relative_gap);
@@ -332,12 +321,12 @@ TEST(all_methods_give_one_motion_with_eight_generators) { check_agreement(CAROM_
 TEST(many_generators_approach_the_circle) {
   contact_case *circle = contact_pile_case(3, 3, 3, 0.5, 2);
   carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 1e-9);
-  carom_contact_info exact = solve(circle, &o);
+  carom_contact_info exact = contact_solve(circle, &o);
   double before = INFINITY;
   for (int p = 4; p <= 64; p *= 4) {
     contact_case *q = contact_pile_case(3, 3, 3, 0.5, 2);
     o.cone = CAROM_CONTACT_GENERATORS, o.generators = p;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     double apart = 0, difference = exact.primal - info.primal;
     for (int i = 0; i < q->problem.body_count; i++)
       apart += cm_norm2(cm_sub(q->velocities[i], circle->velocities[i])) / (2 * q->bodies[i].inverse_mass) +
@@ -357,7 +346,7 @@ TEST(the_judge_agrees_with_dense_matrices) {
   carom_contact_info info;
   carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 0);
   o.max_iterations = 3;  // far from solved
-  solve(q, &o);
+  contact_solve(q, &o);
   REQUIRE(carom_contact_work_create(NULL, &w, NULL) == CAROM_OK);
   REQUIRE(carom_contact_evaluate(w, &q->problem, &o, &q->solution, &info, NULL) == CAROM_OK);
   contact_dense d = contact_dense_create(&q->problem);
@@ -399,7 +388,7 @@ TEST(masses_do_not_matter) {
       for (int k = 0; k < 6; k++) heavy->bodies[b].inverse_inertia[k] *= 0x1p-20;
     }
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-7);
-    carom_contact_info a = solve(light, &o), b = solve(heavy, &o);
+    carom_contact_info a = contact_solve(light, &o), b = contact_solve(heavy, &o);
     CHECK(a.outcome == CAROM_CONTACT_SOLVED && b.outcome == CAROM_CONTACT_SOLVED);
     if (all_methods[i] != CAROM_CONTACT_INTERIOR) CHECK(a.iterations == b.iterations);
     CHECK_AT_MOST(speed_difference(light, heavy), 1e-5);
@@ -414,10 +403,10 @@ TEST(a_warm_start_at_the_solution_stays_there) {
       contact_case *q = contact_pile_case(4, 4, 4, 0.5, 4);
       carom_contact_options o = options_of(all_methods[i], (carom_contact_cone)cone, 1e-7);
       o.generators = 6;
-      carom_contact_info cold = solve(q, &o);
+      carom_contact_info cold = contact_solve(q, &o);
       o.warm_start = true;
       o.tolerance = 2e-7;
-      carom_contact_info warm = solve(q, &o);
+      carom_contact_info warm = contact_solve(q, &o);
       CHECK(warm.outcome == CAROM_CONTACT_SOLVED);
       CHECK_AT_MOST(warm.iterations, 2);
       CHECK(cold.iterations > 10);
@@ -432,10 +421,10 @@ TEST(a_warm_start_leaves_nothing_where_nothing_is_needed) {
   for (int i = 0; i < METHODS; i++) {
     contact_case *q = contact_pile_case(3, 3, 3, 0.5, 4);
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-7);
-    solve(q, &o);
+    contact_solve(q, &o);
     for (int k = 0; k < q->problem.contact_count; k++) q->contacts[k].bias += 1e3;
     o.warm_start = true;
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     for (int k = 0; k < q->problem.contact_count; k++) CHECK(cm_norm(q->impulses[k]) == 0);
     for (int k = 0; k < q->problem.body_count; k++)
@@ -449,7 +438,7 @@ TEST(velocities_belong_to_the_impulses) {
   contact_case *q = contact_pile_case(6, 6, 6, 0.3, 9);
   carom_contact_options o = options_of(CAROM_CONTACT_PGS, CAROM_CONTACT_CIRCULAR, 0);
   o.max_iterations = 25;
-  solve(q, &o);
+  contact_solve(q, &o);
   carom_vec3 before = cm_zero3(), after = cm_zero3(), world = cm_zero3();
   for (int i = 0; i < q->problem.body_count; i++) {
     before = cm_axpy(before, 1 / q->bodies[i].inverse_mass, q->bodies[i].velocity);
@@ -474,7 +463,7 @@ TEST(more_contacts_than_colors) {
   }
   for (int i = 0; i < METHODS; i++) {
     carom_contact_options o = options_of(all_methods[i], CAROM_CONTACT_CIRCULAR, 1e-6);
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     if (info.outcome != CAROM_CONTACT_SOLVED)
       test_fail(__FILE__, __LINE__, "%s: residual %g after %d", carom_contact_method_name(o.method), info.residual,
                 info.iterations);
@@ -495,11 +484,11 @@ static void check_threads(contact_case *q, carom_contact_cone cone) {
     if (interior && contacts > 1000) continue;  // it factors matrices on one thread
     carom_contact_options o = options_of(all_methods[i], cone, 0);
     o.max_iterations = interior ? 3 : 12;
-    carom_contact_info one = solve(q, &o);
+    carom_contact_info one = contact_solve(q, &o);
     memcpy(impulses, q->impulses, contacts * sizeof *impulses);
     memcpy(velocities, q->velocities, bodies * sizeof *velocities);
     for (o.threads = 2; o.threads <= 5; o.threads += o.threads - 1) {
-      carom_contact_info more = solve(q, &o);
+      carom_contact_info more = contact_solve(q, &o);
       CHECK(memcmp(impulses, q->impulses, contacts * sizeof *impulses) == 0);
       CHECK(memcmp(velocities, q->velocities, bodies * sizeof *velocities) == 0);
       CHECK(more.residual == one.residual && more.gap == one.gap && more.dual == one.dual);

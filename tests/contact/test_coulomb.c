@@ -10,17 +10,6 @@ static carom_contact_options coulomb(carom_contact_method method) {
   return o;
 }
 
-static carom_contact_info solve(contact_case *q, const carom_contact_options *o) {
-  carom_contact_work *w;
-  carom_contact_info info = {.outcome = CAROM_CONTACT_LIMIT};
-  carom_error error = {0};
-  if (carom_contact_work_create(NULL, &w, &error)) abort();
-  carom_status status = carom_contact_solve(w, &q->problem, o, &q->solution, &info, &error);
-  if (status) test_fail(__FILE__, __LINE__, "%s: %s", carom_contact_method_name(o->method), error.message);
-  carom_contact_work_destroy(w);
-  return info;
-}
-
 // A ball that slides: the normal impulse does not know of the slip, where the convex law makes it fly off.
 TEST(a_sliding_ball_does_not_rise) {
   for (int i = 0; i < 2; i++) {
@@ -31,7 +20,7 @@ TEST(a_sliding_ball_does_not_rise) {
     contact_add_contact(q, 0, CAROM_CONTACT_WORLD, cm_vec3(0, 0, 1), cm_vec3(0, 0, -0.05), cm_zero3(), mu, 0);
     carom_contact_options o = coulomb(methods[i]);
     o.tolerance = 1e-13;
-    CHECK(solve(q, &o).outcome == CAROM_CONTACT_SOLVED);
+    CHECK(contact_solve(q, &o).outcome == CAROM_CONTACT_SOLVED);
     double m = 1 / q->bodies[0].inverse_mass;
     CHECK_NEAR(q->velocities[0].z, 0, 1e-12);
     CHECK_NEAR(q->impulses[0].z, 0.1 * m, 1e-12 * m);
@@ -64,7 +53,7 @@ TEST(answers_obey_the_law) {
     int bodies = 2 + trial % 7;
     contact_case *q = heap((uint64_t)trial, bodies, trial % 2, 0.1 * (trial % 6));
     carom_contact_options o = coulomb(CAROM_CONTACT_PGS);
-    carom_contact_info info = solve(q, &o);
+    carom_contact_info info = contact_solve(q, &o);
     if (info.outcome != CAROM_CONTACT_SOLVED)
       test_fail(__FILE__, __LINE__, "trial %d: residual %g of %g", trial, info.residual, info.velocity_scale);
     check_law(q, 1e-8);
@@ -79,8 +68,8 @@ TEST(newton_obeys_the_law) {
     carom_contact_options few = coulomb(CAROM_CONTACT_PGS), o = coulomb(CAROM_CONTACT_NEWTON);
     few.max_iterations = 20;
     o.warm_start = true;
-    solve(q, &few);
-    carom_contact_info info = solve(q, &o);
+    contact_solve(q, &few);
+    carom_contact_info info = contact_solve(q, &o);
     if (info.outcome != CAROM_CONTACT_SOLVED)
       test_fail(__FILE__, __LINE__, "trial %d: residual %g of %g", trial, info.residual, info.velocity_scale);
     check_law(q, 1e-8);
@@ -103,8 +92,8 @@ TEST(rows_hold_with_contacts) {
     carom_contact_options few = coulomb(CAROM_CONTACT_PGS), o = coulomb(methods[i]);
     few.max_iterations = 20;
     o.warm_start = true;
-    solve(q, &few);
-    carom_contact_info info = solve(q, &o);
+    contact_solve(q, &few);
+    carom_contact_info info = contact_solve(q, &o);
     CHECK(info.outcome == CAROM_CONTACT_SOLVED);
     check_law(q, 1e-8);
     free(q);
@@ -118,7 +107,7 @@ TEST(without_friction_both_laws_agree) {
     q[i] = heap(11, 6, true, 0);
     carom_contact_options o = coulomb(CAROM_CONTACT_PGS);
     o.law = i ? CAROM_CONTACT_CONVEX : CAROM_CONTACT_COULOMB;
-    CHECK(solve(q[i], &o).outcome == CAROM_CONTACT_SOLVED);
+    CHECK(contact_solve(q[i], &o).outcome == CAROM_CONTACT_SOLVED);
   }
   for (int i = 0; i < 6; i++) CHECK_AT_MOST(cm_norm(cm_sub(q[0]->velocities[i], q[1]->velocities[i])), 1e-8);
   free(q[0]), free(q[1]);

@@ -232,8 +232,7 @@ TEST(springs_and_motors_of_scene_joints_are_refused_by_name) {
   remove("test_contacts_scene.yaml");
 }
 
-// ---- joints at impacts, sticking between moving bodies
-// ---------------------------------------------------------------
+// ---- joints at impacts, sticking between moving bodies -------------------------------------------------------------
 
 static carom_plan_file *read_texts(const char *name, const char *scene, const char *problem) {
   char scene_path[80], path[80];
@@ -453,8 +452,7 @@ TEST(an_octahedron_slides_along_a_wall) {
   check_slide("{node: 10, bodies: [gem, wall], restitution: 0, friction: 0.2}", 0);
 }
 
-// ---- lack of memory
-// --------------------------------------------------------------------------------------------------
+// ---- lack of memory ------------------------------------------------------------------------------------------------
 
 // A pair on a joint that sticks to something, and a potential: whatever fails, nothing is left behind.
 static carom_status plan_with_everything(const carom_plan_file *file, const carom_allocator *a) {

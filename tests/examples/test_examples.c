@@ -149,8 +149,7 @@ static double distance(const example *x, int a, int b) {
   return carom_distance(&placed[0], &placed[1], NULL, &d) == CAROM_OK ? d.distance : NAN;
 }
 
-// ---- Newton's cradle (Johnson 2012, 3.3.5, 3.4.3, 3.5.6)
-// -------------------------------------------------------------
+// ---- Newton's cradle (Johnson 2012, 3.3.5, 3.4.3, 3.5.6) -----------------------------------------------------------
 
 static const double SPEED = 0.105, SIDE = 0.28284271247461900976;
 
@@ -196,8 +195,7 @@ TEST(newtons_cradle_2_by_dcr) {
   close_example(&x);
 }
 
-// ---- plastic collisions (Johnson 2012, 3.5.6)
-// ------------------------------------------------------------------------
+// ---- plastic collisions (Johnson 2012, 3.5.6) ----------------------------------------------------------------------
 
 static void check_plastic(const char *name, double common, double lost) {
   example x = open_example(name, NULL);
@@ -212,8 +210,7 @@ static void check_plastic(const char *name, double common, double lost) {
 TEST(plastic_pair) { check_plastic("plastic-pair", 0.25, 0.5); }
 TEST(plastic_head_on) { check_plastic("plastic-head-on", 0, 1); }
 
-// ---- the metronome (Johnson 2012, 3.3.5, 3.4.3, 3.5.6)
-// ---------------------------------------------------------------
+// ---- the metronome (Johnson 2012, 3.3.5, 3.4.3, 3.5.6) -------------------------------------------------------------
 
 TEST(metronome) {
   example x = open_example("metronome", NULL);
@@ -233,8 +230,7 @@ TEST(metronome) {
   close_example(&x);
 }
 
-// ---- falling bodies (Johnson 2012, 3.3.5, 3.4.3, 3.5.6)
-// --------------------------------------------------------------
+// ---- falling bodies (Johnson 2012, 3.3.5, 3.4.3, 3.5.6) ------------------------------------------------------------
 
 TEST(falling_cube) {
   example x = open_example("falling-cube", NULL);
@@ -279,8 +275,7 @@ TEST(seven_polyhedra) {
   close_example(&x);
 }
 
-// ---- charged prisms (Johnson 2012, 3.4.3, 3.5.6)
-// ---------------------------------------------------------------------
+// ---- charged prisms (Johnson 2012, 3.4.3, 3.5.6) -------------------------------------------------------------------
 
 TEST(two_prisms) {
   example x = open_example("two-prisms", NULL);
@@ -320,8 +315,7 @@ TEST(seven_prisms_without_loss_long) {
   close_example(&x);
 }
 
-// ---- hexagons in the plane (Johnson 2012, 3.3.4)
-// ---------------------------------------------------------------------
+// ---- hexagons in the plane (Johnson 2012, 3.3.4) -------------------------------------------------------------------
 
 static double spread(const example *x) {
   double sum = 0;
@@ -379,8 +373,7 @@ TEST(hexagons_clump_long) {
   close_example(&x);
 }
 
-// ---- four beads in a box (Leyendecker, Hartmann and Koch, 3.3)
-// -------------------------------------------------------
+// ---- four beads in a box (Leyendecker, Hartmann and Koch, 3.3) -----------------------------------------------------
 
 static double link_error(const example *x) {
   double worst = 0;
@@ -428,8 +421,7 @@ TEST(four_beads_1000_collisions_long) {
   CHECK_AT_MOST(energy[2], 2e-4);
 }
 
-// ---- the wedge (Pekarek 2010, 3.5.1)
-// ---------------------------------------------------------------------------------
+// ---- the wedge (Pekarek 2010, 3.5.1) -------------------------------------------------------------------------------
 
 // Time from rest at `tilt` to the floor, by small steps of the pendulum equation about the left foot.
 static double time_to_floor(double tilt) {
@@ -485,8 +477,7 @@ TEST(wedge_ratio) {
   close_example(&x);
 }
 
-// ---- a ball, a block, a stack, a heap
-// --------------------------------------------------------------------------------
+// ---- a ball, a block, a stack, a heap ------------------------------------------------------------------------------
 
 TEST(bouncing_ball) {
   example x = open_example("bouncing-ball", NULL);
@@ -554,8 +545,7 @@ TEST(pour_polyhedra_long) {
   close_example(&x);
 }
 
-// ---- linkages (Johnson 2012, 3.2)
-// ------------------------------------------------------------------------------------
+// ---- linkages (Johnson 2012, 3.2) ----------------------------------------------------------------------------------
 
 // Two bars of lengths l, masses m and central moments J on hinges, angles from straight down: M(a) a'' = f(a, a').
 static void pendulum_rates(const double *m, const double *l, const double *J, const double *y, double *rate) {

@@ -145,8 +145,7 @@ TEST(csv_events_come_back) {
   carom_result_close(result);
 }
 
-// ---- whole or not at all
-// ------------------------------------------------------------------------------------------------
+// ---- whole or not at all -------------------------------------------------------------------------------------------
 
 typedef carom_status exporter(carom_result *, const char *, const carom_progress *, carom_error *);
 static exporter *const exporters[] = {carom_export_csv, carom_export_vtk, carom_export_glb};
@@ -278,8 +277,7 @@ TEST(exports_of_empty_results) {
   carom_result_close(result);
 }
 
-// ---- atomic files
-// ---------------------------------------------------------------------------------------------------------
+// ---- atomic files --------------------------------------------------------------------------------------------------
 
 TEST(atomic_files_follow_links_and_spare_devices) {
   const char *folder = fixture_path("links");
@@ -323,8 +321,7 @@ TEST(full_device_is_reported) {
   carom_result_close(result);
 }
 
-// ---- text
-// -----------------------------------------------------------------------------------------------------------------
+// ---- text ----------------------------------------------------------------------------------------------------------
 
 TEST(numbers_whatever_the_locale) {
   char out[CAROM_NUMBER_SIZE];
@@ -383,8 +380,7 @@ TEST(base64_vectors) {
   }
 }
 
-// ---- surfaces
-// ---------------------------------------------------------------------------------------------------------------
+// ---- surfaces ------------------------------------------------------------------------------------------------------
 
 // Closed and oriented outwards: every edge is used once in each direction, and the volume by the divergence theorem
 // comes near the exact one from below.

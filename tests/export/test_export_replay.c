@@ -5,8 +5,7 @@
 #include "export/export.h"
 #include "result_fixture.h"
 
-// ---- a small decoder
-// ----------------------------------------------------------------------------------------------------
+// ---- a small decoder -----------------------------------------------------------------------------------------------
 
 static int digit(char c) {
   const char *digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
@@ -109,8 +108,7 @@ static char *elements_of(const char *path) {
   return text.data;
 }
 
-// ---- what is in it
-// --------------------------------------------------------------------------------------------------------
+// ---- what is in it -------------------------------------------------------------------------------------------------
 
 enum { FRAMES = 150, MOVING = FIXTURE_BODIES - 1 };
 
@@ -234,8 +232,7 @@ TEST(no_frames) {
   free(text);
 }
 
-// ---- the page
-// ---------------------------------------------------------------------------------------------------------------
+// ---- the page ------------------------------------------------------------------------------------------------------
 
 static bool stop_halfway(void *context, double done, double total) {
   ++*(int *)context;
@@ -287,8 +284,7 @@ TEST(frames_are_thinned_evenly) {
   CHECK(carom_select_frames(&result, 1000000, 10).count == 1);
 }
 
-// ---- size
-// -------------------------------------------------------------------------------------------------------------------
+// ---- size ----------------------------------------------------------------------------------------------------------
 
 // 500 boxes that fall, bounce and tumble: smooth flight with sudden changes, as impacts give.
 static void record_tumbling(const char *path, int bodies, int frames) {

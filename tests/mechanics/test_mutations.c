@@ -321,8 +321,7 @@ TEST(every_fault_is_caught) {
   }
 }
 
-// ---- and nothing else
-// ------------------------------------------------------------------------------------------------
+// ---- and nothing else ----------------------------------------------------------------------------------------------
 
 static void check_passes(const char *name, const char *scene, const char *integrator) {
   carom_verdict v = judge(scene, integrator, NULL);

@@ -246,8 +246,7 @@ TEST(reparametrisation_of_trees) {
   }
 }
 
-// ---- limits
-// ----------------------------------------------------------------------------------------------------------
+// ---- limits --------------------------------------------------------------------------------------------------------
 
 static world limited_arm(void) {
   carom_builder *builder = new_builder();
@@ -306,8 +305,7 @@ TEST(limit_as_frictionless_contact) {
   free_world(&w);
 }
 
-// ---- latches
-// ---------------------------------------------------------------------------------------------------------
+// ---- latches -------------------------------------------------------------------------------------------------------
 
 // A block that pivots about one foot lands on the other: Pekarek's wedge (2010, 4.5) with half-width a and the centre
 // of mass at height b. Angular momentum about the new foot stays; the ratio of the rates follows.
@@ -407,8 +405,7 @@ TEST(fixed_latch_is_plastic) {
   free_world(&w);
 }
 
-// ---- builder
-// ---------------------------------------------------------------------------------------------------------
+// ---- builder -------------------------------------------------------------------------------------------------------
 
 TEST(joints_keep_their_bodies_apart) {
   carom_random r = carom_random_make(1, 1);

@@ -151,8 +151,7 @@ TEST(killed_before_the_first_burst) {
   unlink(path);
 }
 
-// ---- a full disk
-// ------------------------------------------------------------------------------------------------------
+// ---- a full disk ---------------------------------------------------------------------------------------------------
 
 // In a child whose files may not grow beyond `limit`: 0 when the recorder failed as it should, frames written in *safe.
 static int record_on_full_disk(const char *path, rlim_t limit, int pipe_end) {

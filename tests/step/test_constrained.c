@@ -67,8 +67,7 @@ static carom_audit_sample audited(const world *w, double h, int steps, carom_qua
   return worst;
 }
 
-// ---- conserved quantities
-// --------------------------------------------------------------------------------------------
+// ---- conserved quantities ------------------------------------------------------------------------------------------
 
 // Free chain of bodies with joints of many kinds, tumbling.
 static world free_chain(int n, bool mixed) {
@@ -151,8 +150,7 @@ TEST(bead_chain) {
   free_world(&w);
 }
 
-// ---- joints against analytic motions
-// ---------------------------------------------------------------------------------
+// ---- joints against analytic motions -------------------------------------------------------------------------------
 
 // Ratio of errors under halving, for what is not exact.
 static void check_second_order(double (*error)(int steps), int steps, double bound) {
@@ -373,8 +371,7 @@ static double top_error(int steps) {
 
 TEST(spherical_steady_top) { check_second_order(top_error, 1000, 1e-3); }
 
-// ---- springs, dampers, motors
-// ----------------------------------------------------------------------------------------
+// ---- springs, dampers, motors --------------------------------------------------------------------------------------
 
 // A body on a vertical hinge through its centre.
 static world hinge(carom_coordinate_def turn, double rate) {
@@ -561,8 +558,7 @@ TEST(kinks_of_position_motors_are_work) {
   }
 }
 
-// ---- limits of the method
-// --------------------------------------------------------------------------------------------
+// ---- limits of the method ------------------------------------------------------------------------------------------
 
 // A fast spinning chain and steps that are too long: the stepper halves, or says which joint could not be held.
 TEST(long_steps_are_halved_or_refused) {
@@ -770,8 +766,7 @@ TEST(steps_do_not_allocate) {
   free_world(&w);
 }
 
-// ---- the order of the motion
-// -----------------------------------------------------------------------------------------
+// ---- the order of the motion ---------------------------------------------------------------------------------------
 
 TEST(orders_that_are_not_there_are_refused) {
   world w = finish_world(new_builder());

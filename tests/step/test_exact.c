@@ -92,8 +92,7 @@ TEST(plastic_pair) {
   }
 }
 
-// ---- a bouncing ball
-// ---------------------------------------------------------------------------------------------------
+// ---- a bouncing ball -----------------------------------------------------------------------------------------------
 
 static world ball_above_floor(double height, double e) {
   carom_builder *builder = new_builder();
@@ -154,8 +153,7 @@ TEST(discrete_energy_condition) {
   free_world(&w);
 }
 
-// ---- a falling cube
-// ----------------------------------------------------------------------------------------------------
+// ---- a falling cube ------------------------------------------------------------------------------------------------
 
 static world falling_cube(carom_quat attitude, double e, double mu) {
   carom_builder *builder = new_builder();

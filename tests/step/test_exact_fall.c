@@ -64,8 +64,7 @@ TEST(seven_polyhedra_elastic) {
   free_world(&w);
 }
 
-// ---- coming to rest
-// ----------------------------------------------------------------------------------------------------
+// ---- coming to rest ------------------------------------------------------------------------------------------------
 
 static world tilted_cube(double e, double mu) {
   carom_builder *builder = new_builder();

@@ -47,8 +47,7 @@ static double contact_impulse(const carom_step_report *report) {
   return sum;
 }
 
-// ---- the particle at a wall (Trinkle 2004, eqs. 7-11)
-// -----------------------------------------------------------------
+// ---- the particle at a wall (Trinkle 2004, eqs. 7-11) --------------------------------------------------------------
 
 TEST(a_particle_at_a_wall_gets_impulses_4_2_1) {
   carom_builder *b = new_builder();
@@ -143,8 +142,7 @@ TEST(exact_cone_sticks_in_every_direction) {
   }
 }
 
-// ---- stick and slip (Gavrea 2006, 2.2.3)
-// -------------------------------------------------------------------------------
+// ---- stick and slip (Gavrea 2006, 2.2.3) ---------------------------------------------------------------------------
 
 enum { KNOTS = 1001 };
 

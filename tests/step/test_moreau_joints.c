@@ -36,8 +36,7 @@ TEST(second_order_through_an_impact) { CHECK_NEAR(order("moreau", 0.5, 1, 0.5, 0
 TEST(second_order_through_a_plastic_impact) { CHECK_NEAR(order("moreau", 0.5, 1, 0.5, 0, 4e-3), 2, 0.25); }
 TEST(an_impact_of_a_jointed_tip_is_right) { CHECK_AT_MOST(pendulum_error("moreau", 0.5, 1e-3, 1, 0.5, 0.5), 5e-6); }
 
-// ---- a rod of two particles falls on a table (Gavrea 2006, Figure 2.1)
-// --------------------------------------------------
+// ---- a rod of two particles falls on a table (Gavrea 2006, Figure 2.1) ---------------------------------------------
 
 // One end strikes first: the normal impulse at it goes through the rod and moves the other end, too. Without the joint
 // the second particle would not notice.

@@ -183,8 +183,7 @@ TEST(driven_tables) {
   }
 }
 
-// ---- limits of joints
-// ------------------------------------------------------------------------------------------------
+// ---- limits of joints ----------------------------------------------------------------------------------------------
 
 // A weight on a rail between two stops, and a bar on a pin between two: elastic ones return all, others e of the rate.
 static run start_limited(bool turn, double e, double h, double stiffness) {
@@ -256,8 +255,7 @@ TEST(a_limit_too_stiff_is_refused_with_a_remedy) {
   end_run(&r);
 }
 
-// ---- planar scenes
-// ---------------------------------------------------------------------------------------------------
+// ---- planar scenes -------------------------------------------------------------------------------------------------
 
 // Plates that meet corner on side in the plane. Energy swings by h^2: no kick leaves the plane.
 static double planar_error(const char *integrator, double h, double start, int *collisions) {

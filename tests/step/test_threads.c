@@ -61,8 +61,7 @@ static carom_stepper *threaded_stepper(const world *w, carom_quadrature quadratu
   return stepper;
 }
 
-// ---- determinism
-// -----------------------------------------------------------------------------------------------------
+// ---- determinism ---------------------------------------------------------------------------------------------------
 
 typedef struct outcome {
   uint64_t state, reports;
@@ -210,8 +209,7 @@ TEST(bad_options_are_refused) {
   free_world(&w);
 }
 
-// ---- allocations
-// -------------------------------------------------------------------------------------------------------
+// ---- allocations ---------------------------------------------------------------------------------------------------
 
 static void check_allocations(world (*make)(void), carom_quadrature quadrature, int threads) {
   world w = make();

@@ -69,6 +69,7 @@ static const double ALIKE = 1e-7;  // 1 - cos of the angle between normals whose
 
 static carom_status tell_pair(const carom_dcr *w, int i, double time, carom_ledger *ledger, carom_error *error) {
   carom_dcr_pair *pair = carom_dcr_pair_of(w, i);
+  if (!(pair->weight > 0)) return CAROM_OK;
   carom_contact_event event = {.kind = pair->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
                                .time = time,
                                .body_a = w->contacts->pairs[i].body_a,
@@ -76,10 +77,9 @@ static carom_status tell_pair(const carom_dcr *w, int i, double time, carom_ledg
                                .point = cm_scale(1 / pair->weight, pair->moment),
                                .normal = cm_unit(pair->normal),
                                .impulse = pair->impulse};
-  bool told = pair->weight > 0;
   pair->impulse = pair->moment = pair->normal = cm_zero3();
   pair->weight = 0;
-  return told ? carom_ledger_event(ledger, &event, error) : CAROM_OK;
+  return carom_ledger_event(ledger, &event, error);
 }
 
 static void note_pair(carom_dcr_pair *pair, carom_vec3 P, const carom_contact *c) {

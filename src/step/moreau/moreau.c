@@ -78,7 +78,7 @@ static carom_status solve_piece(carom_moreau *m, carom_state *state, carom_morea
   }
   return carom_fail(error, CAROM_NOT_CONVERGED,
                     "bodies '%s' and '%s' could not be kept apart at t = %.9g s (overlap %.2g m): use a smaller step",
-                    m->model->bodies[meeting->body[0]].name, carom_moreau_name(m, meeting->body[1]),
+                    m->model->bodies[meeting->body[0]].name, carom_body_name(m->model, meeting->body[1]),
                     m->motion.time + m->motion.h, meeting->deepest);
 }
 
@@ -121,7 +121,7 @@ static carom_status advance_piece(carom_moreau *m, carom_state *state, double le
       error, CAROM_NOT_CONVERGED,
       "no moment was found at which bodies '%s' and '%s' collide after t = %.9g s: use a smaller step, or "
       "no restitution between them",
-      m->model->bodies[m->met[0]].name, carom_moreau_name(m, m->met[1]), m->motion.time);
+      m->model->bodies[m->met[0]].name, carom_body_name(m->model, m->met[1]), m->motion.time);
 }
 
 // ---- collisions -----------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ static carom_status too_many_pieces(const carom_moreau *m, double time, carom_er
       error, CAROM_NOT_CONVERGED,
       "more than %d collisions in one step from t = %.9g s on, bodies '%s' and '%s' at last: use a smaller "
       "step, or less restitution between them",
-      PIECES_MAX, time, m->model->bodies[m->met[0]].name, carom_moreau_name(m, m->met[1]));
+      PIECES_MAX, time, m->model->bodies[m->met[0]].name, carom_body_name(m->model, m->met[1]));
 }
 
 // Whether the state is as the last step left it, so that all that touches has collided.

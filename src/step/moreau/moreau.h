@@ -100,10 +100,6 @@ typedef struct carom_moreau {
 carom_status carom_moreau_advance(carom_stepper *stepper, carom_state *state, double h, double end,
                                   carom_ledger *ledger, carom_error *error);
 
-static inline const char *carom_moreau_name(const carom_moreau *m, int body) {
-  return body == CAROM_WORLD ? "the world" : m->model->bodies[body].name;
-}
-
 // ---- items.c
 typedef enum carom_moreau_choice {
   CAROM_MOREAU_STEP,      // all that may be met within the step, by surfaces that do not bounce; the rest if touching

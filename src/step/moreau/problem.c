@@ -115,8 +115,9 @@ static carom_status reserve(carom_moreau *m, carom_error *error) {
 static carom_status not_solved(const carom_moreau *m, const carom_solver_outcome *o, carom_error *error) {
   const carom_moreau_item *item = &m->items.list[o->worst];
   bool limit = item->kind == CAROM_MOREAU_LIMIT;
-  const char *first = limit ? m->model->joints[item->limit.joint].name : carom_moreau_name(m, item->row[0].body[0]);
-  const char *second = limit ? "its limit" : carom_moreau_name(m, item->row[0].body[1]);
+  const char *first =
+      limit ? m->model->joints[item->limit.joint].name : carom_body_name(m->model, item->row[0].body[0]);
+  const char *second = limit ? "its limit" : carom_body_name(m->model, item->row[0].body[1]);
   return carom_fail(error, CAROM_NOT_CONVERGED,
                     "the contact problem of %d contacts at t = %.9g s was not solved (relative residual %.2g after %d "
                     "iterations of %s, the worst between '%s' and '%s'): use a smaller step or another solver",

@@ -33,8 +33,7 @@ void carom_constrained_push(carom_constrained *c, carom_arena *arena, const caro
   c->torque = CAROM_PUSH(arena, carom_vec3, model->joint_count);
 }
 
-// ---- Newton's method for lambda
-// --------------------------------------------------------------------------------------
+// ---- Newton's method for lambda ------------------------------------------------------------------------------------
 
 static void keep_start(carom_constrained *c, const carom_state *state) {
   size_t n = (size_t)state->body_count;
@@ -168,8 +167,7 @@ carom_status carom_constrained_drift(carom_constrained *c, const carom_leg *leg,
   return not_converged(leg, joint, worst, error);
 }
 
-// ---- the end of the step
-// ---------------------------------------------------------------------------------------------
+// ---- the end of the step -------------------------------------------------------------------------------------------
 
 carom_status carom_constrained_settle(carom_constrained *c, const carom_leg *leg, carom_state *state,
                                       carom_error *error) {
@@ -233,8 +231,7 @@ void carom_constrained_book_settling(carom_constrained *c, const carom_leg *leg,
   carom_ledger_note_constraint(leg->ledger, carom_joints_drift_at(leg->stepper->model, state, leg->end));
 }
 
-// ---- kinks of schedules
-// ----------------------------------------------------------------------------------------------
+// ---- kinks of schedules --------------------------------------------------------------------------------------------
 
 carom_status carom_constrained_pass_kink(carom_constrained *c, const carom_leg *leg, carom_state *state,
                                          carom_error *error) {

@@ -405,8 +405,7 @@ static carom_status advance_midpoint(const carom_leg *leg, carom_state *state, c
   return not_converged(leg, change, error);
 }
 
-// ---- the step
-// --------------------------------------------------------------------------------------------------------
+// ---- the step ------------------------------------------------------------------------------------------------------
 
 static carom_status advance_leg(const carom_leg *leg, carom_state *state, carom_error *error) {
   const variational *w = leg->stepper->flow;
