@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "contact/boundary.h"
+#include "geometry/polytope.h"
 #include "model/joints.h"
 #include "model/model.h"
 #include "model/row.h"
@@ -19,12 +20,11 @@ static double planar_width(const carom_model *model, const carom_body *body, con
   const carom_polytope *P = carom_shape_polytope(part->shape);
   if (!P) return 2 * carom_shape_half_depth(part->shape);
   double least = INFINITY;
+  int near = 0;
   carom_quat q = cm_qmul(body->fixed ? cm_qidentity() : body->upright, part->pose.q);
   for (int f = 0; f < P->face_count; f++) {
-    double low = INFINITY;
     if (model->planar && fabs(cm_rotate(q, P->face_normals[f]).z) > 0.5) continue;
-    for (int v = 0; v < P->vertex_count; v++) low = fmin(low, cm_dot(P->face_normals[f], P->vertices[v]));
-    least = fmin(least, P->face_offsets[f] - low);
+    least = fmin(least, carom_polytope_width(P, f, &near));
   }
   return least + 2 * carom_shape_radius(part->shape);
 }
