@@ -70,6 +70,9 @@ typedef struct carom_scene_options {
   int64_t max_bodies;            ///< refuse scenes that grow beyond; default 2 000 000
   bool self_contained;  ///< refuse to open any other file (include, mesh): for scenes from strangers; default false
   bool bodies_only;     ///< nothing will be stepped, as in a plan: the integrator need not honour all that there is
+  /// Told now and then how many copies of a replicated body have been made, of how many; false from it refuses the
+  /// scene.
+  carom_progress progress;
 } carom_scene_options;
 
 /// Options with the defaults named above.

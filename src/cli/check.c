@@ -66,10 +66,9 @@ int cli_check(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   if (separate) overrides.items[overrides.count++] = "start.overlap=separate";
-  carom_scene_options read = cli_scene_options(&overrides);
   carom_diagnostics diagnostics = {0};
-  carom_scene *scene = NULL;
-  carom_status status = carom_scene_read(path, &read, NULL, &scene, &diagnostics);
+  carom_scene *scene;
+  carom_status status = cli_load_scene(path, &overrides, &scene, &diagnostics);
   if (status != CAROM_OK) scene = NULL;
   bool starts = scene && cli_can_start(scene);
   if (json)

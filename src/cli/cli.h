@@ -154,6 +154,9 @@ carom_progress cli_progress_callback(cli_progress *progress);  // also asks for 
 
 // ---- shared steps of verbs --------------------------------------------------------------------------------
 
+// Reads a scene, with a progress bar when it is long.
+carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_scene **scene,
+                            carom_diagnostics *diagnostics);
 // Reads a scene, printing its diagnostics; null after an error.
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
 // Whether the integrator can begin from the start of the scene; says so when it cannot.

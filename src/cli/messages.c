@@ -96,11 +96,21 @@ bool cli_can_start(const carom_scene *scene) {
   return status == CAROM_OK;
 }
 
-carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
+carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_scene **scene,
+                            carom_diagnostics *diagnostics) {
+  cli_progress progress = cli_progress_begin("reading", false);
   carom_scene_options options = cli_scene_options(overrides);
+  options.progress = cli_progress_callback(&progress);
+  *scene = NULL;
+  carom_status status = carom_scene_read(path, &options, NULL, scene, diagnostics);
+  cli_progress_end(&progress);
+  return status;
+}
+
+carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
   carom_diagnostics diagnostics = {0};
-  carom_scene *scene = NULL;
-  carom_status status = carom_scene_read(path, &options, NULL, &scene, &diagnostics);
+  carom_scene *scene;
+  carom_status status = cli_load_scene(path, overrides, &scene, &diagnostics);
   cli_print_diagnostics(&diagnostics);
   if (status != CAROM_OK && json) {
     cli_json out = cli_json_begin(stdout);

@@ -112,6 +112,44 @@ TEST(large_files_are_refused) {
   remove_folder();
 }
 
+// ---- progress -------------------------------------------------------------------------------------------
+
+typedef struct listener {
+  int calls, refused_at;
+  double last;
+} listener;
+
+static bool listen(void *context, double done, double total) {
+  listener *l = context;
+  CHECK(done > l->last && done < total && total == 20000);
+  l->last = done;
+  return ++l->calls != l->refused_at;
+}
+
+// Long arrays tell how far they are, as often on every machine, and can be stopped.
+TEST(reading_many_bodies_tells_its_progress) {
+  static const char text[] =
+      "carom: 1\nbodies:\n  - {name: g, shape: {sphere: 1 cm}, density: 1, replicate: {grid: {count: [20, 20, 50], "
+      "spacing: 0.03}}}\ncontacts: ignore\nduration: 1\n";
+  for (int refused_at = 0; refused_at < 3; refused_at += 2) {
+    listener l = {.refused_at = refused_at};
+    carom_scene_options options = carom_scene_default_options();
+    options.progress = (carom_progress){&l, listen};
+    carom_scene *scene;
+    carom_diagnostics d;
+    carom_status status =
+        carom_scene_parse(&(carom_bytes){"many.yaml", text, sizeof text - 1}, &options, NULL, &scene, &d);
+    CHECK(l.calls == (refused_at ? 2 : 4));
+    CHECK(status == (refused_at ? CAROM_ERR_SCENE : CAROM_OK));
+    if (refused_at) {
+      REQUIRE(d.count == 1);
+      CHECK_CONTAINS(d.items[0].message, "reading was stopped after 8192 of 20000 copies");
+    }
+    carom_scene_destroy(scene);
+    carom_diagnostics_release(&d);
+  }
+}
+
 // ---- memory that runs out ------------------------------------------------------------------------------
 
 typedef struct countdown {
