@@ -60,6 +60,8 @@ typedef struct carom_scene {
   carom_state *state;         ///< at the start; belongs to the scene: clone it for a run
   char *source;               ///< the text of the file itself, for the record
   char *resolved;             ///< the whole scene as one YAML text: includes and overrides put in
+  char **files;               ///< (file_count) paths of all that was opened for it: the scene, what it includes, meshes
+  int file_count;             ///< at least 1 after carom_scene_read; what was parsed from memory counts too
   carom_allocator allocator;  ///< of all this
 } carom_scene;
 

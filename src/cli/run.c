@@ -208,22 +208,23 @@ static double file_megabytes(const char *path) {
 static void print_report(const run *r, carom_status status) {
   const carom_scene *scene = r->scene;
   double simulated = r->state->time - scene->state->time;
-  printf("%s\n", scene->title);
-  printf("  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n", (long long)r->state->step,
-         scene->step.step, scene->step.integrator, quadrature_note(&scene->step), scene->model->body_count, simulated,
-         r->wall, r->wall > 0 ? simulated / r->wall : 0);
-  if (scene->choice[0]) printf("  %s, since %s\n", scene->step.integrator, scene->choice);
-  printf("\n");
+  cli_print(stdout, "%s\n", scene->title);
+  cli_print(stdout, "  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n",
+            (long long)r->state->step, scene->step.step, scene->step.integrator, quadrature_note(&scene->step),
+            scene->model->body_count, simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
+  if (scene->choice[0]) cli_print(stdout, "  %s, since %s\n", scene->step.integrator, scene->choice);
+  cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
-  if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);
-  if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
+  if (r->collisions > 0) cli_print(stdout, "  %lld collisions\n", (long long)r->collisions);
+  if (r->worst_halvings > 0)
+    cli_print(stdout, "  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
   if (status == CAROM_INTERRUPTED)
-    printf("  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
+    cli_print(stdout, "  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
   if (r->settings->output && status >= 0)
-    printf("\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
-           file_megabytes(r->settings->output));
+    cli_print(stdout, "\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
+              file_megabytes(r->settings->output));
   if (r->settings->output && status < 0)
-    printf("\n  result  %s holds what was done before the failure\n", r->settings->output);
+    cli_print(stdout, "\n  result  %s holds what was done before the failure\n", r->settings->output);
 }
 
 static void print_json(const run *r, carom_status status) {
@@ -289,7 +290,7 @@ typedef struct run_words {
 static bool parse(run_words *w, int argc, char **argv, int *code) {
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "result file (default: the scene's name with .h5, here)", &w->output},
-      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &w->settings.overwrite},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that are there already", &w->settings.overwrite},
       {CLI_FLAG, 0, "no-output", NULL, "write no result file", &w->dry},
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w->overrides},
@@ -345,10 +346,13 @@ static void choose_outputs(run_words *w) {
   if (w->view) cli_replace_extension(w->settings.output, true, ".html", w->page, sizeof w->page);
 }
 
-static bool keeps_inputs(const run_words *w) {
-  const char *output = w->settings.output;
-  return cli_keep_input("run", output, w->scene) && cli_keep_input("run", output, w->settings.resume) &&
-         (!w->view || cli_keep_input("run", w->page, w->scene));
+static int check_files(const run_words *w, const carom_scene *scene) {
+  return cli_check_files(
+      &(cli_files){.verb = "run",
+                   .force = w->settings.overwrite,
+                   .inputs = {w->settings.resume},
+                   .scene = scene,
+                   .outputs = {{.path = w->settings.output, .result = true}, {.path = w->view ? w->page : NULL}}});
 }
 
 static carom_scene *read_scene(const run_words *w) {
@@ -367,13 +371,13 @@ int cli_run(int argc, char **argv) {
   if (!parse(&w, argc, argv, &code)) return code;
   if (!cli_ranks_find(&w.settings.ranks)) return EXIT_FAILED;
   choose_outputs(&w);
-  if (!expand(&w) || !keeps_inputs(&w)) return EXIT_MISTAKE;
-  if (w.view && !cli_can_write("run", w.page)) return EXIT_FAILED;
+  if (!expand(&w)) return EXIT_MISTAKE;
   carom_scene *scene = read_scene(&w);
   if (!scene) return EXIT_MISTAKE;
   cli_ranks_advise(&w.settings.ranks, scene);
   bool quiet = w.settings.quiet || w.settings.json;
-  code = cli_dump_open(&w.problems, scene);
+  code = check_files(&w, scene);
+  if (code == EXIT_GOOD) code = cli_dump_open(&w.problems, scene, w.settings.overwrite);
   if (code == EXIT_GOOD) code = cli_dump_close(&w.problems, cli_run_scene(scene, &w.settings), quiet);
   carom_scene_destroy(scene);
   if (!w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;

@@ -51,7 +51,8 @@ void cli_progress_show(cli_progress *progress, double done, double total, const 
   memset(bar, '#', (size_t)(filled < 0 ? 0 : filled > WIDTH ? WIDTH : filled));
   bar[WIDTH] = '\0';
   format_duration(share > 0 ? (now - progress->start) * (1 - share) / share : 0, eta, sizeof eta);
-  fprintf(stderr, "\r%s [%s] %3.0f%%  %s  ETA %s \033[K", progress->label, bar, 100 * share, detail ? detail : "", eta);
+  cli_print(stderr, "\r%s [%s] %3.0f%%  %s  ETA %s \033[K", progress->label, bar, 100 * share, detail ? detail : "",
+            eta);
   fflush(stderr);
 }
 

@@ -18,6 +18,16 @@ const char *carom_join_path(carom_pool *pool, const char *folder, const char *pa
   return joined;
 }
 
+bool carom_note_file(carom_reader *r, const char *path) {
+  for (int i = 0; i < r->file_count; i++)
+    if (strcmp(r->files[i], path) == 0) return true;
+  void *files = (void *)r->files;
+  bool room = carom_pool_grow(&r->pool, &files, r->file_count, &r->file_capacity, sizeof *r->files);
+  r->files = files;
+  if (room) r->files[r->file_count++] = path;
+  return room;
+}
+
 static const char *folder_of(carom_pool *pool, const char *path) {
   const char *slash = strrchr(path, '/');
   return carom_pool_text(pool, path, slash ? (size_t)(slash - path) + 1 : 0);
@@ -75,7 +85,7 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
   const char *relative = carom_join_path(&r->pool, parent->folder, name);
   const char *path = relative ? carom_join_path(&r->pool, r->folder, relative) : NULL;
   const char *folder = path ? folder_of(&r->pool, relative) : NULL;
-  if (!folder) return NULL;
+  if (!folder || !carom_note_file(r, path)) return NULL;
   chain self = {.parent = parent, .folder = folder, .depth = parent->depth + 1};
   identify(&self, path);
   if (includes_itself(&self)) {
@@ -159,7 +169,7 @@ static void put_in_order(carom_node *root) {
 carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size) {
   chain self = {.folder = ""};
   r->folder = folder_of(&r->pool, r->path);
-  if (!r->folder) return NULL;
+  if (!r->folder || !carom_note_file(r, r->path)) return NULL;
   if (!r->options.self_contained) identify(&self, r->path);
   carom_node *root = load(r, &self, r->path, text, size);
   for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
