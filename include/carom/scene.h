@@ -71,6 +71,8 @@ typedef struct carom_scene_options {
   int override_count;            ///< default 0
   int64_t max_bodies;            ///< refuse scenes that grow beyond; default 2 000 000
   bool self_contained;  ///< refuse to open any other file (include, mesh): for scenes from strangers; default false
+  bool discreet;        ///< tell nothing of what stands in the file if it is not a scene: for names out of a stranger's
+                        ///< file, as those of includes always are; default false
   bool bodies_only;     ///< nothing will be stepped, as in a plan: the integrator need not honour all that there is
 } carom_scene_options;
 

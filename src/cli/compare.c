@@ -198,6 +198,18 @@ static void release(cli_comparison *comparison) {
   }
 }
 
+// An integrator that stops early is a finding; that none came to the end, or that a run left no file, is a failure.
+static int outcome(const cli_comparison *comparison) {
+  bool any = false;
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    any = any || (c->result && c->code == EXIT_GOOD);
+    if (!c->result) return cli_error("compare: '%s' left no result; see above", c->name), EXIT_FAILED;
+  }
+  if (!any) cli_error("compare: none of the integrators came to the end of the run; see above");
+  return any ? EXIT_GOOD : EXIT_FAILED;
+}
+
 static int compare(cli_comparison *comparison, const cli_source *source, bool json, bool quiet) {
   carom_error error = {0};
   const char *page = source->page;
@@ -214,7 +226,7 @@ static int compare(cli_comparison *comparison, const cli_source *source, bool js
     print_table(comparison);
     cli_print(stdout, "\n  page    %s (open it in a browser)\n", page);
   }
-  return EXIT_GOOD;
+  return outcome(comparison);
 }
 
 static const char about[] =

@@ -23,7 +23,8 @@ typedef struct run {
   int64_t collisions;
   carom_mat3 *moments;  // (body_count) of the last step, for the record
   double wall, last_checkpoint, last_frame;
-  bool hasty;  // ended within a step
+  double checkpoint_cost;  // s that the last one took
+  bool hasty;              // ended within a step
   carom_verdict verdict;
 } run;
 
@@ -42,13 +43,16 @@ static carom_status record(run *r, carom_error *error) {
 // So that the run can be continued from here.
 static carom_status checkpoint(run *r, carom_error *error) {
   if (!r->recorder) return CAROM_OK;
+  double start = carom_clock();
   size_t size = carom_stepper_memory(r->stepper, NULL, 0);
-  void *memory = malloc(size);
-  if (!memory) return CAROM_OK;  // the record itself matters more
+  void *memory = malloc(size > 0 ? size : 1);
+  r->last_checkpoint = start;
+  if (!memory) return CAROM_OK;  // the record itself matters more; the next one may find room
   carom_stepper_memory(r->stepper, memory, size);
   carom_status status = carom_recorder_checkpoint(r->recorder, r->state, memory, size, error);
   free(memory);
   r->last_checkpoint = carom_clock();
+  r->checkpoint_cost = r->last_checkpoint - start;
   return status;
 }
 
@@ -80,11 +84,17 @@ static carom_status take_up(run *r, carom_error *error) {
   return status;
 }
 
+static void tell(void *context, carom_log_level level, const char *message) {
+  (void)context, (void)level;
+  cli_error("%s", message);
+}
+
 static carom_status set_up(run *r, carom_error *error) {
   const carom_scene *scene = r->scene;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   carom_recorder_options options = {.overwrite = r->settings->overwrite, .command = r->settings->command, .host = host};
+  options.log.write = tell;
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
   if (status == CAROM_OK) status = take_up(r, error);
@@ -129,15 +139,17 @@ static carom_status agree(run *r, carom_status status, carom_error *error) {
   return status;
 }
 
-static const double checkpoint_interval = 20;  // s of wall time
+// A run that is killed loses a second, or twenty times as long as a checkpoint takes where that is longer.
+static bool checkpoint_is_due(const run *r) {
+  return carom_clock() - r->last_checkpoint > fmax(1, 20 * r->checkpoint_cost);
+}
 
 static carom_status march(run *r, carom_error *error) {
-  r->last_checkpoint = carom_clock();
   cli_progress progress = cli_progress_begin(r->scene->title, r->settings->quiet);
-  carom_status status = CAROM_OK;
+  carom_status status = checkpoint(r, error);
   while (r->state->step < r->steps && status == CAROM_OK) {
     status = one_step(r, error);
-    if (status == CAROM_OK && carom_clock() - r->last_checkpoint > checkpoint_interval) status = checkpoint(r, error);
+    if (status == CAROM_OK && checkpoint_is_due(r)) status = checkpoint(r, error);
     if (cli_interrupted()) status = status == CAROM_OK ? CAROM_INTERRUPTED : status;
     status = agree(r, status, error);
     char detail[64];
@@ -223,7 +235,7 @@ static void print_report(const run *r, carom_status status) {
   if (r->settings->output && status >= 0)
     cli_print(stdout, "\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
               file_megabytes(r->settings->output));
-  if (r->settings->output && status < 0)
+  if (r->settings->output && status < 0 && file_megabytes(r->settings->output) > 0)
     cli_print(stdout, "\n  result  %s holds what was done before the failure\n", r->settings->output);
 }
 

@@ -134,8 +134,32 @@ static carom_node *merge_includes(carom_reader *r, const chain *self, carom_node
   return merged && carom_node_merge(&r->pool, merged, root) ? merged : NULL;
 }
 
+// At least one key is one of a scene's.
+static bool looks_like_scene(const carom_node *root) {
+  const carom_section_keys *keys = &carom_scene_sections[CAROM_SECTION_SCENE];
+  if (root->kind != CAROM_NODE_MAP) return false;
+  for (int i = 0; i < keys->count; i++)
+    if (carom_node_find(root, keys->keys[i], strlen(keys->keys[i]))) return true;
+  return false;
+}
+
+// A file that another file names may be anybody's: of one that is no scene nothing is told but that.
+static bool refuse_strangers(carom_reader *r, const carom_node *root, const char *file, int findings) {
+  if (!root) {
+    if (r->reporter.list->count > findings) carom_reporter_take_back(&r->reporter, findings, 1);  // where it broke off
+    return true;
+  }
+  if (carom_node_is_null(root) || looks_like_scene(root)) return false;
+  carom_reporter_take_back(&r->reporter, findings, 0);
+  carom_report(&r->reporter, (carom_place){file, 0, 0}, "scenes, and parts of them, have keys such as 'bodies'",
+               "this is not a scene");
+  return true;
+}
+
 static carom_node *load(carom_reader *r, const chain *self, const char *file, const char *text, size_t size) {
+  int findings = r->reporter.list->count;
   carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){file, text, size}, true);
+  if ((self->parent || r->options.discreet) && refuse_strangers(r, root, file, findings)) return NULL;
   if (!root) return NULL;
   if (carom_node_is_null(root)) {
     carom_report(&r->reporter, root->place, "a scene begins with 'carom: 1'", "the file is empty");
