@@ -155,8 +155,17 @@ typedef struct refused {
   carom_stepper *stepper;
   carom_state *before;
   failing_allocator heap;
+  bool process;  // the heap of the whole process refuses instead, in steps: the libraries beneath feel it, too
   int refusals;
 } refused;
+
+static carom_status step_with(refused *r, int served, carom_step_report *report, carom_error *error) {
+  r->heap.allowed = r->process ? -1 : r->heap.calls + served;
+  heap_left = r->process ? served : LONG_MAX;
+  carom_status status = carom_stepper_step(r->stepper, r->world.state, report, error);
+  heap_left = LONG_MAX;
+  return status;
+}
 
 static void create_refused(refused *r) {
   carom_allocator allocator = failing_allocator_of(&r->heap);
@@ -179,8 +188,7 @@ static void step_refused(refused *r) {
   for (int k = 0; status == CAROM_ERR_MEMORY && k < 10000; k++) {
     carom_error error = {0};
     carom_step_report report;
-    r->heap.allowed = r->heap.calls + k;
-    status = carom_stepper_step(r->stepper, r->world.state, &report, &error);
+    status = step_with(r, k, &report, &error);
     CHECK(status == report.status && (status == CAROM_OK || error.message[0]));
     if (status == CAROM_OK) break;
     CHECK(carom_state_hash(r->world.state) == carom_state_hash(r->before));
@@ -189,10 +197,10 @@ static void step_refused(refused *r) {
   }
 }
 
-static void check_refusals(trial t) {
+static void check_refusals_of(trial t, bool process) {
   subject whole = begin(&t);
-  refused r = {.trial = &t, .world = t.make()};
-  int refusals_of_set_up, steps = whole.steps / 8;
+  refused r = {.trial = &t, .world = t.make(), .process = process};
+  int refusals_of_set_up, steps = whole.steps / 16;
   REQUIRE(carom_state_clone(r.world.state, NULL, &r.before, NULL) == CAROM_OK);
   create_refused(&r);
   refusals_of_set_up = r.refusals;
@@ -208,6 +216,11 @@ static void check_refusals(trial t) {
   free_world(&r.world);
   carom_stepper_destroy(whole.stepper);
   free_world(&whole.world);
+}
+
+static void check_refusals(trial t) {
+  check_refusals_of(t, false);
+  if (MALLOC_COUNTED) check_refusals_of(t, true);
 }
 
 // ---- cases ---------------------------------------------------------------------------------------------------------
