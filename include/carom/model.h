@@ -479,6 +479,9 @@ CAROM_API void carom_state_set_pose(const carom_model *model, carom_state *state
 /// of fixed bodies stay zero. What joints forbid is not projected out.
 CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *state, int body, carom_vec3 velocity,
                                         carom_vec3 angular_velocity);
+/// Whether all numbers of a state are finite and its quaternions can be turned by: else CAROM_ERR_NUMBER, naming body
+/// and field. Steppers, audits, plans and recorders ask this of every state that they are given.
+CAROM_API carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error);
 /// A 64-bit FNV-1a hash over time, positions, momenta and joints, bit for bit: equal runs have equal hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
 

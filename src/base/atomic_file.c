@@ -194,3 +194,12 @@ void carom_atomic_file_abandon(carom_atomic_file *file) {
   CAROM_RELEASE_ALL(&file->allocator, file->temporary, file->target, file->path);
   file->temporary = file->target = file->path = NULL;
 }
+
+carom_status carom_write_file(const carom_bytes *bytes, carom_error *error) {
+  carom_atomic_file file;
+  carom_status status = carom_atomic_file_open(&file, bytes->name, NULL, error);
+  if (status == CAROM_OK) status = carom_atomic_file_write(&file, bytes->data, bytes->size, error);
+  if (status == CAROM_OK) return carom_atomic_file_commit(&file, error);
+  carom_atomic_file_abandon(&file);
+  return status;
+}

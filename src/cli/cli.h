@@ -70,6 +70,11 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
 
 // ---- messages ---------------------------------------------------------------------------------------------
 
+// As fprintf, but what %s stands for is escaped (carom_escape): it may come from a stranger's file.
+void cli_print(FILE *out, const char *format, ...) CAROM_PRINTF(2, 3);
+void cli_print_lines(const char *text);  // on stdout; all but the ends of lines is escaped
+// One text by a form with one %s, escaped, with more characters that must be (carom_escape).
+void cli_put_escaped(FILE *out, const char *form, const char *text, const char *also);
 bool cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr; always false
 int cli_fail(const carom_error *error);                      // prints it; returns EXIT_FAILED
 int cli_stopped(const char *output);                         // after Ctrl-C: says that this is not written
@@ -83,16 +88,39 @@ void cli_command_line(int argc, char **argv, char *text, size_t size);
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size);
 
 // ---- files ------------------------------------------------------------------------------------------------
-// Asked before long work begins; false after a message. Null names are fine.
 
 enum { CLI_PATH = 4096 + 128 };  // longer than any path that the system takes, so that none is cut to another one
 
 FILE *cli_open_input(const char *path);  // null for pipes and devices too: they might keep us waiting
-bool cli_keep_input(const char *verb, const char *output, const char *input);  // they are not the same file
-bool cli_can_write(const char *verb, const char *output);
-bool cli_may_create(const char *verb, const char *output, bool overwrite);  // the same, and nothing is lost by it
-// Whether a result file is not there, or was made by this very command before.
-bool cli_may_replace(const char *path, const char *command);
+
+// What a command reads and writes, asked before the work begins. One rule for every verb: nothing is written over what
+// is read (the files of a scene among them) or over another output, and no file is replaced that Carom did not make,
+// unless --force says so. Names that are null are passed over.
+enum { CLI_INPUTS = 4, CLI_OUTPUTS = 12 };
+typedef struct cli_output {
+  const char *path;
+  const char *own;  // a result that may be replaced where this command ("carom demo") made it; null for others
+  bool result;      // replaced by --force alone, whoever made it, unless `own` says otherwise
+} cli_output;
+typedef struct cli_files {
+  const char *verb;
+  bool force;
+  const char *inputs[CLI_INPUTS];
+  const carom_scene *scene;
+  cli_output outputs[CLI_OUTPUTS];
+} cli_files;
+int cli_check_files(const cli_files *files);  // EXIT_GOOD, or an exit code after a message
+// The part of the rule for one more output: whether that may be replaced, or is not there.
+bool cli_may_replace(const char *verb, const cli_output *output, bool force);
+// Pages and other texts, put together in memory and then written whole or not at all.
+typedef struct cli_page {
+  FILE *out;  // null when out of memory
+  char *text;
+  size_t size;
+} cli_page;
+cli_page *cli_page_begin(cli_page *page);
+int cli_page_end(cli_page *page, const char *path);                  // EXIT_GOOD, or EXIT_FAILED after a message
+#define CLI_GENERATOR "<meta name=\"generator\" content=\"carom\">"  // by which we know our pages again
 
 // ---- JSON -------------------------------------------------------------------------------------------------
 // Just enough to print one object: open, members, close. Names are ours and need no escaping; texts are escaped.

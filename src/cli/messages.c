@@ -1,17 +1,6 @@
-#include <stdarg.h>
 #include <string.h>
 
 #include "cli/cli.h"
-
-bool cli_error(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("carom: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return false;
-}
 
 int cli_fail(const carom_error *error) {
   cli_error("%s", error->message[0] ? error->message : carom_status_text(error->status));
@@ -27,20 +16,20 @@ void cli_print_diagnostics(const carom_diagnostics *diagnostics) {
   for (int i = 0; i < diagnostics->count; i++) {
     char line[2000];
     carom_diagnostic_format(&diagnostics->items[i], line, sizeof line);
-    fprintf(stderr, "%s\n", line);
+    cli_print(stderr, "%s\n", line);
   }
 }
 
 void cli_print_verdict(const carom_verdict *verdict, FILE *out) {
-  fprintf(out, "  %-24s %12s %12s\n", "audit", "worst", "allowed");
+  cli_print(out, "  %-24s %12s %12s\n", "audit", "worst", "allowed");
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
     bool tell = row->where[0] && (!row->pass || strstr(row->where, "widened"));
-    fprintf(out, "  %-24s %12.2e %12.2e   %s%s%s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL",
-            tell ? "   " : "", tell ? row->where : "");
+    cli_print(out, "  %-24s %12.2e %12.2e   %s%s%s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL",
+              tell ? "   " : "", tell ? row->where : "");
   }
-  fprintf(out, "  %-24s %s\n", "verdict", carom_outcome_name(verdict->outcome));
-  if (verdict->reason[0]) fprintf(out, "  %-24s %s\n", "reason", verdict->reason);
+  cli_print(out, "  %-24s %s\n", "verdict", carom_outcome_name(verdict->outcome));
+  if (verdict->reason[0]) cli_print(out, "  %-24s %s\n", "reason", verdict->reason);
 }
 
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size) {

@@ -269,12 +269,14 @@ static void begin(carom_audit *audit, const carom_state *state) {
 carom_status carom_audit_create(const carom_model *model, const carom_state *state, const carom_allocator *allocator,
                                 carom_audit **audit, carom_error *error) {
   *audit = NULL;
+  carom_status status = carom_state_check(model, state, error);
+  if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_audit *made = CAROM_NEW(&a, carom_audit, 1);
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit");
   made->model = model;
   made->allocator = a;
-  carom_status status = make_room(made, state, error);
+  status = make_room(made, state, error);
   if (status != CAROM_OK) {
     carom_audit_destroy(made);
     return status;
@@ -307,8 +309,18 @@ void carom_audit_note_balance(carom_audit *audit, const carom_state *state, cons
   judge_joints(audit, state);
 }
 
+// Nothing was done, so that nothing can be judged; but the run is not what it was meant to be.
+static void note_failure(carom_audit *audit, const carom_state *state) {
+  if (!audit->failed) audit->failed_at = state->time;
+  audit->failed = true;
+}
+
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   audit->dt = state->time - audit->before->time;
+  if (report->status != CAROM_OK || audit->dt == 0) {
+    note_failure(audit, state);
+    return;
+  }
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   carom_lawful most = carom_audit_events(audit, state, report);

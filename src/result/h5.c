@@ -200,8 +200,7 @@ static hid_t storage_of(const carom_h5_array *array) {
   if (array->fill) H5Pset_fill_value(storage, array->memory_type, array->fill);
   if (array->chunk[0] > 0) {
     H5Pset_chunk(storage, array->rank, array->chunk);
-    H5Pset_shuffle(storage);
-    H5Pset_deflate(storage, COMPRESSION);
+    if (!array->plain) H5Pset_shuffle(storage), H5Pset_deflate(storage, COMPRESSION);
   } else {
     H5Pset_alloc_time(storage, H5D_ALLOC_TIME_EARLY);
   }

@@ -124,13 +124,15 @@ static void keep_planar(const carom_model *model, carom_state *state) {
 
 carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                 carom_error *error) {
-  if (state->body_count != stepper->model->body_count)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
-                      stepper->model->body_count);
+  if (report) *report = (carom_step_report){.status = CAROM_ERR_ARGUMENT};
+  carom_status status = carom_state_check(stepper->model, state, error);
+  if (report) report->status = status;
+  if (status != CAROM_OK) return status;
   double h = stepper->options.step, end = next_time(stepper, state);
   bool may_fail = !stepper->integrator->may_fail || stepper->integrator->may_fail(stepper, state, h);
-  carom_status status =
+  status =
       may_fail ? advance_with_retries(stepper, state, end, error) : advance_in_parts(stepper, state, end, 0, error);
+  if (report) report->status = status;
   if (status != CAROM_OK) return status;
   if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
@@ -150,7 +152,8 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   if (status != CAROM_OK || !integrator->begin) return status;
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;
-  status = integrator->begin(stepper, state, error);
+  status = carom_state_check(model, state, error);
+  if (status == CAROM_OK) status = integrator->begin(stepper, state, error);
   carom_stepper_destroy(stepper);
   return status;
 }
