@@ -96,7 +96,10 @@ static carom_scene *scene_of(const audit_words *w, const carom_result *result) {
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics;
   carom_bytes bytes = {w->motion, result->scene_resolved, strlen(result->scene_resolved)};
-  if (carom_scene_parse(&bytes, NULL, NULL, &scene, &diagnostics) != CAROM_OK) cli_print_diagnostics(&diagnostics);
+  if (carom_scene_parse(&bytes, NULL, NULL, &scene, &diagnostics) != CAROM_OK) {
+    cli_print_diagnostics(&diagnostics);
+    cli_count_mistakes(w->motion, diagnostics.error_count, CLI_READS_RESULT);
+  }
   carom_diagnostics_release(&diagnostics);
   return scene;
 }

@@ -77,7 +77,8 @@ int cli_check(int argc, char **argv) {
     cli_print_diagnostics(&diagnostics);
   if (starts && !json && !resolved) print_summary(scene);
   if (scene && !json && resolved) cli_print_lines(scene->resolved);
-  if (!scene && !json) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
+  if (!scene && (!json || diagnostics.error_count == 0))
+    cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
   code = starts ? EXIT_GOOD : EXIT_MISTAKE;
   carom_scene_destroy(scene);
   carom_diagnostics_release(&diagnostics);

@@ -31,6 +31,7 @@ static carom_scene *parse_example(const carom_embedded *example, const cli_list 
   carom_status status =
       carom_scene_parse(&(carom_bytes){path, example->bytes, example->size}, &options, NULL, &scene, &diagnostics);
   cli_print_diagnostics(&diagnostics);
+  if (status != CAROM_OK) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_RESULT);
   carom_diagnostics_release(&diagnostics);
   return status == CAROM_OK ? scene : NULL;
 }

@@ -89,7 +89,8 @@ static int read_words(const char *label, const char *words, carom_placed *body, 
   int length = snprintf(text, size, "carom: 1\nbodies: [{name: body, fixed: true, shape: {%s}}]\nduration: 1\n", words);
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics = {0};
-  carom_scene_parse(&(carom_bytes){label, text, (size_t)length}, NULL, NULL, &scene, &diagnostics);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){label, text, (size_t)length}, NULL, NULL, &scene, &diagnostics);
   free(text);
   bool one = scene && scene->model->body_count == 1 && scene->model->part_count == 1;
   if (one) {
@@ -98,11 +99,13 @@ static int read_words(const char *label, const char *words, carom_placed *body, 
     body->pose = cm_compose(cm_pose(scene->state->x[0], scene->state->q[0]), part->pose);
   } else {
     print_findings(label, words, &diagnostics);
+    if (status == CAROM_ERR_MEMORY && diagnostics.count == 0)
+      cli_error("gap: shape %s, '%s': out of memory", label, words);
     if (scene) cli_error("gap: shape %s, '%s': expected one shape, such as \"box: [1, 1, 1]\"", label, words);
   }
   *made = scene;
   carom_diagnostics_release(&diagnostics);
-  return one ? EXIT_GOOD : EXIT_MISTAKE;
+  return one ? EXIT_GOOD : status == CAROM_ERR_MEMORY ? EXIT_FAILED : EXIT_MISTAKE;
 }
 
 int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body, carom_scene **scene) {

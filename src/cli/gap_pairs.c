@@ -149,7 +149,7 @@ int cli_gap_pairs(const char *path, bool json) {
   cli_catch_interrupts();
   for (int i = 0; good && i < file.regime_count && !cli_interrupted(); i++) good = measure(&file, i, &reports[i]);
   int code = cli_interrupted() ? EXIT_INTERRUPTED : good ? EXIT_GOOD : EXIT_FAILED;
-  if (!good) cli_error("gap: %s: a query failed", path);
+  if (!good) cli_error(reports ? "gap: %s: a query failed" : "gap: %s: out of memory", path);
   if (code == EXIT_GOOD && json) print_json(path, &file, reports);
   if (code == EXIT_GOOD && !json) print_table(path, &file, reports);
   free(reports);

@@ -1,5 +1,6 @@
 // carom: the command line.
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -80,6 +81,9 @@ static int deliver(int code) {
 }
 
 int main(int argc, char **argv) {
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
+#endif
   if (argc >= 2) return deliver(answer(argc, argv));
   print_help(stderr);
   return EXIT_MISTAKE;

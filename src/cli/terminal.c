@@ -25,9 +25,6 @@ void cli_catch_interrupts(void) {
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)  // nohup
     sigaction(SIGHUP, &action, NULL);
-#ifdef SIGXFSZ
-  signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
-#endif
 }
 
 bool cli_interrupted(void) { return interrupted != 0; }

@@ -122,10 +122,19 @@ static void note_depth(const carom_state *state, double depth, double thickness,
   if (!(depth <= 0)) carom_finding_note(f, depth / thickness, state->time, body[0], body[1]);
 }
 
+// What could not be looked at for want of memory says nothing about the motion; anything else that fails does.
+static void note_unseen(carom_overlaps *o, carom_status status, double time, carom_finding *finding) {
+  if (status == CAROM_ERR_MEMORY)
+    o->blind = true;
+  else
+    carom_finding_note(finding, NAN, time, CAROM_WORLD, CAROM_WORLD);
+}
+
 static void measure_pairs(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
   carom_error ignored;
-  if (carom_contacts_update(o->pairs, state, NULL, &ignored) != CAROM_OK) {
-    carom_finding_note(finding, NAN, state->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = carom_contacts_update(o->pairs, state, NULL, &ignored);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, state->time, finding);
     return;
   }
   for (int i = 0; i < o->pairs->pair_count; i++) {
@@ -175,15 +184,15 @@ static void measure_boundaries(carom_overlaps *o, const carom_state *state, cons
 // ---- grains ---------------------------------------------------------------------------------------------------------
 
 // Along z, unless gravity says otherwise: the order of layers matters for speed alone.
-static bool find_partners(carom_overlaps *o, const carom_state *state, const double *reach) {
+static carom_status find_partners(carom_overlaps *o, const carom_state *state, const double *reach) {
   carom_error ignored;
   for (int k = 0; k < o->grid.count; k++) {
     int b = o->ball[k];
     o->grid.balls[k] = (carom_grain){state->x[b], o->model->bodies[b].bounding_radius, reach ? reach[b] : 0};
-    if (!cm_finite(state->x[b])) return false;
+    if (!cm_finite(state->x[b])) return CAROM_ERR_NUMBER;
   }
   carom_grain_grid_sort(&o->grid, 2, 1);
-  return carom_grain_grid_pair(&o->grid, 1, &ignored) == CAROM_OK;
+  return carom_grain_grid_pair(&o->grid, 1, &ignored);
 }
 
 static bool boxes_meet(const carom_aabb *box, carom_vec3 x, double r) {
@@ -210,8 +219,9 @@ static void measure_walls(carom_overlaps *o, const carom_state *state, const boo
 
 static void measure_grains(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
   const carom_grain_grid *g = &o->grid;
-  if (!find_partners(o, state, NULL)) {
-    carom_finding_note(finding, NAN, state->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = find_partners(o, state, NULL);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, state->time, finding);
     return;
   }
   for (int i = 0; i < g->count; i++)
@@ -285,8 +295,9 @@ static void sweep_parts(const carom_overlaps *o, const carom_passage *p, const i
 
 static void sweep_pairs(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {
   carom_error ignored;
-  if (carom_contacts_update(o->pairs, p->to, p->travel, &ignored) != CAROM_OK) {
-    carom_finding_note(finding, NAN, p->to->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = carom_contacts_update(o->pairs, p->to, p->travel, &ignored);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, p->to->time, finding);
     return;
   }
   for (int i = 0; i < o->pairs->pair_count; i++)
@@ -308,7 +319,9 @@ static void sweep_balls(const carom_overlaps *o, const carom_passage *p, int a, 
 
 static void sweep_grains(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {
   const carom_grain_grid *g = &o->grid;
-  if (!find_partners(o, p->to, p->travel)) return;  // NaN: said elsewhere
+  carom_status status = find_partners(o, p->to, p->travel);
+  if (status == CAROM_ERR_MEMORY) o->blind = true;
+  if (status != CAROM_OK) return;  // NaN: said elsewhere
   for (int i = 0; i < g->count; i++)
     for (int k = 0; k < g->partner_count[i]; k++)
       sweep_balls(o, p, o->ball[g->order[i]], o->ball[g->order[g->partners[(size_t)i * (size_t)g->slots + (size_t)k]]],

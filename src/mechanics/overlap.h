@@ -20,6 +20,7 @@ typedef struct carom_overlaps {
   double *reach;             // (body_count) scratch
   double least;              // of all moving bodies and parts of fixed ones
   const carom_shape *probe;  // a point
+  bool blind;                // memory for looking was refused: what was found is not all
 } carom_overlaps;
 
 carom_status carom_overlaps_create(const carom_model *model, const carom_allocator *allocator,

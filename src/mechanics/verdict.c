@@ -255,6 +255,8 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
     snprintf(reason, sizeof reason, "a step failed at t = %.9g s", audit->failed_at);
     carom_verdict_cut_short(&verdict, reason);
   }
+  if (audit->overlaps && audit->overlaps->blind)
+    carom_verdict_cut_short(&verdict, "out of memory for measuring overlaps; the rest was measured");
   if (audit->steps == 0) carom_verdict_cut_short(&verdict, "nothing was done: not a step was taken");
   return verdict;
 }

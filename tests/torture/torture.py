@@ -100,7 +100,7 @@ class Outcome:
             return f"crashes: code {self.code}"
         if "Sanitizer" in self.err or "runtime error" in self.err or "terminate called" in self.err:
             return "crashes: " + self.err[-300:]
-        if self.code in (1, 2) and not self.err.strip() and '"' not in self.out:
+        if self.code in (1, 2) and not (self.err + self.out).strip():
             return "fails without a word"
         if any(c < " " and c not in "\n\t\r" for c in self.err):
             return "prints control characters"
