@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "carom/result.h"
 #include "result/checkpoint.h"
+#include "result/disk.h"
 #include "result/h5.h"
 #include "result/layout.h"
 #include "result/recorder_events.h"
@@ -158,8 +159,8 @@ static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error
   return CAROM_OK;
 }
 
-// HDF5 does not stand a failing disk well (see cut_off), so it gets none while it creates things: the file is made in
-// memory and its image is written by ourselves.
+// HDF5 does not stand a failing disk well (see result/disk.h), so it gets none while it creates things: the file is
+// made in memory and its image is written by ourselves.
 static carom_h5_image make_image(const carom_recorder *recorder, const carom_recording *what, carom_h5_file *file) {
   carom_h5_image image = {0};
   file->id = carom_h5_create_in_memory(recorder->target.temporary, &image);
@@ -198,6 +199,7 @@ static carom_status create_file(carom_recorder *recorder, const carom_recording 
   carom_atomic_file_close(&recorder->target);
   if (file.status != CAROM_OK) return file.status;
   hid_t access = carom_h5_access();
+  if (!carom_disk_use(access)) carom_h5_fail_memory(&file, "the disk");
   recorder->file = file.id = H5Fopen(recorder->target.temporary, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
   if (file.id < 0) carom_h5_fail(&file, "starting to record");
   H5Pclose(access);
@@ -280,16 +282,16 @@ carom_status carom_recorder_open_with(const carom_recording *what, const carom_a
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
-// The file as the last good burst left it is worth more than anything HDF5 could still try to add: its descriptor is
-// pointed at /dev/null, so that HDF5 can put its caches somewhere, close and let go. (Left to itself, 1.10 fails to
-// close the file on a full disk and crashes at the end of the process.)
-static void cut_off(carom_recorder *recorder) {
-  void *handle = NULL;
-  if (recorder->file < 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || !handle) return;
-  int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nowhere < 0) return;
-  (void)dup2(nowhere, *(int *)handle);
-  close(nowhere);
+// The file as the last good burst left it is worth more than anything HDF5 could still try to add.
+static void cut_off(const carom_recorder *recorder) {
+  carom_disk *disk = recorder->file >= 0 ? carom_disk_of(recorder->file) : NULL;
+  if (disk && !disk->failure) disk->failure = EIO;
+}
+
+// HDF5 never sees a write that fails (result/disk.h); whoever wrote asks here.
+static void check_disk(const carom_recorder *recorder, carom_h5_file *file) {
+  const carom_disk *disk = file->status == CAROM_OK ? carom_disk_of(recorder->file) : NULL;
+  if (disk && disk->failure) file->status = carom_fail_file(file->error, file->verb, recorder->path, disk->failure);
 }
 
 static carom_status give_up(carom_recorder *recorder, carom_status status, carom_error *error) {
@@ -306,9 +308,9 @@ static carom_status give_up(carom_recorder *recorder, carom_status status, carom
 
 // ---- a file that goes away -----------------------------------------------------------------------------------------
 
-static int *descriptor_of(const carom_recorder *recorder) {
-  void *handle = NULL;
-  return recorder->file >= 0 && H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) >= 0 ? handle : NULL;
+static const int *descriptor_of(const carom_recorder *recorder) {
+  const carom_disk *disk = recorder->file >= 0 ? carom_disk_of(recorder->file) : NULL;
+  return disk ? &disk->descriptor : NULL;
 }
 
 static void note_size(carom_recorder *recorder) {
@@ -378,6 +380,7 @@ static carom_status burst(carom_recorder *recorder, carom_error *error) {
   file.status = keep_file(recorder);
   carom_event_log_write(&recorder->events, &file);
   write_series(recorder, &file, recorder->pending);
+  check_disk(recorder, &file);
   carom_status status = file.status;
   if (status == CAROM_OK) {
     recorder->written += recorder->pending;
@@ -511,6 +514,7 @@ carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_sta
   carom_h5_file file = open_handle(recorder, &recorder->failure);
   file.status = keep_file(recorder);
   carom_checkpoint_write(&recorder->checkpoints, &file, state, memory, size);
+  check_disk(recorder, &file);
   if (file.status == CAROM_OK) note_size(recorder);
   status = file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
   carom_h5_leave(&guard);
@@ -587,13 +591,23 @@ static void close_datasets(carom_recorder *recorder) {
 }
 
 // Flushes first: a full disk must show while the file can still be cut off.
-static void sync_file(carom_recorder *recorder, carom_h5_file *file) {
-  void *handle = NULL;
+static void sync_file(const carom_recorder *recorder, carom_h5_file *file) {
   if (file->status != CAROM_OK) return;
-  if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 || H5Fget_vfd_handle(file->id, H5P_DEFAULT, &handle) < 0)
-    carom_h5_fail(file, "flushing the file");
-  else if (handle && fsync(*(int *)handle) != 0)
+  if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0) carom_h5_fail(file, "flushing the file");
+  check_disk(recorder, file);
+  const int *descriptor = descriptor_of(recorder);
+  if (file->status == CAROM_OK && descriptor && fsync(*descriptor) != 0)
     file->status = carom_fail_file(file->error, file->verb, recorder->path, errno);
+}
+
+static void close_file(carom_recorder *recorder, carom_h5_file *file) {
+  int failure = 0;
+  carom_disk *disk = carom_disk_of(file->id);
+  if (disk) disk->told = &failure;
+  recorder->file = -1;
+  if (H5Fclose(file->id) < 0) carom_h5_fail(file, "closing the file");
+  if (failure && file->status == CAROM_OK)
+    file->status = carom_fail_file(file->error, file->verb, recorder->path, failure);
 }
 
 static carom_status finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
@@ -605,9 +619,8 @@ static carom_status finish(carom_recorder *recorder, const carom_verdict *verdic
   sync_file(recorder, &file);
   if (file.status != CAROM_OK) return give_up(recorder, file.status, error);
   close_datasets(recorder);
-  recorder->file = -1;
   recorder->finished = true;
-  if (H5Fclose(file.id) < 0) carom_h5_fail(&file, "closing the file");
+  close_file(recorder, &file);
   return file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
 }
 

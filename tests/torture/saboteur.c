@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -140,7 +141,12 @@ void *realloc(void *block, size_t size) {
 
 // ---- files ---------------------------------------------------------------------------------------------------------
 
-// True when the disk is full. Terminals and pipes count as well: a program may be killed while it reports.
+static bool on_disk(int file) {
+  struct stat what;
+  return fstat(file, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+// True when the disk is full.
 static bool change(void) {
   long n = __atomic_add_fetch(&changes, 1, __ATOMIC_RELAXED);
   if (kill_at && n == kill_at) kill(getpid(), SIGKILL);
@@ -151,26 +157,28 @@ static bool change(void) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 ssize_t write(int file, const void *data, size_t size) {
-  return ready && file > 2 && change() ? -1 : NEXT(write)(file, data, size);
+  return ready && on_disk(file) && change() ? -1 : NEXT(write)(file, data, size);
 }
 ssize_t pwrite(int file, const void *data, size_t size, off_t at) {
-  return ready && change() ? -1 : NEXT(pwrite)(file, data, size, at);
+  return ready && on_disk(file) && change() ? -1 : NEXT(pwrite)(file, data, size, at);
 }
 ssize_t pwrite64(int file, const void *data, size_t size, off64_t at) {
-  return ready && change() ? -1 : NEXT(pwrite64)(file, data, size, at);
+  return ready && on_disk(file) && change() ? -1 : NEXT(pwrite64)(file, data, size, at);
 }
 size_t fwrite(const void *data, size_t size, size_t count, FILE *file) {
-  return ready && fileno(file) > 2 && change() ? 0 : NEXT(fwrite)(data, size, count, file);
+  return ready && on_disk(fileno(file)) && change() ? 0 : NEXT(fwrite)(data, size, count, file);
 }
-int fsync(int file) { return ready && change() ? -1 : NEXT(fsync)(file); }
+int fsync(int file) { return ready && on_disk(file) && change() ? -1 : NEXT(fsync)(file); }
 int fclose(FILE *file) {
-  bool full = ready && fileno(file) > 2 && change();
+  bool full = ready && on_disk(fileno(file)) && change();
   int result = NEXT(fclose)(file);
   if (full) errno = ENOSPC;
   return full ? EOF : result;
 }
-int ftruncate(int file, off_t size) { return ready && change() ? -1 : NEXT(ftruncate)(file, size); }
-int ftruncate64(int file, off64_t size) { return ready && change() ? -1 : NEXT(ftruncate64)(file, size); }
+int ftruncate(int file, off_t size) { return ready && on_disk(file) && change() ? -1 : NEXT(ftruncate)(file, size); }
+int ftruncate64(int file, off64_t size) {
+  return ready && on_disk(file) && change() ? -1 : NEXT(ftruncate64)(file, size);
+}
 int rename(const char *from, const char *to) { return ready && change() ? -1 : NEXT(rename)(from, to); }
 int link(const char *from, const char *to) { return ready && change() ? -1 : NEXT(link)(from, to); }
 

@@ -359,7 +359,7 @@ class Torture:
         long = ["--duration", "1.2", "--set", "output.interval=4 ms"]
         cases = [(["run", "scene.yaml", "-o", "new.h5", "--json", *long], "new.h5"), (["run", "scene.yaml", "-o", "old.h5", "-f", "-q", *long], "old.h5"),
                  (["view", "result.h5", "-o", "old.html", "-q"], "old.html"), (["export", "result.h5", "--to", "glb", "-o", "old.glb", "-q"], "old.glb"),
-                 (["export", "result.h5", "--to", "csv", "-o", "old.csv", "-q"], "old.csv")]
+                 (["export", "result.h5", "--to", "csv", "-o", "old.csv", "-q", "-f"], "old.csv")]
         folder = self.folder("whole")
         shutil.copy(os.path.join(folder, "result.h5"), os.path.join(folder, "old.h5"))
         jobs, whole = [], {}
