@@ -952,7 +952,7 @@ def both_say(scene, *overrides):
     words = [w for o in overrides for w in ("--set", o)]
     said = []
     for verb in (["check"], ["run", "--no-output", "--quiet"]):
-        done = subprocess.run([CAROM, verb[0], scene, *verb[1:], *words], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([CAROM, verb[0], scene, *verb[1:], *words], capture_output=True, text=True, timeout=HANG)
         assert done.returncode in (0, 2), (verb, overrides, done)
         said.append((done.returncode == 0, [line for line in done.stderr.splitlines() if "error:" in line]))
     assert said[0] == said[1], (overrides, said)

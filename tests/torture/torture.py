@@ -476,7 +476,10 @@ class Torture:
         path = os.path.join(folder, output)
         if not os.path.exists(path):
             return False
-        return self.run(["info", output], folder).code != 0 if output.endswith(".h5") else True
+        if output.endswith(".h5"):
+            return self.run(["info", output], folder).code != 0
+        with open(path, "rb") as f:
+            return not (output.endswith(".html") and f.read().rstrip().endswith(b"</html>"))  # a page of what there is
 
     # ---- limits of memory ------------------------------------------------------------------------------------------
 
