@@ -146,6 +146,7 @@ int cli_audit(int argc, char **argv) {
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   if (!is_result(w.motion) && !w.scene) return cli_error("audit: a table needs --scene SCENE.yaml"), EXIT_MISTAKE;
   if (!is_result(w.motion)) return audit_motion(&w, NULL);
+  cli_guard(w.motion);
   carom_result *result = cli_open_result(w.motion);
   if (!result) return EXIT_FAILED;
   code = audit_motion(&w, result);

@@ -194,6 +194,10 @@ carom_scene_options cli_scene_options(const cli_list *overrides);
 typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN, CLI_READS_RESULT } cli_reads;
 void cli_count_mistakes(const char *path, int count, cli_reads kind);
 carom_result *cli_open_result(const char *path);
+// From here on this process only waits for a child that does the rest of the verb: for what reads results of strangers.
+void cli_guard(const char *path);
+// Tries in a child first what would crash this process with a damaged file; false after a message.
+bool cli_survives(const char *path, void (*attempt)(void *context), void *context);
 // Writes the replay page of a result file and says so; an exit code.
 int cli_write_replay(const char *result_path, const char *page_path, bool quiet);
 

@@ -247,6 +247,7 @@ int cli_explain(int argc, char **argv) {
                              1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_guard(path);
   account a = {.result = cli_open_result(path)};
   if (!a.result) return EXIT_FAILED;
   if (output)

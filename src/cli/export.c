@@ -150,6 +150,7 @@ int cli_export(int argc, char **argv) {
   char target[CLI_PATH];
   cli_replace_extension(path, true, f->extension, target, sizeof target);
   if (output) snprintf(target, sizeof target, "%s", output);
+  cli_guard(path);
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
   code = check_files(&(export_files){f, path, target, result, force});

@@ -70,8 +70,16 @@ static bool made_by_us(const char *path) {
   return ours;
 }
 
-static bool result_of(const char *path, const char *command) {
+static void try_opening(void *path) {
   carom_result *older = NULL;
+  if (carom_result_open(path, NULL, &older, NULL) == CAROM_OK) carom_result_close(older);
+}
+
+static bool result_of(const char *path, const char *command) {
+  char name[CLI_PATH];
+  carom_result *older = NULL;
+  snprintf(name, sizeof name, "%s", path);
+  if (!cli_survives(path, try_opening, name)) return false;
   bool own =
       carom_result_open(path, NULL, &older, NULL) == CAROM_OK && strncmp(older->command, command, strlen(command)) == 0;
   carom_result_close(older);

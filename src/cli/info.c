@@ -47,6 +47,7 @@ int cli_info(int argc, char **argv) {
   const cli_syntax syntax = {"info", "RESULT.h5 [OPTIONS]", about, options, &path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_guard(path);
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
   if (json)

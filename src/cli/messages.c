@@ -114,11 +114,3 @@ carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool js
   carom_diagnostics_release(&diagnostics);
   return scene;
 }
-
-carom_result *cli_open_result(const char *path) {
-  carom_result *result = NULL;
-  carom_error error = {0};
-  if (carom_result_open(path, NULL, &result, &error) == CAROM_OK) return result;
-  cli_fail(&error);
-  return NULL;
-}

@@ -70,18 +70,29 @@ static carom_status check_clock(const run *r, const carom_result *before, carom_
   return CAROM_OK;
 }
 
-// Goes on from where another run ended or was stopped.
-static carom_status take_up(run *r, carom_error *error) {
+static carom_status read_checkpoint(run *r, carom_error *error) {
   carom_result *before = NULL;
   const void *memory = NULL;
   size_t size = 0;
-  if (!r->settings->resume) return CAROM_OK;
   carom_status status = carom_result_open(r->settings->resume, NULL, &before, error);
   if (status == CAROM_OK) status = carom_result_checkpoint(before, r->state, &memory, &size, error);
   if (status == CAROM_OK) status = check_clock(r, before, error);
   if (status == CAROM_OK) status = carom_stepper_recall(r->stepper, memory, size, error);
   carom_result_close(before);
   return status;
+}
+
+static void try_checkpoint(void *context) {
+  carom_error ignored;
+  (void)read_checkpoint(context, &ignored);
+}
+
+// Goes on from where another run ended or was stopped.
+static carom_status take_up(run *r, carom_error *error) {
+  if (!r->settings->resume) return CAROM_OK;
+  if (!cli_survives(r->settings->resume, try_checkpoint, r))
+    return carom_fail(error, CAROM_ERR_FORMAT, "cannot go on from '%s'", r->settings->resume);
+  return read_checkpoint(r, error);
 }
 
 static void tell(void *context, carom_log_level level, const char *message) {

@@ -62,6 +62,9 @@ int cli_view(int argc, char **argv) {
   cli_replace_extension(path, true, ".html", page, sizeof page);
   if (output) snprintf(page, sizeof page, "%s", output);
   code = cli_check_files(&(cli_files){.verb = "view", .force = force, .inputs = {path}, .outputs = {{.path = page}}});
-  if (code == EXIT_GOOD) code = cli_write_replay(path, page, quiet);
+  if (code == EXIT_GOOD) {
+    cli_guard(path);
+    code = cli_write_replay(path, page, quiet);
+  }
   return code == EXIT_GOOD && open ? open_page(page) : code;
 }

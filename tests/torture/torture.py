@@ -525,6 +525,11 @@ def mangle(path, original, chance):
             f.write(original)
         return rebuild(path, chance)
     data = bytearray(original)
+    if path.endswith(".h5") and chance.random() < 0.6:
+        alter_part(data, chance)
+        with open(path, "wb") as f:
+            f.write(data)
+        return "part with its checksum"
     ways = {"flip": flip, "truncate": truncate, "zero": zero, "number": number, "swap": swap, "double": double}
     names = [chance.choice(list(ways)) for _ in range(chance.choice((1, 1, 1, 2, 4)))]
     for name in names:
@@ -590,6 +595,74 @@ def double(data, chance, binary):
     at = chance.randrange(len(data))
     part = data[at:at + chance.choice((4, 40, 400))]
     data[at:at] = part * chance.choice((1, 2, 50))
+
+
+# Parts of HDF5's newer format end in a checksum, so that almost every flip in them is noticed at once. To get past that,
+# the parts are found (a signature, and the length whose checksum follows) and get the checksum of what they became.
+
+def lookup3(data):
+    """Jenkins' hash of 2006, as HDF5 uses it."""
+    def rot(x, k):
+        return ((x << k) | (x >> (32 - k))) & 0xFFFFFFFF
+    m = 0xFFFFFFFF
+    a = b = c = (0xDEADBEEF + len(data)) & m
+    at, left = 0, len(data)
+    while left > 12:
+        x, y, z = struct.unpack_from("<3I", data, at)
+        a, b, c = (a + x) & m, (b + y) & m, (c + z) & m
+        a = ((a - c) & m) ^ rot(c, 4); c = (c + b) & m
+        b = ((b - a) & m) ^ rot(a, 6); a = (a + c) & m
+        c = ((c - b) & m) ^ rot(b, 8); b = (b + a) & m
+        a = ((a - c) & m) ^ rot(c, 16); c = (c + b) & m
+        b = ((b - a) & m) ^ rot(a, 19); a = (a + c) & m
+        c = ((c - b) & m) ^ rot(b, 4); b = (b + a) & m
+        at, left = at + 12, left - 12
+    if left == 0:
+        return c
+    x, y, z = struct.unpack("<3I", bytes(data[at:]).ljust(12, b"\0"))
+    a, b, c = (a + x) & m, (b + y) & m, (c + z) & m
+    c = ((c ^ b) - rot(b, 14)) & m
+    a = ((a ^ c) - rot(c, 11)) & m
+    b = ((b ^ a) - rot(a, 25)) & m
+    c = ((c ^ b) - rot(b, 16)) & m
+    a = ((a ^ c) - rot(c, 4)) & m
+    b = ((b ^ a) - rot(a, 14)) & m
+    return ((c ^ b) - rot(b, 24)) & m
+
+
+PARTS = {}
+
+
+def checked_parts(data):
+    """(start, length) of the parts with a checksum."""
+    key = hashlib.sha256(data).digest()
+    if key not in PARTS:
+        marks = (b"OHDR", b"OCHK", b"FRHP", b"FHDB", b"FHIB", b"BTHD", b"BTLF", b"BTIN", b"FAHD", b"FADB", b"EAHD", b"EAIB", b"EADB", b"EASB", b"FSHD",
+                 b"\x89HDF")
+        starts = sorted(at for mark in marks for at in every(data, mark))
+        ends = starts[1:] + [len(data)]
+        found = []
+        for start, end in zip(starts, ends):
+            for length in range(8, min(end - start, 900) - 3):
+                if lookup3(data[start:start + length]) == int.from_bytes(data[start + length:start + length + 4], "little"):
+                    found.append((start, length))
+                    break
+        PARTS[key] = found
+    return PARTS[key]
+
+
+def alter_part(data, chance):
+    parts = checked_parts(bytes(data))
+    for _ in range(chance.choice((1, 1, 2))):
+        start, length = chance.choice(parts)
+        for _ in range(chance.choice((1, 1, 2, 4))):
+            at = start + chance.randrange(4, length)
+            if chance.random() < 0.5:
+                data[at] ^= 1 << chance.randrange(8)
+            else:
+                size = min(chance.choice((1, 2, 4, 8)), start + length - at)
+                data[at:at + size] = (chance.choice(WIDE) & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        data[start + length:start + length + 4] = lookup3(data[start:start + length]).to_bytes(4, "little")
 
 
 def rebuild(path, chance):
