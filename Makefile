@@ -34,7 +34,7 @@ test:
 SECONDS ?= 300
 fuzz:
 	@scripts/setup build test
-	@scripts/build fuzz
+	@scripts/build fuzz fuzzers
 	@tests/fuzz/run $(SECONDS)
 
 torture:
