@@ -1,5 +1,6 @@
 """The command line as a user meets it. usage: cases.py CAROM EXAMPLES NAME   (NAME 'list' prints the cases)"""
 import csv
+import gzip
 import json
 import math
 import os
@@ -1144,6 +1145,46 @@ def case_an_interrupted_comparison_says_what_is_kept():
     _, errors = child.communicate(timeout=HANG)
     assert child.returncode == 130 and "interrupted; 'endless.compare.html' was not written" in errors, (child.returncode, errors)
     assert report("info", "endless.compare.variational.h5")["ending"] == "interrupted"
+
+
+def put_hostile(name):
+    """A result with structure that was made up, under right checksums."""
+    with gzip.open(os.path.join(EXAMPLES, "..", "tests", "data", "results", name + ".gz")) as packed, open(name, "wb") as f:
+        f.write(packed.read())
+    return name
+
+
+def case_results_that_crash_hdf5_are_damaged():
+    """A length beyond all memory: HDF5 1.10 copies it. The verb says so and ends; nothing is left behind."""
+    path = put_hostile("length-beyond-memory.h5")
+    scene = write("s.yaml", "carom: 1\nbodies: [{name: a, shape: {sphere: 1}, density: 1}]\nduration: 1\n")
+    for words in (("info", path), ("view", path, "-o", "x.html"), ("export", path, "--to", "csv", "-o", "x.csv"), ("audit", path),
+                  ("explain", path), ("run", scene, "--continue", path, "-o", "x.h5")):
+        done = carom(*words, code=1)
+        assert "damaged" in done.stderr, (words, done.stderr)
+    assert sorted(os.listdir(".")) == [path, "s.yaml"], os.listdir(".")
+
+
+def case_an_index_of_made_up_length_keeps_nobody_busy():
+    """Less than 5 s of processor time; it took for ever."""
+    path = put_hostile("endless-index.h5")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (5, 6) if not SANITIZED else (100, 101))
+    for words in (("info", path), ("export", path, "--to", "csv", "-o", "x.csv")):
+        done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, preexec_fn=limit)
+        assert done.returncode in (0, 1) and "comes to no end" not in done.stderr, (words, done)
+
+
+def case_limits_on_the_size_of_files_are_told():
+    """Wherever the limit lies: HDF5 could not close a file after a write that failed, and crashed at the end."""
+    for size in list(range(1000, 60000, 4000)):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        done = subprocess.run([CAROM, "run", SCENE, *SHORT, "-o", "x.h5", "-q", "--force"], capture_output=True, text=True, timeout=HANG,
+                              preexec_fn=limit)
+        assert done.returncode in (0, 1), (size, done)
+        assert done.returncode == 0 or "ulimit -f" in done.stderr, (size, done)
 
 
 def main():
