@@ -24,7 +24,6 @@ static void read_table(void) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 1) return 0;
   fuzz_folder();
-  if (!freopen("/dev/null", "w", stderr)) abort();
   if (data[0] % 2) {
     fuzz_put("x.csv", data + 1, size - 1);
     read_table();
