@@ -417,7 +417,8 @@ def case_lcp_of_mixed_problems_and_rays():
     assert "upper" in carom("lcp", "mixed.txt").stdout
     write("ray.txt", "carom-lcp 1 n 1 M 0 q -1")
     assert "none by lemke" in carom("lcp", "ray.txt", "-m", "lemke", code=1).stdout
-    assert "none by enumerate" in carom("lcp", "ray.txt", code=1).stdout
+    assert "none by lemke" in carom("lcp", "ray.txt", code=1).stdout
+    assert "none by enumerate" in carom("lcp", "ray.txt", "-m", "enumerate", code=1).stdout
 
 
 def case_lcp_answers_mistakes():
