@@ -163,6 +163,10 @@ void cli_json_members(cli_json *json, const cli_member *members, size_t count);
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict);
 void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics);
 
+// ---- memory -----------------------------------------------------------------------------------------------
+
+bool cli_has_room(void);  // under a limit on the address space; false after a message
+
 // ---- long work --------------------------------------------------------------------------------------------
 
 void cli_catch_interrupts(void);
