@@ -170,6 +170,7 @@ bool cli_has_room(void);  // under a limit on the address space; false after a m
 // ---- long work --------------------------------------------------------------------------------------------
 
 void cli_catch_interrupts(void);
+void cli_hear_of_full_disks(void);  // as errors, instead of a signal that kills
 bool cli_interrupted(void);
 
 // A bar on stderr when that is a terminal, nothing otherwise.

@@ -80,6 +80,7 @@ static int deliver(int code) {
 }
 
 int main(int argc, char **argv) {
+  cli_hear_of_full_disks();
   if (!cli_has_room()) return EXIT_FAILED;
   if (argc >= 2) return deliver(answer(argc, argv));
   print_help(stderr);

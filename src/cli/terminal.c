@@ -25,6 +25,9 @@ void cli_catch_interrupts(void) {
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)  // nohup
     sigaction(SIGHUP, &action, NULL);
+}
+
+void cli_hear_of_full_disks(void) {
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
 #endif

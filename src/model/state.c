@@ -111,10 +111,11 @@ carom_status carom_state_check(const carom_model *model, const carom_state *stat
   for (int i = 0; i < state->body_count; i++) {
     const char *field = broken_field(state, i);
     if (field)
-      return carom_fail(error, CAROM_ERR_NUMBER,
-                        "the %s of body '%.200s' in the state at t = %.9g s is not finite or has no direction; set it "
-                        "with carom_state_set_pose or carom_state_set_velocity",
-                        field, model->bodies[i].name, state->time);
+      return carom_fail(
+          error, CAROM_ERR_NUMBER,
+          "the %s of body '%.200s' in the state at t = %.9g s is not finite%s: check where it is, how fast it "
+          "moves, and its mass",
+          field, model->bodies[i].name, state->time, field[0] == 'q' ? " or of no length" : "");
   }
   for (int i = 0; i < state->joint_count; i++)
     if (!isfinite(state->joints[i].turn))

@@ -189,7 +189,7 @@ def case_a_killed_run_leaves_a_readable_file():
         child.wait()
         info = report("info", "killed.h5")
         assert not info["complete"], info
-        carom("export", "killed.h5", "--to", "csv", "-q")
+        carom("export", "killed.h5", "--to", "csv", "-q", "--force")
     assert info["frames"] > 10 and info["last_time"] > 0, info
     lines = sum(1 for _ in open("killed.csv"))
     assert lines == 1 + info["frames"] * info["bodies"], (lines, info)
@@ -1164,6 +1164,29 @@ def case_pages_are_written_whole_or_not_at_all():
         assert os.listdir(f"old{number}") == ["page"] and contents(f"old{number}/page") == b"an older one", words
         if os.path.exists("/dev/full") and words[-1] == "--html":
             assert "No space left" in carom(*words, "/dev/full", code=1).stderr, words
+
+
+BALL = "  - {name: ball, shape: {box: [0.1, 0.2, 0.3]}, position: [0, 0, 1]+}\n"
+BEYOND = {  # numbers with which nothing can be computed, in the place of @: how they are told, and a remedy
+    "a speed": ("-1e200", "-1", "bodies:\n" + FLOOR + BALL.replace("+", ", velocity: [0, 0, @]")),
+    "a spin": ("1e200", "3", "bodies:\n" + FLOOR + BALL.replace("+", ", angular_velocity: [1, @, 2]")),
+    "a place": ("1e200", "0.1", "bodies:\n" + FLOOR + BALL.replace("[0, 0, 1]+", "[@, 0, 1]")),
+    "gravity": ("1e200", "9.81", "forces: {gravity: @}\nbodies:\n" + FLOOR + BALL.replace("+", "")),
+    "a force": ("-1e250", "-1", "forces: {applied: [{body: ball, force: [0, 0, @]}]}\nbodies:\n" + FLOOR + BALL.replace("+", "")),
+    "a far joint": ("1e170", "0.1", "bodies:\n" + FLOOR + BALL.replace("+", "") + "joints: [{name: hinge, kind: revolute, between: [world, ball], at: [@, 0, 1]}]\n"),
+}
+
+
+def case_numbers_beyond_all_bounds_are_told_by_name():
+    for title, (wild, tame, text) in BEYOND.items():
+        for integrator in ("exact", "dcr", "moreau", "potential"):
+            words = ["run", "s.yaml", "--no-output", "-q", "--integrator", integrator, "--step", "1e-5" if integrator == "potential" else "1e-4"]
+            write("s.yaml", "carom: 1\nduration: 1 ms\n" + text.replace("@", wild))
+            done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG)
+            assert done.returncode in (1, 2) and "'ball'" in done.stderr and "check" in done.stderr and "t = " in done.stderr, (title, integrator, done)
+            assert "proxy" not in done.stderr and "below 0 s" not in done.stderr, (title, integrator, done.stderr)
+            write("s.yaml", "carom: 1\nduration: 1 ms\n" + text.replace("@", tame))
+            carom(*words)
 
 
 def case_comparisons_that_fail_say_so():
