@@ -103,9 +103,12 @@ static const char *broken_field(const carom_state *state, int i) {
 }
 
 carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error) {
-  if (state->body_count != model->body_count || state->joint_count != model->joint_count)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies and %d joints, the model %d and %d",
-                      state->body_count, state->joint_count, model->body_count, model->joint_count);
+  if (state->body_count != model->body_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
+                      model->body_count);
+  if (state->joint_count != model->joint_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d joints, the model %d", state->joint_count,
+                      model->joint_count);
   if (!isfinite(state->time))
     return carom_fail(error, CAROM_ERR_NUMBER, "the time of the state is not a finite number; set state->time");
   for (int i = 0; i < state->body_count; i++) {

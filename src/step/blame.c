@@ -83,10 +83,16 @@ static void add(carom_error *error, const char *format, ...) {
   va_end(arguments);
 }
 
+// No memory, and options that do not fit, are no matter of bodies.
+static bool is_of_motion(carom_status status) {
+  return status == CAROM_NOT_CONVERGED || status == CAROM_ERR_NUMBER || status == CAROM_ERR_SINGULAR ||
+         status == CAROM_ERR_GEOMETRY;
+}
+
 void carom_step_tell(const carom_model *model, const carom_state *state, double h, carom_error *error) {
   double speed;
+  if (!error || !is_of_motion(error->status)) return;
   int body = find_fastest(model, state, h, &speed);
-  if (!error || error->status == CAROM_ERR_MEMORY) return;
   if (!strstr(error->message, "t = ")) add(error, " (t = %.9g s)", state->time);
   if (strstr(error->message, "check its start state")) return;
   bool named = strchr(error->message, '\'') != NULL;

@@ -157,6 +157,7 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;
   status = integrator->begin(stepper, state, error);
+  if (status != CAROM_OK) carom_step_tell(model, state, options->step, error);
   carom_stepper_destroy(stepper);
   return status;
 }

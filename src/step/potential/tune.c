@@ -40,14 +40,14 @@ static carom_status refuse_for_good(const carom_model *model, const carom_state 
     if (light < 0 || model->bodies[i].mass < model->bodies[light].mass) light = i;
     if (heavy < 0 || model->bodies[i].mass > model->bodies[heavy].mass) heavy = i;
   }
-  carom_fail(error, CAROM_ERR_ARGUMENT,
+  carom_fail(error, CAROM_ERR_NUMBER,
              "no step is short enough for the contacts at t = %.9g s: masses go from %.3g kg ('%.60s') to %.3g kg "
              "('%.60s'), and gravity is %.3g m/s2; check them, or use 'moreau'",
              state->time, light < 0 ? 0 : model->bodies[light].mass, light < 0 ? "" : model->bodies[light].name,
              heavy < 0 ? 0 : model->bodies[heavy].mass, heavy < 0 ? "" : model->bodies[heavy].name,
              cm_norm(model->gravity));
   carom_step_tell(model, state, h, error);
-  return CAROM_ERR_ARGUMENT;
+  return CAROM_ERR_NUMBER;
 }
 
 static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_potential *contact,
