@@ -15,7 +15,12 @@ static bool is_limited(struct rlimit *limit) {
   return getrlimit(RLIMIT_AS, limit) == 0 && limit->rlim_cur != RLIM_INFINITY;
 }
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED)
 enum { MOST_VARIABLES = 4096 };
 static char one_thread[] = "OPENBLAS_NUM_THREADS=1";
 
@@ -45,7 +50,6 @@ bool cli_has_room(void) {
   if (!is_limited(&limit)) return true;
   void *room = mmap(NULL, NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room != MAP_FAILED) return munmap(room, NEEDED) == 0;
-  return cli_error(
-      "the limit on memory leaves less than %d MB beside the program itself: raise it (ulimit -v %llu)", NEEDED >> 20,
-      ((unsigned long long)limit.rlim_cur + NEEDED) >> 10);
+  return cli_error("the limit on memory leaves less than %d MB beside the program itself: raise it (ulimit -v %llu)",
+                   NEEDED >> 20, ((unsigned long long)limit.rlim_cur + NEEDED) >> 10);
 }

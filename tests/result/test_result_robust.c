@@ -276,6 +276,23 @@ TEST(a_removed_folder_comes_back) {
   CHECK(rmdir(path) == 0 && rmdir(folder) == 0);  // and no litter
 }
 
+// Nothing can be written there any more: the current folder keeps it.
+TEST(a_folder_that_became_a_file_does_not_lose_the_run) {
+  char path[400];
+  const char *folder = fixture_path("lost"), *name = fixture_path("kept.h5");
+  mkdir(folder, 0777);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  unlink(path);
+  rmdir(folder);
+  CHECK(carom_write_file(&(carom_bytes){folder, "a file", 6}, NULL) == CAROM_OK);
+  end_recording(&r, name, 3, 6);
+  CHECK(r.messages == 1);
+  unlink(name);
+  unlink(folder);
+}
+
 // What others put there meanwhile stays; the record goes beside it.
 TEST(a_replaced_file_is_not_lost) {
   char beside[400];
