@@ -359,6 +359,10 @@ def case_pipes_in_the_place_of_files_do_not_wait():
                         (("export", "pipe.yaml", "--to", "csv"), 1), (("lcp", "pipe.yaml"), 1),
                         (("gap", "--pairs", "pipe.yaml"), 1), (("gap", "pipe.stl", "sphere: 1"), 1)):
         assert "not a regular file" in carom(*words, code=code).stderr, words
+    os.mkfifo("out")
+    carom("run", SCENE, *SHORT, "-q", "-o", "r.h5")
+    for words in (["run", SCENE, *SHORT, "-f", "-o", "out"], ["audit", "r.h5", "--html", "out"], ["export", "r.h5", "--to", "csv", "-o", "out"]):
+        assert "nobody reads from that pipe" in carom(*words, code=1).stderr, words
 
 
 def case_gap_refuses_broken_pair_files():
