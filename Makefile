@@ -24,7 +24,7 @@ build:
 	@scripts/build release carom_cli carom_static
 
 demo: build
-	@$(BUILD)/carom demo seven-prisms --dir build/demo
+	@$(BUILD)/carom demo seven-prisms --dir build/demo --force
 
 test:
 	@scripts/setup build test

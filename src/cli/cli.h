@@ -163,9 +163,14 @@ void cli_json_members(cli_json *json, const cli_member *members, size_t count);
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict);
 void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics);
 
+// ---- memory -----------------------------------------------------------------------------------------------
+
+bool cli_has_room(void);  // under a limit on the address space; false after a message
+
 // ---- long work --------------------------------------------------------------------------------------------
 
 void cli_catch_interrupts(void);
+void cli_hear_of_full_disks(void);  // as errors, instead of a signal that kills
 bool cli_interrupted(void);
 
 // A bar on stderr when that is a terminal, nothing otherwise.

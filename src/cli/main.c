@@ -1,6 +1,5 @@
 // carom: the command line.
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -81,9 +80,8 @@ static int deliver(int code) {
 }
 
 int main(int argc, char **argv) {
-#ifdef SIGXFSZ
-  signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
-#endif
+  cli_hear_of_full_disks();
+  if (!cli_has_room()) return EXIT_FAILED;
   if (argc >= 2) return deliver(answer(argc, argv));
   print_help(stderr);
   return EXIT_MISTAKE;

@@ -243,7 +243,7 @@ static void print_report(const run *r, carom_status status) {
     cli_print(stdout, "  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
   if (status == CAROM_INTERRUPTED)
     cli_print(stdout, "  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
-  if (r->settings->output && status >= 0)
+  if (r->settings->output && status >= 0 && file_megabytes(r->settings->output) > 0)  // it may have been moved
     cli_print(stdout, "\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
               file_megabytes(r->settings->output));
   if (r->settings->output && status < 0 && file_megabytes(r->settings->output) > 0)

@@ -27,6 +27,12 @@ void cli_catch_interrupts(void) {
     sigaction(SIGHUP, &action, NULL);
 }
 
+void cli_hear_of_full_disks(void) {
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
+#endif
+}
+
 bool cli_interrupted(void) { return interrupted != 0; }
 
 cli_progress cli_progress_begin(const char *label, bool quiet) {

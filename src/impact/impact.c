@@ -234,10 +234,16 @@ static carom_status check(const carom_impact_work *work, const carom_impact_prob
   if (q->count < 0 || q->count > work->capacity)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts; there is room for %d", q->count,
                       work->capacity);
-  double sum = 0;
-  for (int i = 0; i < 9 * q->count * q->count; i++) sum += q->W[i];
-  for (int i = 0; i < 3 * q->count; i++) sum += q->velocity[i];
-  if (!isfinite(sum)) return carom_fail(error, CAROM_ERR_NUMBER, "a velocity or a mass at a contact is not finite");
+  for (int i = 0; i < 3 * q->count; i++) {
+    double sum = q->velocity[i];
+    for (int k = 0; k < 3 * q->count; k++) sum += q->W[3 * q->count * i + k];
+    if (!isfinite(sum))
+      return carom_fail(
+          error, CAROM_ERR_NUMBER,
+          "the velocity at contact %d, or the masses of what meets there, are not finite: check the start "
+          "state, the masses and the forces",
+          i / 3);
+  }
   for (int i = 0; i < q->count; i++)
     if (!(q->restitution[i] >= 0 && q->restitution[i] <= 1) || !(q->friction[i] >= 0) || isinf(q->friction[i]))
       return carom_fail(error, CAROM_ERR_ARGUMENT, "contact %d has restitution %g and friction %g", i,

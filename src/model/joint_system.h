@@ -41,6 +41,9 @@ void carom_joint_system_order(carom_joint_system *system, const carom_state *sta
 void carom_joint_system_fill(carom_joint_system *system, const carom_state *state);
 // Factors what `left`, `right` and `mass` hold. CAROM_ERR_SINGULAR when a tree joint's own equations are dependent.
 carom_status carom_joint_system_factor(carom_joint_system *system);
+// The message after that failed with `status`, which is returned: which joint, and what to look at.
+carom_status carom_joint_system_blame(const carom_joint_system *system, carom_status status, double time,
+                                      carom_error *error);
 // From b and c to z and lambda.
 void carom_joint_system_solve(carom_joint_system *system);
 // p, l += R' lambda on moving bodies.

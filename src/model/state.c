@@ -103,18 +103,22 @@ static const char *broken_field(const carom_state *state, int i) {
 }
 
 carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error) {
-  if (state->body_count != model->body_count || state->joint_count != model->joint_count)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies and %d joints, the model %d and %d",
-                      state->body_count, state->joint_count, model->body_count, model->joint_count);
+  if (state->body_count != model->body_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
+                      model->body_count);
+  if (state->joint_count != model->joint_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d joints, the model %d", state->joint_count,
+                      model->joint_count);
   if (!isfinite(state->time))
     return carom_fail(error, CAROM_ERR_NUMBER, "the time of the state is not a finite number; set state->time");
   for (int i = 0; i < state->body_count; i++) {
     const char *field = broken_field(state, i);
     if (field)
-      return carom_fail(error, CAROM_ERR_NUMBER,
-                        "the %s of body '%.200s' in the state at t = %.9g s is not finite or has no direction; set it "
-                        "with carom_state_set_pose or carom_state_set_velocity",
-                        field, model->bodies[i].name, state->time);
+      return carom_fail(
+          error, CAROM_ERR_NUMBER,
+          "the %s of body '%.200s' in the state at t = %.9g s is not finite%s: check where it is, how fast it "
+          "moves, and its mass",
+          field, model->bodies[i].name, state->time, field[0] == 'q' ? " or of no length" : "");
   }
   for (int i = 0; i < state->joint_count; i++)
     if (!isfinite(state->joints[i].turn))

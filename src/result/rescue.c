@@ -64,12 +64,23 @@ static carom_status go_over(const char *path, int descriptor, carom_error *error
   return moved >= 0 ? CAROM_OK : carom_fail_file(error, "write", path, number);
 }
 
-carom_status carom_file_rescue(char *path, size_t size, int descriptor, const carom_allocator *allocator,
-                               carom_error *error) {
+static carom_status put_back(char *path, size_t size, int descriptor, const carom_allocator *allocator,
+                             carom_error *error) {
   struct stat other;
   size_t length = strlen(path);
   for (int i = 1; lstat(path, &other) == 0 && i < 100; i++) snprintf(path + length, size - length, ".rescued-%d", i);
   make_folders(path);
   carom_status status = write_copy(path, descriptor, allocator, error);
   return status == CAROM_OK ? go_over(path, descriptor, error) : status;
+}
+
+carom_status carom_file_rescue(char *path, size_t size, int descriptor, const carom_allocator *allocator,
+                               carom_error *error) {
+  char name[256];
+  const char *slash = strrchr(path, '/');
+  snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
+  carom_status status = put_back(path, size, descriptor, allocator, error);
+  if (status == CAROM_OK || !slash) return status;
+  snprintf(path, size, "%s", name);
+  return put_back(path, size, descriptor, allocator, NULL) == CAROM_OK ? CAROM_OK : status;
 }

@@ -61,7 +61,8 @@ static bool includes_itself(const chain *self) {
   return false;
 }
 
-// Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file.
+// Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file. Done
+// before what a file includes is merged into it: that has been through it.
 static bool adjust_mesh_paths(carom_reader *r, carom_node *node, const char *folder) {
   if (folder[0] == '\0') return true;
   for (carom_node *c = node->first; c; c = c->next) {
@@ -106,7 +107,7 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
   r->bytes_left -= (int64_t)size;
   carom_node *root = load(r, &self, path, text, size);
   carom_release(&r->allocator, text);
-  return root && adjust_mesh_paths(r, root, folder) ? root : NULL;
+  return root;
 }
 
 static carom_node *include_item(carom_reader *r, const chain *parent, const carom_node *item) {
@@ -171,7 +172,7 @@ static carom_node *load(carom_reader *r, const chain *self, const char *file, co
                  "expected a mapping at the top level, got %s", carom_describe(root, got, sizeof got));
     return NULL;
   }
-  return merge_includes(r, self, root);
+  return adjust_mesh_paths(r, root, self->folder) ? merge_includes(r, self, root) : NULL;
 }
 
 // The sections in the order of the reference, so that the resolved text does not depend on who said what first.

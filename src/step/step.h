@@ -60,6 +60,10 @@ CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
 // ---- blame.c
 // Adds to a message of failure what in the model may be the cause, and what to do about it.
 void carom_step_blame(const carom_model *model, carom_error *error);
+// Whether bodies are and move where numbers can follow; else CAROM_ERR_NUMBER, naming the body.
+carom_status carom_step_check_speed(const carom_model *model, const carom_state *state, carom_error *error);
+// Gives the message of a step of length h that failed the time, and a body where it names nothing.
+void carom_step_tell(const carom_model *model, const carom_state *state, double h, carom_error *error);
 // springs.c: whether steps of this length can follow the model's springs and dampers; the message names one that not.
 carom_status carom_springs_check(const carom_model *model, double step, carom_error *error);
 

@@ -126,6 +126,7 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
                                 carom_error *error) {
   if (report) *report = (carom_step_report){.status = CAROM_ERR_ARGUMENT};
   carom_status status = carom_state_check(stepper->model, state, error);
+  if (status == CAROM_OK) status = carom_step_check_speed(stepper->model, state, error);
   if (report) report->status = status;
   if (status != CAROM_OK) return status;
   double h = stepper->options.step, end = next_time(stepper, state);
@@ -133,6 +134,7 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   status =
       may_fail ? advance_with_retries(stepper, state, end, error) : advance_in_parts(stepper, state, end, 0, error);
   if (report) report->status = status;
+  if (status != CAROM_OK) carom_step_tell(stepper->model, state, h, error);
   if (status != CAROM_OK) return status;
   if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
@@ -148,12 +150,14 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   carom_choice choice;
   carom_status status = carom_step_choose(model, state, 0, options, &choice, error);
   if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
+  if (status == CAROM_OK) status = carom_state_check(model, state, error);
+  if (status == CAROM_OK) status = carom_step_check_speed(model, state, error);
   if (status == CAROM_OK) status = carom_springs_check(model, options->step, error);
   if (status != CAROM_OK || !integrator->begin) return status;
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;
-  status = carom_state_check(model, state, error);
-  if (status == CAROM_OK) status = integrator->begin(stepper, state, error);
+  status = integrator->begin(stepper, state, error);
+  if (status != CAROM_OK) carom_step_tell(model, state, options->step, error);
   carom_stepper_destroy(stepper);
   return status;
 }

@@ -44,8 +44,13 @@ TEST(includes_find_their_neighbours) {
   make_folder();
   mkdir(path_of("parts"), 0700);
   put_file("parts/tetra.obj", tetrahedron);
-  put_file("parts/lib.yaml", "include: more.yaml\nshapes: {tetra: {mesh: {file: tetra.obj, scale: 2}}}\nduration: 5\n");
-  put_file("parts/more.yaml", "constants: {x: 3}\nbodies: [{name: first, shape: {sphere: x}}]\n");
+  put_file("parts/lib.yaml",
+           "include: deep/more.yaml\nshapes: {tetra: {mesh: {file: tetra.obj, scale: 2}}}\nduration: 5\n");
+  mkdir(path_of("parts/deep"), 0700);
+  put_file("parts/deep/near.obj", tetrahedron);
+  put_file("parts/deep/more.yaml",
+           "constants: {x: 3}\nbodies:\n  - {name: first, shape: {sphere: x}}\n"
+           "  - {name: near, shape: {mesh: {file: near.obj}}, position: [-20, 0, 0]}\n");
   put_file("scene.yaml",
            "carom: 1\ninclude: [parts/lib.yaml]\nduration: 4\nintegrator: {name: dcr}\nbodies:\n"
            "  - {name: second, shape: tetra, density: 6, position: [x*3, 0, 0]}\n");
@@ -53,10 +58,18 @@ TEST(includes_find_their_neighbours) {
   carom_scene *s = read_scene("scene.yaml", &d);
   CHECK(d.count == 0);
   REQUIRE(s);
-  CHECK(s->duration == 4 && s->model->body_count == 2);
+  CHECK(s->duration == 4 && s->model->body_count == 3);
   CHECK_TEXT(s->model->bodies[0].name, "first");
-  CHECK_NEAR(s->model->bodies[1].mass, 8, 1e-13);  // (2^3 / 6) * 6
+  CHECK_NEAR(s->model->bodies[2].mass, 8, 1e-13);  // (2^3 / 6) * 6
   CHECK_CONTAINS(s->resolved, "file: parts/tetra.obj");
+  static const char *const opened[] = {"/scene.yaml", "/parts/lib.yaml", "/parts/deep/more.yaml", "/parts/tetra.obj",
+                                       "/parts/deep/near.obj"};
+  CHECK(s->file_count == 5);
+  for (int i = 0; i < 5; i++) {
+    bool found = false;
+    for (int k = 0; k < s->file_count; k++) found = found || strstr(s->files[k], opened[i]);
+    if (!found) test_fail(__FILE__, __LINE__, "%s is not among the files", opened[i]);
+  }
   carom_scene *again;
   carom_diagnostics e;
   carom_scene_parse(&(carom_bytes){s->path, s->resolved, strlen(s->resolved)}, NULL, NULL, &again, &e);

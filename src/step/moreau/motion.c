@@ -166,8 +166,7 @@ static carom_status begin_joints(carom_moreau_motion *m, const carom_state *stat
     if (carom_joint_acts(m->model, state, joint))
       carom_joint_equations(m->model, state, joint, m->time, m->joints.theta + joint * ROWS, NULL);
   if (carom_joint_system_factor(system) != CAROM_OK)
-    return carom_fail(error, CAROM_ERR_SINGULAR,
-                      "the joints at t = %.9g s are singular: two of them hold the same body in the same way", m->time);
+    return carom_joint_system_blame(system, CAROM_ERR_SINGULAR, m->time, error);
   set_joint_targets(m);
   return CAROM_OK;
 }

@@ -31,6 +31,25 @@ static double chosen_stiffness(const carom_stepper *stepper, const carom_state *
   return 0.1 * fmin(m, carom_contact_least_mass(model)) / (h * h);  // nothing moves yet: as stiff as is safe
 }
 
+static const double SHORTEST = 1e-12;  // s; shorter steps are no remedy
+
+static carom_status refuse_for_good(const carom_model *model, const carom_state *state, double h, carom_error *error) {
+  int light = -1, heavy = -1;
+  for (int i = 0; i < model->body_count; i++) {
+    if (model->bodies[i].fixed) continue;
+    if (light < 0 || model->bodies[i].mass < model->bodies[light].mass) light = i;
+    if (heavy < 0 || model->bodies[i].mass > model->bodies[heavy].mass) heavy = i;
+  }
+  carom_fail(error, CAROM_ERR_NUMBER,
+             "no step is short enough for the contacts at t = %.9g s: masses go from %.3g kg ('%.60s') to %.3g kg "
+             "('%.60s'), and gravity is %.3g m/s2; check them, or use 'moreau'",
+             state->time, light < 0 ? 0 : model->bodies[light].mass, light < 0 ? "" : model->bodies[light].name,
+             heavy < 0 ? 0 : model->bodies[heavy].mass, heavy < 0 ? "" : model->bodies[heavy].name,
+             cm_norm(model->gravity));
+  carom_step_tell(model, state, h, error);
+  return CAROM_ERR_NUMBER;
+}
+
 static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_potential *contact,
                                   const carom_state *state, double h, carom_error *error) {
   bool idle = carom_model_uses(stepper->model, CAROM_TRAIT_CONTACTS) < 0;  // one body alone, say
@@ -38,6 +57,7 @@ static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_po
   bool given = stepper->options.stiffness > 0;
   double d = 0, C = given ? stepper->options.stiffness : chosen_stiffness(stepper, state, h, &d);
   double m = carom_contact_least_mass(stepper->model), limit = m / (h * h);
+  if (C > limit && !(sqrt(m / C) > SHORTEST)) return refuse_for_good(stepper->model, state, h, error);
   if (C > limit && given)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "a contact stiffness of %.3g N/m is too much for a step of %.3g s: use a step below %.2g s, or a "

@@ -129,6 +129,11 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
                       "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it",
                       b->name, state->time);
   double turn = h * cm_norm(carom_state_angular_velocity(stepper->model, state, body));
+  if (!(turn < 1e12))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "body '%s' turns by %.3g rad in one step at t = %.9g s, more than any step can follow: check its "
+                      "start state and the torques on it",
+                      b->name, turn, state->time);
   return carom_fail(
       error, CAROM_ERR_NUMBER,
       "body '%s' turns by %.3g rad in one step at t = %.9g s, more than %d halvings can follow: use a step "
