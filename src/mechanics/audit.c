@@ -156,17 +156,23 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
 static bool is_untold(const carom_step_report *r) { return r->untold > CAROM_EVENTS_TOLD; }
 
 // Losses are claims. Either kind alone may be negative: friction that lifts a body works on it along the normal. So
-// both together count, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
+// both together count then, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
 // surface allows is told.
+static double lawful_part(double restitution, double friction, carom_lawful most) {
+  if (restitution > 0 && friction > 0) return fmin(restitution, most.normal) + fmin(friction, most.friction);
+  return fmin(fmax(restitution + friction, 0), most.normal + most.friction);
+}
+
 static void book_losses(carom_audit *audit, const carom_step_report *r, carom_lawful most) {
   bool untold = is_untold(r);
-  if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = INFINITY;
+  if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = most.normal = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
-  if (most.yields) most.restitution += 4 * audit->stored;  // springs that let go without a push
+  double let_go = most.yields ? 4 * audit->stored : 0;  // springs, without a push
+  most.restitution += let_go, most.normal += let_go;
   double claim = r->restitution_loss + r->friction_loss, unlawful = claim - most.restitution - most.friction;
   if (most.friction == 0) unlawful = fmax(unlawful, r->friction_loss);
   if (most.restitution == 0) unlawful = fmax(unlawful, r->restitution_loss - most.friction);
-  carom_sum_add(&audit->lawful_loss, fmin(fmax(claim, 0), most.restitution + most.friction));
+  carom_sum_add(&audit->lawful_loss, lawful_part(r->restitution_loss, r->friction_loss, most));
   if (unlawful > 0) carom_sum_add(&audit->unlawful, unlawful);
   if (!(unlawful <= 0))
     carom_finding_note(&audit->loss, unlawful, audit->before->time + audit->dt, CAROM_WORLD, CAROM_WORLD);

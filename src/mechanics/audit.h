@@ -18,14 +18,17 @@ typedef struct carom_body_step {
   carom_vec3 impulse, moment;  // about the mean of its two positions
   double pushed;               // sum of |impulse|
   double twisted;              // how uncertain the moment is, kg m2/s
-  int events;
-  bool moved;  // put elsewhere by recirculation
+  int events, partner;         // with whom the last one was
+  bool crowded;                // events with several partners
+  bool shocked;                // took part in an impact, or touches one that did
+  bool moved;                  // put elsewhere by recirculation
 } carom_body_step;
 
 // How much contacts may lose in a step, as far as the laws of the surfaces that met allow, J.
 typedef struct carom_lawful {
   double restitution, friction;
-  bool yields;  // a surface with e < 1 met
+  double normal;  // of the first as much as bodies that meet can lose: where contacts last, nothing
+  bool yields;    // a surface with e < 1 met
 } carom_lawful;
 
 struct carom_audit {
@@ -81,6 +84,17 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
 // laws.c: events against the laws of contact
 carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
                                          const carom_contact_event *e);  // of A against B at the event's place
+double carom_audit_swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
+double carom_audit_slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+
+// alone.c: pairs that touch nobody else
+typedef struct carom_met {
+  carom_contact_surface surface;
+  carom_vec3 before, after;  // velocities of A against B at the event's place, at both ends of the step
+  double turn;               // by how much the bodies turned, rad
+} carom_met;
+void carom_audit_judge_alone(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                             const carom_met *met);
 
 #endif
