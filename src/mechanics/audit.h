@@ -82,6 +82,7 @@ void carom_audit_note_balance(carom_audit *audit, const carom_state *state, cons
 void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 
 // laws.c: events against the laws of contact
+carom_vec3 carom_audit_velocity_at(const carom_audit *audit, const carom_state *state, int body, carom_vec3 point);
 carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
                                          const carom_contact_event *e);  // of A against B at the event's place
 double carom_audit_swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);

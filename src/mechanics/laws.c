@@ -8,24 +8,23 @@
 
 enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in small scenes, in turn in large ones
 
-// Of A against B at the event's place.
+carom_vec3 carom_audit_velocity_at(const carom_audit *audit, const carom_state *state, int body, carom_vec3 point) {
+  const carom_model *m = audit->model;
+  carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
+  if (body != CAROM_WORLD) arm = cm_sub(point, state->x[body]);
+  if (carom_body_moves(m, body)) {
+    v = carom_state_velocity(m, state, body);
+    w = carom_state_angular_velocity(m, state, body);
+  } else if (m->drive_count > 0) {
+    carom_model_motion(m, body, audit->before->time, audit->dt, &v, &w);
+  }
+  return cm_add(v, cm_cross(w, arm));
+}
+
 carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
                                          const carom_contact_event *e) {
-  const carom_model *m = audit->model;
-  carom_vec3 u = cm_zero3();
-  for (int end = 0; end < 2; end++) {
-    int body = end == 0 ? e->body_a : e->body_b;
-    carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
-    if (body != CAROM_WORLD) arm = cm_sub(e->point, state->x[body]);
-    if (carom_body_moves(m, body)) {
-      v = carom_state_velocity(m, state, body);
-      w = carom_state_angular_velocity(m, state, body);
-    } else if (m->drive_count > 0) {
-      carom_model_motion(m, body, audit->before->time, audit->dt, &v, &w);
-    }
-    u = cm_axpy(u, end == 0 ? 1 : -1, cm_add(v, cm_cross(w, arm)));
-  }
-  return u;
+  return cm_sub(carom_audit_velocity_at(audit, state, e->body_a, e->point),
+                carom_audit_velocity_at(audit, state, e->body_b, e->point));
 }
 
 // Walls of the world are of several materials: the one that allows most.
@@ -69,13 +68,12 @@ static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
 }
 
 static void push(carom_audit *audit, const carom_state *state, const carom_contact_event *e, int end) {
-  int i = end == 0 ? e->body_a : e->body_b;
+  int i = end == 0 ? e->body_a : e->body_b, partner = end == 0 ? e->body_b : e->body_a;
   if (!carom_body_moves(audit->model, i)) return;
   carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse), from = audit->before->x[i];
   carom_vec3 arm = cm_sub(e->point, cm_lerp(from, state->x[i], 0.5));
   double size = cm_norm(J), moved = cm_norm(cm_sub(state->x[i], from));
   carom_body_step *s = &audit->step[i];
-  int partner = end == 0 ? e->body_b : e->body_a;
   s->crowded = s->crowded || (s->events > 0 && s->partner != partner);
   s->partner = partner;
   s->shocked = s->shocked || e->kind == CAROM_EVENT_IMPACT || e->kind == CAROM_EVENT_STICK;
