@@ -16,6 +16,7 @@ typedef struct carom_trend {
 // What one step did to a body, summed over the events.
 typedef struct carom_body_step {
   carom_vec3 impulse, moment;  // about the mean of its two positions
+  carom_vec3 rolled;           // the same if it is a ball, which touches where the normals say
   double pushed;               // sum of |impulse|
   double twisted;              // how uncertain the moment is, kg m2/s
   int events, partner;         // with whom the last one was
@@ -38,7 +39,7 @@ struct carom_audit {
   carom_state *before;             // at the end of the last step
   carom_body_step *step;           // (body_count)
   double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
-  double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
+  double *kick, *swing;            // (body_count) by how much velocities changed in the last step, m/s and rad/s
   double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
   bool frames_only;                // no events and no books are known
   bool *chosen;                    // (body_count) to be looked at

@@ -79,6 +79,8 @@ static void push(carom_audit *audit, const carom_state *state, const carom_conta
   s->shocked = s->shocked || e->kind == CAROM_EVENT_IMPACT || e->kind == CAROM_EVENT_STICK;
   s->impulse = cm_add(s->impulse, J);
   s->moment = cm_add(s->moment, cm_cross(arm, J));
+  double radius = (end == 0 ? -1 : 1) * audit->model->bodies[i].bounding_radius;
+  s->rolled = cm_add(s->rolled, cm_cross(cm_scale(radius, e->normal), J));
   s->pushed += size;
   s->twisted += size * (moved + 1e-9 * cm_norm(arm)) + twist_of(audit, e);
   s->events++;

@@ -329,21 +329,20 @@ void carom_overlaps_sweep(carom_overlaps *o, const carom_passage *passage, carom
 
 // ---- points and surfaces -------------------------------------------------------------------------------------------
 
-static double to_boundaries(const carom_overlaps *o, const carom_state *state, carom_vec3 point) {
+static double to_boundaries(const carom_overlaps *o, const carom_state *state, int body, carom_vec3 point) {
   double nearest = INFINITY;
-  const carom_grain at = {.x = point, .radius = 0, .reach = INFINITY};
   for (int i = 0; i < o->model->boundary_count; i++) {
-    carom_touch touches[CAROM_TOUCH_MAX];
-    carom_pose frame = carom_boundary_frame(&o->model->boundaries[i], state->x, state->q);
-    int found = carom_boundary_touch(o->model, &o->model->boundaries[i], frame, &at, touches);
-    for (int k = 0; k < found; k++) nearest = fmin(nearest, fabs(touches[k].gap));
+    const carom_boundary *b = &o->model->boundaries[i];
+    if (b->body != body) continue;
+    carom_pose frame = carom_boundary_frame(b, state->x, state->q);
+    nearest = fmin(nearest, carom_boundary_distance(o->model, b, frame, point));
   }
   return nearest;
 }
 
 double carom_overlaps_to_surface(const carom_overlaps *o, const carom_state *state, int body, carom_vec3 point) {
   double nearest = INFINITY;
-  if (body == CAROM_WORLD) return to_boundaries(o, state, point);
+  if (body == CAROM_WORLD) return to_boundaries(o, state, body, point);
   carom_placed probe = {o->probe, cm_pose(point, cm_qidentity())};
   const carom_body *b = &o->model->bodies[body];
   for (int k = b->part_start; k < b->part_start + b->part_count; k++) {
@@ -352,7 +351,5 @@ double carom_overlaps_to_surface(const carom_overlaps *o, const carom_state *sta
     if (carom_distance(&probe, &part, NULL, &d) != CAROM_OK) return NAN;
     nearest = fmin(nearest, fabs(d.distance));
   }
-  for (int i = 0; i < o->model->boundary_count; i++)
-    if (o->model->boundaries[i].body == body) nearest = fmin(nearest, to_boundaries(o, state, point));
-  return nearest;
+  return fmin(nearest, to_boundaries(o, state, body, point));
 }
