@@ -1,4 +1,5 @@
 // Momenta that the joints allow: Q p of Johnson 2012, eq. 3.9, by one solve and one step of refinement.
+#include <math.h>
 #include <string.h>
 
 #include "model/joint_system_parts.h"
@@ -77,4 +78,16 @@ void carom_joint_system_project(carom_joint_system *s, const carom_state *state,
     }
   }
   if (impulses) memcpy(impulses, s->total, rows * sizeof *impulses);
+}
+
+int carom_joint_system_missed(carom_joint_system *s, const carom_state *state, const double *rates, double *most) {
+  int joint = -1;
+  *most = 0;
+  fill_shortfall(s, state, rates, state->p, state->l);
+  for (int k = 0; k < s->order.acting_count; k++) {
+    int j = s->order.acting[k], rows = carom_joint_row_count(&s->model->joints[j]);
+    for (int i = j * ROWS; i < j * ROWS + rows; i++)
+      if (fabs(s->v.c[i]) > *most) *most = fabs(s->v.c[i]), joint = j;
+  }
+  return joint;
 }

@@ -53,6 +53,8 @@ void carom_joint_system_forget(carom_joint_system *system);
 // `impulses` (as long; may be null) receives them.
 void carom_joint_system_project(carom_joint_system *system, const carom_state *state, const double *rates,
                                 carom_vec3 *p, carom_vec3 *l, double *impulses);
+// The joint whose rates these momenta miss by most, and by how much, m/s or rad/s; -1 and 0 when none acts.
+int carom_joint_system_missed(carom_joint_system *system, const carom_state *state, const double *rates, double *most);
 // Fewer than the rows of the loops when those are redundant; and the rows.
 int carom_joint_system_loop_rank(const carom_joint_system *system);
 int carom_joint_system_loop_rows(const carom_joint_system *system);

@@ -23,10 +23,18 @@ static bool find_motors(const carom_model *m, int *one, int *two) {
   return false;
 }
 
+// A motor that prescribes a motion, whatever is in its way.
+static const carom_joint *find_motor(const carom_model *m) {
+  for (int i = 0; i < m->joint_count; i++)
+    if (prescribed(&m->joints[i])) return &m->joints[i];
+  return NULL;
+}
+
 void carom_step_blame(const carom_model *model, carom_error *error) {
   int one, two;
   if (!error) return;
   size_t n = strlen(error->message), room = sizeof error->message - n;
+  const carom_joint *motor = find_motor(model);
   if (find_motors(model, &one, &two))
     snprintf(error->message + n, room,
              "; the motors of joints '%.60s' and '%.60s' prescribe the same motion: remove one",
@@ -34,4 +42,9 @@ void carom_step_blame(const carom_model *model, carom_error *error) {
   else if (model->drive_count > 0)
     snprintf(error->message + n, room, "; the driven body '%.60s' may leave no room: end its motion earlier",
              model->bodies[model->drives[0].body].name);
+  else if (motor)
+    snprintf(error->message + n, room,
+             "; the motor of joint '%.60s' goes on whatever is in its way: end its motion earlier ('schedule'), or "
+             "prescribe a force or torque",
+             motor->name);
 }
