@@ -159,8 +159,8 @@ static bool is_untold(const carom_step_report *r) { return r->untold > CAROM_EVE
 // both together count then, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
 // surface allows is told.
 static double lawful_part(double restitution, double friction, carom_lawful most) {
-  if (restitution > 0 && friction > 0) return fmin(restitution, most.normal) + fmin(friction, most.friction);
-  return fmin(fmax(restitution + friction, 0), most.normal + most.friction);
+  double own = most.normal < most.restitution ? fmax(restitution - most.normal, 0) : 0;  // lost where nothing met
+  return fmin(fmax(restitution + friction - own, 0), most.restitution + most.friction);
 }
 
 static void book_losses(carom_audit *audit, const carom_step_report *r, carom_lawful most) {
