@@ -80,15 +80,16 @@ static void judge_sliding(carom_audit *audit, const carom_state *state, const ca
 }
 
 // Newton: bodies part e times as fast as they met. Where friction turns them as well, other laws of restitution say
-// otherwise; where balls meet, or nothing rubs, all agree. Slower is a loss, which is judged as such.
+// otherwise; where balls meet, or nothing rubs, all agree. Bodies that stay together may: a law can be plastic, and
+// those that meet slowly come to rest.
 static void judge_rebound(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                           const carom_met *met) {
   double e_n = met->surface.restitution, met_at = -cm_dot(met->before, e->normal), part = cm_dot(met->after, e->normal);
   bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1;
   if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !is_central(audit, e))) return;
   double leeway = (1 + e_n) * (weight_leeway(audit) + carom_audit_swerve(audit, state, e));
-  if (met_at <= 4 * leeway) return;
-  carom_finding_note(&audit->law, (part - e_n * met_at - leeway) / met_at, e->time, e->body_a, e->body_b);
+  if (met_at <= 4 * leeway || fabs(part) <= leeway) return;
+  carom_finding_note(&audit->law, (fabs(part - e_n * met_at) - leeway) / met_at, e->time, e->body_a, e->body_b);
 }
 
 void carom_audit_judge_alone(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
