@@ -159,6 +159,14 @@ static void print_contacts(const account *a) {
   }
 }
 
+// Laws that the run broke, whether it came to its end or not.
+static void print_broken(const carom_verdict *v) {
+  for (int i = 0; i < v->count; i++)
+    if (!v->rows[i].pass)
+      printf("  broken      %s is %.3g, allowed is %.3g%s%s\n", v->rows[i].label, v->rows[i].value, v->rows[i].bound,
+             v->rows[i].where[0] ? ": " : "", v->rows[i].where);
+}
+
 static void print_account(const account *a) {
   const carom_result *r = a->result;
   printf("%s\n  ending      %s\n  last good   t = %.9g s, step %lld of %s, h = %g s\n", r->title, r->ending,
@@ -167,6 +175,7 @@ static void print_account(const account *a) {
     printf("  next step   goes well\n");
   else
     printf("  next step   fails again: %s\n", a->error.message);
+  print_broken(&r->verdict);
   for (int i = 0; i < RESIDUALS; i++)
     printf("  %-20s %.3g in the last frame\n", residuals[i], last_residual(r, residuals[i]));
   print_contacts(a);
@@ -205,6 +214,7 @@ static void print_json(const account *a) {
   cli_json_open(&json, "residuals", '{');
   for (int i = 0; i < RESIDUALS; i++) cli_json_number(&json, residuals[i], last_residual(a->result, residuals[i]));
   cli_json_close(&json, '}');
+  cli_json_verdict(&json, &a->result->verdict);
   put_contacts(&json, a);
   cli_json_text(&json, "scene", a->written);
   cli_json_end(&json);
@@ -232,14 +242,15 @@ int cli_explain(int argc, char **argv) {
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"explain",
-                             "RESULT.h5 [OPTIONS]",
-                             "Tells where a run stopped and why: the last good state, its contacts and residuals, and "
-                             "what the next step says.\nWrites a scene that begins there and takes that one step.",
-                             options,
-                             &path,
-                             1,
-                             1};
+  const cli_syntax syntax = {
+      "explain",
+      "RESULT.h5 [OPTIONS]",
+      "Tells where a run stopped and why: the last good state, its contacts and residuals, laws "
+      "that it broke, and what the next step says.\nWrites a scene that begins there and takes that one step.",
+      options,
+      &path,
+      1,
+      1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   account a = {.result = cli_open_result(path)};

@@ -884,8 +884,11 @@ FAILURES = {  # what cannot go on, and who is named
                                     "  - {name: die, shape: {box: [0.1, 0.1, 0.1]}, position: [0, 0, 0.05]}\n"
                                     "drives: [{body: press, velocity: [0, 0, -1]}]\nforces: {gravity: 9.81}\n"),
     "two motors against each other": ("auto", "'two'", "bodies: [{name: arm, shape: {box: [1, 0.1, 0.1]}, position: [0.5, 0, 0]}]\njoints:\n"
-                                      "  - {name: one, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: 1}}}\n"
-                                      "  - {name: two, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: -1}}}\n"),
+                                      "  - {name: one, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: 1, schedule: [[0, 0], [0.1, 1]]}}}\n"
+                                      "  - {name: two, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: -1, schedule: [[0, 0], [0.1, 1]]}}}\n"),
+    "a motor that meets a wall": ("moreau", "'can'", "bodies:\n  - {name: wall, shape: {box: [0.2, 1, 1]}, fixed: true, position: [0.5, 0, 0]}\n"
+                                  "  - {name: ram, shape: {box: [0.2, 0.2, 0.2]}, mass: 2}\n  - {name: can, shape: {box: [0.2, 0.2, 0.1]}, mass: 1, position: [0.25, 0, 0]}\n"
+                                  "joints: [{name: press, kind: prismatic, between: [world, ram], at: [0, 0, 0], axis: [1, 0, 0], slide: {motor: {rate: 0.5}}}]\n"),
     "a body that spins too fast": ("auto", "'top'", "bodies: [{name: top, shape: {box: [0.1, 0.2, 0.3]}, angular_velocity: [1e7, 2e7, 1e7]}]\n"),
 }
 
@@ -894,7 +897,9 @@ REMEDIES = {  # what the message says, and the scene after it was followed
     "a press that leaves no room": {"the driven body 'press' may leave no room: end its motion earlier":
                                     lambda text: text.replace("velocity: [0, 0, -1]", "velocity: [0, 0, -1], schedule: [[0, 1], [0.1, 1], [0.1001, 0]]")},
     "two motors against each other": {"the motors of joints 'one' and 'two' prescribe the same motion: remove one":
-                                      lambda text: text.replace(", turn: {motor: {rate: -1}}", "")},
+                                      lambda text: text.replace(", turn: {motor: {rate: -1, schedule: [[0, 0], [0.1, 1]]}}", "")},
+    "a motor that meets a wall": {"the motor of joint 'press' goes on whatever is in its way: end its motion earlier ('schedule'), or prescribe a force":
+                                  lambda text: text.replace("{rate: 0.5}", "{rate: 0.5, schedule: [[0, 1], [0.1, 1], [0.2, 0]]}")},
 }
 
 
@@ -915,6 +920,11 @@ def case_runs_that_stop_are_explained():
         assert abs(report("info", "stops.h5")["last_time"] - found["last_good"]) < 1e-12, (title, found)
         again = carom("run", found["scene"], "--no-output", code=1)  # the step itself, from the scene that was written
         assert named in again.stderr, (title, again.stderr)
+    write("loses.yaml", "carom: 1\nduration: 0.5 s\nforces: {springs: [{from: {body: bob}, to: {world: [0, 0, 0]}, stiffness: 100, rest_length: 0}]}\n"
+          "integrator: {name: variational, step: 0.1 s}\nbodies: [{name: bob, mass: 1, position: [1, 0, 0]}]\n")
+    carom("run", "loses.yaml", "-q", "--strict", code=3)
+    assert "broken      Energy balance is" in carom("explain", "loses.h5").stdout  # a run that came to its end and failed
+    assert not report("explain", "loses.h5")["verdict"]["pass"]
     carom("run", SCENE, *SHORT, "-q", "-o", "good.h5")
     good = report("explain", "good.h5", "-o", "rest.yaml")
     assert not good["fails_again"] and good["scene"] == "rest.yaml" and abs(good["last_good"] - 0.2) < 1e-12, good
