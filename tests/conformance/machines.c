@@ -97,6 +97,13 @@ static void whip(cell *c) {
   expect_at_most(c, "out of the plane", lifted, 1e-6);
 }
 
+// Down a straight wall of 45 degrees.
+static void cone_wall(cell *c) {
+  double t = duration(c), a = G / sqrt(2), way = 0.5 * a * t * t / sqrt(2);
+  carom_vec3 d = cm_sub(point_at(c, "ball", t)->x, point_at(c, "ball", 0)->x);
+  expect_vector(c, "way", d, cm_vec3(-way, 0, -way), drift(c, a, t, 0) + 2 * c->h * a * t + 1e-6);
+}
+
 // Integrators that let the places of joints drift (index2) have rows of their own.
 const conformance_scene machine_scenes[] = {
     {"see-saw-is-hit", "machines", "see-saw", "e=0.5 arm=0.9 z0=0.5 T=0.36", {2e-3, 0.5e-3}, seesaw, 0},
@@ -121,4 +128,5 @@ const conformance_scene machine_scenes[] = {
     {"tether", "machines", "tether", "v=1 T=3", {4e-3, 1e-3}, tether, 0},
     {"wedge-slides-away", "slide and stick", "wedge", "angle=0.5 T=0.4", {4e-3, 1e-3}, free_wedge, 0},
     {"chain-whips", "machines", "whip", "T=1.2", {2e-3, 1e-3}, whip, 0},
+    {"ball-down-a-funnel", "funnels", "cone-wall", "r=0.05 start=0.6 T=0.3", {4e-3, 1e-3}, cone_wall, 0},
     {0}};
