@@ -971,7 +971,7 @@ def both_say(scene, *overrides):
 
 def case_check_and_run_agree_on_every_option():
     with open("ball.yaml", "w") as f:
-        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 2 ms\n")
+        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 0.5 s\n")
     found, tried = integrators(), 0
     options = {name: o for i in found for name, o in i["options"].items() if name != "problem_sink"}
     for i in found:
