@@ -79,15 +79,33 @@ static void judge_sliding(carom_audit *audit, const carom_state *state, const ca
   carom_finding_note(&audit->law, value, e->time, e->body_a, e->body_b);
 }
 
+// By how much velocities at the event's place are uncertain, since bodies turn and since they were elsewhere within the
+// step.
+static double turning_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  double sum = carom_audit_swerve(audit, state, e);
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    double moved = cm_norm(cm_sub(state->x[b], audit->before->x[b]));
+    sum += moved * fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
+                        cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
+  }
+  return sum;
+}
+
 // Newton: bodies part e times as fast as they met. Where friction turns them as well, other laws of restitution say
 // otherwise; where balls meet, or nothing rubs, all agree. Bodies that stay together may: a law can be plastic, and
 // those that meet slowly come to rest.
 static void judge_rebound(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                           const carom_met *met) {
-  double e_n = met->surface.restitution, met_at = -cm_dot(met->before, e->normal), part = cm_dot(met->after, e->normal);
-  bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1;
-  if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !is_central(audit, e))) return;
-  double leeway = (1 + e_n) * (weight_leeway(audit) + carom_audit_swerve(audit, state, e));
+  bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1,
+       central = is_central(audit, e);
+  if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !central)) return;
+  carom_vec3 before = central ? slip_of_balls(audit, audit->before, e) : met->before,
+             after = central ? slip_of_balls(audit, state, e) : met->after;
+  double e_n = met->surface.restitution, met_at = -cm_dot(before, e->normal), part = cm_dot(after, e->normal);
+  double leeway = weight_leeway(audit) + (central ? 0 : turning_leeway(audit, state, e));
+  leeway *= 1 + e_n;
   if (met_at <= 4 * leeway || fabs(part) <= leeway) return;
   carom_finding_note(&audit->law, (fabs(part - e_n * met_at) - leeway) / met_at, e->time, e->body_a, e->body_b);
 }
