@@ -1,7 +1,7 @@
-// A group is solved by few sweeps first, which is all that most need; then by Newton's method, to the full accuracy in
-// small groups. In larger ones it is dear: there it comes after more sweeps, for those alone that are still not
-// acceptable (rings of bodies wedged by friction, on which sweeps wander about). Where Newton's method gets stuck
-// between two laws, more sweeps lead it elsewhere.
+// One body alone is for Newton's method. A larger group is solved by few sweeps first, which is all that most need;
+// then by Newton's method, to the full accuracy in small groups. In larger ones it is dear: there it comes after more
+// sweeps, for those alone that are still not acceptable (rings of bodies wedged by friction, on which sweeps wander
+// about). Where Newton's method gets stuck between two laws, more sweeps lead it elsewhere.
 #include <limits.h>
 #include <math.h>
 
@@ -128,7 +128,8 @@ static carom_status settle(job *j) {
   g->sweeps = 0;
   measure(g);
   note_scale(g);
-  sweep(j, FEW_SWEEPS);
+  if (g->moving == 1) solve_by_newton(j);  // shares the load of redundant contacts out alike, whatever their order
+  if (g->moving != 1 || !is_settled(g, o)) sweep(j, FEW_SWEEPS);
   note_scale(g);
   if (small && !is_settled(g, o)) solve_by_newton(j);
   for (int k = 0; k < (by_newton ? MOST_ROUNDS : 1) && !is_acceptable(g, o) && j->status == CAROM_OK; k++) {
