@@ -352,6 +352,8 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
   set_targets(e, duration, g->duration);
+  status = carom_exact_bound(stepper, state, g, duration);  // curved parts are corrected by no more than paths bend
+  if (status != CAROM_OK) return status;
   return solve_positions(stepper, state, g, &problem, error);
 }
 
