@@ -200,6 +200,14 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
   return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
 }
 
+double carom_variational_power(const carom_stepper *stepper, const carom_state *state, double time) {
+  variational *w = stepper->flow;
+  if (!w->velocities) return 0;
+  directors_of(state, w->d);
+  carom_configuration c = configuration_of(stepper, state, time);
+  return carom_fields_resultant(stepper->model, &c, &w->loads).power;
+}
+
 // The mean of the configurations at both ends of a leg, and the rate between them.
 static carom_configuration mean_configuration(const carom_leg *leg, const carom_vec3 *x_start,
                                               const carom_state *state) {
