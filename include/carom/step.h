@@ -45,7 +45,7 @@ typedef struct carom_step_options {
   carom_energy_condition energy_condition;  ///< default Hamiltonian
   int max_impacts;                          ///< impacts in one step before the Zeno guard acts; default 1000
   double stiffness;                         ///< C of the contact potential, N/m; default 0: from `penetration`
-  double penetration;                       ///< overlap aimed at, m; default 0: 1e-3 of the smallest body
+  double penetration;                       ///< overlap aimed at, m; default 0: 1e-3 of the thinnest part
   double alpha;                             ///< in (0, 1]; default 0: the integrator's choice
   bool poisson;                             ///< Poisson's restitution instead of Newton's; default false
   int friction_directions;  ///< edges of the polyhedral cone; 0: the exact cone; default -1: the integrator's choice

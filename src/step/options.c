@@ -45,7 +45,7 @@ static const option_row options_table[CAROM_OPTION_COUNT] = {
     ROW(MAX_IMPACTS, "max_impacts", WHOLE, max_impacts, NULL, "", "1000",
         "impacts in a step before bodies are taken to rest on each other"),
     ROW(STIFFNESS, "stiffness", REAL, stiffness, NULL, "N/m", "from `penetration`", "of the contact potential"),
-    ROW(PENETRATION, "penetration", REAL, penetration, NULL, "m", "1e-3 of the smallest body", "overlap to aim at"),
+    ROW(PENETRATION, "penetration", REAL, penetration, NULL, "m", "1e-3 of the thinnest part", "overlap to aim at"),
     ROW(ALPHA, "alpha", REAL, alpha, NULL, "", "half of the forces at each end (`moreau`), 1 (`index2`, `index3`)",
         "1 is implicit Euler, 1/2 the trapezoidal rule"),
     ROW(RESTITUTION, "restitution", FLAG, poisson, carom_restitution_words, "", "newton", "law of restitution"),
