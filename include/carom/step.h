@@ -182,6 +182,9 @@ CAROM_API carom_status carom_step_check(const carom_model *model, const carom_st
 /// that would do), as the first step would. `carom check` and `carom run` ask it. Fails as carom_stepper_create does.
 CAROM_API carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
                                               const carom_step_options *options, carom_error *error);
+/// How many equal parts every step is taken in, so that the energy of springs does not swing by more than the audit
+/// allows: 1 to 64, the same in all steps. 1 for options that are refused.
+CAROM_API int carom_step_parts(const carom_model *model, const carom_step_options *options);
 
 // ---- the integrator `auto` -------------------------------------------------------------------------------
 // Takes the first integrator of a list of rules that suits the model and honours all of it and of the options.

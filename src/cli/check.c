@@ -21,6 +21,8 @@ static void print_summary(const carom_scene *scene) {
   printf("  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
          round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
   if (scene->choice[0]) printf("  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
+  int parts = carom_step_parts(m, &scene->step);
+  if (parts > 1) printf("  parts       every step is taken in %d, so that springs keep their energy\n", parts);
 }
 
 static void print_json(const char *path, const carom_scene *scene, bool resolved,

@@ -213,6 +213,8 @@ static void print_report(const run *r, carom_status status) {
          scene->step.step, scene->step.integrator, quadrature_note(&scene->step), scene->model->body_count, simulated,
          r->wall, r->wall > 0 ? simulated / r->wall : 0);
   if (scene->choice[0]) printf("  %s, since %s\n", scene->step.integrator, scene->choice);
+  int parts = carom_step_parts(scene->model, &scene->step);
+  if (parts > 1) printf("  every step in %d parts, so that springs keep their energy\n", parts);
   printf("\n");
   cli_print_verdict(&r->verdict, stdout);
   if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);

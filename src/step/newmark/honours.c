@@ -7,4 +7,5 @@ const carom_honours carom_honours_newmark = {
     .traits = {CAROM_SEES_FORCES, CAROM_SEES_CONTACTS, [CAROM_TRAIT_TURNING_PLANES] = true},
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
+    .spring_order = 2,
 };
