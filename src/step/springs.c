@@ -3,6 +3,7 @@
 // rate c/m takes is off by as much with c/m in place of w; beyond h w = 2 all is lost (Hairer, Lubich and Wanner 2006,
 // I.5.3). Springs are constants of the model, and so is the step: it is taken in as many equal parts as keep the swing
 // below half of what the audit allows. The number is the same in all steps, so that symplectic methods stay symplectic.
+// Steps with h w > 2 are refused all the same: their ends do not show the motion any more.
 #include <math.h>
 
 #include "model/row.h"
@@ -45,18 +46,23 @@ static double coupling_of(const carom_model *model, int spring, int end, bool da
   return own * sum;
 }
 
-// Of a spring with all that hangs on it, 1/s: frequency, and the rate of its damper.
-static double rate_of(const carom_model *model, int spring) {
-  double square = 0, rate = 0;
+// Of a spring with all that hangs on it, 1/s.
+typedef struct spring_rates {
+  double frequency, damping;
+} spring_rates;
+
+static spring_rates rates_of(const carom_model *model, int spring) {
+  spring_rates r = {0, 0};
   for (int end = 0; end < 2; end++) {
-    square += coupling_of(model, spring, end, false);
-    rate += coupling_of(model, spring, end, true);
+    r.frequency += coupling_of(model, spring, end, false);
+    r.damping += coupling_of(model, spring, end, true);
   }
-  return sqrt(square + rate * rate);
+  r.frequency = sqrt(r.frequency);
+  return r;
 }
 
 // The longest part of a step, times the rate. The midpoint rule keeps the energy of springs, and is solved up to 2.
-static double longest(const carom_integrator *integrator, const carom_step_options *options) {
+static double longest_part(const carom_integrator *integrator, const carom_step_options *options) {
   int order = integrator->honours->spring_order;
   if (order == 0 || options->quadrature == CAROM_QUADRATURE_MIDPOINT) return 2;
   double swing = ENERGY[order] / (1 + ENERGY[order]);
@@ -68,34 +74,40 @@ static int most_parts(const carom_integrator *integrator, const carom_step_optio
   return splits ? CAROM_MOST_PARTS : 1;
 }
 
-// How many parts a spring asks for; 1 where that cannot be told.
-static double wanted_parts(const carom_integrator *integrator, const carom_model *model,
-                           const carom_step_options *options, int spring) {
+// The longest step that a spring allows, and the longest part of one, s; infinite where that cannot be told.
+static double longest_step(const carom_integrator *integrator, const carom_model *model,
+                           const carom_step_options *options, int spring, double *part) {
   const carom_spring *s = &model->springs[spring];
-  double wanted = fmax(1, rate_of(model, spring) * options->step / longest(integrator, options));
+  spring_rates r = rates_of(model, spring);
+  *part = longest_part(integrator, options) / hypot(r.frequency, r.damping);
+  double step = fmin(2 / r.frequency, *part * most_parts(integrator, options));
   bool known = !is_jointed(model, s->body[0]) && !is_jointed(model, s->body[1]);
-  return known || wanted <= most_parts(integrator, options) ? wanted : 1;
+  if (known || options->step <= step) return step;
+  return *part = INFINITY;
 }
 
 int carom_springs_parts(const carom_integrator *integrator, const carom_model *model,
                         const carom_step_options *options) {
-  double most = 1;
-  for (int i = 0; i < model->spring_count; i++) most = fmax(most, wanted_parts(integrator, model, options, i));
-  return (int)fmin(ceil(most * (1 - 1e-12)), most_parts(integrator, options));
+  double part, shortest = INFINITY;
+  for (int i = 0; i < model->spring_count; i++) {
+    longest_step(integrator, model, options, i, &part);
+    shortest = fmin(shortest, part);
+  }
+  double parts = ceil(options->step / shortest * (1 - 1e-12));
+  return (int)fmax(1, fmin(parts, most_parts(integrator, options)));
 }
 
 carom_status carom_springs_check(const carom_integrator *integrator, const carom_model *model,
                                  const carom_step_options *options, carom_error *error) {
-  int most = most_parts(integrator, options);
   for (int i = 0; i < model->spring_count; i++) {
     const carom_spring *spring = &model->springs[i];
-    double wanted = wanted_parts(integrator, model, options, i);
-    if (wanted <= most * (1 + 1e-9)) continue;
+    double part, longest = longest_step(integrator, model, options, i, &part);
+    if (options->step <= longest) continue;
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "the spring between '%s' and '%s' is too stiff, or its damper too strong, for steps of %g s by "
-                      "'%s'%s: use a step below %.2g s",
+                      "'%s': use a step below %.2g s",
                       carom_body_name(model, spring->body[0]), carom_body_name(model, spring->body[1]), options->step,
-                      integrator->name, most > 1 ? ", even in 64 parts" : "", options->step * most / wanted);
+                      integrator->name, 0.99 * longest);
   }
   return CAROM_OK;
 }
