@@ -126,11 +126,15 @@ static bool look_ahead(chase *c, double t, const view *v, carom_vec3 *n) {
   return true;
 }
 
-// Bodies that touch at the start: an impact is what brings them nearer still.
-static void set_levels(chase *c, double gap) {
+// Bodies that touch at the start: an impact is what brings them nearer still. Distances of curved bodies are found by
+// iteration; how near they are along their normal is known better.
+static void set_levels(chase *c, const view *v) {
   double within = c->duel->within;
   c->found = within, c->target = 0.5 * within;
-  if (gap > within) return;
+  if (v->gap > within) return;
+  c->target = 0;
+  double along = clearance(c, &(carom_guide){.turns = CAROM_STILL, .n = v->n}, 0);
+  double gap = along > v->gap - within ? fmin(v->gap, along) : v->gap;
   c->found = gap - within / 16, c->target = gap - within / 8;
 }
 
@@ -207,7 +211,7 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
   else
     status = look(&c, 0, cache, &v);
   if (status != CAROM_OK) return status;
-  set_levels(&c, v.gap);
+  set_levels(&c, &v);
   for (int round = 0; round < MAX_ROUNDS; round++) {
     *impact = (carom_path_impact){false, t, v.gap, c.queries};
     if (t >= duel->end) return CAROM_OK;
@@ -216,7 +220,8 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
     if (status != CAROM_OK) return status;
     *impact = (carom_path_impact){v.gap <= c.found, next, v.gap, c.queries};
     if (impact->found) return CAROM_OK;
-    if (!(next > t)) return CAROM_NOT_CONVERGED;
+    if (!(next > t) && t > 0 && v.gap <= c.found + 0.25 * duel->within) impact->found = true;  // no telling them apart
+    if (!(next > t)) return impact->found ? CAROM_OK : CAROM_NOT_CONVERGED;
     t = next;
   }
   return CAROM_NOT_CONVERGED;
