@@ -14,6 +14,7 @@
 
 #include <float.h>
 
+#include "collide/difference.h"
 #include "collide/guide.h"
 #include "collide/support.h"
 
@@ -102,6 +103,16 @@ static carom_status look(chase *c, double t, carom_ssh_cache *cache, view *v) {
   return status;
 }
 
+// Distances of curved bodies are found by iteration, from above; how far they are apart along their normal is known to
+// round-off, and is what planes are followed by.
+static void trust_normal(const chase *c, double t, view *v) {
+  enum { NOISE = 64 };  // in terms of `within`: what is more is not of the iteration
+  const carom_path_duel *d = c->duel;
+  if (carom_core_count(d->a) > 0 && carom_core_count(d->b) > 0) return;
+  double along = clearance(c, &(carom_guide){.turns = CAROM_STILL, .n = v->n}, t) + c->target;
+  if (along < v->gap && along > v->gap - NOISE * d->within) v->gap = along;
+}
+
 // The plane in which the bodies meet if they go on as now: that of the program with beta against the motion of A's
 // nearest point relative to B's. False when they would pass by each other.
 static bool look_ahead(chase *c, double t, const view *v, carom_vec3 *n) {
@@ -126,15 +137,11 @@ static bool look_ahead(chase *c, double t, const view *v, carom_vec3 *n) {
   return true;
 }
 
-// Bodies that touch at the start: an impact is what brings them nearer still. Distances of curved bodies are found by
-// iteration; how near they are along their normal is known better.
-static void set_levels(chase *c, const view *v) {
+// Bodies that touch at the start: an impact is what brings them nearer still.
+static void set_levels(chase *c, double gap) {
   double within = c->duel->within;
   c->found = within, c->target = 0.5 * within;
-  if (v->gap > within) return;
-  c->target = 0;
-  double along = clearance(c, &(carom_guide){.turns = CAROM_STILL, .n = v->n}, 0);
-  double gap = along > v->gap - within ? fmin(v->gap, along) : v->gap;
+  if (gap > within) return;
   c->found = gap - within / 16, c->target = gap - within / 8;
 }
 
@@ -211,17 +218,18 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
   else
     status = look(&c, 0, cache, &v);
   if (status != CAROM_OK) return status;
-  set_levels(&c, &v);
+  trust_normal(&c, t, &v);
+  set_levels(&c, v.gap);
   for (int round = 0; round < MAX_ROUNDS; round++) {
     *impact = (carom_path_impact){false, t, v.gap, c.queries};
     if (t >= duel->end) return CAROM_OK;
     double next = advance(&c, &v, t, round);
     status = look(&c, next, cache, &v);
     if (status != CAROM_OK) return status;
+    trust_normal(&c, next, &v);
     *impact = (carom_path_impact){v.gap <= c.found, next, v.gap, c.queries};
     if (impact->found) return CAROM_OK;
-    if (!(next > t) && t > 0 && v.gap <= c.found + 0.25 * duel->within) impact->found = true;  // no telling them apart
-    if (!(next > t)) return impact->found ? CAROM_OK : CAROM_NOT_CONVERGED;
+    if (!(next > t)) return CAROM_NOT_CONVERGED;
     t = next;
   }
   return CAROM_NOT_CONVERGED;
