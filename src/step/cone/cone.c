@@ -15,10 +15,9 @@
 #include "base/threads.h"
 #include "contact/reach.h"
 
-enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6 };
-static const double SPARE = 0.1;     // of its size: how far a body may be pushed by those that it meets
-static const double BEFORE = 0.999;  // of the way to where a body bounces
-static const double HELD = 1e-6;     // of the smallest radius: how far joints may be off
+enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6, MOST_CUTS = 40, MOST_PARTS = 200 };
+static const double SPARE = 0.1;  // of its size: how far a body may be pushed by those that it meets
+static const double HELD = 1e-6;  // of the smallest radius: how far joints may be off
 
 // ---- find and solve -----------------------------------------------------------------------------------------------
 
@@ -88,6 +87,7 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
     carom_status status = carom_cone_search_near(c, state, error);
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);
     if (k == 0 && status == CAROM_OK) c->outcome.overlap = deepest(c);
+    if (status == CAROM_OK && carom_cone_collides_now(c)) return CAROM_OK;
     if (status == CAROM_OK)
       status = carom_cone_solve(c, state, k == 0 || c->program.exacting || c->program.lawful, error);
     if (status != CAROM_OK || !outrun(c)) return status;
@@ -140,7 +140,8 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
   carom_cone *c = stepper->work;
   carom_cone_joints_begin(c, state, end);
   carom_status status = find_and_solve(c, state, error);
-  if (status == CAROM_OK && c->program.bounces) status = soften(c, state, error);
+  if (status != CAROM_OK || carom_cone_collides_now(c)) return status;
+  if (c->program.bounces && !c->program.impacts) status = soften(c, state, error);
   if (status == CAROM_OK && c->program.projection) status = foresee(stepper, state, end, error);
   if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
@@ -186,21 +187,26 @@ static carom_status finish(carom_stepper *stepper, carom_state *state, carom_led
   return carom_cone_recirculate(c, state, end, ledger, error);
 }
 
-// Up to h, or to just before a body bounces, so that it is thrown back where it touches; *taken says how far.
+// Up to h, or to where bodies meet that bounce, or as far as the program is good; *taken says how far. Nothing is taken
+// where they have met: they collide.
 static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
                               carom_error *error) {
   carom_cone *c = stepper->work;
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   if (c->program.before) carom_state_copy(c->program.before, state);
-  carom_status status = predict(stepper, state, h, ledger, error);
-  double first = c->program.before && status == CAROM_OK ? carom_cone_first_bounce(c) : 1;
-  *taken = first < 1 ? BEFORE * first * h : h;
-  if (first < 1) {
+  *taken = h;
+  for (int cuts = 0;; cuts++) {
+    carom_status status = predict(stepper, state, *taken, ledger, error);
+    if (status != CAROM_OK) return status;
+    bool now = carom_cone_collides_now(c);
+    double share = c->program.before && !now ? carom_cone_share(c) : 1;
+    if (!now && (share >= 1 || cuts == MOST_CUTS)) break;
     carom_state_copy(state, c->program.before);
     carom_ledger_roll_back(ledger, &mark);
-    status = predict(stepper, state, *taken, ledger, error);
+    *taken = now ? 0 : share * *taken;
+    if (now) return carom_cone_collide(c, state, ledger, error);
   }
-  return status == CAROM_OK ? finish(stepper, state, ledger, error) : status;
+  return finish(stepper, state, ledger, error);
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
@@ -208,10 +214,11 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_cone *c = stepper->work;
   double start = state->time, done = 0;
   carom_status status = CAROM_OK;
+  c->whole = h;
   for (int i = 0; done < h && status == CAROM_OK; i++) {
     double taken = h - done;
     state->time = start + done;
-    c->splits = i;
+    c->hasty = i >= MOST_PARTS;
     status = take_part(stepper, state, h - done, &taken, ledger, error);
     done = taken >= h - done ? h : done + taken;
   }

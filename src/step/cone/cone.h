@@ -8,6 +8,7 @@
 //     walls.c          the same for what does not move by itself: boundaries and fixed bodies
 //     memory.c         what each contact carried a step ago                   -> warm start
 //     restitution.c    which of these are impacts, and what they are thrown back with
+//     impacts.c        bounces at the moment that bodies meet, by the impact laws
 //     program.c        which of these enter the program, and the solve        -> velocities
 //     joints.c         joints, motors and stops as rows of it
 //     project.c        what is left of overlaps of bodies that are no balls
@@ -23,6 +24,7 @@
 #include "contact/pairs.h"
 #include "contact/projection.h"
 #include "contact/solve/balls.h"
+#include "impact/system.h"
 #include "model/fields.h"
 #include "model/joints.h"
 #include "step/step.h"
@@ -99,7 +101,9 @@ typedef struct carom_cone_search {
   carom_contacts *parts;
   carom_near *unsorted;
   int unsorted_capacity;
-  int *first;  // (body_count + 1) of each body, in near
+  int *first;          // (body_count + 1) of each body, in near
+  carom_contact *due;  // those of an impact
+  int due_capacity;
 } carom_cone_search;
 
 // The program: which contacts are in it, and its solution.
@@ -107,7 +111,7 @@ typedef struct carom_cone_program {
   // by number of the place that is near
   bool *chosen;          // (near_count) is in the program
   carom_vec3 *impulses;  // (near_count) of those in the program; 0 of others
-  double *rebound;       // (near_count) speed that an impact is thrown back with, m/s; 0 for no impact
+  double *rebound;       // (near_count) speed that an impact is thrown back with, or is awaited with, m/s; 0 for none
   int capacity;          // of these and of those by number of the contact
   // by number of the contact in it
   int *active;                    // (active_count) into near
@@ -131,6 +135,7 @@ typedef struct carom_cone_program {
   carom_state *trial;            // the end of the step, to see what overlaps there
   carom_state *before;           // of a part of the step, then of the projection
   carom_projection *projection;  // takes away what is left of overlaps; null with boundaries, of which it knows nothing
+  carom_impact_system *impacts;  // by which bodies bounce when they meet; null where nothing does, and likewise
 } carom_cone_program;
 
 // Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
@@ -150,6 +155,7 @@ typedef struct carom_cone_outcome {
   double gap;        // relative duality gap; 0 where sweeps solve, which do not tell it
   double overlap;    // deepest at the start of the step, m
   double violation;  // deepest that the new velocities lead to, m; between balls there is never more
+  double foreseen;   // deepest at the trial end of the step, m
 } carom_cone_outcome;
 
 typedef struct carom_cone {
@@ -163,9 +169,10 @@ typedef struct carom_cone {
   carom_cone_program program;
   carom_cone_joints joints;
   carom_memory *memory;
-  double h;     // of the step at hand, or of its part; 0 before the first
-  int splits;   // parts of the step before this one
-  double owed;  // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
+  double h;      // of the step at hand, or of its part; 0 before the first
+  double whole;  // of the step of which that is a part
+  bool hasty;    // so many impacts were in it that no more are waited for: bodies stop each other
+  double owed;   // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
   carom_cone_outcome outcome;
 } carom_cone;
 
@@ -194,8 +201,6 @@ void carom_cone_kick(carom_cone *cone, carom_state *state, carom_ledger *ledger)
 void carom_cone_take_momenta(const carom_cone *cone, carom_state *state);
 // Which bodies carry an impulse, once it is known, and which contacts last.
 void carom_cone_note_touches(carom_cone *cone, const carom_state *state);
-// The part of the step after which the first body bounces that turns as it does; 1 when none does, or right away.
-double carom_cone_first_bounce(const carom_cone *cone);
 // Where contacts act on a body: at the start, or where it bounces.
 carom_vec3 carom_cone_place(const carom_cone *cone, const carom_state *state, int body);
 carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double end, carom_error *error);
@@ -203,6 +208,10 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
 // ---- search.c, search_parts.c: fills near with all places where bodies within each other's reach may meet
 carom_status carom_cone_search_near(carom_cone *cone, const carom_state *state, carom_error *error);
 carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state, carom_error *error);
+
+// All contacts of bodies of any shape within reach of each other, once pairs have been looked for.
+carom_status carom_cone_find_contacts(carom_cone *cone, const carom_state *state, const carom_contact **contacts,
+                                      int *count, carom_error *error);
 
 // Lets the places of a pair of parts that overlap there at the trial end of the step seem nearer; false when there are
 // none.
@@ -236,6 +245,17 @@ void carom_cone_set_rebounds(carom_cone *cone);  // from the velocities at the s
 // not.
 bool carom_cone_soften(carom_cone *cone, bool last);
 
+// The part of the step after which gap + start s + more s^2 / 2 = 0, all in units of velocity; at most 1.
+double carom_cone_time_to_close(double gap, double start, double more);
+
+// ---- impacts.c
+// Speed with which bodies that bounce will meet where they are near, m/s; 0 when they do not, or stop each other there.
+double carom_cone_awaited(const carom_cone *cone, const carom_near *near, double start, double free);
+bool carom_cone_collides_now(const carom_cone *cone);  // one of those that are awaited has come
+// How much of the part of the step that was solved may be gone: until bodies meet, or less where they would overlap.
+double carom_cone_share(const carom_cone *cone);
+carom_status carom_cone_collide(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
+
 // ---- program.c
 // Room for all that is near; then those that enter the program, by the velocities at hand. Those that `carry` a force
 // stay in it, whatever they are about to do.
@@ -243,6 +263,7 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
 // Solves for the places at hand until overlaps are as small as they should be; not at all where those that carry a
 // force already part them, unless `fresh`.
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error);
+// Awaited, or thrown back by the program.
 static inline bool carom_cone_is_impact(const carom_cone *cone, int near) {
   return cone->program.bounces && cone->program.rebound[near] > 0;
 }

@@ -9,8 +9,6 @@
 #include "model/size.h"
 #include "step/cone/cone.h"
 
-enum { MOST_SPLITS = 12 };           // of a step by bounces
-static const double SOON = 0.01;     // of the step: a bounce that is taken to be now
 static const double LASTING = 1e-6;  // of the thinnest body: overlap that a contact which lasts may come to in a step
 
 // ---- forces -------------------------------------------------------------------------------------------------------
@@ -138,20 +136,6 @@ void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
     int group = p->groups->of_body[b->rank[b->mover[i]]];
     if (b->touches[b->mover[i]] && group >= 0) classify(c, b->mover[i], &p->groups->groups[group]);
   }
-}
-
-// A ball is the same however it has turned; others are thrown back as they stand at the start of the step.
-double carom_cone_first_bounce(const carom_cone *c) {
-  const carom_cone_program *p = &c->program;
-  double first = 1;
-  for (int i = 0; i < p->active_count && c->splits < MOST_SPLITS; i++) {
-    const carom_near *near = &c->search.near[p->active[i]];
-    if (!carom_cone_is_impact(c, p->active[i]) || carom_cone_moves(c, near->b)) continue;
-    if (carom_body_is_ball(c->model, &c->model->bodies[near->a]) && c->bodies.bounces[near->a]) continue;
-    double meeting = carom_cone_meeting(c, near);
-    if (meeting > SOON) first = fmin(first, meeting);
-  }
-  return first;
 }
 
 // Velocity that forces add over the step.

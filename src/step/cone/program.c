@@ -48,14 +48,20 @@ static double take_in_gap(const carom_cone *cone, const carom_near *near) {
   return TAKE_IN * (cone->bodies.radius[near->a] + (both ? cone->bodies.radius[near->b] : 0));
 }
 
+// Bodies that bounce when they meet: the program does not stop them before.
+static bool is_awaited(const carom_cone *cone, int near) {
+  return cone->program.impacts && carom_cone_is_impact(cone, near);
+}
+
 static void choose(carom_cone *cone, const carom_state *state, bool carry) {
   carom_cone_program *p = &cone->program;
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
         const carom_near *near = &cone->search.near[i];
         carom_vec3 impulse = carom_cone_recall(cone, state, near);
-        p->chosen[i] =
+        bool near_enough =
             near->gap <= 0 || (carry && cm_norm2(impulse) > 0) || coming_gap(cone, near) <= take_in_gap(cone, near);
+        p->chosen[i] = near_enough && !is_awaited(cone, i);
         p->impulses[i] = p->chosen[i] ? impulse : cm_zero3();
       });
 }
@@ -166,8 +172,8 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
   carom_status status = make_room(cone, error);
   if (status != CAROM_OK) return status;
   program_bodies(cone, state);
-  choose(cone, state, carry);
   if (cone->program.bounces) carom_cone_set_rebounds(cone);
+  choose(cone, state, carry);
   return CAROM_OK;
 }
 
@@ -262,6 +268,7 @@ static double check_gaps(carom_cone *cone, double slight, double *within, bool *
                                  : worst, solved) reduction(||
                                                             : more),
       for (int i = 0; i < cone->search.near_count; i++) {
+        if (is_awaited(cone, i)) continue;
         double overlap = -coming_gap(cone, &cone->search.near[i]);
         worst = overlap > worst ? overlap : worst;
         if (chosen[i]) {
@@ -279,7 +286,7 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, c
   const carom_near *worst = &cone->search.near[0];
   double least = INFINITY;
   for (int i = 0; i < cone->search.near_count; i++) {
-    double gap = coming_gap(cone, &cone->search.near[i]);
+    double gap = is_awaited(cone, i) ? INFINITY : coming_gap(cone, &cone->search.near[i]);
     if (gap < least) least = gap, worst = &cone->search.near[i];
   }
   const char *other = worst->b == CAROM_WORLD ? "a boundary" : cone->model->bodies[worst->b].name;

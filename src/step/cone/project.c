@@ -15,10 +15,12 @@ carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool
   const carom_state *end = cone->program.trial;
   carom_status status = carom_contacts_extend(parts, end, error);
   *any = false;
+  cone->outcome.foreseen = 0;
   for (int i = 0; i < parts->pair_count && status == CAROM_OK; i++) {
     carom_distance_result d;
     if (carom_joints_hold(cone->model, end, parts->pairs[i].body_a, parts->pairs[i].body_b)) continue;
     if (carom_contacts_distance(parts, i, end, &d) != CAROM_OK) continue;
+    cone->outcome.foreseen = fmax(cone->outcome.foreseen, -d.distance);
     if (d.distance >= -SLIGHT * cone->bodies.smallest) continue;
     *any = carom_cone_widen(cone, state, i, &d) || *any;
   }

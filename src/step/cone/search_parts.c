@@ -58,15 +58,20 @@ static double farthest_reach(const carom_cone *cone) {
   return reach;
 }
 
+carom_status carom_cone_find_contacts(carom_cone *cone, const carom_state *state, const carom_contact **contacts,
+                                      int *count, carom_error *error) {
+  double slop = SLOP * cone->bodies.smallest, reach = farthest_reach(cone);
+  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, cone->program.lawful ? fmax(reach, slop) : slop};
+  return carom_contacts_find(cone->search.parts, state, &query, contacts, count, error);
+}
+
 static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_error *error) {
   carom_cone_search *s = &cone->search;
   const carom_contact *contacts;
   double slop = SLOP * cone->bodies.smallest;
-  double reach = farthest_reach(cone);
-  carom_contact_query query = {CAROM_CONTACT_POLYGON, reach, cone->program.lawful ? fmax(reach, slop) : slop};
   int count = 0;
   carom_status status = carom_contacts_update(s->parts, state, s->reach, error);
-  if (status == CAROM_OK) status = carom_contacts_find(s->parts, state, &query, &contacts, &count, error);
+  if (status == CAROM_OK) status = carom_cone_find_contacts(cone, state, &contacts, &count, error);
   if (status == CAROM_OK) status = make_room(cone, count, error);
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     const carom_contact *c = &contacts[i];

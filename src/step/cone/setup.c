@@ -146,6 +146,8 @@ static carom_status create_lawful(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK)
     status = carom_projection_create(c->search.parts, p->gathering, p->groups, &p->projection, error);
   if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->before, error);
+  if (status == CAROM_OK && p->bounces)
+    status = carom_impact_system_create(m, CAROM_IMPACT_GENERALIZED, &c->allocator, &p->impacts, error);
   if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->trial, error);
   return status;
 }
@@ -190,11 +192,12 @@ void carom_cone_release(carom_stepper *stepper) {
   carom_projection_destroy(p->projection);
   carom_gathering_destroy(p->gathering);
   carom_groups_destroy(p->groups);
+  carom_impact_system_destroy(p->impacts);
   carom_state_destroy(p->before);
   carom_state_destroy(p->trial);
   carom_state_destroy(c->joints.trial);
-  void *blocks[] = {c->search.near, c->search.unsorted, p->chosen,   p->impulses,
-                    p->rebound,     p->active,          p->contacts, p->solution};
+  void *blocks[] = {c->search.near, c->search.unsorted, c->search.due, p->chosen,  p->impulses,
+                    p->rebound,     p->active,          p->contacts,   p->solution};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
 }
 
