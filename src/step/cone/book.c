@@ -20,6 +20,7 @@ static carom_vec3 place_of_weight(const carom_cone *cone, const carom_state *sta
   double s = b->share[body], h = cone->h;
   if (b->bounces[body])
     return cm_axpy(cm_axpy(x, h * (s - 0.5 * s * s), v), 0.5 * h * (1 - s) * (1 - s), b->after.v[body]);
+  if (b->falls[body]) return cm_axpy(x, 0.5 * h, b->after.v[body]);
   return b->touches[body] ? cm_axpy(x, s * h, v) : cm_axpy(x, 0.5 * h, v);
 }
 
@@ -69,6 +70,17 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
   return sum;
 }
 
+// Some contact of its group carries something: what joints do alone is not lost to contacts.
+static bool is_pushed(const carom_cone *cone, int body) {
+  const carom_cone_program *p = &cone->program;
+  int group = p->groups->of_body[cone->bodies.rank[body]];
+  if (group < 0) return false;
+  const carom_group *g = &p->groups->groups[group];
+  for (int i = 0; i < g->problem.contact_count; i++)
+    if (cm_norm2(p->impulses[p->active[g->contact[i]]]) > 0) return true;
+  return false;
+}
+
 // Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
 // or lose of height goes with what the contacts took.
 static double unbooked_height(const carom_cone *cone) {
@@ -78,7 +90,8 @@ static double unbooked_height(const carom_cone *cone) {
     int body = b->mover[i];
     carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
     double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
-    if (b->touches[body] && !b->lasts[body]) gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
+    if (b->touches[body] && !b->falls[body] && !b->lasts[body] && is_pushed(cone, body))
+      gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
 }
@@ -142,7 +155,7 @@ carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double 
                              carom_error *error) {
   book_weight(cone, state, ledger);
   book_contacts(cone, state, ledger);
-  if (cone->joints.trial) carom_cone_joints_book(cone, state, end, ledger);
+  if (cone->joints.trial) carom_cone_joints_book(cone, state, ledger);
   return tell(cone, state, end, ledger, error);
 }
 

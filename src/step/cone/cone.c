@@ -44,7 +44,7 @@ static void begin(carom_cone *c) {
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
-  for (int i = 0; i < c->model->body_count; i++) b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
+  for (int i = 0; i < c->model->body_count; i++) b->falls[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
   c->outcome = (carom_cone_outcome){0};
 }
 

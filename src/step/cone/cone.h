@@ -65,6 +65,7 @@ typedef struct carom_cone_bodies {
   void *constants_room;
   carom_velocities start, free, after;  // before forces; after forces; after the contacts, as far as they are known
   bool *touches;                        // (body_count) is in a contact of the program
+  bool *falls;                          // (body_count) nothing that touches it is held by what does not move
   bool *lasts;         // (body_count) so do those it touches, none of which moves: goes with the mean velocity
   bool *bounces;       // (body_count) they throw it back: goes freely until it meets them, and freely from there
   double *share;       // (body_count) of the step that it goes with its velocity before: 1/2 if it lasts; else 0
@@ -275,7 +276,7 @@ void carom_cone_joints_begin(carom_cone *cone, const carom_state *state, double 
 void carom_cone_joints_touch(carom_cone *cone, const carom_state *state);  // marks jointed bodies as touching
 // Moves the right-hand sides by what the trial end of the step leaves of the equations; returns the worst of it (m).
 double carom_cone_joints_correct(carom_cone *cone, double end);
-void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger);
+void carom_cone_joints_book(carom_cone *cone, const carom_state *state, carom_ledger *ledger);
 
 // ---- project.c
 // Makes places of pairs that would overlap at the trial end of the step seem nearer by that; false when none does.
