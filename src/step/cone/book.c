@@ -33,6 +33,19 @@ static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger
   carom_ledger_weight(ledger, b->middle, cone->h);
 }
 
+// Forces are evaluated at the start. On a body that goes with the mean of its velocities they act half way.
+static void book_lever(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
+  const carom_cone_bodies *b = &cone->bodies;
+  for (int i = 0; i < cone->model->moving_count && cone->fields.present; i++) {
+    int body = b->mover[i];
+    if (!b->lasts[body]) continue;
+    carom_vec3 gained = cm_sub(b->free.v[body], cm_axpy(b->start.v[body], cone->h, cone->model->gravity));
+    carom_vec3 impulse = cm_scale(b->constants.mass[body], gained);
+    carom_vec3 lever = cm_sub(carom_cone_place(cone, state, body), state->x[body]);
+    carom_ledger_outside(ledger, cm_zero3(), cm_cross(lever, impulse));
+  }
+}
+
 // ---- contacts -----------------------------------------------------------------------------------------------------
 
 typedef struct balance {
@@ -154,6 +167,7 @@ static carom_status tell(const carom_cone *cone, const carom_state *state, doubl
 carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                              carom_error *error) {
   book_weight(cone, state, ledger);
+  book_lever(cone, state, ledger);
   book_contacts(cone, state, ledger);
   if (cone->joints.trial) carom_cone_joints_book(cone, state, ledger);
   return tell(cone, state, end, ledger, error);

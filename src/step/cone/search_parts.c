@@ -10,6 +10,8 @@
 
 static const double SLOP = 0.05;      // of the smallest body: how far behind the nearest features points are taken
 static const double NEIGHBOUR = 0.5;  // of the smallest body: how far off a place stands for where bodies overlap
+static const double STANDING = 0.05;  // sine of the angle of axis and normal, to which a cylinder is about to stand
+static const double LOWEST = 1e-6;    // of its radius: how far beside its lowest point a point is that point
 static const int64_t PAIRS = (int64_t)1 << 40;  // keys of pairs of parts lie above those of boundaries
 
 static carom_status make_room(carom_cone *cone, int more, carom_error *error) {
@@ -52,6 +54,19 @@ bool carom_cone_widen(carom_cone *cone, const carom_state *state, int pair, cons
   return any;
 }
 
+// A cylinder that lies on its side, or stands on its rim, touches with the lowest points of its circles: those ahead of
+// them turn away as it rolls, which gaps linear in the step do not know. One that is about to stand shows its whole
+// rim.
+static bool rolls_away(const carom_cone *cone, const carom_state *state, int part, carom_vec3 normal,
+                       carom_vec3 point) {
+  carom_placed placed = carom_contacts_place(cone->search.parts, part, state);
+  carom_shape_kind kind = carom_shape_get_kind(placed.shape);
+  if (kind != CAROM_SHAPE_CYLINDER && kind != CAROM_SHAPE_CONE) return false;
+  carom_vec3 across = cm_cross(cm_rotate(placed.pose.q, cm_vec3(0, 0, 1)), normal);
+  double steep = cm_norm(across), radius = carom_shape_half_axes(placed.shape).x;
+  return steep > STANDING && fabs(cm_dot(across, cm_sub(point, placed.pose.p))) > LOWEST * radius * steep;
+}
+
 static double farthest_reach(const carom_cone *cone) {
   double reach = 0;
   for (int i = 0; i < cone->model->body_count; i++) reach = fmax(reach, 2 * cone->search.reach[i]);
@@ -77,6 +92,9 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
     const carom_contact *c = &contacts[i];
     if (c->gap > s->reach[c->body_a] + s->reach[c->body_b] + slop) continue;
     if (carom_joints_hold(cone->model, state, c->body_a, c->body_b)) continue;
+    if (cone->program.lawful && (rolls_away(cone, state, c->part_a, c->normal, c->point_a) ||
+                                 rolls_away(cone, state, c->part_b, c->normal, c->point_b)))
+      continue;
     s->unsorted[s->near_count++] = near_of(cone, state, c);
   }
   return status;
