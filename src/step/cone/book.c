@@ -83,15 +83,33 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
   return sum;
 }
 
-// Some contact of its group carries something: what joints do alone is not lost to contacts.
-static bool is_pushed(const carom_cone *cone, int body) {
+static void spread_in_groups(carom_cone *cone) {
+  const int *group = cone->program.groups->of_body;
+  const carom_cone_bodies *b = &cone->bodies;
+  int *any = cone->search.first;  // free at this time
+  for (int i = 0; i < cone->program.groups->count; i++) any[i] = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < cone->model->moving_count; i++) {
+      int body = b->mover[i], g = group[b->rank[body]];
+      if (g < 0) continue;
+      if (pass == 0) any[g] = any[g] || b->pushed[body];
+      b->pushed[body] = any[g];
+    }
+}
+
+// Who is pushed by a contact, itself or, by Coulomb's law, through others of its group: what joints do alone is not
+// lost to contacts, nor what falls past others.
+static void note_pushed(carom_cone *cone) {
   const carom_cone_program *p = &cone->program;
-  int group = p->groups->of_body[cone->bodies.rank[body]];
-  if (group < 0) return false;
-  const carom_group *g = &p->groups->groups[group];
-  for (int i = 0; i < g->problem.contact_count; i++)
-    if (cm_norm2(p->impulses[p->active[g->contact[i]]]) > 0) return true;
-  return false;
+  carom_cone_bodies *b = &cone->bodies;
+  memset(b->pushed, 0, (size_t)cone->model->body_count * sizeof *b->pushed);
+  for (int i = 0; i < p->active_count; i++) {
+    const carom_near *near = &cone->search.near[p->active[i]];
+    if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
+    b->pushed[near->a] = true;
+    if (near->b != CAROM_WORLD) b->pushed[near->b] = true;
+  }
+  if (p->lawful && cone->model->joint_count > 0) spread_in_groups(cone);
 }
 
 // Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
@@ -99,11 +117,11 @@ static bool is_pushed(const carom_cone *cone, int body) {
 static double unbooked_height(const carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double gain = 0;
-  for (int i = 0; i < cone->model->moving_count && cone->program.lawful; i++) {
+  for (int i = 0; i < cone->model->moving_count; i++) {
     int body = b->mover[i];
     carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
     double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
-    if (b->touches[body] && !b->falls[body] && !b->lasts[body] && is_pushed(cone, body))
+    if (b->touches[body] && !b->falls[body] && !b->lasts[body] && b->pushed[body])
       gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
@@ -115,14 +133,12 @@ static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledg
                      for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
   for (int k = 0; k < SHARES; k++) {
     double taken = sums[k].normal_loss + sums[k].friction_loss;
-    if (cone->program.lawful)
-      cone->owed -= taken;
-    else
-      carom_ledger_loss(ledger, taken, 0);
+    cone->owed -= taken;
     carom_ledger_loss(ledger, -sums[k].friction_loss, sums[k].friction_loss);
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
+  note_pushed(cone);
   cone->owed += unbooked_height(cone);
 }
 

@@ -65,6 +65,7 @@ typedef struct carom_cone_bodies {
   void *constants_room;
   carom_velocities start, free, after;  // before forces; after forces; after the contacts, as far as they are known
   bool *touches;                        // (body_count) is in a contact of the program
+  bool *pushed;                         // (body_count) a contact pushes it, or another of its group; for the books
   bool *falls;                          // (body_count) nothing that touches it is held by what does not move
   bool *lasts;         // (body_count) so do those it touches, none of which moves: goes with the mean velocity
   bool *bounces;       // (body_count) they throw it back: goes freely until it meets them, and freely from there

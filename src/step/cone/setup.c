@@ -19,6 +19,7 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
   b->rank = CAROM_PUSH(arena, int, n);
   b->radius = CAROM_PUSH(arena, double, n);
   b->touches = CAROM_PUSH(arena, bool, n);
+  b->pushed = CAROM_PUSH(arena, bool, n);
   b->falls = CAROM_PUSH(arena, bool, n);
   b->lasts = CAROM_PUSH(arena, bool, n);
   b->bounces = CAROM_PUSH(arena, bool, n);
