@@ -16,8 +16,9 @@
 #include "contact/reach.h"
 
 enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6, MOST_CUTS = 40, MOST_PARTS = 200 };
-static const double SPARE = 0.1;  // of its size: how far a body may be pushed by those that it meets
-static const double HELD = 1e-6;  // of the smallest radius: how far joints may be off
+static const double SPARE = 0.1;   // of its size: how far a body may be pushed by those that it meets
+static const double GROWTH = 1.5;  // of parts of the step, from one to the next
+static const double HELD = 1e-6;   // of the smallest radius: how far joints may be off
 
 // ---- find and solve -----------------------------------------------------------------------------------------------
 
@@ -187,19 +188,25 @@ static carom_status finish(carom_stepper *stepper, carom_state *state, carom_led
   return carom_cone_recirculate(c, state, end, ledger, error);
 }
 
-// Up to h, or to where bodies meet that bounce, or as far as the program is good; *taken says how far. Nothing is taken
-// where they have met: they collide.
+// How much of a part that was solved is gone: to where bodies meet that bounce, and as far as the program is good.
+static double share_of(carom_cone *c) {
+  double good = carom_cone_good_share(c);
+  c->stride = good < 1 ? good * c->h : fmax(c->stride, c->h);
+  return fmin(good, carom_cone_first_meeting(c));
+}
+
+// Up to h; *taken says how far. Nothing is taken where bodies have met that bounce: they collide.
 static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
                               carom_error *error) {
   carom_cone *c = stepper->work;
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   if (c->program.before) carom_state_copy(c->program.before, state);
-  *taken = h;
+  *taken = fmin(h, GROWTH * c->stride);
   for (int cuts = 0;; cuts++) {
     carom_status status = predict(stepper, state, *taken, ledger, error);
     if (status != CAROM_OK) return status;
     bool now = carom_cone_collides_now(c);
-    double share = c->program.before && !now ? carom_cone_share(c) : 1;
+    double share = c->program.before && !now ? share_of(c) : 1;
     if (!now && (share >= 1 || cuts == MOST_CUTS)) break;
     carom_state_copy(state, c->program.before);
     carom_ledger_roll_back(ledger, &mark);
@@ -214,7 +221,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_cone *c = stepper->work;
   double start = state->time, done = 0;
   carom_status status = CAROM_OK;
-  c->whole = h;
+  c->whole = c->stride = h;
   for (int i = 0; done < h && status == CAROM_OK; i++) {
     double taken = h - done;
     state->time = start + done;

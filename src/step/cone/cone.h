@@ -171,10 +171,11 @@ typedef struct carom_cone {
   carom_cone_program program;
   carom_cone_joints joints;
   carom_memory *memory;
-  double h;      // of the step at hand, or of its part; 0 before the first
-  double whole;  // of the step of which that is a part
-  bool hasty;    // so many impacts were in it that no more are waited for: bodies stop each other
-  double owed;   // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
+  double h;       // of the step at hand, or of its part; 0 before the first
+  double whole;   // of the step of which that is a part
+  double stride;  // how far the program was good last
+  bool hasty;     // so many impacts were in it that no more are waited for: bodies stop each other
+  double owed;    // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
   carom_cone_outcome outcome;
 } carom_cone;
 
@@ -254,8 +255,9 @@ double carom_cone_time_to_close(double gap, double start, double more);
 // Speed with which bodies that bounce will meet where they are near, m/s; 0 when they do not, or stop each other there.
 double carom_cone_awaited(const carom_cone *cone, const carom_near *near, double start, double free);
 bool carom_cone_collides_now(const carom_cone *cone);  // one of those that are awaited has come
-// How much of the part of the step that was solved may be gone: until bodies meet, or less where they would overlap.
-double carom_cone_share(const carom_cone *cone);
+// How much of the part of the step that was solved may be gone: until bodies meet, and less where they would overlap.
+double carom_cone_first_meeting(const carom_cone *cone);
+double carom_cone_good_share(const carom_cone *cone);
 carom_status carom_cone_collide(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
 
 // ---- program.c

@@ -14,7 +14,8 @@ static const double NOISE = 1e-9;       // and than so many half-widths of the t
 static const double TOUCHING = 1e-5;    // half-widths of the thinnest body: a gap that is none
 static const double SOON = 0.02;        // of the step: an impact that is taken to be now
 static const double BEFORE = 0.999;     // of the way to where bodies meet
-static const double DEEP = 1e-4;        // half-widths: overlap at the end for which a part of the step is too long
+static const double LEAST = 1e-6;       // of a part of the step that is gone at once
+static const double DEEP = 5e-4;        // half-widths: overlap at the end for which a part of the step is too long
 static const double SHORT = 1.0 / 512;  // of the step: a part that is not cut for that
 
 // ---- which are impacts ----------------------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ bool carom_cone_collides_now(const carom_cone *c) {
 // ---- how far a part of the step may go
 // --------------------------------------------------------------------------------
 
-static double first_meeting(const carom_cone *c) {
+double carom_cone_first_meeting(const carom_cone *c) {
   double first = 1;
   for (int i = 0; i < c->search.near_count; i++) {
     const carom_near *near = &c->search.near[i];
@@ -66,13 +67,13 @@ static double first_meeting(const carom_cone *c) {
     if (near->gap + 0.5 * c->h * (start + after) > 0) continue;
     first = fmin(first, BEFORE * carom_cone_time_to_close(near->gap / c->h, start, after - start));
   }
-  return first;
+  return fmax(first, LEAST);
 }
 
-double carom_cone_share(const carom_cone *c) {
-  double first = first_meeting(c), allowed = fmax(DEEP * c->bodies.smallest, 1.01 * c->outcome.overlap);
+double carom_cone_good_share(const carom_cone *c) {
+  double allowed = fmax(DEEP * c->bodies.smallest, 1.01 * c->outcome.overlap);
   bool deep = c->outcome.foreseen > allowed && c->h > SHORT * c->whole;
-  return fmax(deep ? fmin(first, 0.5) : first, 1e-6);
+  return deep ? fmax(0.1, 0.8 * sqrt(allowed / c->outcome.foreseen)) : 1;  // it grows with the square
 }
 
 // ---- the impact -----------------------------------------------------------------------------------------------------

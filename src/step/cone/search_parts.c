@@ -12,6 +12,7 @@ static const double SLOP = 0.05;      // of the smallest body: how far behind th
 static const double NEIGHBOUR = 0.5;  // of the smallest body: how far off a place stands for where bodies overlap
 static const double STANDING = 0.05;  // sine of the angle of axis and normal, to which a cylinder is about to stand
 static const double LOWEST = 1e-6;    // of its radius: how far beside its lowest point a point is that point
+static const double LEVEL = 1e-4;     // of the smallest body: points as near as the nearest
 static const int64_t PAIRS = (int64_t)1 << 40;  // keys of pairs of parts lie above those of boundaries
 
 static carom_status make_room(carom_cone *cone, int more, carom_error *error) {
@@ -67,6 +68,18 @@ static bool rolls_away(const carom_cone *cone, const carom_state *state, int par
   return steep > STANDING && fabs(cm_dot(across, cm_sub(point, placed.pose.p))) > LOWEST * radius * steep;
 }
 
+// The nearest of its pair never does, whatever its place.
+static bool is_ahead(const carom_cone *cone, const carom_state *state, const carom_contact *contacts, int count,
+                     int i) {
+  const carom_contact *c = &contacts[i];
+  double nearest = c->gap;
+  for (int k = i - 1; k >= 0 && contacts[k].pair == c->pair; k--) nearest = fmin(nearest, contacts[k].gap);
+  for (int k = i + 1; k < count && contacts[k].pair == c->pair; k++) nearest = fmin(nearest, contacts[k].gap);
+  if (!cone->program.lawful || c->gap <= nearest + LEVEL * cone->bodies.smallest) return false;
+  return rolls_away(cone, state, c->part_a, c->normal, c->point_a) ||
+         rolls_away(cone, state, c->part_b, c->normal, c->point_b);
+}
+
 static double farthest_reach(const carom_cone *cone) {
   double reach = 0;
   for (int i = 0; i < cone->model->body_count; i++) reach = fmax(reach, 2 * cone->search.reach[i]);
@@ -92,9 +105,7 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
     const carom_contact *c = &contacts[i];
     if (c->gap > s->reach[c->body_a] + s->reach[c->body_b] + slop) continue;
     if (carom_joints_hold(cone->model, state, c->body_a, c->body_b)) continue;
-    if (cone->program.lawful && (rolls_away(cone, state, c->part_a, c->normal, c->point_a) ||
-                                 rolls_away(cone, state, c->part_b, c->normal, c->point_b)))
-      continue;
+    if (is_ahead(cone, state, contacts, count, i)) continue;
     s->unsorted[s->near_count++] = near_of(cone, state, c);
   }
   return status;
