@@ -46,7 +46,7 @@ static void begin(carom_cone *c) {
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
   for (int i = 0; i < c->model->body_count; i++) b->falls[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
-  c->outcome = (carom_cone_outcome){0};
+  c->outcome = (carom_cone_outcome){.held = true};
 }
 
 static double deepest(const carom_cone *c) {
@@ -114,7 +114,9 @@ static carom_status hold_joints(carom_stepper *stepper, const carom_state *state
     carom_state_copy(c->joints.trial, state);
     carom_cone_take_momenta(c, c->joints.trial);
     status = carom_cone_drift(stepper, c->joints.trial, end, error);
-    if (status != CAROM_OK || carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest) break;
+    if (status != CAROM_OK) break;
+    c->outcome.held = carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest;
+    if (c->outcome.held) break;
     status = carom_cone_solve(c, state, true, error);
   }
   return status;
@@ -195,6 +197,11 @@ static double share_of(carom_cone *c) {
   return fmin(good, carom_cone_first_meeting(c));
 }
 
+// Where nothing could be found for so long a part, there may be for a shorter one.
+static bool may_cut(const carom_cone *c, int cuts) {
+  return c->program.before && cuts < MOST_CUTS && c->h > carom_cone_shortest(c);
+}
+
 // Up to h; *taken says how far. Nothing is taken where bodies have met that bounce: they collide.
 static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
                               carom_error *error) {
@@ -204,6 +211,7 @@ static carom_status take_part(carom_stepper *stepper, carom_state *state, double
   *taken = fmin(h, GROWTH * c->stride);
   for (int cuts = 0;; cuts++) {
     carom_status status = predict(stepper, state, *taken, ledger, error);
+    if (status == CAROM_NOT_CONVERGED && may_cut(c, cuts)) c->outcome.held = false, status = CAROM_OK;
     if (status != CAROM_OK) return status;
     bool now = carom_cone_collides_now(c);
     double share = c->program.before && !now ? share_of(c) : 1;

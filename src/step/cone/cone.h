@@ -158,6 +158,7 @@ typedef struct carom_cone_outcome {
   double overlap;    // deepest at the start of the step, m
   double violation;  // deepest that the new velocities lead to, m; between balls there is never more
   double foreseen;   // deepest at the trial end of the step, m
+  bool held;         // joints are closed there
 } carom_cone_outcome;
 
 typedef struct carom_cone {
@@ -258,6 +259,7 @@ bool carom_cone_collides_now(const carom_cone *cone);  // one of those that are 
 // How much of the part of the step that was solved may be gone: until bodies meet, and less where they would overlap.
 double carom_cone_first_meeting(const carom_cone *cone);
 double carom_cone_good_share(const carom_cone *cone);
+double carom_cone_shortest(const carom_cone *cone);  // a part that is not cut for that, s
 carom_status carom_cone_collide(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
 
 // ---- program.c

@@ -70,9 +70,12 @@ double carom_cone_first_meeting(const carom_cone *c) {
   return fmax(first, LEAST);
 }
 
+double carom_cone_shortest(const carom_cone *c) { return SHORT * c->whole; }
+
 double carom_cone_good_share(const carom_cone *c) {
   double allowed = fmax(DEEP * c->bodies.smallest, 1.01 * c->outcome.overlap);
-  bool deep = c->outcome.foreseen > allowed && c->h > SHORT * c->whole;
+  bool deep = c->outcome.foreseen > allowed && c->h > carom_cone_shortest(c);
+  if (!c->outcome.held && c->h > carom_cone_shortest(c)) return 0.5;
   return deep ? fmax(0.1, 0.8 * sqrt(allowed / c->outcome.foreseen)) : 1;  // it grows with the square
 }
 
