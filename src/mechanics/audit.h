@@ -35,6 +35,7 @@ struct carom_audit {
   carom_state *before;             // at the end of the last step
   carom_body_step *step;           // (body_count)
   double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
+  double swing;                    // how far bodies with joints may have turned in this step, rad
   double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
   double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
   bool frames_only;                // no events and no books are known

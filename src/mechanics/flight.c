@@ -38,6 +38,19 @@ static double pushed_of(const carom_audit *audit, int i) {
   return audit->tied[i] ? audit->pushed : audit->step[i].pushed;
 }
 
+// Joints lead bodies round others that turn: of one that may have gone more than so far round nothing is known.
+static const double ROUND = 1;  // rad
+
+static double fastest_turn(const carom_audit *audit, const carom_state *state, double dt) {
+  double w = 0;
+  for (int i = 0; i < audit->model->body_count; i++) {
+    if (!audit->tied[i] || audit->model->bodies[i].fixed) continue;
+    w = fmax(w, cm_norm(carom_state_angular_velocity(audit->model, audit->before, i)));
+    w = fmax(w, cm_norm(carom_state_angular_velocity(audit->model, state, i)));
+  }
+  return w * fabs(dt);
+}
+
 // Between both ends a velocity is the first one and some of the impulses of the step, each weighed by the time that was
 // left: so the mean differs from that of both ends by at most half of all impulses.
 static double shift(const carom_audit *audit, const carom_state *state, int i, double dt) {
@@ -48,6 +61,7 @@ static double shift(const carom_audit *audit, const carom_state *state, int i, d
   double slack = kick + audit->kick[i] + pushed + dt * cm_norm(audit->model->gravity);
   double rounding = 4e-16 * (cm_norm(state->x[i]) + cm_norm(dx));
   audit->kick[i] = audit->tied[i] ? kick : 0;  // forces that turn round within a step leave no trace in it
+  if (audit->tied[i] && audit->model->joint_count > 0 && audit->swing > ROUND) return 0;
   return cm_norm(cm_axpy(dx, -0.5 * dt, cm_add(v0, v1))) - 0.5 * dt * slack - rounding;
 }
 
@@ -112,6 +126,7 @@ void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt,
   const carom_model *m = audit->model;
   for (int i = 0; i < m->body_count; i++) audit->chosen[i] = false, audit->travel[i] = 0;
   if (m->drive_count > 0) judge_drives(audit, state, dt);
+  if (m->joint_count > 0) audit->swing = fastest_turn(audit, state, dt);
   for (int i = 0; i < m->body_count; i++) {
     if (m->bodies[i].fixed) {
       if (!audit->chosen[i]) judge_given(audit, state, i, cm_pose(audit->before->x[i], audit->before->q[i]));

@@ -16,6 +16,7 @@ static const double SOON = 0.02;        // of the step: an impact that is taken 
 static const double BEFORE = 0.999;     // of the way to where bodies meet
 static const double LEAST = 1e-6;       // of a part of the step that is gone at once
 static const double DEEP = 5e-4;        // half-widths: overlap at the end for which a part of the step is too long
+static const double TURN = 0.1;         // rad: how far a jointed body may turn in a part of the step
 static const double SHORT = 1.0 / 512;  // of the step: a part that is not cut for that
 
 // ---- which are impacts ----------------------------------------------------------------------------------------------
@@ -72,10 +73,25 @@ double carom_cone_first_meeting(const carom_cone *c) {
 
 double carom_cone_shortest(const carom_cone *c) { return SHORT * c->whole; }
 
+// Joints are of first order in how far bodies turn.
+static double share_of_turn(const carom_cone *c) {
+  double fastest = 0;
+  for (int i = 0; i < c->joints.equation_count; i++) {
+    const carom_contact_row *row = &c->joints.rows[i];
+    for (int end = 0; end < 2; end++) {
+      int rank = end == 0 ? row->a : row->b;
+      if (rank >= 0 && rank < c->model->moving_count)
+        fastest = fmax(fastest, cm_norm(c->bodies.start.w[c->bodies.mover[rank]]));
+    }
+  }
+  return fastest * c->h > TURN ? TURN / (fastest * c->h) : 1;
+}
+
 double carom_cone_good_share(const carom_cone *c) {
   double allowed = fmax(DEEP * c->bodies.smallest, 1.01 * c->outcome.overlap);
   bool deep = c->outcome.foreseen > allowed && c->h > carom_cone_shortest(c);
   if (!c->outcome.held && c->h > carom_cone_shortest(c)) return 0.5;
+  if (c->h > carom_cone_shortest(c) && share_of_turn(c) < 0.9) return fmax(share_of_turn(c), 0.1);
   return deep ? fmax(0.1, 0.8 * sqrt(allowed / c->outcome.foreseen)) : 1;  // it grows with the square
 }
 
