@@ -185,7 +185,7 @@ carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double 
   book_weight(cone, state, ledger);
   book_lever(cone, state, ledger);
   book_contacts(cone, state, ledger);
-  if (cone->joints.trial) carom_cone_joints_book(cone, state, ledger);
+  if (cone->model->joint_count > 0) carom_cone_joints_book(cone, state, ledger);
   return tell(cone, state, end, ledger, error);
 }
 

@@ -15,7 +15,7 @@
 #include "base/threads.h"
 #include "contact/reach.h"
 
-enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6, MOST_CUTS = 40, MOST_PARTS = 200 };
+enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 8, MOST_CUTS = 40, MOST_PARTS = 200 };
 static const double SPARE = 0.1;   // of its size: how far a body may be pushed by those that it meets
 static const double GROWTH = 1.5;  // of parts of the step, from one to the next
 static const double HELD = 1e-6;   // of the smallest radius: how far joints may be off
@@ -107,33 +107,20 @@ static carom_status soften(carom_cone *c, const carom_state *state, carom_error 
   return status;
 }
 
-static carom_status hold_joints(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
-  carom_cone *c = stepper->work;
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
-    carom_state_copy(c->joints.trial, state);
-    carom_cone_take_momenta(c, c->joints.trial);
-    status = carom_cone_drift(stepper, c->joints.trial, end, error);
-    if (status != CAROM_OK) break;
-    c->outcome.held = carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest;
-    if (c->outcome.held) break;
-    status = carom_cone_solve(c, state, true, error);
-  }
-  return status;
-}
-
-// Gaps are linear in the step; what bodies that turn make of them is seen at a trial end and asked for anew.
+// Gaps and joints are linear in the step; what bodies that turn make of them is seen at a trial end and asked for anew.
 static carom_status foresee(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
   carom_cone *c = stepper->work;
   carom_status status = CAROM_OK;
-  bool any = true;
   for (int i = 0; i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
-    carom_cone_note_touches(c, state);
-    carom_state_copy(c->program.trial, state);
-    carom_cone_take_momenta(c, c->program.trial);
-    status = carom_cone_drift(stepper, c->program.trial, end, error);
-    if (status == CAROM_OK) status = carom_cone_foresee(c, state, &any, error);
-    if (status != CAROM_OK || !any) break;
+    bool overlaps = false;
+    if (c->program.lawful) carom_cone_note_touches(c, state);
+    carom_state_copy(c->trial, state);
+    carom_cone_take_momenta(c, c->trial);
+    status = carom_cone_drift(stepper, c->trial, end, error);
+    if (status == CAROM_OK && c->program.projection) status = carom_cone_foresee(c, state, &overlaps, error);
+    if (status != CAROM_OK) break;
+    c->outcome.held = c->joints.equation_count == 0 || carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest;
+    if (!overlaps && c->outcome.held) break;
     status = carom_cone_solve(c, state, true, error);
   }
   return status;
@@ -145,8 +132,8 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
   carom_status status = find_and_solve(c, state, error);
   if (status != CAROM_OK || carom_cone_collides_now(c)) return status;
   if (c->program.bounces && !c->program.impacts) status = soften(c, state, error);
-  if (status == CAROM_OK && c->program.projection) status = foresee(stepper, state, end, error);
-  if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
+  if (status == CAROM_OK && (c->program.projection || c->joints.equation_count > 0))
+    status = foresee(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
   if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
   return status;
@@ -168,7 +155,7 @@ static void note_outcome(const carom_cone *c, const carom_state *state, double e
   carom_ledger_note_solve(ledger, o->iterations, 0);
   carom_ledger_note_complementarity(ledger, o->residual, o->gap);
   carom_ledger_note_overlap(ledger, fmax(o->violation, o->overlap));
-  if (c->joints.trial) carom_ledger_note_constraint(ledger, carom_joints_drift_at(c->model, state, end));
+  if (c->model->joint_count > 0) carom_ledger_note_constraint(ledger, carom_joints_drift_at(c->model, state, end));
 }
 
 static carom_status predict(carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,

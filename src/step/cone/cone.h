@@ -134,7 +134,6 @@ typedef struct carom_cone_program {
   bool lawful;
   carom_groups *groups;
   carom_gathering *gathering;    // of the projection
-  carom_state *trial;            // the end of the step, to see what overlaps there
   carom_state *before;           // of a part of the step, then of the projection
   carom_projection *projection;  // takes away what is left of overlaps; null with boundaries, of which it knows nothing
   carom_impact_system *impacts;  // by which bodies bounce when they meet; null where nothing does, and likewise
@@ -147,7 +146,6 @@ typedef struct carom_cone_joints {
   carom_contact_row *rows;   // (count)
   double *multipliers;       // (count)
   int count, equation_count, stop_count;
-  carom_state *trial;  // the end of the step, to see what joints make of it; null without joints
 } carom_cone_joints;
 
 // What the solve of a step came to.
@@ -172,11 +170,12 @@ typedef struct carom_cone {
   carom_cone_program program;
   carom_cone_joints joints;
   carom_memory *memory;
-  double h;       // of the step at hand, or of its part; 0 before the first
-  double whole;   // of the step of which that is a part
-  double stride;  // how far the program was good last
-  bool hasty;     // so many impacts were in it that no more are waited for: bodies stop each other
-  double owed;    // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
+  carom_state *trial;  // the end of the step, to see what overlaps there and what joints make of it; null without need
+  double h;            // of the step at hand, or of its part; 0 before the first
+  double whole;        // of the step of which that is a part
+  double stride;       // how far the program was good last
+  bool hasty;          // so many impacts were in it that no more are waited for: bodies stop each other
+  double owed;  // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
   carom_cone_outcome outcome;
 } carom_cone;
 

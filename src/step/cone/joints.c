@@ -88,13 +88,13 @@ double carom_cone_joints_correct(carom_cone *cone, double end) {
   carom_cone_joints *j = &cone->joints;
   int row = 0;
   for (int i = 0; i < cone->model->joint_count; i++) {
-    if (!carom_joint_acts(cone->model, j->trial, i)) continue;
+    if (!carom_joint_acts(cone->model, cone->trial, i)) continue;
     double g[ROWS];
     const carom_joint *def = &cone->model->joints[i];
-    carom_joint_equations(cone->model, j->trial, i, end, g, NULL);
+    carom_joint_equations(cone->model, cone->trial, i, end, g, NULL);
     for (int k = 0; k < carom_joint_row_count(def); k++) j->rows[row++].bias += g[k] / cone->h;
   }
-  return carom_joints_drift_at(cone->model, j->trial, end);
+  return carom_joints_drift_at(cone->model, cone->trial, end);
 }
 
 // ---- books ----------------------------------------------------------------------------------------------------------

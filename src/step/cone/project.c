@@ -12,7 +12,7 @@ static const double VISIBLE = 1e-3;  // and that they may leave
 
 carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool *any, carom_error *error) {
   carom_contacts *parts = cone->search.parts;
-  const carom_state *end = cone->program.trial;
+  const carom_state *end = cone->trial;
   carom_status status = carom_contacts_extend(parts, end, error);
   *any = false;
   cone->outcome.foreseen = 0;

@@ -40,7 +40,7 @@ static carom_near near_of(const carom_cone *cone, const carom_state *state, cons
 
 bool carom_cone_widen(carom_cone *cone, const carom_state *state, int pair, const carom_distance_result *d) {
   const carom_part_pair *p = &cone->search.parts->pairs[pair];
-  const carom_state *end = cone->program.trial;
+  const carom_state *end = cone->trial;
   int64_t key = PAIRS + carom_memory_parts(cone->model, p->part_a, p->part_b);
   double near = NEIGHBOUR * cone->bodies.smallest - d->distance;
   bool any = false;

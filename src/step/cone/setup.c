@@ -150,7 +150,6 @@ static carom_status create_lawful(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->before, error);
   if (status == CAROM_OK && p->bounces)
     status = carom_impact_system_create(m, CAROM_IMPACT_GENERALIZED, &c->allocator, &p->impacts, error);
-  if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->trial, error);
   return status;
 }
 
@@ -164,8 +163,8 @@ static carom_status create_all(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK && c->program.swept) status = carom_balls_create(&c->program.balls, m->moving_count, a, error);
   if (status == CAROM_OK) status = carom_contact_work_create(a, &c->program.solver, error);
   if (status == CAROM_OK && c->program.lawful) status = create_lawful(c, error);
-  if (status == CAROM_OK && m->joint_count > 0)
-    status = carom_state_create(m->body_count, m->joint_count, a, &c->joints.trial, error);
+  if (status == CAROM_OK && (c->program.projection || m->joint_count > 0))
+    status = carom_state_create(m->body_count, m->joint_count, a, &c->trial, error);
   return status;
 }
 
@@ -196,8 +195,7 @@ void carom_cone_release(carom_stepper *stepper) {
   carom_groups_destroy(p->groups);
   carom_impact_system_destroy(p->impacts);
   carom_state_destroy(p->before);
-  carom_state_destroy(p->trial);
-  carom_state_destroy(c->joints.trial);
+  carom_state_destroy(c->trial);
   void *blocks[] = {c->search.near, c->search.unsorted, c->search.due, p->chosen,  p->impulses,
                     p->rebound,     p->active,          p->contacts,   p->solution};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
