@@ -51,6 +51,7 @@ static void begin(carom_cone *c) {
 
 static double deepest(const carom_cone *c) {
   double worst = 0;
+  if (c->program.projection) return c->search.deepest;
   CAROM_PARALLEL_FOR(
       c->threads,
       schedule(static) reduction(max

@@ -104,6 +104,7 @@ typedef struct carom_cone_search {
   carom_near *unsorted;
   int unsorted_capacity;
   int *first;          // (body_count + 1) of each body, in near
+  double deepest;      // overlap of bodies of any shape, m
   carom_contact *due;  // those of an impact
   int due_capacity;
 } carom_cone_search;

@@ -10,9 +10,6 @@
 
 static const double SLOP = 0.05;      // of the smallest body: how far behind the nearest features points are taken
 static const double NEIGHBOUR = 0.5;  // of the smallest body: how far off a place stands for where bodies overlap
-static const double STANDING = 0.05;  // sine of the angle of axis and normal, to which a cylinder is about to stand
-static const double LOWEST = 1e-6;    // of its radius: how far beside its lowest point a point is that point
-static const double LEVEL = 1e-4;     // of the smallest body: points as near as the nearest
 static const int64_t PAIRS = (int64_t)1 << 40;  // keys of pairs of parts lie above those of boundaries
 
 static carom_status make_room(carom_cone *cone, int more, carom_error *error) {
@@ -25,13 +22,32 @@ static carom_status make_room(carom_cone *cone, int more, carom_error *error) {
 
 // ---- pairs of parts -----------------------------------------------------------------------------------------------
 
+// A rim that turns about its axis stays where it is, though its points go down ahead of where it touches: what the turn
+// brings them nearer by in the step.
+static double turned_in(const carom_cone *cone, const carom_state *state, int part, carom_vec3 normal,
+                        carom_vec3 point) {
+  int body = cone->search.parts->body_of_part[part];
+  carom_shape_kind kind = carom_shape_get_kind(cone->model->parts[part].shape);
+  if ((kind != CAROM_SHAPE_CYLINDER && kind != CAROM_SHAPE_CONE) || !carom_cone_moves(cone, body)) return 0;
+  carom_pose pose = carom_contacts_place(cone->search.parts, part, state).pose;
+  carom_vec3 axis = cm_rotate(pose.q, cm_vec3(0, 0, 1));
+  carom_vec3 spin = cm_scale(cm_dot(cone->bodies.start.w[body], axis), axis);
+  return -cone->h * cm_dot(normal, cm_cross(spin, cm_sub(point, pose.p)));
+}
+
+static double gap_of(const carom_cone *cone, const carom_state *state, const carom_contact *c) {
+  if (!cone->program.lawful) return c->gap;
+  return c->gap + turned_in(cone, state, c->part_a, c->normal, c->point_a) +
+         turned_in(cone, state, c->part_b, cm_neg(c->normal), c->point_b);
+}
+
 static carom_near near_of(const carom_cone *cone, const carom_state *state, const carom_contact *c) {
   carom_vec3 middle = cm_scale(0.5, cm_add(c->point_a, c->point_b));
   return (carom_near){.a = c->body_a,
                       .b = c->body_b,
                       .key = PAIRS + carom_memory_parts(cone->model, c->part_a, c->part_b),
                       .restitution = (float)c->restitution,
-                      .gap = c->gap,
+                      .gap = gap_of(cone, state, c),
                       .friction = c->friction,
                       .normal = c->normal,
                       .arm_a = cm_sub(middle, state->x[c->body_a]),
@@ -53,31 +69,6 @@ bool carom_cone_widen(carom_cone *cone, const carom_state *state, int pair, cons
     any = true;
   }
   return any;
-}
-
-// A cylinder that lies on its side, or stands on its rim, touches with the lowest points of its circles: those ahead of
-// them turn away as it rolls, which gaps linear in the step do not know. One that is about to stand shows its whole
-// rim.
-static bool rolls_away(const carom_cone *cone, const carom_state *state, int part, carom_vec3 normal,
-                       carom_vec3 point) {
-  carom_placed placed = carom_contacts_place(cone->search.parts, part, state);
-  carom_shape_kind kind = carom_shape_get_kind(placed.shape);
-  if (kind != CAROM_SHAPE_CYLINDER && kind != CAROM_SHAPE_CONE) return false;
-  carom_vec3 across = cm_cross(cm_rotate(placed.pose.q, cm_vec3(0, 0, 1)), normal);
-  double steep = cm_norm(across), radius = carom_shape_half_axes(placed.shape).x;
-  return steep > STANDING && fabs(cm_dot(across, cm_sub(point, placed.pose.p))) > LOWEST * radius * steep;
-}
-
-// The nearest of its pair never does, whatever its place.
-static bool is_ahead(const carom_cone *cone, const carom_state *state, const carom_contact *contacts, int count,
-                     int i) {
-  const carom_contact *c = &contacts[i];
-  double nearest = c->gap;
-  for (int k = i - 1; k >= 0 && contacts[k].pair == c->pair; k--) nearest = fmin(nearest, contacts[k].gap);
-  for (int k = i + 1; k < count && contacts[k].pair == c->pair; k++) nearest = fmin(nearest, contacts[k].gap);
-  if (!cone->program.lawful || c->gap <= nearest + LEVEL * cone->bodies.smallest) return false;
-  return rolls_away(cone, state, c->part_a, c->normal, c->point_a) ||
-         rolls_away(cone, state, c->part_b, c->normal, c->point_b);
 }
 
 static double farthest_reach(const carom_cone *cone) {
@@ -105,7 +96,7 @@ static carom_status add_pairs(carom_cone *cone, const carom_state *state, carom_
     const carom_contact *c = &contacts[i];
     if (c->gap > s->reach[c->body_a] + s->reach[c->body_b] + slop) continue;
     if (carom_joints_hold(cone->model, state, c->body_a, c->body_b)) continue;
-    if (is_ahead(cone, state, contacts, count, i)) continue;
+    s->deepest = fmax(s->deepest, -c->gap);
     s->unsorted[s->near_count++] = near_of(cone, state, c);
   }
   return status;
@@ -160,6 +151,7 @@ static carom_status sort_by_body(carom_cone *cone, carom_error *error) {
 carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state, carom_error *error) {
   const carom_model *m = cone->model;
   cone->search.near_count = 0;
+  cone->search.deepest = 0;
   carom_status status = add_pairs(cone, state, error);
   for (int i = 0; i < m->part_count && m->boundary_count > 0 && status == CAROM_OK; i++)
     if (!m->bodies[cone->search.parts->body_of_part[i]].fixed) status = add_part_corners(cone, state, i, error);
