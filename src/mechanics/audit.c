@@ -204,16 +204,18 @@ static void book(carom_audit *audit, const carom_step_report *r, carom_lawful mo
 enum { STEPS_UNSEEN = 100 };
 
 void carom_audit_frame(carom_audit *audit) {
-  if (audit->model->ignores_contacts) return;
+  if (audit->model->ignores_contacts || audit->seen) return;
   carom_overlaps_measure(audit->overlaps, audit->before, NULL, &audit->overlap);
   for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
   audit->unseen = 0;
+  audit->seen = true;
 }
 
 // Bodies that moved a quarter of the least width since they were looked at are looked at again: nothing can pass
 // through another in between. Those that move farther in one step are swept.
 void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   bool any = false, fast = false;
+  audit->seen = false;
   if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
     double thin = fmin(audit->overlaps->thin[i], audit->overlaps->least);
@@ -227,7 +229,11 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
     carom_passage passage = {audit->before, state, audit->travel, report->events, report->event_count};
     carom_overlaps_sweep(audit->overlaps, &passage, &audit->passage);
   }
-  if (any) carom_overlaps_measure(audit->overlaps, state, audit->chosen, &audit->overlap);
+  audit->seen = any && audit->overlaps->grains;  // of grains it costs no more to look at all
+  if (any) carom_overlaps_measure(audit->overlaps, state, audit->seen ? NULL : audit->chosen, &audit->overlap);
+  if (!audit->seen) return;
+  for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
+  audit->unseen = 0;
 }
 
 // ---- the audit -----------------------------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ struct carom_audit {
   carom_trend energy_trend;
   bool contacts, joints;  // there were any
   int64_t steps, unseen;  // and those since all near bodies were looked at
+  bool seen;              // they were, as they are now
   int64_t untold;         // contacts of which no event told
   int next_event;         // events are looked at closely in turn
   // ---- the worst: energies and momenta absolute, the rest relative

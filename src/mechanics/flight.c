@@ -54,15 +54,25 @@ static double fastest_turn(const carom_audit *audit, const carom_state *state, d
 // Between both ends a velocity is the first one and some of the impulses of the step, each weighed by the time that was
 // left: so the mean differs from that of both ends by at most half of all impulses.
 static double shift(const carom_audit *audit, const carom_state *state, int i, double dt) {
-  carom_vec3 v0 = carom_state_velocity(audit->model, audit->before, i),
-             v1 = carom_state_velocity(audit->model, state, i);
+  double inverse = audit->model->bodies[i].inverse_mass;
+  carom_vec3 v0 = cm_scale(inverse, audit->before->p[i]), v1 = cm_scale(inverse, state->p[i]);
   carom_vec3 dx = cm_sub(state->x[i], audit->before->x[i]);
-  double pushed = pushed_of(audit, i) * audit->model->bodies[i].inverse_mass, kick = cm_norm(cm_sub(v1, v0));
-  double slack = kick + audit->kick[i] + pushed + dt * cm_norm(audit->model->gravity);
-  double rounding = 4e-16 * (cm_norm(state->x[i]) + cm_norm(dx));
+  double kick = cm_norm(cm_sub(v1, v0)), before = audit->kick[i];
+  double off = cm_norm(cm_axpy(dx, -0.5 * dt, cm_add(v0, v1))) - 0.5 * dt * kick;
   audit->kick[i] = audit->tied[i] ? kick : 0;  // forces that turn round within a step leave no trace in it
-  if (audit->tied[i] && audit->model->joint_count > 0 && audit->swing > ROUND) return 0;
-  return cm_norm(cm_axpy(dx, -0.5 * dt, cm_add(v0, v1))) - 0.5 * dt * slack - rounding;
+  if (off <= 0) return off;
+  if (off > 0 && audit->tied[i] && audit->model->joint_count > 0 && audit->swing > ROUND) return 0;
+  double pushed = pushed_of(audit, i) * inverse;
+  double slack = before + pushed + dt * cm_norm(audit->model->gravity);
+  double rounding = 4e-16 * (cm_norm(state->x[i]) + cm_norm(dx));
+  return off - 0.5 * dt * slack - rounding;
+}
+
+// Of a body that is as heavy about all axes it is along the momentum.
+static carom_vec3 spin_at(const carom_audit *audit, const carom_state *state, int i) {
+  carom_vec3 inverse = audit->model->bodies[i].inverse_inertia;
+  bool alike = inverse.x == inverse.y && inverse.y == inverse.z;
+  return alike ? cm_scale(inverse.x, state->l[i]) : carom_state_angular_velocity(audit->model, state, i);
 }
 
 static double largest(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
@@ -73,17 +83,17 @@ static double least(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
 // sin(angle) = w dt or the like, right to the third (Moser and Veselov 1991).
 static double turn(const carom_audit *audit, const carom_state *state, int i, double dt, double *angle) {
   const carom_body *body = &audit->model->bodies[i];
-  carom_vec3 w0 = carom_state_angular_velocity(audit->model, audit->before, i);
-  carom_vec3 w1 = carom_state_angular_velocity(audit->model, state, i);
+  carom_vec3 w0 = spin_at(audit, audit->before, i), w1 = spin_at(audit, state, i);
+  carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(audit->before->q[i])));
+  double kick = 0.5 * dt * cm_norm(cm_sub(w1, w0));
+  double off = cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - kick - 1e-15;
+  *angle = cm_norm(theta);
+  if (off <= 0) return off;
   double w = fmax(cm_norm(w0), cm_norm(w1)), I = least(body->inertia), swing = w * dt;
   double odd = I > 0 ? largest(body->inertia) / I - 1 : 0;
   double pushed = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
-  carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(audit->before->q[i])));
-  *angle = cm_norm(theta);
   if (swing + dt * pushed > 1) return 0;  // too fast to tell
-  double slack = 0.5 * dt * (cm_norm(cm_sub(w1, w0)) + pushed) +
-                 swing * (fmin(odd, 1) * swing + dt * pushed + 0.25 * swing * swing);
-  return cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - slack - 1e-15;
+  return off - 0.5 * dt * pushed - swing * (fmin(odd, 1) * swing + dt * pushed + 0.25 * swing * swing);
 }
 
 static void judge_position(carom_audit *audit, const carom_state *state, int i, double dt) {

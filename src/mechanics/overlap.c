@@ -208,6 +208,20 @@ static void measure_walls(carom_overlaps *o, const carom_state *state, const boo
   }
 }
 
+static void measure_grains_in(carom_overlaps *o, const carom_state *state, const carom_boundary *boundary,
+                              const bool *chosen, carom_finding *finding) {
+  carom_pose frame = carom_boundary_frame(boundary, state->x, state->q);
+  for (int k = 0; k < o->grid.count; k++) {
+    carom_touch touches[CAROM_TOUCH_MAX];
+    int b = o->ball[k];
+    if (!is_chosen(chosen, b, CAROM_WORLD)) continue;
+    const carom_grain ball = {.x = state->x[b], .radius = o->model->bodies[b].bounding_radius};
+    int found = carom_boundary_touch(o->model, boundary, frame, &ball, touches);
+    for (int i = 0; i < found; i++)
+      note_depth(state, -touches[i].gap, 2 * ball.radius, (int[]){b, CAROM_WORLD}, finding);
+  }
+}
+
 static void measure_grains(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
   const carom_grain_grid *g = &o->grid;
   if (!find_partners(o, state, NULL)) {
@@ -219,18 +233,22 @@ static void measure_grains(carom_overlaps *o, const carom_state *state, const bo
       int j = g->partners[(size_t)i * (size_t)g->slots + (size_t)k];
       int pair[2] = {o->ball[g->order[i]], o->ball[g->order[j]]};
       const carom_grain *a = &g->grains[i], *b = &g->grains[j];
-      if (!is_chosen(chosen, pair[0], pair[1])) continue;
+      double reach = a->radius + b->radius;
+      if (cm_norm2(cm_sub(a->x, b->x)) >= reach * reach || !is_chosen(chosen, pair[0], pair[1])) continue;
       note_depth(state, a->radius + b->radius - cm_norm(cm_sub(a->x, b->x)), 2 * fmin(a->radius, b->radius), pair,
                  finding);
     }
   measure_walls(o, state, chosen, finding);
+  for (int i = 0; i < o->model->boundary_count; i++)
+    measure_grains_in(o, state, &o->model->boundaries[i], chosen, finding);
 }
 
 void carom_overlaps_measure(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
-  if (o->grains)
+  if (o->grains) {
     measure_grains(o, state, chosen, finding);
-  else
-    measure_pairs(o, state, chosen, finding);
+    return;
+  }
+  measure_pairs(o, state, chosen, finding);
   measure_boundaries(o, state, chosen, finding);
 }
 

@@ -119,10 +119,10 @@ static double unbooked_height(const carom_cone *cone) {
   double gain = 0;
   for (int i = 0; i < cone->model->moving_count; i++) {
     int body = b->mover[i];
+    if (!b->pushed[body] || !b->touches[body] || b->falls[body] || b->lasts[body]) continue;
     carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
     double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
-    if (b->touches[body] && !b->falls[body] && !b->lasts[body] && b->pushed[body])
-      gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
+    gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
 }
