@@ -83,35 +83,6 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
   return sum;
 }
 
-static void spread_in_groups(carom_cone *cone) {
-  const int *group = cone->program.groups->of_body;
-  const carom_cone_bodies *b = &cone->bodies;
-  int *any = cone->search.first;  // free at this time
-  for (int i = 0; i < cone->program.groups->count; i++) any[i] = 0;
-  for (int pass = 0; pass < 2; pass++)
-    for (int i = 0; i < cone->model->moving_count; i++) {
-      int body = b->mover[i], g = group[b->rank[body]];
-      if (g < 0) continue;
-      if (pass == 0) any[g] = any[g] || b->pushed[body];
-      b->pushed[body] = any[g];
-    }
-}
-
-// Who is pushed by a contact, itself or, by Coulomb's law, through others of its group: what joints do alone is not
-// lost to contacts, nor what falls past others.
-static void note_pushed(carom_cone *cone) {
-  const carom_cone_program *p = &cone->program;
-  carom_cone_bodies *b = &cone->bodies;
-  memset(b->pushed, 0, (size_t)cone->model->body_count * sizeof *b->pushed);
-  for (int i = 0; i < p->active_count; i++) {
-    const carom_near *near = &cone->search.near[p->active[i]];
-    if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
-    b->pushed[near->a] = true;
-    if (near->b != CAROM_WORLD) b->pushed[near->b] = true;
-  }
-  if (p->lawful && cone->model->joint_count > 0) spread_in_groups(cone);
-}
-
 // Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
 // or lose of height goes with what the contacts took.
 static double unbooked_height(const carom_cone *cone) {
@@ -138,7 +109,6 @@ static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledg
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
-  note_pushed(cone);
   cone->owed += unbooked_height(cone);
 }
 

@@ -118,6 +118,7 @@ static carom_status foresee(carom_stepper *stepper, const carom_state *state, do
     carom_state_copy(c->trial, state);
     carom_cone_take_momenta(c, c->trial);
     status = carom_cone_drift(stepper, c->trial, end, error);
+    if (status == CAROM_NOT_CONVERGED && i > 0 && !c->outcome.held) return CAROM_OK;  // corrections lead nowhere
     if (status == CAROM_OK && c->program.projection) status = carom_cone_foresee(c, state, &overlaps, error);
     if (status != CAROM_OK) break;
     c->outcome.held = c->joints.equation_count == 0 || carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest;
@@ -137,6 +138,7 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
     status = foresee(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
   if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
+  if (status == CAROM_OK) carom_cone_note_held(c);
   return status;
 }
 
@@ -185,11 +187,6 @@ static double share_of(carom_cone *c) {
   return fmin(good, carom_cone_first_meeting(c));
 }
 
-// Where nothing could be found for so long a part, there may be for a shorter one.
-static bool may_cut(const carom_cone *c, int cuts) {
-  return c->program.before && cuts < MOST_CUTS && c->h > carom_cone_shortest(c);
-}
-
 // Up to h; *taken says how far. Nothing is taken where bodies have met that bounce: they collide.
 static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
                               carom_error *error) {
@@ -199,7 +196,6 @@ static carom_status take_part(carom_stepper *stepper, carom_state *state, double
   *taken = fmin(h, GROWTH * c->stride);
   for (int cuts = 0;; cuts++) {
     carom_status status = predict(stepper, state, *taken, ledger, error);
-    if (status == CAROM_NOT_CONVERGED && may_cut(c, cuts)) c->outcome.held = false, status = CAROM_OK;
     if (status != CAROM_OK) return status;
     bool now = carom_cone_collides_now(c);
     double share = c->program.before && !now ? share_of(c) : 1;

@@ -269,6 +269,8 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
 // Solves for the places at hand until overlaps are as small as they should be; not at all where those that carry a
 // force already part them, unless `fresh`.
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error);
+// Who is pushed by the contacts of the solution; what is not falls freely.
+void carom_cone_note_held(carom_cone *cone);
 // Awaited, or thrown back by the program.
 static inline bool carom_cone_is_impact(const carom_cone *cone, int near) {
   return cone->program.bounces && cone->program.rebound[near] > 0;

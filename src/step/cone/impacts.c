@@ -8,14 +8,16 @@
 #include "base/memory.h"
 #include "step/cone/cone.h"
 
-static const double SLOWEST = 2;        // impacts are faster than what forces add in so many steps,
-static const double ELASTIC = 1e-3;     // or, where nothing may be lost, than so much of that;
-static const double NOISE = 1e-9;       // and than so many half-widths of the thinnest body per step
-static const double TOUCHING = 1e-5;    // half-widths of the thinnest body: a gap that is none
-static const double SOON = 0.02;        // of the step: an impact that is taken to be now
-static const double BEFORE = 0.999;     // of the way to where bodies meet
+static const double SLOWEST = 2;          // impacts are faster than what forces add in so many steps,
+static const double ELASTIC = 1e-3;       // or, where nothing may be lost, than so much of that;
+static const double NOISE = 1e-9;         // and than so many half-widths of the thinnest body per step
+static const double TOUCHING = 1e-5;      // half-widths of the thinnest body: a gap that is none
+static const double SOON = 1e-5;          // of the step: an impact that is taken to be now,
+static const double SOON_OF_MANY = 0.02;  // and where there are so many bodies that each would cut the step
+enum { MANY = 8 };
+static const double BEFORE = 1 - 1e-6;  // of the way to where bodies meet
 static const double LEAST = 1e-6;       // of a part of the step that is gone at once
-static const double DEEP = 5e-4;        // half-widths: overlap at the end for which a part of the step is too long
+static const double DEEP = 1e-4;        // half-widths: overlap at the end for which a part of the step is too long
 static const double TURN = 0.1;         // rad: how far a jointed body may turn in a part of the step
 static const double SHORT = 1.0 / 512;  // of the step: a part that is not cut for that
 
@@ -28,7 +30,8 @@ static double slowest(const carom_cone *c, double restitution, double pushed) {
 }
 
 static bool is_due(const carom_cone *c, double gap, double approach) {
-  return gap <= TOUCHING * c->bodies.smallest + SOON * c->whole * approach;
+  double soon = c->model->moving_count > MANY ? SOON_OF_MANY : SOON;
+  return gap <= TOUCHING * c->bodies.smallest + soon * c->whole * approach;
 }
 
 // Speed with which bodies that go freely will meet; 0 when they do not.

@@ -6,9 +6,9 @@
 #include "mechanics/balance.h"
 #include "step/cone/cone.h"
 
-static const double LEFT = 1e-9;     // of the thinnest body: overlap that the projection may leave
-static const double SLIGHT = 1e-6;   // overlap at the end of the step that velocities need not foresee
-static const double VISIBLE = 1e-3;  // and that they may leave
+static const double LEFT = 1e-9;       // of the thinnest body: overlap that the projection may leave
+static const double SLIGHT = 1e-6;     // overlap at the end of the step that velocities need not foresee
+static const double VISIBLE = 1.5e-4;  // and that they may leave
 
 carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool *any, carom_error *error) {
   carom_contacts *parts = cone->search.parts;
