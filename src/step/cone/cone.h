@@ -133,6 +133,7 @@ typedef struct carom_cone_program {
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
   // Bodies of any shape, where no solver was asked for, go by Coulomb's law itself; else null.
   bool lawful;
+  bool unequal;  // in mass: then what the heavy ones hardly feel throws the light ones about
   carom_groups *groups;
   carom_gathering *gathering;    // of the projection
   carom_state *before;           // of a part of the step, then of the projection

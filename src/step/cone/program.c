@@ -14,6 +14,7 @@ enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12
 static const double TAKE_IN = 0.1;    // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double TOUCHING = 1e-6;  // of the thinnest body: gap of bodies that go by Coulomb's law and touch
 static const double SLIGHT = 1e-9;    // the same: overlap for which they are not taken in
+static const double UNEQUAL = 2e-8;   // relative residual where light bodies bear what is many times heavier
 static const double CALM = 5e-4;      // residual aimed at, in radii per step
 static const double JOINTED = 1e-7;   // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
@@ -217,6 +218,7 @@ static carom_status solve_groups(carom_cone *cone, const carom_contact_problem *
                                  carom_contact_solution *solution, carom_error *error) {
   carom_cone_program *p = &cone->program;
   carom_groups_options options = carom_groups_default_options(0, p->options.max_iterations);
+  if (p->unequal) options.acceptable = UNEQUAL;
   for (int i = 0; i < problem->body_count; i++)
     solution->velocities[i] = problem->bodies[i].velocity, solution->spins[i] = problem->bodies[i].spin;
   carom_status status = carom_groups_split(p->groups, problem, solution, error);

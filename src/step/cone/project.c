@@ -21,6 +21,7 @@ carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool
     if (carom_joints_hold(cone->model, end, parts->pairs[i].body_a, parts->pairs[i].body_b)) continue;
     if (carom_contacts_distance(parts, i, end, &d) != CAROM_OK) continue;
     cone->outcome.foreseen = fmax(cone->outcome.foreseen, -d.distance);
+    d.distance += cone->outcome.overlap;  // that there was at the start is parted in time
     if (d.distance >= -SLIGHT * cone->bodies.smallest) continue;
     *any = carom_cone_widen(cone, state, i, &d) || *any;
   }

@@ -62,7 +62,8 @@ void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
   c->program.spins = CAROM_PUSH(arena, carom_vec3, program);
 }
 
-enum { FEW_BALLS = 32 };  // so many are searched for and solved like bodies of any shape
+static const double MASS_RATIO = 1e3;  // from which on solves must be better
+enum { FEW_BALLS = 32 };               // so many are searched for and solved like bodies of any shape
 
 // ---- what the model is --------------------------------------------------------------------------------------------
 
@@ -82,6 +83,13 @@ static double thinnest(const carom_model *m) {
     for (int k = 0; k < m->bodies[i].part_count && !m->bodies[i].fixed; k++)
       least = fmin(least, carom_shape_half_depth(m->parts[m->bodies[i].part_start + k].shape));
   return isfinite(least) ? least : carom_model_smallest(m);
+}
+
+static double lightest(const carom_model *m) {
+  double mass = INFINITY;
+  for (int i = 0; i < m->body_count; i++)
+    if (!m->bodies[i].fixed) mass = fmin(mass, m->bodies[i].mass);
+  return mass;
 }
 
 static void number_bodies(carom_cone *c) {
@@ -134,6 +142,7 @@ static void read_options(const carom_stepper *stepper, carom_cone *c) {
   p->lawful = !c->bodies.balls && c->model->moving_count < CAROM_FLOW && !p->exacting && !asked->solver &&
               o->cone == CAROM_CONTACT_CIRCULAR;
   p->bounces = carom_cone_may_bounce(c->model);
+  p->unequal = carom_model_heaviest(c->model) > MASS_RATIO * lightest(c->model);
 }
 
 // ---- what lives on the heap ---------------------------------------------------------------------------------------
