@@ -309,7 +309,7 @@ void carom_audit_note_balance(carom_audit *audit, const carom_state *state, cons
 
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   audit->dt = state->time - audit->before->time;
-  audit->pushed = 0;
+  audit->pushed = audit->struck = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   carom_lawful most = carom_audit_events(audit, state, report);
   carom_audit_flight(audit, state, audit->dt, !is_untold(report));

@@ -17,6 +17,7 @@ typedef struct carom_trend {
 typedef struct carom_body_step {
   carom_vec3 impulse, moment;  // about the mean of its two positions
   double pushed;               // sum of |impulse|
+  double struck;               // the same of impacts
   double twisted;              // how uncertain the moment is, kg m2/s
   int events;
   bool moved;  // put elsewhere by recirculation
@@ -52,6 +53,7 @@ struct carom_audit {
   double dt;      // of this step, s
   double force;   // largest so far that contacts carried in a step, N
   double pushed;  // sum of |impulse| of all events of this step, which joints pass on, N s
+  double struck;  // the same of impacts
   carom_sum work, restitution_loss, friction_loss, projection_energy, lawful_loss, along_slip, unlawful;
   carom_sum3 impulse, angular_impulse, projection_angular_momentum;
   double stored;                                                // in contacts that yield, J

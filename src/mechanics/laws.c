@@ -78,6 +78,7 @@ static void push(carom_audit *audit, const carom_state *state, const carom_conta
   s->impulse = cm_add(s->impulse, J);
   s->moment = cm_add(s->moment, cm_cross(arm, J));
   s->pushed += size;
+  if (e->kind == CAROM_EVENT_IMPACT) s->struck += size;
   s->twisted += size * (moved + 1e-9 * cm_norm(arm)) + twist_of(audit, e);
   s->events++;
 }
@@ -109,6 +110,7 @@ static bool tell_bodies(carom_audit *audit, const carom_state *state, const caro
   push(audit, state, e, 0);
   push(audit, state, e, 1);
   audit->pushed += cm_norm(e->impulse);
+  if (e->kind == CAROM_EVENT_IMPACT) audit->struck += cm_norm(e->impulse);
   return true;
 }
 
@@ -224,11 +226,28 @@ static double slip_leeway(const carom_audit *audit, const carom_state *state, co
   return isfinite(size) ? size * cm_norm(w) : 0;
 }
 
+// How much the slip may have been another in between, by impacts that the bodies had besides at other moments of the
+// step.
+static double struck_leeway(const carom_audit *audit, const carom_contact_event *e) {
+  const carom_model *m = audit->model;
+  double own = e->kind == CAROM_EVENT_IMPACT ? cm_norm(e->impulse) : 0, leeway = 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(m, b)) continue;
+    const carom_body *body = &m->bodies[b];
+    carom_vec3 K = body->inverse_inertia;
+    double others = fmax((audit->tied[b] ? audit->struck : audit->step[b].struck) - own, 0);
+    double turning = body->bounding_radius * body->bounding_radius * fmax(K.x, fmax(K.y, K.z));
+    if (others > 1e-12 * own) leeway += others * (body->inverse_mass + turning);
+  }
+  return leeway;
+}
+
 // Friction that pushes along the slip at both ends of the step.
 static void judge_slip(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_vec3 before,
                        carom_vec3 after) {
   carom_vec3 J = cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal);
-  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e));
+  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e)) + struck_leeway(audit, e);
   double gain = fmin(cm_dot(J, before), cm_dot(J, after)) - cm_norm(J) * leeway;
   if (gain > 0) carom_sum_add(&audit->along_slip, gain);
   if (gain > 0 || isnan(gain)) carom_finding_note(&audit->slip, gain, e->time, e->body_a, e->body_b);

@@ -269,6 +269,16 @@ static bool changed_sides(const carom_motion *a, const carom_motion *b) {
          carom_distance(&to[0], &to[1], NULL, &after) == CAROM_OK && cm_dot(before.normal, after.normal) < -0.5;
 }
 
+// How far the way of a body can have been from the straight one: as far as its velocity changed on it, all at once in
+// the middle. Nothing bends the way of what passes through another unhindered.
+static double bend_of(const carom_overlaps *o, const carom_passage *p, int body) {
+  const carom_model *m = o->model;
+  if (!carom_body_moves(m, body)) return 0;
+  carom_vec3 dv = cm_sub(carom_state_velocity(m, p->to, body), carom_state_velocity(m, p->from, body));
+  carom_vec3 dw = cm_sub(carom_state_angular_velocity(m, p->to, body), carom_state_angular_velocity(m, p->from, body));
+  return 0.25 * fabs(p->to->time - p->from->time) * (cm_norm(dv) + m->bodies[body].bounding_radius * cm_norm(dw));
+}
+
 static void sweep_parts(const carom_overlaps *o, const carom_passage *p, const int *part, carom_finding *finding) {
   int a = o->pairs->body_of_part[part[0]], b = o->pairs->body_of_part[part[1]];
   double thin = fmin(o->thickness[part[0]], o->thickness[part[1]]);
@@ -280,7 +290,8 @@ static void sweep_parts(const carom_overlaps *o, const carom_passage *p, const i
   if (status != CAROM_OK || impact.outcome != CAROM_IMPACT_FOUND) return;
   if (met(p, a, b) && !changed_sides(&A, &B)) return;
   double stride = 0.25 * thin / (p->travel[a] + p->travel[b]);
-  carom_finding_note(finding, depth_on_the_way(&A, &B, impact.time, stride) / thin, p->to->time, a, b);
+  double depth = depth_on_the_way(&A, &B, impact.time, stride) - bend_of(o, p, a) - bend_of(o, p, b);
+  if (!(depth <= 0)) carom_finding_note(finding, depth / thin, p->to->time, a, b);
 }
 
 static void sweep_pairs(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {
