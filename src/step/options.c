@@ -46,7 +46,7 @@ static const option_row options_table[CAROM_OPTION_COUNT] = {
         "impacts in a step before bodies are taken to rest on each other"),
     ROW(STIFFNESS, "stiffness", REAL, stiffness, NULL, "N/m", "from `penetration`", "of the contact potential"),
     ROW(PENETRATION, "penetration", REAL, penetration, NULL, "m", "1e-3 of the smallest body", "overlap to aim at"),
-    ROW(ALPHA, "alpha", REAL, alpha, NULL, "", "half of the forces at each end (`moreau`), 1 (`index2`, `index3`)",
+    ROW(ALPHA, "alpha", REAL, alpha, NULL, "", "half of the forces at each end",
         "1 is implicit Euler, 1/2 the trapezoidal rule"),
     ROW(RESTITUTION, "restitution", FLAG, poisson, carom_restitution_words, "", "newton", "law of restitution"),
     ROW(FRICTION_DIRECTIONS, "friction_directions", WHOLE, friction_directions, NULL, "",

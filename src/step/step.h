@@ -61,7 +61,9 @@ CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
 // Adds to a message of failure what in the model may be the cause, and what to do about it.
 void carom_step_blame(const carom_model *model, carom_error *error);
 // springs.c: whether steps of this length can follow the model's springs and dampers; the message names one that not.
-carom_status carom_springs_check(const carom_model *model, double step, carom_error *error);
+carom_status carom_springs_check(const carom_model *model, double step, bool solved, carom_error *error);
+// Whether `moreau` solves for springs and dampers, so that none with a length is too stiff for it.
+bool carom_moreau_solves_springs(const carom_model *model, const carom_step_options *options);
 
 // ---- drives.c
 // Puts driven bodies where they are at a time.

@@ -146,7 +146,9 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   carom_choice choice;
   carom_status status = carom_step_choose(model, state, 0, options, &choice, error);
   if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
-  if (status == CAROM_OK) status = carom_springs_check(model, options->step, error);
+  bool solved =
+      status == CAROM_OK && integrator == &carom_integrator_moreau && carom_moreau_solves_springs(model, options);
+  if (status == CAROM_OK) status = carom_springs_check(model, options->step, solved, error);
   if (status != CAROM_OK || !integrator->begin) return status;
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;

@@ -197,7 +197,7 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
   }
   bool v = w->velocities;
-  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
+  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints, false};
 }
 
 // The mean of the configurations at both ends of a leg, and the rate between them.
@@ -210,7 +210,7 @@ static carom_configuration mean_configuration(const carom_leg *leg, const carom_
     w->v[i] = cm_scale(1 / leg->h, cm_sub(state->x[i], x_start[i]));
     w->d_rate[i] = cm_mscale(1 / leg->h, cm_msub(w->d[i], w->d_start[i]));
   }
-  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
+  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints, false};
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
