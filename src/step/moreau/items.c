@@ -213,6 +213,8 @@ static void linearise_at(const carom_moreau *m, const carom_contact *c, const ca
   double gap = item->gap + place->depth + cm_dot(c->normal, cm_sub(a, b));
   item->gap = gap / place->share - m->motion.h * opened_at(m, item);
   item->again = true;
+  item->dips = place->share < 1;
+  if (item->dips) item->gap = fmax(item->gap, 0);  // stopped, not thrown back: that would be energy from nowhere
 }
 
 carom_status carom_moreau_gather_again(carom_moreau *m, int index, const carom_moreau_place *place,

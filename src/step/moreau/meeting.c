@@ -33,10 +33,11 @@ static double gap_rate(const carom_moreau *m, const carom_state *state, const ca
   return carom_row_state_rate(m->model, &row, state) - moving;
 }
 
-static bool among_items(const carom_moreau *m, const carom_part_pair *p) {
+static bool among_items(const carom_moreau *m, const carom_part_pair *p, bool dips) {
   for (int i = 0; i < m->items.count; i++) {
     const carom_moreau_item *item = &m->items.list[i];
-    if (item->kind == CAROM_MOREAU_CONTACT && item->contact.part_a == p->part_a && item->contact.part_b == p->part_b)
+    if (item->kind == CAROM_MOREAU_CONTACT && item->contact.part_a == p->part_a && item->contact.part_b == p->part_b &&
+        (item->dips || !dips))
       return true;
   }
   return false;
@@ -214,8 +215,8 @@ static carom_status meet_pair(carom_moreau *m, int index, const carom_state *end
   meeting->deepest = fmax(meeting->deepest, -l.d.distance);
   l.fast = m->way[p->body_a] + m->way[p->body_b] > FAST * carom_moreau_thin(m, p->part_a, p->part_b);
   if (l.d.distance > -touch && !l.fast) return CAROM_OK;
-  l.known = among_items(m, p);
-  if (l.d.distance > -touch && l.known) status = look_between(m, end, &l, error);
+  l.known = among_items(m, p, false);
+  if (l.d.distance > -touch && l.known && !among_items(m, p, true)) status = look_between(m, end, &l, error);
   if (status != CAROM_OK) return status;
   bool collides = carom_moreau_pair_collides(m, p->body_a, p->body_b, p->restitution);
   if (collides && (!l.known || arrives(m, &l))) return hit_pair(m, &l, end, meeting);

@@ -45,6 +45,7 @@ typedef struct carom_moreau_item {
   double start;       // the gap at the start of the step
   double gap, mu, e;  // the same, or such that by the rows the gap is 0 at the end where it is so indeed
   bool again;         // the latter
+  bool dips;          // and at a moment on the way
   double bias;        // what the velocity along the normal may fall short of: gap/h, or e times the approach
   double surface[3];  // velocity of a driven body's surface, along the rows: subtracted
   double before[3];   // velocities along the rows at the start of the step
