@@ -5,13 +5,13 @@
 
 #include "solve/front_factor.h"
 
-enum { B = CAROM_CONTACT_SIX, STRIP = 4 * B };
+enum { B = CAROM_FRONT_BLOCK, STRIP = 4 * B };
 
-static size_t height_of(const carom_contact_front *front) { return B * (size_t)(front->width + front->below); }
+static size_t height_of(const carom_front *front) { return B * (size_t)(front->width + front->below); }
 
 // ---- filling a front ------------------------------------------------------------------------------------------------
 
-static void place_rows(carom_contact_factor *f, const carom_contact_front *front) {
+static void place_rows(carom_factor *f, const carom_front *front) {
   for (int k = 0; k < front->width; k++) f->position[front->first + k] = k;
   for (int k = 0; k < front->below; k++) f->position[f->rows[front->rows + (size_t)k]] = front->width + k;
 }
@@ -21,7 +21,7 @@ static void add_diagonal(const carom_sparse *A, int block, double *to, size_t he
     for (int i = j; i < B; i++) to[(size_t)i + (size_t)j * height] = A->value[A->column_start[B * block + j] + i - j];
 }
 
-static void add_entry(const carom_sparse *A, const carom_contact_entry *e, double *to, size_t height) {
+static void add_entry(const carom_sparse *A, const carom_front_entry *e, double *to, size_t height) {
   for (int j = 0; j < B; j++) {
     const double *from = A->value + A->column_start[B * e->column + j] + (B - j) + B * e->number;
     for (int i = 0; i < B; i++)
@@ -29,8 +29,7 @@ static void add_entry(const carom_sparse *A, const carom_contact_entry *e, doubl
   }
 }
 
-static void add_matrix(const carom_contact_factor *f, const carom_contact_front *front, const carom_sparse *A,
-                       double *panel) {
+static void add_matrix(const carom_factor *f, const carom_front *front, const carom_sparse *A, double *panel) {
   size_t height = height_of(front);
   memset(panel, 0, height * B * (size_t)front->width * sizeof *panel);
   for (int k = 0; k < front->width; k++) {
@@ -43,8 +42,8 @@ static void add_matrix(const carom_contact_factor *f, const carom_contact_front 
 }
 
 // Adds a child's update (lower half, in blocks) to the panel and to the update of its parent.
-static void add_child(const carom_contact_factor *f, const carom_contact_front *parent,
-                      const carom_contact_front *child, const double *update, double *panel, double *own) {
+static void add_child(const carom_factor *f, const carom_front *parent, const carom_front *child, const double *update,
+                      double *panel, double *own) {
   const int *rows = f->rows + child->rows;
   size_t height = height_of(parent), below = B * (size_t)parent->below, from = B * (size_t)child->below;
   for (int l = 0; l < child->below; l++) {
@@ -65,7 +64,7 @@ static void add_child(const carom_contact_factor *f, const carom_contact_front *
 
 // L of the panel; own -= L21 L21'. Right-looking: strips of columns, each followed by one product for all that is to
 // the right of it in the panel, and one product of the whole panel for the update.
-static bool eliminate(carom_contact_factor *f, const carom_contact_front *front, double *panel, double *own) {
+static bool eliminate(carom_factor *f, const carom_front *front, double *panel, double *own) {
   size_t w = B * (size_t)front->width, r = B * (size_t)front->below, height = w + r;
   for (size_t k = 0; k < w; k += STRIP) {
     size_t strip = w - k < STRIP ? w - k : STRIP, next = k + strip;
@@ -81,18 +80,18 @@ static bool eliminate(carom_contact_factor *f, const carom_contact_front *front,
   return true;
 }
 
-carom_status carom_contact_factor_compute(carom_contact_factor *f, const carom_sparse *A) {
+carom_status carom_factor_compute(carom_factor *f, const carom_sparse *A) {
   double *top = f->stack;
   int waiting = 0;
   for (int s = 0; s < f->front_count; s++) {
-    const carom_contact_front *front = &f->fronts[s];
+    const carom_front *front = &f->fronts[s];
     double *panel = f->panels + front->panel, *own = top, *base = top;
     size_t size = B * B * (size_t)front->below * (size_t)front->below;
     place_rows(f, front);
     add_matrix(f, front, A, panel);
     memset(own, 0, size * sizeof *own);
     for (int k = 0; k < front->child_count; k++) {
-      const carom_contact_front *child = &f->fronts[f->waiting[--waiting]];
+      const carom_front *child = &f->fronts[f->waiting[--waiting]];
       base -= B * B * (size_t)child->below * (size_t)child->below;
       add_child(f, front, child, base, panel, own);
     }
@@ -106,7 +105,7 @@ carom_status carom_contact_factor_compute(carom_contact_factor *f, const carom_s
 
 // ---- solves ---------------------------------------------------------------------------------------------------------
 
-static void forward(carom_contact_factor *f, const carom_contact_front *front) {
+static void forward(carom_factor *f, const carom_front *front) {
   const double *L = f->panels + front->panel;
   size_t height = height_of(front), width = B * (size_t)front->width;
   double *x = f->x + B * (size_t)front->first, *t = f->gathered;
@@ -120,7 +119,7 @@ static void forward(carom_contact_factor *f, const carom_contact_front *front) {
       f->x[B * (size_t)f->rows[front->rows + (size_t)k] + i] += t[width + B * (size_t)k + i];
 }
 
-static void backward(carom_contact_factor *f, const carom_contact_front *front) {
+static void backward(carom_factor *f, const carom_front *front) {
   size_t height = height_of(front), width = B * (size_t)front->width;
   double *x = f->x + B * (size_t)front->first, *t = f->gathered;
   for (int k = 0; k < front->below; k++)
@@ -131,7 +130,7 @@ static void backward(carom_contact_factor *f, const carom_contact_front *front) 
   }
 }
 
-void carom_contact_factor_solve(carom_contact_factor *f, double *b) {
+void carom_factor_solve(carom_factor *f, double *b) {
   for (int k = 0; k < f->blocks; k++) memcpy(f->x + B * k, b + B * f->order[k], B * sizeof *b);
   for (int s = 0; s < f->front_count; s++) forward(f, &f->fronts[s]);
   for (int s = f->front_count - 1; s >= 0; s--) backward(f, &f->fronts[s]);

@@ -5,26 +5,26 @@
 #include "carom/base.h"
 
 // A block of A in a column of the new order: block (neighbor `number` of `column`, `column`) of the old one.
-typedef struct carom_contact_entry {
+typedef struct carom_front_entry {
   int row, column, number;
   bool transposed;
-} carom_contact_entry;
+} carom_front_entry;
 
 // Columns `first` to first + width - 1 and the `below` rows that they have in common, all in blocks.
-typedef struct carom_contact_front {
+typedef struct carom_front {
   int first, width, below;
   int parent, child_count;  // parent is -1 for roots
   size_t rows;              // where the rows below begin in `rows`
   size_t panel;             // where the columns of L begin in `panels`: 6 (width + below) rows, 6 width columns
-} carom_contact_front;
+} carom_front;
 
-struct carom_contact_factor {
+struct carom_factor {
   carom_allocator allocator;
   int blocks, front_count, largest;  // largest: blocks of the tallest front
   int *order, *place;                // (blocks) old number by new, new by old
   int *entry_start;                  // (blocks + 1)
-  carom_contact_entry *entries;      // off the diagonal, by column of the new order
-  carom_contact_front *fronts;       // (front_count) in postorder
+  carom_front_entry *entries;        // off the diagonal, by column of the new order
+  carom_front *fronts;               // (front_count) in postorder
   int *front_of;                     // (blocks)
   int *rows;                         // ascending within a front
   double *panels;                    // L

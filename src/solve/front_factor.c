@@ -13,7 +13,7 @@
 
 // Minimum degree or nested dissection on the graph of blocks, the elimination tree in postorder; and how many blocks
 // each column of L has.
-static bool find_order(carom_contact_factor *f, const int *start, const int *neighbor, int *count) {
+static bool find_order(carom_factor *f, const int *start, const int *neighbor, int *count) {
   cholmod_common c;
   cholmod_start(&c);
   c.supernodal = CHOLMOD_SIMPLICIAL;  // the supernodal module is GPL, and unused
@@ -47,7 +47,7 @@ static bool find_order(carom_contact_factor *f, const int *start, const int *nei
 }
 
 // Entries of A by column of the new order. Blocks that end up above the diagonal are taken transposed.
-static void sort_entries(carom_contact_factor *f, const int *start, const int *neighbor) {
+static void sort_entries(carom_factor *f, const int *start, const int *neighbor) {
   memset(f->entry_start, 0, (size_t)(f->blocks + 1) * sizeof *f->entry_start);
   for (int pass = 0; pass < 2; pass++) {
     for (int b = 0; b < f->blocks; b++)
@@ -56,7 +56,7 @@ static void sort_entries(carom_contact_factor *f, const int *start, const int *n
         if (pass == 0)
           f->entry_start[column + 1]++;
         else
-          f->entries[f->entry_start[column]++] = (carom_contact_entry){p < q ? q : p, b, k - start[b], p > q};
+          f->entries[f->entry_start[column]++] = (carom_front_entry){p < q ? q : p, b, k - start[b], p > q};
       }
     for (int j = 0; pass == 0 && j < f->blocks; j++) f->entry_start[j + 1] += f->entry_start[j];
   }
@@ -84,7 +84,7 @@ static void take_row(columns *c, int j, int row, int *filled) {
 }
 
 // The blocks of column j of L: those of A and those of its children (Liu 1990). Its parent is the first of them.
-static void column_structure(const carom_contact_factor *f, columns *c, int j) {
+static void column_structure(const carom_factor *f, columns *c, int j) {
   int filled = c->first[j];
   for (int k = f->entry_start[j]; k < f->entry_start[j + 1]; k++) take_row(c, j, f->entries[k].row, &filled);
   for (int i = c->child[j]; i >= 0; i = c->sibling[i])
@@ -108,7 +108,7 @@ static bool joins(const columns *c, int first, int j, int zeros) {
   return extra == 0 || zeros + extra <= (width <= 4 ? all / 2 : all / 8);
 }
 
-static void make_fronts(carom_contact_factor *f, const columns *c) {
+static void make_fronts(carom_factor *f, const columns *c) {
   int zeros = 0, first = 0;
   f->front_count = 0;
   for (int j = 0; j < f->blocks; j++) {
@@ -117,26 +117,26 @@ static void make_fronts(carom_contact_factor *f, const columns *c) {
       zeros += (j + 1 - first) * (c->first[j + 2] - c->first[j + 1] + 1 - (c->first[j + 1] - c->first[j]));
       continue;
     }
-    f->fronts[f->front_count++] = (carom_contact_front){.first = first, .width = j + 1 - first};
+    f->fronts[f->front_count++] = (carom_front){.first = first, .width = j + 1 - first};
     first = j + 1, zeros = 0;
   }
 }
 
-static size_t update_size(const carom_contact_front *front) {
-  size_t below = CAROM_CONTACT_SIX * (size_t)front->below;
+static size_t update_size(const carom_front *front) {
+  size_t below = CAROM_FRONT_BLOCK * (size_t)front->below;
   return below * below;
 }
 
 // Rows, places in memory, parents.
-static void lay_out(carom_contact_factor *f, const columns *c) {
+static void lay_out(carom_factor *f, const columns *c) {
   for (int s = 0; s < f->front_count; s++) {
-    carom_contact_front *front = &f->fronts[s];
+    carom_front *front = &f->fronts[s];
     int last = front->first + front->width - 1, below = c->first[last + 1] - c->first[last];
     front->below = below, front->rows = f->row_count, front->panel = f->panel_size;
     front->parent = below > 0 ? f->front_of[c->row[c->first[last]]] : -1;
     if (below > 0) f->fronts[front->parent].child_count++;
     memcpy(f->rows + f->row_count, c->row + c->first[last], (size_t)below * sizeof *f->rows);
-    double w = CAROM_CONTACT_SIX * front->width, r = CAROM_CONTACT_SIX * below;
+    double w = CAROM_FRONT_BLOCK * front->width, r = CAROM_FRONT_BLOCK * below;
     f->row_count += (size_t)below;
     f->panel_size += (size_t)(w * (w + r));
     if ((size_t)(w * (w + r + CAROM_FRONT_TALL)) > f->largest_panel)
@@ -147,7 +147,7 @@ static void lay_out(carom_contact_factor *f, const columns *c) {
 }
 
 // How high updates pile up: that of a front is begun while those of its children still lie there.
-static void measure_stack(carom_contact_factor *f) {
+static void measure_stack(carom_factor *f) {
   size_t height = 0;
   int waiting = 0;
   for (int s = 0; s < f->front_count; s++) {
@@ -161,7 +161,7 @@ static void measure_stack(carom_contact_factor *f) {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-static bool analyse(carom_contact_factor *f, columns *c) {
+static bool analyse(carom_factor *f, columns *c) {
   long long total = 0;
   for (int j = 0; j < f->blocks; j++) total += c->count[j];
   if (total > INT_MAX / 2) return false;
@@ -173,11 +173,11 @@ static bool analyse(carom_contact_factor *f, columns *c) {
   lay_out(f, c);
   measure_stack(f);
   return CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->panels, f->panel_size + 1), CAROM_ROOM(f->stack, f->stack_size + 1),
-                       CAROM_ROOM(f->gathered, CAROM_CONTACT_SIX * (size_t)f->largest + 1),
+                       CAROM_ROOM(f->gathered, CAROM_FRONT_BLOCK * (size_t)f->largest + 1),
                        CAROM_ROOM(f->packed, f->largest_panel + 1));
 }
 
-static bool make_columns(const carom_contact_factor *f, columns *c) {
+static bool make_columns(const carom_factor *f, columns *c) {
   size_t n = (size_t)f->blocks + 1;
   int **arrays[] = {&c->count, &c->first, &c->child, &c->sibling, &c->mark};
   bool there = true;
@@ -186,25 +186,24 @@ static bool make_columns(const carom_contact_factor *f, columns *c) {
   return there;
 }
 
-static void free_columns(const carom_contact_factor *f, const columns *c) {
+static void free_columns(const carom_factor *f, const columns *c) {
   CAROM_RELEASE_ALL(&f->allocator, c->count, c->first, c->row, c->child, c->sibling, c->mark);
 }
 
-static bool make_arrays(carom_contact_factor *f, int edges) {
+static bool make_arrays(carom_factor *f, int edges) {
   size_t n = (size_t)f->blocks + 1;
   int **arrays[] = {&f->order, &f->place, &f->entry_start, &f->front_of, &f->waiting, &f->position};
   bool there = CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->entries, edges + 1), CAROM_ROOM(f->fronts, n),
-                             CAROM_ROOM(f->x, CAROM_CONTACT_SIX * n));
+                             CAROM_ROOM(f->x, CAROM_FRONT_BLOCK * n));
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     there = (*arrays[i] = CAROM_NEW(&f->allocator, int, n)) != NULL && there;
   return there;
 }
 
-carom_status carom_contact_factor_create(int blocks, const int *start, const int *neighbor,
-                                         const carom_allocator *allocator, carom_contact_factor **factor,
-                                         carom_error *error) {
+carom_status carom_factor_create(int blocks, const int *start, const int *neighbor, const carom_allocator *allocator,
+                                 carom_factor **factor, carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_contact_factor *f = CAROM_NEW(&a, carom_contact_factor, 1);
+  carom_factor *f = CAROM_NEW(&a, carom_factor, 1);
   columns c = {0};
   bool done = false;
   if (f) {
@@ -216,12 +215,12 @@ carom_status carom_contact_factor_create(int blocks, const int *start, const int
   }
   *factor = done ? f : NULL;
   if (done) return CAROM_OK;
-  carom_contact_factor_destroy(f);
+  carom_factor_destroy(f);
   return carom_fail(error, CAROM_ERR_MEMORY,
                     "out of memory for the interior point with %d bodies; use the solver pgs or apgd", blocks);
 }
 
-void carom_contact_factor_destroy(carom_contact_factor *f) {
+void carom_factor_destroy(carom_factor *f) {
   if (!f) return;
   CAROM_RELEASE_ALL(&f->allocator, f->order, f->place, f->entry_start, f->entries, f->fronts, f->front_of, f->rows,
                     f->panels, f->stack, f->waiting, f->position, f->x, f->gathered, f->packed);
@@ -229,4 +228,4 @@ void carom_contact_factor_destroy(carom_contact_factor *f) {
   carom_release(&allocator, f);
 }
 
-double carom_contact_factor_flops(const carom_contact_factor *f) { return f->flops; }
+double carom_factor_flops(const carom_factor *f) { return f->flops; }

@@ -5,19 +5,18 @@
 
 #include "math/sparse.h"
 
-enum { CAROM_CONTACT_SIX = 6 };
+enum { CAROM_FRONT_BLOCK = 6 };
 
-typedef struct carom_contact_factor carom_contact_factor;
+typedef struct carom_factor carom_factor;
 
 // Orders and analyses a symmetric pattern: the blocks below the diagonal of block column b are neighbor[start[b]] to
 // neighbor[start[b + 1] - 1], ascending.
-carom_status carom_contact_factor_create(int blocks, const int *start, const int *neighbor,
-                                         const carom_allocator *allocator, carom_contact_factor **factor,
-                                         carom_error *error);
-void carom_contact_factor_destroy(carom_contact_factor *factor);  // null is fine
+carom_status carom_factor_create(int blocks, const int *start, const int *neighbor, const carom_allocator *allocator,
+                                 carom_factor **factor, carom_error *error);
+void carom_factor_destroy(carom_factor *factor);  // null is fine
 // Factors a matrix with that pattern, all entries of a block stored. CAROM_ERR_SINGULAR unless positive definite.
-carom_status carom_contact_factor_compute(carom_contact_factor *factor, const carom_sparse *A);
-void carom_contact_factor_solve(carom_contact_factor *factor, double *b);  // overwrites b (6 blocks) by A^-1 b
-double carom_contact_factor_flops(const carom_contact_factor *factor);     // of one factorisation
+carom_status carom_factor_compute(carom_factor *factor, const carom_sparse *A);
+void carom_factor_solve(carom_factor *factor, double *b);  // overwrites b (6 blocks) by A^-1 b
+double carom_factor_flops(const carom_factor *factor);     // of one factorisation
 
 #endif

@@ -122,7 +122,7 @@ static void finish_with(state *m, int i, const double *ds) {
 }
 
 // (I + H B theta B' H') dz = -(z - H B x) + H B (c - theta residual_s), then ds and dx.
-static void solve_step(state *m, carom_contact_factor *solver, double target, bool corrector) {
+static void solve_step(state *m, carom_factor *solver, double target, bool corrector) {
   size_t dofs = 6 * (size_t)m->blocks;
   for (size_t k = 0; k < dofs; k++) m->dz[k] = -m->z[k];
   for (int i = 0; i < unit_count(m); i++) {
@@ -133,7 +133,7 @@ static void solve_step(state *m, carom_contact_factor *solver, double target, bo
     for (int k = u->at; k < u->at + u->count; k++) m->dx[k] += m->x[k];
     carom_interior_push(m, i, carom_cone_unit_impulse(m, i, m->dx), m->dz);
   }
-  carom_contact_factor_solve(solver, m->dz);
+  carom_factor_solve(solver, m->dz);
   for (int i = 0; i < unit_count(m); i++) {
     const carom_cone_unit *u = &m->units[i];
     if (u->kind == CAROM_CONTACT_SKIPPED) continue;
@@ -162,11 +162,11 @@ static double centering(double alpha) {
 }
 
 // Returns the length of the step, 0 when there is none in double precision.
-static double iterate(state *m, carom_contact_factor *solver) {
+static double iterate(state *m, carom_factor *solver) {
   for (int i = 0; i < unit_count(m); i++) carom_cone_unit_scale(m, i);
   carom_interior_assemble(m);
   carom_sparse A = carom_interior_matrix(m);
-  if (carom_contact_factor_compute(solver, &A)) return 0;
+  if (carom_factor_compute(solver, &A)) return 0;
   slack_residuals(m);
   solve_step(m, solver, 0, false);
   double alpha = longest_step(m), mean = mean_product(m);
@@ -196,7 +196,7 @@ static void answer(state *m) {
   }
 }
 
-static void run(state *m, carom_contact_factor *solver, carom_contact_info *info) {
+static void run(state *m, carom_factor *solver, carom_contact_info *info) {
   carom_contact_system *s = m->s;
   info->outcome = CAROM_CONTACT_LIMIT;
   while (info->iterations < s->options.max_iterations) {
@@ -236,12 +236,11 @@ carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena,
   push(&m, s, arena);
   if (!arena->memory) return carom_contact_apgd(s, arena, NULL, NULL);  // polishes
   start(&m);
-  carom_contact_factor *solver;
-  carom_status status =
-      carom_contact_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
+  carom_factor *solver;
+  carom_status status = carom_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
   if (status) return status;
   info->setup_seconds += carom_clock() - begin;
   run(&m, solver, info);
-  carom_contact_factor_destroy(solver);
+  carom_factor_destroy(solver);
   return info->outcome == CAROM_CONTACT_STALLED ? polish(s, arena, info, error) : CAROM_OK;
 }

@@ -31,7 +31,7 @@ carom_contact_options carom_contact_default_options(void) {
 
 static bool known(carom_contact_method method) { return method >= 0 && method < CAROM_CONTACT_METHOD_COUNT; }
 
-const carom_contact_method_entry *carom_contact_entry(carom_contact_method method) {
+const carom_contact_method_entry *carom_front_entry(carom_contact_method method) {
   return known(method) ? &methods[method] : NULL;
 }
 

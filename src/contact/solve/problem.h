@@ -99,7 +99,7 @@ typedef struct carom_contact_method_entry {
   carom_contact_solver *solve;
 } carom_contact_method_entry;
 
-const carom_contact_method_entry *carom_contact_entry(carom_contact_method method);
+const carom_contact_method_entry *carom_front_entry(carom_contact_method method);
 
 // ---- small shared pieces
 // A vector of unknowns behind each of the pointers.

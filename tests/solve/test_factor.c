@@ -8,7 +8,7 @@
 #include "solve/front_factor.h"
 #include "test.h"
 
-enum { MOST = 200, SIX = CAROM_CONTACT_SIX };
+enum { MOST = 200, SIX = CAROM_FRONT_BLOCK };
 
 // A symmetric block matrix, lower half by columns, as the interior point stores it.
 typedef struct blocks {
@@ -102,12 +102,12 @@ static void multiply(const carom_sparse *A, const double *x, double *y) {
     }
 }
 
-static void check_against_cholmod(carom_contact_factor *f, const carom_sparse *A, carom_random *r) {
+static void check_against_cholmod(carom_factor *f, const carom_sparse *A, carom_random *r) {
   static double x[SIX * MOST], y[SIX * MOST], z[SIX * MOST];
-  REQUIRE(carom_contact_factor_compute(f, A) == CAROM_OK);
+  REQUIRE(carom_factor_compute(f, A) == CAROM_OK);
   for (int i = 0; i < A->n; i++) x[i] = y[i] = carom_random_between(r, -1, 1);
   REQUIRE(solve_by_cholmod(A, x));
-  carom_contact_factor_solve(f, y);
+  carom_factor_solve(f, y);
   multiply(A, y, z);
   for (int i = 0; i < A->n; i++) CHECK_NEAR(y[i], x[i], 1e-13);
   multiply(A, x, y);
@@ -121,13 +121,13 @@ TEST(factors_agree_with_cholmod) {
     for (int k = 0; k < 6; k++) {
       if (kind == 3 && counts[k] > 60) continue;
       blocks b = make_pattern(counts[k], kind, &r);
-      carom_contact_factor *f = NULL;
-      REQUIRE(carom_contact_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
+      carom_factor *f = NULL;
+      REQUIRE(carom_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
       for (int again = 0; again < 2; again++) {
         carom_sparse A = fill(&b, &r);
         check_against_cholmod(f, &A, &r);
       }
-      carom_contact_factor_destroy(f);
+      carom_factor_destroy(f);
       free_blocks(&b);
     }
 }
@@ -136,38 +136,38 @@ TEST(factors_agree_with_cholmod) {
 TEST(work_is_counted) {
   carom_random r = carom_random_make(4, 0);
   blocks b = make_pattern(20, 3, &r);
-  carom_contact_factor *f = NULL;
-  REQUIRE(carom_contact_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
-  CHECK_NEAR(carom_contact_factor_flops(f), 120.0 * 120 * 120 / 3, 1e-6);
-  carom_contact_factor_destroy(f);
+  carom_factor *f = NULL;
+  REQUIRE(carom_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
+  CHECK_NEAR(carom_factor_flops(f), 120.0 * 120 * 120 / 3, 1e-6);
+  carom_factor_destroy(f);
   free_blocks(&b);
 }
 
 TEST(what_is_not_positive_definite_is_refused) {
   carom_random r = carom_random_make(6, 0);
   blocks b = make_pattern(60, 1, &r);
-  carom_contact_factor *f = NULL;
-  REQUIRE(carom_contact_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
+  carom_factor *f = NULL;
+  REQUIRE(carom_factor_create(b.count, b.start, b.neighbor, NULL, &f, NULL) == CAROM_OK);
   const double bad[] = {-1, 0, NAN, INFINITY};
   for (int k = 0; k < 4; k++) {
     carom_sparse A = fill(&b, &r);
     b.value[b.column[SIX * 31 + 2]] = bad[k];
-    CHECK(carom_contact_factor_compute(f, &A) == CAROM_ERR_SINGULAR);
+    CHECK(carom_factor_compute(f, &A) == CAROM_ERR_SINGULAR);
     A = fill(&b, &r);
     check_against_cholmod(f, &A, &r);  // and does no harm
   }
-  carom_contact_factor_destroy(f);
+  carom_factor_destroy(f);
   free_blocks(&b);
 }
 
 TEST(no_blocks_are_fine) {
   const int start[1] = {0};
-  carom_contact_factor *f = NULL;
+  carom_factor *f = NULL;
   const carom_sparse A = {0, start, start, NULL};
-  REQUIRE(carom_contact_factor_create(0, start, start, NULL, &f, NULL) == CAROM_OK);
-  CHECK(carom_contact_factor_compute(f, &A) == CAROM_OK);
-  carom_contact_factor_solve(f, NULL);
-  carom_contact_factor_destroy(f);
+  REQUIRE(carom_factor_create(0, start, start, NULL, &f, NULL) == CAROM_OK);
+  CHECK(carom_factor_compute(f, &A) == CAROM_OK);
+  carom_factor_solve(f, NULL);
+  carom_factor_destroy(f);
 }
 
 TEST(every_failed_allocation_is_told) {
@@ -176,10 +176,10 @@ TEST(every_failed_allocation_is_told) {
   for (int allowed = 0;; allowed++) {
     failing_allocator failing = {.allowed = allowed};
     carom_allocator allocator = failing_allocator_of(&failing);
-    carom_contact_factor *f = NULL;
+    carom_factor *f = NULL;
     carom_error error = {0};
-    carom_status status = carom_contact_factor_create(b.count, b.start, b.neighbor, &allocator, &f, &error);
-    carom_contact_factor_destroy(f);
+    carom_status status = carom_factor_create(b.count, b.start, b.neighbor, &allocator, &f, &error);
+    carom_factor_destroy(f);
     CHECK(failing.live == 0);
     if (status == CAROM_OK) break;
     CHECK(status == CAROM_ERR_MEMORY && !f);
