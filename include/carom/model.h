@@ -567,6 +567,21 @@ CAROM_API void carom_mechanism_move(const carom_mechanism *mechanism, const doub
 CAROM_API void carom_mechanism_set_velocities(const carom_mechanism *mechanism, const double *velocities,
                                               carom_state *state);
 
+// ---- a force law --------------------------------------------------------------------------------------
+
+/// What one electromagnet does to another in their common plane.
+typedef struct carom_magnet_load {
+  double force_x, force_y;  ///< on magnet 1, in its frame, N; x leads to magnet 2
+  double torque;            ///< on magnet 1, N m
+} carom_magnet_load;
+
+/// The electromagnet prototypes of Johnson 2012, appendix B (cores of 10 cm, 0.6 A), as fitted there: A/r^8 - B/r^4
+/// with polynomials A, B of degree 4 in the two angles (rad; table B.1), r in units of 0.1 m. The fit holds for
+/// distances of 0.1 to 0.55 m and angles within pi/5, to 10 percent of his computation. False outside: angles and short
+/// distances are then taken from the border. Which angles are meant is told by a figure alone, and off the axis the
+/// table is not symmetric: see docs/control.md before you rely on more than the force along the line.
+CAROM_API bool carom_electromagnet_pair(double distance, double angle_1, double angle_2, carom_magnet_load *load);
+
 #ifdef __cplusplus
 }
 #endif
