@@ -424,7 +424,7 @@ static real momentum(const arm *of, const real *q, const real *rate, int i) {
 
 // d/dt of the momentum less dL/dq, by differences of order 4 along the motion.
 static real lagrange_force(const arm *of, const real *q, const real *rate, const real *acceleration, int i) {
-  const real t = 1e-3L;
+  const real t = 2e-4L;
   real force = 0;
   for (int s = 0; s < 4; s++) {
     real at[ARM], moving[ARM], aside[ARM];
