@@ -3,6 +3,7 @@
 #define CAROM_RESULT_H
 
 #include "carom/scene.h"
+#include "carom/track.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -159,6 +160,13 @@ CAROM_API void carom_frame_release(carom_frame *frame);  ///< frees the arrays a
 /// Fills a frame that carom_frame_init made for this result. CAROM_ERR_ARGUMENT for an index that is not there,
 /// CAROM_ERR_FORMAT or CAROM_ERR_IO when the file is damaged. Only HDF5 allocates, for compressed files.
 CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
+
+/// The motion of a body in a result, to be followed (carom/track.h): through its frames, with the velocities on either
+/// side of contacts that have a frame of their own, as those of plans do. Meant for results of `carom plan`, and of
+/// runs without impacts. CAROM_ERR_ARGUMENT for a body that does not move, or fewer than two frames; otherwise as
+/// carom_result_read_frame.
+CAROM_API carom_status carom_trajectory_create_result(carom_result *result, int body, const carom_allocator *allocator,
+                                                      carom_trajectory **trajectory, carom_error *error);
 
 #ifdef __cplusplus
 }

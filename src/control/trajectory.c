@@ -71,6 +71,31 @@ static void evaluate(const carom_vec3 c[6], double t, carom_vec3 out[3]) {
   }
 }
 
+// ---- accelerations
+// ---------------------------------------------------------------------------------------------------
+
+// Mean acceleration from one knot to the next.
+static carom_vec3 mean_rate(const carom_trajectory_knot *knot, bool spin) {
+  const carom_trajectory_slope *from = spin ? knot[0].spin : knot[0].way, *to = spin ? knot[1].spin : knot[1].way;
+  return cm_scale(1 / (knot[1].time - knot[0].time), cm_sub(to[0].rate, from[1].rate));
+}
+
+static void accelerate(int count, carom_trajectory_knot *knots, int i, bool spin) {
+  carom_trajectory_knot *knot = &knots[i];
+  bool has_before = i > 0, has_after = i + 1 < count;
+  carom_vec3 before = has_before ? mean_rate(knot - 1, spin) : cm_zero3(),
+             after = has_after ? mean_rate(knot, spin) : before;
+  if (!has_before) before = after;
+  if (has_before && has_after && !knot->jumps)
+    before = after = carom_parabola_slope(before, after, knot[0].time - knot[-1].time, knot[1].time - knot[0].time);
+  carom_trajectory_slope *out = spin ? knot->spin : knot->way;
+  out[0].second = before, out[1].second = after;
+}
+
+void carom_trajectory_accelerate(int count, carom_trajectory_knot *knots) {
+  for (int i = 0; i < count; i++) accelerate(count, knots, i, false), accelerate(count, knots, i, true);
+}
+
 // ---- from knots to polynomials
 // ---------------------------------------------------------------------------------------
 

@@ -15,7 +15,12 @@ typedef struct carom_trajectory_knot {
   carom_quat q;
   carom_trajectory_slope way[2];   // of x; before and after the knot
   carom_trajectory_slope spin[2];  // angular velocity and acceleration in the axes of q; before and after
+  bool jumps;                      // velocities do: before and after have little to do with each other
 } carom_trajectory_knot;
+
+// Fills in the accelerations of knots whose velocities are known: those of the parabola through three of them, at ends
+// and jumps from those on one side alone.
+void carom_trajectory_accelerate(int count, carom_trajectory_knot *knots);
 
 // Two or more knots in ascending order.
 carom_status carom_trajectory_through(int count, const carom_trajectory_knot *knots, const carom_allocator *allocator,

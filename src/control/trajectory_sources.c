@@ -92,34 +92,14 @@ static void read_node(const carom_plan *plan, int body, int node, carom_state *s
     knot->way[side].rate = motion.velocity;
     knot->spin[side].rate = motion.angular_velocity_body;
   }
-  if (!has_contact(plan, node)) make_smooth(knot->way), make_smooth(knot->spin);
-}
-
-// Mean acceleration from one knot to the next.
-static carom_vec3 mean_rate(const carom_trajectory_knot *knot, bool spin) {
-  const carom_trajectory_slope *from = spin ? knot[0].spin : knot[0].way, *to = spin ? knot[1].spin : knot[1].way;
-  return cm_scale(1 / (knot[1].time - knot[0].time), cm_sub(to[0].rate, from[1].rate));
-}
-
-// Accelerations from the velocities of the nodes; at ends and contacts from those on one side alone.
-static void set_accelerations(const carom_trajectory_knot *first, bool has_before, bool has_after, bool smooth,
-                              bool spin, carom_trajectory_slope out[2]) {
-  carom_vec3 before = has_before ? mean_rate(first - 1, spin) : cm_zero3();
-  carom_vec3 after = has_after ? mean_rate(first, spin) : before;
-  if (!has_before) before = after;
-  if (has_before && has_after && smooth)
-    before = after = carom_parabola_slope(before, after, first[0].time - first[-1].time, first[1].time - first[0].time);
-  out[0].second = before, out[1].second = after;
+  knot->jumps = has_contact(plan, node);
+  if (!knot->jumps) make_smooth(knot->way), make_smooth(knot->spin);
 }
 
 static void read_plan(const carom_plan *plan, int body, carom_state *state, carom_trajectory_knot *knots) {
   int count = carom_plan_node_count(plan);
   for (int i = 0; i < count; i++) read_node(plan, body, i, state, &knots[i]);
-  for (int i = 0; i < count; i++) {
-    bool smooth = !has_contact(plan, i);
-    set_accelerations(&knots[i], i > 0, i + 1 < count, smooth, false, knots[i].way);
-    set_accelerations(&knots[i], i > 0, i + 1 < count, smooth, true, knots[i].spin);
-  }
+  carom_trajectory_accelerate(count, knots);
 }
 
 static carom_status check_planned(const carom_plan *plan, int body, carom_error *error) {
