@@ -530,7 +530,8 @@ typedef struct carom_joint_load {
   carom_vec3 moment;  ///< about the joint's point on body 1, world axes, N m
 } carom_joint_load;
 
-/// Makes room for the mechanism of a model, which must outlive it; nothing below allocates after this.
+/// Makes room for the mechanism of a model, which must outlive it. Nothing below allocates after this but
+/// carom_mechanism_forward, and that only when there are more freedoms than at any call before.
 CAROM_API carom_status carom_mechanism_create(const carom_model *model, const carom_allocator *allocator,
                                               carom_mechanism **mechanism, carom_error *error);
 CAROM_API void carom_mechanism_destroy(carom_mechanism *mechanism);  ///< null is fine
@@ -557,7 +558,7 @@ CAROM_API void carom_mechanism_mass(carom_mechanism *mechanism, double *matrix);
 CAROM_API void carom_mechanism_inverse(carom_mechanism *mechanism, const double *accelerations, double *forces,
                                        carom_joint_load *loads);
 /// Forward dynamics: the accelerations (n) under forces (n; null: none) along the freedoms, gravity and the fields.
-/// CAROM_ERR_SINGULAR when a freedom moves no mass.
+/// CAROM_ERR_SINGULAR when a freedom moves no mass. Keeps a matrix of n x n.
 CAROM_API carom_status carom_mechanism_forward(carom_mechanism *mechanism, const double *forces, double *accelerations,
                                                carom_error *error);
 /// Moves a state from the configuration that the mechanism took over along `displacements` (n): every joint by its

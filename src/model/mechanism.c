@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/joint_rows.h"
 
 // ---- room ----------------------------------------------------------------------------------------------------------
@@ -10,7 +11,7 @@
 static void lay_out(void *owner, carom_arena *arena) {
   carom_mechanism *m = owner;
   const carom_model *model = m->model;
-  int bodies = model->body_count, moving = model->moving_count, most = 6 * moving;
+  int bodies = model->body_count, moving = model->moving_count;
   m->links = CAROM_PUSH(arena, carom_link, moving);
   m->link_of = CAROM_PUSH(arena, int, bodies);
   m->link_of_joint = CAROM_PUSH(arena, int, model->joint_count);
@@ -21,8 +22,6 @@ static void lay_out(void *owner, carom_arena *arena) {
   m->load = CAROM_PUSH(arena, carom_joint_load, moving);
   m->composite = CAROM_PUSH(arena, carom_composite, moving);
   m->joints = CAROM_PUSH(arena, carom_joint_state, model->joint_count);
-  m->matrix = CAROM_PUSH(arena, double, (size_t)most *(size_t)most);
-  m->bias = CAROM_PUSH(arena, double, most);
   carom_loads_push(&m->fields, arena, model);
   m->d = CAROM_PUSH(arena, carom_mat3, bodies);
   m->dv = CAROM_PUSH(arena, carom_mat3, bodies);
@@ -45,6 +44,7 @@ carom_status carom_mechanism_create(const carom_model *model, const carom_alloca
 
 void carom_mechanism_destroy(carom_mechanism *mechanism) {
   if (!mechanism) return;
+  carom_release(&mechanism->arena.allocator, mechanism->matrix);
   carom_joint_order_destroy(&mechanism->order);
   carom_object_destroy(mechanism);
 }

@@ -53,7 +53,8 @@ struct carom_mechanism {
   carom_joint_load *load;      // (moving_count) on the link from its parent, about r
   carom_composite *composite;  // (moving_count)
   carom_joint_state *joints;   // (joint_count)
-  double *matrix, *bias;       // (most freedoms squared, most freedoms)
+  double *matrix;              // (matrix_room) of forward dynamics; made when first asked for
+  int matrix_room;
   double time;
   carom_loads fields;
   carom_mat3 *d, *dv;      // (body_count) directors and their rates, for the fields

@@ -1,7 +1,9 @@
 // Mechanisms: inverse dynamics by Newton and Euler from the roots to the leaves and back (Luh, Walker and Paul 1980),
 // in world axes, and forward dynamics through the mass matrix.
+#include <limits.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "math/dense.h"
 #include "model/mechanism.h"
 
@@ -110,17 +112,29 @@ void carom_mechanism_inverse(carom_mechanism *m, const double *accelerations, do
   if (loads) tell_loads(m, loads);
 }
 
+// n x n, and n more.
+static carom_status make_room(carom_mechanism *m, carom_error *error) {
+  size_t n = (size_t)m->freedoms, room = n * (n + 1);
+  void **matrix = (void **)&m->matrix;
+  if (room < INT_MAX && carom_reserve(&m->arena.allocator, matrix, &m->matrix_room, (int)room, sizeof(double)))
+    return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the mass matrix of %d freedoms", m->freedoms);
+}
+
 carom_status carom_mechanism_forward(carom_mechanism *m, const double *forces, double *accelerations,
                                      carom_error *error) {
   int n = m->freedoms;
-  carom_mechanism_mass(m, m->matrix);
-  if (carom_small_cholesky(n, m->matrix, n) != CAROM_OK)
+  carom_status status = make_room(m, error);
+  if (status != CAROM_OK) return status;
+  double *matrix = m->matrix, *bias = m->matrix + (size_t)n * (size_t)n;
+  carom_mechanism_mass(m, matrix);
+  if (carom_small_cholesky(n, matrix, n) != CAROM_OK)
     return carom_fail(error, CAROM_ERR_SINGULAR,
                       "the mass matrix of %d freedoms is singular at t = %.9g s: a joint moves bodies without mass or "
                       "inertia along its freedom",
                       n, m->time);
-  carom_mechanism_inverse(m, NULL, m->bias, NULL);
-  for (int i = 0; i < n; i++) accelerations[i] = (forces ? forces[i] : 0) - m->bias[i];
-  carom_small_cholesky_solve(n, m->matrix, n, accelerations);
+  carom_mechanism_inverse(m, NULL, bias, NULL);
+  for (int i = 0; i < n; i++) accelerations[i] = (forces ? forces[i] : 0) - bias[i];
+  carom_small_cholesky_solve(n, matrix, n, accelerations);
   return CAROM_OK;
 }

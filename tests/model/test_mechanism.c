@@ -600,8 +600,12 @@ TEST(memory_may_run_out) {
     carom_allocator allocator = failing_allocator_of(&failing);
     carom_mechanism *m = NULL;
     carom_error error = {0};
+    double a[MOST];
     carom_status status = carom_mechanism_create(w.model, &allocator, &m, &error);
     CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && !m));
+    if (status == CAROM_OK) CHECK(carom_mechanism_update(m, w.state, &error) == CAROM_OK);
+    if (status == CAROM_OK) status = carom_mechanism_forward(m, NULL, a, &error);
+    CHECK(status == CAROM_OK || status == CAROM_ERR_MEMORY);
     carom_mechanism_destroy(m);
     CHECK(failing.live == 0);
     if (status == CAROM_OK) break;
