@@ -118,14 +118,14 @@ static double along(const carom_link *link, int k, const carried *c) {
 // One column, from the link to its root: the composite-rigid-body method (Walker and Orin 1982) with momenta for
 // forces.
 static void fill_column(const carom_mechanism *m, int link, int k, double *matrix) {
-  size_t n = (size_t)m->freedoms, column = (size_t)(m->links[link].first + k);
+  size_t n = (size_t)m->freedoms, column = (size_t)m->links[link].first + (size_t)k;
   const carom_composite *body = &m->composite[link];
   carried c = {.at = body->center};
   c.p = cm_scale(body->mass, point_along(&m->links[link], k, body->center));
   if (m->links[link].turns) c.l = cm_scale(m->links[link].sign, cm_mulv(body->inertia, m->links[link].f[k].w));
   for (int i = link; i >= 0; i = m->links[i].parent) {
     for (int j = 0; j < m->links[i].count; j++) {
-      size_t row = (size_t)(m->links[i].first + j);
+      size_t row = (size_t)m->links[i].first + (size_t)j;
       matrix[row + column * n] = matrix[column + row * n] = along(&m->links[i], j, &c);
     }
     if (!m->links[i].turns) c.at = m->links[i].r, c.l = cm_zero3();
