@@ -8,6 +8,8 @@
 //     impact    momenta by the impact law at the contacts that touch, and the other half of the forces at those that
 //               last                                                               (impact.c)
 //     book      what impulses did                                                  (books.c)
+//     judge     what the projection did that no velocity explains; too much of it, and the cycle is taken back and cut
+//               short where bodies met                                             (defects.c)
 //
 // Rest is not in the paper, which lets a resting body fall for a step, lifts it back and takes its velocity away: a
 // body that sticks on an incline would thus move on by g h^2 / 2 in every step. With both halves taken up, a body at
@@ -67,8 +69,11 @@ typedef struct carom_dcr {
   carom_allocator allocator;
   double size;          // bounding radius of the smallest moving body
   double *thickness;    // (part_count) half the least depth of a part
-  carom_state *start;   // of the cycle, then of the projection
+  double *thin;         // (body_count) the least depth of a body's parts
+  carom_state *start;   // of the cycle
+  carom_state *free_end;  // where the smooth motion led, before the projection
   double moved;         // farthest by the projection, m
+  bool projected;       // whether the projection moved anything in this cycle
   double *debt;         // (body_count) energy that contacts and projections gave a body and have not yet taken back, J
   double *debt_before;  // (body_count) at the start of the cycle
   carom_dcr_free free;
@@ -95,7 +100,7 @@ static inline carom_dcr_pair *carom_dcr_pair_of(const carom_dcr *w, int pair) {
 
 // How far the projection moved a body.
 static inline double carom_dcr_moved(const carom_dcr *w, const carom_state *state, int body) {
-  return cm_norm(cm_sub(state->x[body], w->start->x[body]));
+  return cm_norm(cm_sub(state->x[body], w->free_end->x[body]));
 }
 
 // The two solves of a cycle.
@@ -139,6 +144,12 @@ double carom_dcr_fastest_rest(const carom_stepper *stepper);
 // The part of the cycle after which the first fast pair has just met, so that the projection finds it; 1 when none is
 // so fast that it could pass through the other unseen.
 double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state);
+// The part of the cycle after which the first of all pairs has just met, whatever its speed; 1 when none does.
+double carom_dcr_first_meeting(carom_stepper *stepper);
+
+// ---- defects.c
+// How much of a finished cycle no law explains, over what is tolerated: up to 1 it is fit to stand.
+double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt);
 
 // ---- lift.c
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error);

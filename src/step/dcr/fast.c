@@ -6,6 +6,7 @@
 static const double FAST = 0.5;    // motion in a cycle, over the half depth of the thinner part, that is looked into
 static const double CLOSE = 1e-3;  // accuracy of the time of impact, likewise
 static const double BEYOND = 0.1;  // how far past the impact the cycle goes, so that the projection finds the overlap
+static const double JUST_BEYOND = 1e-3;  // the same where a cycle is taken back for what the projection did
 
 // How far two parts moved relative to each other, at most.
 static double relative_motion(const carom_stepper *stepper, const carom_state *from, const carom_state *to,
@@ -28,20 +29,36 @@ static carom_motion motion_of(const carom_contacts *set, const carom_state *from
   return (carom_motion){a.shape, a.pose, b.pose};
 }
 
+// When two parts have just met on their way from the start of the cycle, as a part of it; 1 when they do not.
+static double meeting(carom_stepper *stepper, const carom_state *end, const carom_part_pair *pair, double beyond) {
+  const carom_dcr *w = stepper->work;
+  double motion = relative_motion(stepper, w->start, end, pair);
+  double thin = fmin(w->thickness[pair->part_a], w->thickness[pair->part_b]);
+  carom_motion a = motion_of(w->contacts, w->start, end, pair->part_a);
+  carom_motion b = motion_of(w->contacts, w->start, end, pair->part_b);
+  carom_impact_time impact;
+  carom_status status = carom_time_of_impact(&a, &b, fmin(CLOSE, beyond) * thin, NULL, &impact);
+  if (status < 0 || impact.outcome != CAROM_IMPACT_FOUND) return 1;
+  return fmin(1, impact.time + beyond * thin / motion);
+}
+
 double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state) {
   carom_dcr *w = stepper->work;
   double fraction = 1;
   for (int i = 0; i < w->contacts->pair_count; i++) {
     carom_part_pair *pair = &w->contacts->pairs[i];
-    double motion = relative_motion(stepper, w->start, state, pair);
     double thin = fmin(w->thickness[pair->part_a], w->thickness[pair->part_b]);
-    if (!(motion > FAST * thin)) continue;
-    carom_motion a = motion_of(w->contacts, w->start, state, pair->part_a);
-    carom_motion b = motion_of(w->contacts, w->start, state, pair->part_b);
-    carom_impact_time impact;
-    carom_status status = carom_time_of_impact(&a, &b, CLOSE * thin, NULL, &impact);
-    if (status < 0 || impact.outcome != CAROM_IMPACT_FOUND) continue;
-    fraction = fmin(fraction, impact.time + BEYOND * thin / motion);
+    if (relative_motion(stepper, w->start, state, pair) > FAST * thin)
+      fraction = fmin(fraction, meeting(stepper, state, pair, BEYOND));
   }
-  return fmin(fraction, 1);
+  return fraction;
+}
+
+double carom_dcr_first_meeting(carom_stepper *stepper) {
+  carom_dcr *w = stepper->work;
+  double fraction = 1;
+  for (int i = 0; i < w->contacts->pair_count; i++)
+    if (!carom_joints_hold(stepper->model, w->start, w->contacts->pairs[i].body_a, w->contacts->pairs[i].body_b))
+      fraction = fmin(fraction, meeting(stepper, w->free_end, &w->contacts->pairs[i], JUST_BEYOND));
+  return fraction;
 }

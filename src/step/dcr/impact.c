@@ -204,7 +204,7 @@ static carom_status latch(carom_stepper *stepper, carom_state *state, const caro
                           carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   if (!w->latches) return CAROM_OK;
-  carom_impact_system_set_time(w->latches, state->time + solve->dt, 0);
+  carom_impact_system_set_time(w->latches, state->time, 0);
   return carom_impact_system_latch(w->latches, state, solve->contacts, solve->count, ledger, error);
 }
 

@@ -1,0 +1,94 @@
+// What the projection of a cycle did that no velocity and no law explains, in the measures of the audit (docs/audit.md):
+// positions that jump, momenta that turn, energy that is owed, joints that are left open.
+#include <math.h>
+
+#include "mechanics/balance.h"
+#include "step/dcr/dcr.h"
+
+// A fifth of what the audit allows in a step, which may have several such cycles.
+static const double JUMP = 2e-3;      // over the least depth of a body
+static const double TWIST = 2e-3;     // over what passes through a body
+static const double TURNED = 2e-4;    // angular momentum of all, which adds up from step to step
+static const double OWED = 1e-3;      // energy, over what there is
+static const double OPEN = 1e-9;      // joints, over the largest body
+
+static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
+
+// A body that is hit late may be moved by as much as its new velocity would have moved it.
+static double jump_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+  const carom_dcr *w = stepper->work;
+  const carom_model *m = stepper->model;
+  double r = radius_of(&m->bodies[i]);
+  carom_vec3 kick = cm_sub(carom_state_velocity(m, state, i), carom_state_velocity(m, w->free_end, i));
+  carom_vec3 twist = cm_sub(carom_state_angular_velocity(m, state, i), carom_state_angular_velocity(m, w->free_end, i));
+  double way = carom_dcr_moved(w, state, i) - dt * cm_norm(kick);
+  double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(w->free_end->q[i])))) - dt * cm_norm(twist);
+  double thin = isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1;
+  return fmax(way, r * angle) / thin;
+}
+
+// The momentum lift turns l.
+static double twist_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+  const carom_dcr *w = stepper->work;
+  const carom_body *body = &stepper->model->bodies[i];
+  carom_vec3 l = w->free_end->l[i];
+  double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(w->free_end->q[i]))));
+  double push = cm_norm(w->free_end->p[i]) + body->mass * dt * cm_norm(stepper->model->gravity);
+  double scale = cm_norm(l) + radius_of(body) * push;
+  return scale > 0 ? fmin(angle, 2) * cm_norm(l) / scale : 0;
+}
+
+static double turned(const carom_stepper *stepper, const carom_state *state) {
+  const carom_dcr *w = stepper->work;
+  carom_balance now = carom_balance_of(stepper->model, state);
+  carom_vec3 sum = cm_zero3();
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
+    carom_vec3 l = w->free_end->l[i], lifted = cm_rotate(state->q[i], cm_unrotate(w->free_end->q[i], l));
+    sum = cm_add(sum, cm_cross(cm_sub(state->x[i], w->free_end->x[i]), w->free_end->p[i]));
+    sum = cm_add(sum, cm_sub(lifted, l));
+  }
+  return now.angular_momentum_scale > 0 ? cm_norm(sum) / now.angular_momentum_scale : 0;
+}
+
+// What is owed at the end, over the kinetic energy or a small lift of all bodies.
+static double owed(const carom_stepper *stepper, const carom_state *state) {
+  const carom_dcr *w = stepper->work;
+  double debt = 0, lift = 0, before = 0;
+  for (int i = 0; i < state->body_count; i++) {
+    if (stepper->model->bodies[i].fixed) continue;
+    debt += w->debt[i];
+    before += w->debt_before[i];
+    if (isfinite(w->thin[i])) lift += 0.1 * stepper->model->bodies[i].mass * cm_norm(stepper->model->gravity) * w->thin[i];
+  }
+  double scale = fmax(lift, carom_kinetic_energy(stepper->model, w->start));
+  return scale > 0 ? (debt - before) / scale : 0;
+}
+
+static double largest_of(const carom_model *m) {
+  double largest = 0;
+  for (int i = 0; i < m->body_count; i++)
+    if (!m->bodies[i].fixed) largest = fmax(largest, m->bodies[i].bounding_radius);
+  return largest > 0 ? largest : 1;
+}
+
+static void raise_to(double *worst, double value, double tolerated) {
+  if (!(value <= tolerated * *worst)) *worst = value / tolerated;
+}
+
+double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt) {
+  const carom_dcr *w = stepper->work;
+  double worst = 0;
+  if (stepper->model->joint_count > 0)
+    raise_to(&worst, carom_joints_drift(stepper->model, state) / largest_of(stepper->model), OPEN);
+  if (w->projected) {
+    for (int i = 0; i < state->body_count; i++) {
+      if (stepper->model->bodies[i].fixed) continue;
+      raise_to(&worst, jump_of(stepper, state, i, dt), JUMP);
+      raise_to(&worst, twist_of(stepper, state, i, dt), TWIST);
+    }
+    raise_to(&worst, turned(stepper, state), TURNED);
+    raise_to(&worst, owed(stepper, state), OWED);
+  }
+  return worst;
+}
