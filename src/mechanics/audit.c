@@ -224,7 +224,8 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
     if (audit->chosen[i]) audit->path[i] = 0;
   }
   if (fast) {
-    carom_passage passage = {audit->before, state, audit->travel, report->events, report->event_count};
+    for (int i = 0; i < audit->model->body_count; i++) audit->stray[i] = carom_audit_stray(audit, state, i);
+    carom_passage passage = {audit->before, state, audit->travel, audit->stray, report->events, report->event_count};
     carom_overlaps_sweep(audit->overlaps, &passage, &audit->passage);
   }
   if (any) carom_overlaps_measure(audit->overlaps, state, audit->chosen, &audit->overlap);
@@ -239,10 +240,11 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
   audit->path = CAROM_NEW(&audit->allocator, double, n);
   audit->crept = CAROM_NEW(&audit->allocator, double, n);
   audit->kick = CAROM_NEW(&audit->allocator, double, n);
+  audit->stray = CAROM_NEW(&audit->allocator, double, n);
   audit->chosen = CAROM_NEW(&audit->allocator, bool, n);
   audit->tied = CAROM_NEW(&audit->allocator, bool, n);
   audit->limited = CAROM_NEW(&audit->allocator, bool, n);
-  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->crept || !audit->chosen ||
+  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->stray || !audit->crept || !audit->chosen ||
       !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
@@ -289,7 +291,7 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
-  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->crept, audit->chosen, audit->tied,
+  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->stray, audit->crept, audit->chosen, audit->tied,
                     audit->limited, audit);
 }
 

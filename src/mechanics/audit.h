@@ -35,6 +35,7 @@ struct carom_audit {
   carom_state *before;             // at the end of the last step
   carom_body_step *step;           // (body_count)
   double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
+  double *stray;                   // (body_count) how far within the step it may have been off the straight way, m
   double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
   double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
   bool frames_only;                // no events and no books are known
@@ -70,6 +71,8 @@ struct carom_audit {
 
 // flight.c: momenta and positions of single bodies
 void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told);
+// How far a body may have been off the straight way within the step, at the most, m.
+double carom_audit_stray(const carom_audit *audit, const carom_state *state, int body);
 double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body);  // of any point of it, m/s
 
 void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body);  // its momentum alone

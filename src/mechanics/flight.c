@@ -72,6 +72,70 @@ static double turn(const carom_audit *audit, const carom_state *state, int i, do
   return cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - slack - 1e-15;
 }
 
+// ---- the way between both ends --------------------------------------------------------------------------------------
+
+// Euler's equations with constant spatial momentum: q' = w q / 2, w = R J^-1 R' l. One step of Runge and Kutta's.
+static carom_quat turn_freely(const carom_body *body, carom_quat q, carom_vec3 l, double dt) {
+  static const double part[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
+  carom_vec3 mean = cm_zero3(), w = cm_zero3();
+  for (int k = 0; k < 4; k++) {
+    carom_quat at = cm_qmul(cm_exp(cm_scale(part[k] * dt, w)), q);
+    w = cm_rotate(at, cm_mul_diag(body->inverse_inertia, cm_unrotate(at, l)));
+    mean = cm_axpy(mean, weight[k], w);
+  }
+  return cm_qunit(cm_qmul(cm_exp(cm_scale(dt, mean)), q));
+}
+
+// A body that nothing touched: its free motion against the straight way and the turn at a constant rate.
+static double free_stray(const carom_audit *audit, const carom_state *state, int i) {
+  enum { LOOKS = 16, MOST_PARTS = 64 };
+  const carom_body *body = &audit->model->bodies[i];
+  carom_vec3 v = carom_state_velocity(audit->model, audit->before, i), off = cm_zero3();
+  carom_quat q = audit->before->q[i];
+  carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(q))), way = cm_sub(state->x[i], audit->before->x[i]);
+  double swing = audit->dt * cm_norm(carom_state_angular_velocity(audit->model, audit->before, i)), worst = 0;
+  int parts = 1 + (int)fmin(swing / (0.05 * LOOKS), MOST_PARTS - 1);
+  for (int k = 1; k < LOOKS; k++) {
+    double s = (double)k / LOOKS, t = s * audit->dt;
+    for (int n = 0; n < parts; n++) q = turn_freely(body, q, audit->before->l[i], audit->dt / (LOOKS * parts));
+    carom_quat straight = cm_qmul(cm_exp(cm_scale(s, theta)), audit->before->q[i]);
+    off = cm_sub(cm_axpy(cm_scale(t, v), 0.5 * t * t, audit->model->gravity), cm_scale(s, way));
+    worst = fmax(worst, cm_norm(off) + radius_of(body) * cm_norm(cm_log(cm_qmul(q, cm_qconj(straight)))));
+  }
+  return worst;
+}
+
+// Others were pushed on the way, nobody knows when: velocities that change by u in all lead off the straight way by dt
+// u/4 at the most. A body that is not round may turn about changing axes besides.
+static double pushed_stray(const carom_audit *audit, const carom_state *state, int i) {
+  const carom_body *body = &audit->model->bodies[i];
+  carom_vec3 w0 = carom_state_angular_velocity(audit->model, audit->before, i);
+  carom_vec3 w1 = carom_state_angular_velocity(audit->model, state, i);
+  double w = fmax(cm_norm(w0), cm_norm(w1)), I = least(body->inertia), dt = audit->dt;
+  double odd = I > 0 ? fmin(largest(body->inertia) / I - 1, 1) : 0;
+  double spun = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
+  double kicked = pushed_of(audit, i) * body->inverse_mass + dt * cm_norm(audit->model->gravity);
+  if (audit->tied[i])
+    kicked += cm_norm(cm_sub(carom_state_velocity(audit->model, state, i),
+                             carom_state_velocity(audit->model, audit->before, i)));
+  return 0.25 * dt * (kicked + radius_of(body) * (spun + cm_norm(cm_sub(w1, w0)) + odd * w * w * dt));
+}
+
+// Parts turn about the middle of the body, not about their own.
+static double part_stray(const carom_audit *audit, const carom_state *state, int i) {
+  const carom_body *body = &audit->model->bodies[i];
+  double arm = 0, angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(audit->before->q[i]))));
+  for (int k = body->part_start; k < body->part_start + body->part_count; k++)
+    arm = fmax(arm, cm_norm(audit->model->parts[k].pose.p));
+  return arm * angle * angle / 8;
+}
+
+double carom_audit_stray(const carom_audit *audit, const carom_state *state, int i) {
+  if (audit->frames_only || audit->model->bodies[i].fixed) return 0;
+  bool free_body = audit->step[i].events == 0 && !audit->tied[i];
+  return part_stray(audit, state, i) + (free_body ? free_stray(audit, state, i) : pushed_stray(audit, state, i));
+}
+
 static void judge_position(carom_audit *audit, const carom_state *state, int i, double dt) {
   const carom_body *body = &audit->model->bodies[i];
   double angle, thin = audit->overlaps->thin[i], r = radius_of(body);

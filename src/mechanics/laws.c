@@ -224,11 +224,26 @@ static double slip_leeway(const carom_audit *audit, const carom_state *state, co
   return isfinite(size) ? size * cm_norm(w) : 0;
 }
 
+// How much the other events of the step may have changed the slip at this one's place; joints pass on what others get.
+static double slip_by_others(const carom_audit *audit, const carom_contact_event *e) {
+  double change = 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    const carom_body *body = &audit->model->bodies[b];
+    double all = audit->tied[b] ? audit->pushed : audit->step[b].pushed, r = body->bounding_radius;
+    carom_vec3 over_J = body->inverse_inertia;
+    double yield = body->inverse_mass + r * r * fmax(over_J.x, fmax(over_J.y, over_J.z));
+    change += fmax(0, all - cm_norm(e->impulse)) * yield;
+  }
+  return change;
+}
+
 // Friction that pushes along the slip at both ends of the step.
 static void judge_slip(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_vec3 before,
                        carom_vec3 after) {
   carom_vec3 J = cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal);
-  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e));
+  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e)) + slip_by_others(audit, e);
   double gain = fmin(cm_dot(J, before), cm_dot(J, after)) - cm_norm(J) * leeway;
   if (gain > 0) carom_sum_add(&audit->along_slip, gain);
   if (gain > 0 || isnan(gain)) carom_finding_note(&audit->slip, gain, e->time, e->body_a, e->body_b);

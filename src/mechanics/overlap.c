@@ -280,7 +280,8 @@ static void sweep_parts(const carom_overlaps *o, const carom_passage *p, const i
   if (status != CAROM_OK || impact.outcome != CAROM_IMPACT_FOUND) return;
   if (met(p, a, b) && !changed_sides(&A, &B)) return;
   double stride = 0.25 * thin / (p->travel[a] + p->travel[b]);
-  carom_finding_note(finding, depth_on_the_way(&A, &B, impact.time, stride) / thin, p->to->time, a, b);
+  double depth = depth_on_the_way(&A, &B, impact.time, stride);
+  carom_finding_note(finding, (depth - p->stray[a] - p->stray[b]) / thin, p->to->time, a, b);
 }
 
 static void sweep_pairs(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {

@@ -36,6 +36,7 @@ void carom_overlaps_measure(carom_overlaps *overlaps, const carom_state *state, 
 typedef struct carom_passage {
   const carom_state *from, *to;
   const double *travel;  // (body_count) how far any point of a body got, m
+  const double *stray;   // (body_count) how far it may have been off the straight way, m
   const carom_contact_event *events;
   int event_count;
 } carom_passage;

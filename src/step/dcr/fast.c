@@ -3,6 +3,7 @@
 
 #include "step/dcr/dcr.h"
 
+enum { MOST_LOOKS = 64 };
 static const double FAST = 0.5;    // motion in a cycle, over the half depth of the thinner part, that is looked into
 static const double CLOSE = 1e-3;  // accuracy of the time of impact, likewise
 static const double BEYOND = 0.1;  // how far past the impact the cycle goes, so that the projection finds the overlap
@@ -29,27 +30,62 @@ static carom_motion motion_of(const carom_contacts *set, const carom_state *from
   return (carom_motion){a.shape, a.pose, b.pose};
 }
 
-// When two parts have just met on their way from the start of the cycle, as a part of it; 1 when they do not.
-static double meeting(carom_stepper *stepper, const carom_state *end, const carom_part_pair *pair, double beyond) {
+// Parts that touch from the start may part and meet again, or go into each other: looks at the way, a little apart.
+// Returns the time at which they are in one another, or *apart when they have come apart by then; 1 when neither.
+static double watch(const carom_motion *a, const carom_motion *b, double stride, double depth, bool *apart) {
+  *apart = false;
+  for (int i = 1; i <= MOST_LOOKS && i * stride < 1; i++) {
+    double t = i * stride;
+    carom_placed at[2] = {{a->shape, carom_motion_at(a, t)}, {b->shape, carom_motion_at(b, t)}};
+    carom_distance_result d;
+    if (carom_distance(&at[0], &at[1], NULL, &d) != CAROM_OK) return 1;
+    *apart = d.distance > depth;
+    if (fabs(d.distance) > depth) return t;
+  }
+  return 1;
+}
+
+static carom_motion rest_of(const carom_motion *m, double from) {
+  return (carom_motion){m->shape, carom_motion_at(m, from), m->to};
+}
+
+// A way of two parts from the start of the cycle.
+typedef struct encounter {
+  carom_motion a, b;
+  double motion, thin;  // of each other, m; half the depth of the thinner one
+} encounter;
+
+static encounter encounter_of(const carom_stepper *stepper, const carom_state *end, const carom_part_pair *pair) {
   const carom_dcr *w = stepper->work;
-  double motion = relative_motion(stepper, w->start, end, pair);
-  double thin = fmin(w->thickness[pair->part_a], w->thickness[pair->part_b]);
-  carom_motion a = motion_of(w->contacts, w->start, end, pair->part_a);
-  carom_motion b = motion_of(w->contacts, w->start, end, pair->part_b);
+  return (encounter){motion_of(w->contacts, w->start, end, pair->part_a),
+                     motion_of(w->contacts, w->start, end, pair->part_b),
+                     relative_motion(stepper, w->start, end, pair),
+                     fmin(w->thickness[pair->part_a], w->thickness[pair->part_b])};
+}
+
+// When two parts have just met, as a part of the cycle, and are `beyond` of their depth in one another; 1: never.
+static double meeting(const encounter *e, double beyond) {
   carom_impact_time impact;
-  carom_status status = carom_time_of_impact(&a, &b, fmin(CLOSE, beyond) * thin, NULL, &impact);
-  if (status < 0 || impact.outcome != CAROM_IMPACT_FOUND) return 1;
-  return fmin(1, impact.time + beyond * thin / motion);
+  double close = fmin(CLOSE, beyond) * e->thin, past = beyond * e->thin / e->motion, from = 0;
+  if (carom_time_of_impact(&e->a, &e->b, close, NULL, &impact) < 0) return 1;
+  if (impact.outcome == CAROM_IMPACT_AT_START) {
+    bool apart;
+    from = watch(&e->a, &e->b, fmin(0.5, FAST * e->thin / e->motion), 2 * close, &apart);
+    if (!apart) return from;
+    carom_motion a = rest_of(&e->a, from), b = rest_of(&e->b, from);
+    if (carom_time_of_impact(&a, &b, close, NULL, &impact) < 0) return 1;
+  }
+  if (impact.outcome != CAROM_IMPACT_FOUND) return 1;
+  return fmin(1, from + (1 - from) * impact.time + past);
 }
 
 double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state) {
   carom_dcr *w = stepper->work;
   double fraction = 1;
   for (int i = 0; i < w->contacts->pair_count; i++) {
-    carom_part_pair *pair = &w->contacts->pairs[i];
-    double thin = fmin(w->thickness[pair->part_a], w->thickness[pair->part_b]);
-    if (relative_motion(stepper, w->start, state, pair) > FAST * thin)
-      fraction = fmin(fraction, meeting(stepper, state, pair, BEYOND));
+    encounter e = encounter_of(stepper, state, &w->contacts->pairs[i]);
+    if (!(e.motion > FAST * e.thin)) continue;
+    fraction = fmin(fraction, meeting(&e, BEYOND));
   }
   return fraction;
 }
@@ -57,8 +93,11 @@ double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state)
 double carom_dcr_first_meeting(carom_stepper *stepper) {
   carom_dcr *w = stepper->work;
   double fraction = 1;
-  for (int i = 0; i < w->contacts->pair_count; i++)
-    if (!carom_joints_hold(stepper->model, w->start, w->contacts->pairs[i].body_a, w->contacts->pairs[i].body_b))
-      fraction = fmin(fraction, meeting(stepper, w->free_end, &w->contacts->pairs[i], JUST_BEYOND));
+  for (int i = 0; i < w->contacts->pair_count; i++) {
+    const carom_part_pair *pair = &w->contacts->pairs[i];
+    if (carom_joints_hold(stepper->model, w->start, pair->body_a, pair->body_b)) continue;
+    encounter e = encounter_of(stepper, w->free_end, pair);
+    fraction = fmin(fraction, meeting(&e, JUST_BEYOND));
+  }
   return fraction;
 }
