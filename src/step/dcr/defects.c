@@ -3,13 +3,14 @@
 #include <math.h>
 
 #include "mechanics/balance.h"
+#include "mechanics/finding.h"
 #include "step/dcr/dcr.h"
 
 // A fifth of what the audit allows in a step, which may have several such cycles.
 static const double JUMP = 2e-3;      // over the least depth of a body
 static const double TWIST = 2e-3;     // over what passes through a body
 static const double TURNED = 2e-4;    // angular momentum of all, which adds up from step to step
-static const double OWED = 1e-3;      // energy, over what there is
+static const double UNBALANCED = 5e-4;  // energy, over the largest so far
 static const double OPEN = 1e-9;      // joints, over the largest body
 
 static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
@@ -38,9 +39,8 @@ static double twist_of(const carom_stepper *stepper, const carom_state *state, i
   return scale > 0 ? fmin(angle, 2) * cm_norm(l) / scale : 0;
 }
 
-static double turned(const carom_stepper *stepper, const carom_state *state) {
+static double turned(const carom_stepper *stepper, const carom_state *state, double scale) {
   const carom_dcr *w = stepper->work;
-  carom_balance now = carom_balance_of(stepper->model, state);
   carom_vec3 sum = cm_zero3();
   for (int i = 0; i < state->body_count; i++) {
     if (stepper->model->bodies[i].fixed) continue;
@@ -48,21 +48,34 @@ static double turned(const carom_stepper *stepper, const carom_state *state) {
     sum = cm_add(sum, cm_cross(cm_sub(state->x[i], w->free_end->x[i]), w->free_end->p[i]));
     sum = cm_add(sum, cm_sub(lifted, l));
   }
-  return now.angular_momentum_scale > 0 ? cm_norm(sum) / now.angular_momentum_scale : 0;
+  return carom_relative(cm_norm(sum), scale);
 }
 
-// What is owed at the end, over the kinetic energy or a small lift of all bodies.
-static double owed(const carom_stepper *stepper, const carom_state *state) {
+static double least_scale(const carom_stepper *stepper) {
   const carom_dcr *w = stepper->work;
-  double debt = 0, lift = 0, before = 0;
-  for (int i = 0; i < state->body_count; i++) {
-    if (stepper->model->bodies[i].fixed) continue;
-    debt += w->debt[i];
-    before += w->debt_before[i];
-    if (isfinite(w->thin[i])) lift += 0.1 * stepper->model->bodies[i].mass * cm_norm(stepper->model->gravity) * w->thin[i];
-  }
-  double scale = fmax(lift, carom_kinetic_energy(stepper->model, w->start));
-  return scale > 0 ? (debt - before) / scale : 0;
+  double lift = 0;
+  for (int i = 0; i < stepper->model->body_count; i++)
+    if (!stepper->model->bodies[i].fixed && isfinite(w->thin[i])) lift += stepper->model->bodies[i].mass * w->thin[i];
+  return 0.1 * lift * cm_norm(stepper->model->gravity);
+}
+
+static double raw_energy(const carom_balance *b, const carom_ledger *ledger) {
+  const carom_step_report *r = &ledger->report;
+  return b->kinetic + b->potential - r->work + r->restitution_loss + r->friction_loss;
+}
+
+void carom_dcr_begin_cycle(carom_stepper *stepper, const carom_state *state, const carom_ledger *ledger) {
+  carom_dcr *w = stepper->work;
+  carom_balance now = carom_balance_of(stepper->model, state);
+  w->energy_before = raw_energy(&now, ledger);
+  w->energy_scale = fmax(w->energy_scale, now.kinetic);
+}
+
+// Energy that was made or is missing, over the largest kinetic energy or a small lift of all bodies.
+static double unbalanced(const carom_stepper *stepper, const carom_balance *now, const carom_ledger *ledger) {
+  const carom_dcr *w = stepper->work;
+  double scale = fmax(least_scale(stepper), fmax(w->energy_scale, now->kinetic));
+  return carom_relative(fabs(raw_energy(now, ledger) - w->energy_before), scale);
 }
 
 static double largest_of(const carom_model *m) {
@@ -76,7 +89,8 @@ static void raise_to(double *worst, double value, double tolerated) {
   if (!(value <= tolerated * *worst)) *worst = value / tolerated;
 }
 
-double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt) {
+double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, const carom_ledger *ledger) {
+  carom_balance now = carom_balance_of(stepper->model, state);
   const carom_dcr *w = stepper->work;
   double worst = 0;
   if (stepper->model->joint_count > 0)
@@ -87,8 +101,8 @@ double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, 
       raise_to(&worst, jump_of(stepper, state, i, dt), JUMP);
       raise_to(&worst, twist_of(stepper, state, i, dt), TWIST);
     }
-    raise_to(&worst, turned(stepper, state), TURNED);
-    raise_to(&worst, owed(stepper, state), OWED);
+    raise_to(&worst, turned(stepper, state, now.angular_momentum_scale), TURNED);
   }
+  raise_to(&worst, unbalanced(stepper, &now, ledger), UNBALANCED);
   return worst;
 }
