@@ -70,6 +70,7 @@ typedef struct carom_dcr {
   double size;          // bounding radius of the smallest moving body
   double *thickness;    // (part_count) half the least depth of a part
   double *thin;         // (body_count) the least depth of a body's parts
+  bool *tied;           // (body_count) by a joint, and moving
   carom_state *start;   // of the cycle
   carom_state *free_end;  // where the smooth motion led, before the projection
   double moved;         // farthest by the projection, m

@@ -28,6 +28,26 @@ static double jump_of(const carom_stepper *stepper, const carom_state *state, in
   return fmax(way, r * angle) / thin;
 }
 
+static double largest_of3(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
+static double least_of3(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
+
+// Joints turn bodies of small inertia round within a step: too fast for it when positions do not follow the velocities
+// at both ends, by more than these differ.
+static double strain_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+  const carom_dcr *w = stepper->work;
+  const carom_model *m = stepper->model;
+  const carom_body *body = &m->bodies[i];
+  carom_vec3 v0 = carom_state_velocity(m, w->start, i), v1 = carom_state_velocity(m, state, i);
+  carom_vec3 w0 = carom_state_angular_velocity(m, w->start, i), w1 = carom_state_angular_velocity(m, state, i);
+  carom_vec3 way = cm_sub(state->x[i], w->start->x[i]), theta = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
+  double swing = dt * fmax(cm_norm(w0), cm_norm(w1)), I = least_of3(body->inertia), r = radius_of(body);
+  double odd = I > 0 ? fmin(largest_of3(body->inertia) / I - 1, 1) : 0;
+  double jump = cm_norm(cm_axpy(way, -0.5 * dt, cm_add(v0, v1))) - dt * cm_norm(cm_sub(v1, v0));
+  double turn = cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - dt * cm_norm(cm_sub(w1, w0)) -
+                swing * swing * (odd + 0.25 * swing);
+  return fmax(jump, r * turn) / (isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1);
+}
+
 // The momentum lift turns l.
 static double twist_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
   const carom_dcr *w = stepper->work;
@@ -103,6 +123,8 @@ double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, 
     }
     raise_to(&worst, turned(stepper, state, now.angular_momentum_scale), TURNED);
   }
+  for (int i = 0; i < state->body_count; i++)
+    if (w->tied[i]) raise_to(&worst, strain_of(stepper, state, i, dt), JUMP);
   raise_to(&worst, unbalanced(stepper, &now, ledger), UNBALANCED);
   return worst;
 }

@@ -43,6 +43,7 @@ void carom_dcr_push(carom_stepper *stepper, carom_arena *arena) {
   w->debt_before = CAROM_PUSH(arena, double, model->body_count);
   w->thickness = CAROM_PUSH(arena, double, model->part_count);
   w->thin = CAROM_PUSH(arena, double, model->body_count);
+  w->tied = CAROM_PUSH(arena, bool, model->body_count);
 }
 
 static carom_status create_tools(carom_dcr *w, const carom_model *model, int threads, carom_error *error) {
@@ -77,6 +78,10 @@ carom_status carom_dcr_prepare(carom_stepper *stepper, carom_error *error) {
   w->free.fields = carom_fields_present(model);
   for (int i = 0; i < model->part_count; i++) w->thickness[i] = carom_shape_half_depth(model->parts[i].shape);
   for (int i = 0; i < model->body_count; i++) w->thin[i] = least_depth(w, &model->bodies[i]);
+  for (int i = 0; i < 2 * model->joint_count; i++) {
+    int body = model->joints[i / 2].body[i % 2];
+    if (carom_body_moves(model, body)) w->tied[body] = true;
+  }
   w->limit_capacity = carom_joints_limit_capacity(model);
   w->limits = CAROM_NEW(&w->allocator, carom_joint_limit, w->limit_capacity);
   if (!w->limits)
