@@ -76,10 +76,10 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt
       int b = atoi(getenv("DBGB"));
       carom_vec3 wv = carom_state_angular_velocity(stepper->model, state, b), v = carom_state_velocity(stepper->model, state, b);
       carom_quat tq = cm_qmul(state->q[b], cm_qconj(w->start->q[b]));
-      fprintf(stderr, "t %.9g dt %.3g cuts %d defect %.3g pairs %d touches %d way %.3g turn %.3g w %.4g v %.3g %.3g %.3g x %.9g %.9g %.9g proj %d %.3g debt %.3g E %.6g\n", state->time, *dt, cuts, carom_dcr_defect(stepper, state, *dt, ledger), w->contacts->pair_count, w->gathering->contact_count,
+      fprintf(stderr, "t %.9g dt %.3g cuts %d defect %.3g pairs %d touches %d way %.3g turn %.3g w %.4g v %.3g %.3g %.3g x %.9g %.9g %.9g proj %d %.3g debt %.3g E %.6g\n", state->time, *dt, cuts, carom_dcr_defect(stepper, state, *dt, cuts, ledger), w->contacts->pair_count, w->gathering->contact_count,
         cm_norm(cm_sub(state->x[b], w->start->x[b])), cm_norm(cm_log(tq)), cm_norm(wv), v.x, v.y, v.z, state->x[b].x, state->x[b].y, state->x[b].z, w->projected, w->moved, w->debt[b], carom_kinetic_energy(stepper->model, state) + carom_potential_energy(stepper->model, state));
     }
-    if (status != CAROM_OK || cuts == MAX_CUTS || carom_dcr_defect(stepper, state, *dt, ledger) <= 1) return status;
+    if (status != CAROM_OK || cuts == MAX_CUTS || carom_dcr_defect(stepper, state, *dt, cuts, ledger) <= 1) return status;
     *dt *= cut_of(stepper, cuts);
     take_back(stepper, state, &mark, ledger);
   }

@@ -76,6 +76,7 @@ typedef struct carom_dcr {
   double moved;         // farthest by the projection, m
   bool projected;       // whether the projection moved anything in this cycle
   double energy_before;  // at the start of the cycle, less work, with losses: as the audit's raw balance, J
+  double residual_before;  // worst of the step's contact solves until then
   double energy_scale;   // largest kinetic energy so far
   double *debt;         // (body_count) energy that contacts and projections gave a body and have not yet taken back, J
   double *debt_before;  // (body_count) at the start of the cycle
@@ -153,8 +154,9 @@ double carom_dcr_first_meeting(carom_stepper *stepper);
 // ---- defects.c
 // Notes where a cycle begins.
 void carom_dcr_begin_cycle(carom_stepper *stepper, const carom_state *state, const carom_ledger *ledger);
-// How much of a finished cycle no law explains, over what is tolerated: up to 1 it is fit to stand.
-double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, const carom_ledger *ledger);
+// How much of a cycle that was cut so often no law explains, over what is tolerated: up to 1 it is fit to stand.
+double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
+                        const carom_ledger *ledger);
 
 // ---- lift.c
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error);

@@ -13,6 +13,9 @@ static const double TURNED = 2e-4;    // angular momentum of all, which adds up 
 static const double UNBALANCED = 5e-4;  // energy, over the largest so far
 static const double OPEN = 1e-9;      // joints, over the largest body
 
+static const double UNSOLVED = 8e-7;    // residual of the contact solves
+enum { FEW_BODIES = 40, FEW_CUTS = 4 };
+
 static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
 
 // A body that is hit late may be moved by as much as its new velocity would have moved it.
@@ -87,6 +90,7 @@ static double raw_energy(const carom_balance *b, const carom_ledger *ledger) {
 void carom_dcr_begin_cycle(carom_stepper *stepper, const carom_state *state, const carom_ledger *ledger) {
   carom_dcr *w = stepper->work;
   carom_balance now = carom_balance_of(stepper->model, state);
+  w->residual_before = ledger->report.complementarity;
   w->energy_before = raw_energy(&now, ledger);
   w->energy_scale = fmax(w->energy_scale, now.kinetic);
 }
@@ -105,11 +109,19 @@ static double largest_of(const carom_model *m) {
   return largest > 0 ? largest : 1;
 }
 
+// Contacts that were not solved are another problem after half the time. Large groups are never solved to the end.
+static double unsolved(const carom_stepper *stepper, const carom_ledger *ledger) {
+  const carom_dcr *w = stepper->work;
+  double residual = ledger->report.complementarity;
+  return stepper->model->body_count <= FEW_BODIES && residual > w->residual_before ? residual : 0;
+}
+
 static void raise_to(double *worst, double value, double tolerated) {
   if (!(value <= tolerated * *worst)) *worst = value / tolerated;
 }
 
-double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, const carom_ledger *ledger) {
+double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
+                        const carom_ledger *ledger) {
   carom_balance now = carom_balance_of(stepper->model, state);
   const carom_dcr *w = stepper->work;
   double worst = 0;
@@ -125,6 +137,7 @@ double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, 
   }
   for (int i = 0; i < state->body_count; i++)
     if (w->tied[i]) raise_to(&worst, strain_of(stepper, state, i, dt), JUMP);
+  if (cuts < FEW_CUTS) raise_to(&worst, unsolved(stepper, ledger), UNSOLVED);
   raise_to(&worst, unbalanced(stepper, &now, ledger), UNBALANCED);
   return worst;
 }
