@@ -3,7 +3,6 @@
 #include <string.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "mechanics/balance.h"
 
 // Parts into which the impacts of fast bodies may split a step.
 enum { MAX_CYCLES = 200 };
@@ -56,9 +55,9 @@ static carom_status attempt(carom_stepper *stepper, carom_state *state, double *
   return status == CAROM_OK ? meet(stepper, state, *dt, ledger, error) : status;
 }
 
-// Where to cut a cycle that may not stand: where bodies first met, or half-way when that is no news.
-static double cut_of(carom_stepper *stepper, int cuts) {
-  double fraction = cuts == 0 ? carom_dcr_first_meeting(stepper) : 1;
+// Where to cut a cycle that may not stand: where the body at fault met another, or half-way when that is no news.
+static double cut_of(carom_stepper *stepper, int body, int cuts) {
+  double fraction = cuts == 0 ? carom_dcr_first_meeting(stepper, body) : 1;
   return fraction < LATE ? fmax(fraction, EARLY) : 0.5;
 }
 
@@ -71,16 +70,13 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt
   memcpy(w->debt_before, w->debt, (size_t)state->body_count * sizeof *w->debt);
   carom_dcr_begin_cycle(stepper, state, ledger);
   for (int cuts = 0;; cuts++) {
+    memset(w->pushed, 0, (size_t)state->body_count * sizeof *w->pushed);
     carom_status status = attempt(stepper, state, dt, ledger, error);
-    if (getenv("DBG") && status == CAROM_OK && state->time > atof(getenv("DBG")) && state->time < atof(getenv("DBG2"))) {
-      int b = atoi(getenv("DBGB"));
-      carom_vec3 wv = carom_state_angular_velocity(stepper->model, state, b), v = carom_state_velocity(stepper->model, state, b);
-      carom_quat tq = cm_qmul(state->q[b], cm_qconj(w->start->q[b]));
-      fprintf(stderr, "t %.9g dt %.3g cuts %d defect %.3g pairs %d touches %d way %.3g turn %.3g w %.4g v %.3g %.3g %.3g x %.9g %.9g %.9g proj %d %.3g debt %.3g E %.6g\n", state->time, *dt, cuts, carom_dcr_defect(stepper, state, *dt, cuts, ledger), w->contacts->pair_count, w->gathering->contact_count,
-        cm_norm(cm_sub(state->x[b], w->start->x[b])), cm_norm(cm_log(tq)), cm_norm(wv), v.x, v.y, v.z, state->x[b].x, state->x[b].y, state->x[b].z, w->projected, w->moved, w->debt[b], carom_kinetic_energy(stepper->model, state) + carom_potential_energy(stepper->model, state));
-    }
-    if (status != CAROM_OK || cuts == MAX_CUTS || carom_dcr_defect(stepper, state, *dt, cuts, ledger) <= 1) return status;
-    *dt *= cut_of(stepper, cuts);
+    if (status != CAROM_OK || cuts == MAX_CUTS) return status;
+    carom_dcr_defect defect = carom_dcr_judge(stepper, state, *dt, cuts, ledger);
+    if (defect.size <= 1) return CAROM_OK;
+    if (getenv("CDBG")) fprintf(stderr, "cut t %g dt %g cuts %d size %g body %d\n", state->time, *dt, cuts, defect.size, defect.body);
+    *dt *= cut_of(stepper, defect.body, cuts);
     take_back(stepper, state, &mark, ledger);
   }
 }

@@ -71,6 +71,7 @@ typedef struct carom_dcr {
   double *thickness;    // (part_count) half the least depth of a part
   double *thin;         // (body_count) the least depth of a body's parts
   bool *tied;           // (body_count) by a joint, and moving
+  double *pushed;       // (body_count) sum of the impulses on a body in this cycle, N s
   carom_state *start;   // of the cycle
   carom_state *free_end;  // where the smooth motion led, before the projection
   double moved;         // farthest by the projection, m
@@ -106,6 +107,12 @@ static inline carom_dcr_pair *carom_dcr_pair_of(const carom_dcr *w, int pair) {
 static inline double carom_dcr_moved(const carom_dcr *w, const carom_state *state, int body) {
   return cm_norm(cm_sub(state->x[body], w->free_end->x[body]));
 }
+
+// What no law explains in a cycle.
+typedef struct carom_dcr_defect {
+  double size;  // over what is tolerated: up to 1 the cycle is fit to stand
+  int body;     // whose it is; CAROM_WORLD: of all together
+} carom_dcr_defect;
 
 // The two solves of a cycle.
 typedef enum carom_dcr_half {
@@ -148,15 +155,16 @@ double carom_dcr_fastest_rest(const carom_stepper *stepper);
 // The part of the cycle after which the first fast pair has just met, so that the projection finds it; 1 when none is
 // so fast that it could pass through the other unseen.
 double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state);
-// The part of the cycle after which the first of all pairs has just met, whatever its speed; 1 when none does.
-double carom_dcr_first_meeting(carom_stepper *stepper);
+// The part of the cycle after which a body (CAROM_WORLD: any) has just met the first other one, whatever its speed; 1
+// when it meets none.
+double carom_dcr_first_meeting(carom_stepper *stepper, int body);
 
 // ---- defects.c
 // Notes where a cycle begins.
 void carom_dcr_begin_cycle(carom_stepper *stepper, const carom_state *state, const carom_ledger *ledger);
-// How much of a cycle that was cut so often no law explains, over what is tolerated: up to 1 it is fit to stand.
-double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
-                        const carom_ledger *ledger);
+// How much of a cycle that was cut so often no law explains.
+carom_dcr_defect carom_dcr_judge(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
+                                 const carom_ledger *ledger);
 
 // ---- lift.c
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error);

@@ -18,37 +18,37 @@ enum { FEW_BODIES = 40, FEW_CUTS = 4 };
 
 static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
 
-// A body that is hit late may be moved by as much as its new velocity would have moved it.
-static double jump_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
-  const carom_dcr *w = stepper->work;
-  const carom_model *m = stepper->model;
-  double r = radius_of(&m->bodies[i]);
-  carom_vec3 kick = cm_sub(carom_state_velocity(m, state, i), carom_state_velocity(m, w->free_end, i));
-  carom_vec3 twist = cm_sub(carom_state_angular_velocity(m, state, i), carom_state_angular_velocity(m, w->free_end, i));
-  double way = carom_dcr_moved(w, state, i) - dt * cm_norm(kick);
-  double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(w->free_end->q[i])))) - dt * cm_norm(twist);
-  double thin = isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1;
-  return fmax(way, r * angle) / thin;
-}
-
 static double largest_of3(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
 static double least_of3(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
 
-// Joints turn bodies of small inertia round within a step: too fast for it when positions do not follow the velocities
-// at both ends, by more than these differ.
-static double strain_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+// How far a body is from where the velocities at both ends of the cycle lead, beyond what impulses on the way explain.
+static double shift_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
   const carom_dcr *w = stepper->work;
   const carom_model *m = stepper->model;
-  const carom_body *body = &m->bodies[i];
   carom_vec3 v0 = carom_state_velocity(m, w->start, i), v1 = carom_state_velocity(m, state, i);
-  carom_vec3 w0 = carom_state_angular_velocity(m, w->start, i), w1 = carom_state_angular_velocity(m, state, i);
-  carom_vec3 way = cm_sub(state->x[i], w->start->x[i]), theta = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
-  double swing = dt * fmax(cm_norm(w0), cm_norm(w1)), I = least_of3(body->inertia), r = radius_of(body);
+  double pushed = w->pushed[i] * m->bodies[i].inverse_mass + dt * cm_norm(m->gravity);
+  double slack = 0.5 * dt * (cm_norm(cm_sub(v1, v0)) + pushed);
+  return cm_norm(cm_axpy(cm_sub(state->x[i], w->start->x[i]), -0.5 * dt, cm_add(v0, v1))) - slack;
+}
+
+// The same for its turn. Of a body that is not round the axis wanders meanwhile.
+static double turn_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+  const carom_dcr *w = stepper->work;
+  const carom_body *body = &stepper->model->bodies[i];
+  carom_vec3 w0 = carom_state_angular_velocity(stepper->model, w->start, i);
+  carom_vec3 w1 = carom_state_angular_velocity(stepper->model, state, i);
+  double swing = dt * fmax(cm_norm(w0), cm_norm(w1)), I = least_of3(body->inertia);
   double odd = I > 0 ? fmin(largest_of3(body->inertia) / I - 1, 1) : 0;
-  double jump = cm_norm(cm_axpy(way, -0.5 * dt, cm_add(v0, v1))) - dt * cm_norm(cm_sub(v1, v0));
-  double turn = cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - dt * cm_norm(cm_sub(w1, w0)) -
-                swing * swing * (odd + 0.25 * swing);
-  return fmax(jump, r * turn) / (isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1);
+  double pushed = I > 0 ? radius_of(body) * w->pushed[i] / I : 0;
+  double slack = 0.5 * dt * (cm_norm(cm_sub(w1, w0)) + pushed) + swing * (swing * (odd + 0.25 * swing) + dt * pushed);
+  carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
+  return cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - slack;
+}
+
+static double jump_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
+  const carom_dcr *w = stepper->work;
+  double r = radius_of(&stepper->model->bodies[i]), thin = isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1;
+  return fmax(shift_of(stepper, state, i, dt), r * turn_of(stepper, state, i, dt)) / thin;
 }
 
 // The momentum lift turns l.
@@ -116,28 +116,24 @@ static double unsolved(const carom_stepper *stepper, const carom_ledger *ledger)
   return stepper->model->body_count <= FEW_BODIES && residual > w->residual_before ? residual : 0;
 }
 
-static void raise_to(double *worst, double value, double tolerated) {
-  if (!(value <= tolerated * *worst)) *worst = value / tolerated;
+static void raise_to(carom_dcr_defect *worst, double value, double tolerated, int body) {
+  if (!(value <= tolerated * worst->size)) *worst = (carom_dcr_defect){value / tolerated, body};
 }
 
-double carom_dcr_defect(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
-                        const carom_ledger *ledger) {
-  carom_balance now = carom_balance_of(stepper->model, state);
+carom_dcr_defect carom_dcr_judge(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
+                                 const carom_ledger *ledger) {
   const carom_dcr *w = stepper->work;
-  double worst = 0;
-  if (stepper->model->joint_count > 0)
-    raise_to(&worst, carom_joints_drift(stepper->model, state) / largest_of(stepper->model), OPEN);
-  if (w->projected) {
-    for (int i = 0; i < state->body_count; i++) {
-      if (stepper->model->bodies[i].fixed) continue;
-      raise_to(&worst, jump_of(stepper, state, i, dt), JUMP);
-      raise_to(&worst, twist_of(stepper, state, i, dt), TWIST);
-    }
-    raise_to(&worst, turned(stepper, state, now.angular_momentum_scale), TURNED);
+  const carom_model *m = stepper->model;
+  carom_balance now = carom_balance_of(m, state);
+  carom_dcr_defect worst = {0, CAROM_WORLD};
+  for (int i = 0; i < state->body_count; i++) {
+    if (m->bodies[i].fixed) continue;
+    if (w->projected || w->tied[i]) raise_to(&worst, jump_of(stepper, state, i, dt), JUMP, i);
+    if (w->projected) raise_to(&worst, twist_of(stepper, state, i, dt), TWIST, i);
   }
-  for (int i = 0; i < state->body_count; i++)
-    if (w->tied[i]) raise_to(&worst, strain_of(stepper, state, i, dt), JUMP);
-  if (cuts < FEW_CUTS) raise_to(&worst, unsolved(stepper, ledger), UNSOLVED);
-  raise_to(&worst, unbalanced(stepper, &now, ledger), UNBALANCED);
+  if (w->projected) raise_to(&worst, turned(stepper, state, now.angular_momentum_scale), TURNED, CAROM_WORLD);
+  if (m->joint_count > 0) raise_to(&worst, carom_joints_drift(m, state) / largest_of(m), OPEN, CAROM_WORLD);
+  if (cuts < FEW_CUTS) raise_to(&worst, unsolved(stepper, ledger), UNSOLVED, CAROM_WORLD);
+  raise_to(&worst, unbalanced(stepper, &now, ledger), UNBALANCED, CAROM_WORLD);
   return worst;
 }

@@ -90,12 +90,13 @@ double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state)
   return fraction;
 }
 
-double carom_dcr_first_meeting(carom_stepper *stepper) {
+double carom_dcr_first_meeting(carom_stepper *stepper, int body) {
   carom_dcr *w = stepper->work;
   double fraction = 1;
   for (int i = 0; i < w->contacts->pair_count; i++) {
     const carom_part_pair *pair = &w->contacts->pairs[i];
-    if (carom_joints_hold(stepper->model, w->start, pair->body_a, pair->body_b)) continue;
+    bool others = body != CAROM_WORLD && pair->body_a != body && pair->body_b != body;
+    if (others || carom_joints_hold(stepper->model, w->start, pair->body_a, pair->body_b)) continue;
     encounter e = encounter_of(stepper, w->free_end, pair);
     fraction = fmin(fraction, meeting(&e, JUST_BEYOND));
   }

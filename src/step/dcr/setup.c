@@ -44,6 +44,7 @@ void carom_dcr_push(carom_stepper *stepper, carom_arena *arena) {
   w->thickness = CAROM_PUSH(arena, double, model->part_count);
   w->thin = CAROM_PUSH(arena, double, model->body_count);
   w->tied = CAROM_PUSH(arena, bool, model->body_count);
+  w->pushed = CAROM_PUSH(arena, double, model->body_count);
 }
 
 static carom_status create_tools(carom_dcr *w, const carom_model *model, int threads, carom_error *error) {
