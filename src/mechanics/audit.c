@@ -244,8 +244,8 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
   audit->chosen = CAROM_NEW(&audit->allocator, bool, n);
   audit->tied = CAROM_NEW(&audit->allocator, bool, n);
   audit->limited = CAROM_NEW(&audit->allocator, bool, n);
-  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->stray || !audit->crept || !audit->chosen ||
-      !audit->tied || !audit->limited)
+  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->stray || !audit->crept ||
+      !audit->chosen || !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
@@ -291,8 +291,8 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
-  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->stray, audit->crept, audit->chosen, audit->tied,
-                    audit->limited, audit);
+  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->stray, audit->crept, audit->chosen,
+                    audit->tied, audit->limited, audit);
 }
 
 static void judge_joints(carom_audit *audit, const carom_state *state) {

@@ -116,8 +116,8 @@ static double pushed_stray(const carom_audit *audit, const carom_state *state, i
   double spun = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
   double kicked = pushed_of(audit, i) * body->inverse_mass + dt * cm_norm(audit->model->gravity);
   if (audit->tied[i])
-    kicked += cm_norm(cm_sub(carom_state_velocity(audit->model, state, i),
-                             carom_state_velocity(audit->model, audit->before, i)));
+    kicked += cm_norm(
+        cm_sub(carom_state_velocity(audit->model, state, i), carom_state_velocity(audit->model, audit->before, i)));
   return 0.25 * dt * (kicked + radius_of(body) * (spun + cm_norm(cm_sub(w1, w0)) + odd * w * w * dt));
 }
 

@@ -1,8 +1,6 @@
 #include "step/dcr/dcr.h"
 
 #include <string.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 // Parts into which the impacts of fast bodies may split a step.
 enum { MAX_CYCLES = 200 };
@@ -75,7 +73,6 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt
     if (status != CAROM_OK || cuts == MAX_CUTS) return status;
     carom_dcr_defect defect = carom_dcr_judge(stepper, state, *dt, cuts, ledger);
     if (defect.size <= 1) return CAROM_OK;
-    if (getenv("CDBG")) fprintf(stderr, "cut t %g dt %g cuts %d size %g body %d\n", state->time, *dt, cuts, defect.size, defect.body);
     *dt *= cut_of(stepper, defect.body, cuts);
     take_back(stepper, state, &mark, ledger);
   }

@@ -67,18 +67,18 @@ typedef struct carom_dcr_law {
 
 typedef struct carom_dcr {
   carom_allocator allocator;
-  double size;          // bounding radius of the smallest moving body
-  double *thickness;    // (part_count) half the least depth of a part
-  double *thin;         // (body_count) the least depth of a body's parts
-  bool *tied;           // (body_count) by a joint, and moving
-  double *pushed;       // (body_count) sum of the impulses on a body in this cycle, N s
-  carom_state *start;   // of the cycle
-  carom_state *free_end;  // where the smooth motion led, before the projection
-  double moved;         // farthest by the projection, m
-  bool projected;       // whether the projection moved anything in this cycle
-  double energy_before;  // at the start of the cycle, less work, with losses: as the audit's raw balance, J
+  double size;             // bounding radius of the smallest moving body
+  double *thickness;       // (part_count) half the least depth of a part
+  double *thin;            // (body_count) the least depth of a body's parts
+  bool *tied;              // (body_count) by a joint, and moving
+  double *pushed;          // (body_count) sum of the impulses on a body in this cycle, N s
+  carom_state *start;      // of the cycle
+  carom_state *free_end;   // where the smooth motion led, before the projection
+  double moved;            // farthest by the projection, m
+  bool projected;          // whether the projection moved anything in this cycle
+  double energy_before;    // at the start of the cycle, less work, with losses: as the audit's raw balance, J
   double residual_before;  // worst of the step's contact solves until then
-  double energy_scale;   // largest kinetic energy so far
+  double energy_scale;     // largest kinetic energy so far
   double *debt;         // (body_count) energy that contacts and projections gave a body and have not yet taken back, J
   double *debt_before;  // (body_count) at the start of the cycle
   carom_dcr_free free;

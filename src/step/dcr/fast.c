@@ -58,8 +58,7 @@ typedef struct encounter {
 static encounter encounter_of(const carom_stepper *stepper, const carom_state *end, const carom_part_pair *pair) {
   const carom_dcr *w = stepper->work;
   return (encounter){motion_of(w->contacts, w->start, end, pair->part_a),
-                     motion_of(w->contacts, w->start, end, pair->part_b),
-                     relative_motion(stepper, w->start, end, pair),
+                     motion_of(w->contacts, w->start, end, pair->part_b), relative_motion(stepper, w->start, end, pair),
                      fmin(w->thickness[pair->part_a], w->thickness[pair->part_b])};
 }
 
