@@ -3,9 +3,13 @@
 #include <string.h>
 
 // Parts into which the impacts of fast bodies may split a step.
-enum { MAX_CYCLES = 200 };
+enum { MAX_CYCLES = 1000 };
 // Times that a cycle is cut before it stands, whatever it did.
 enum { MAX_CUTS = 10 };
+// Looks at the way of fast bodies: first whether they turn too far to be followed, then whom they meet.
+enum { MAX_LOOKS = 2 };
+// Cycles of a step after which what no law explains is put up with.
+enum { PATIENCE = 100 };
 static const double LATE = 0.9, EARLY = 1.0 / 64;  // a cut is no later and no earlier in a cycle
 
 static carom_status move(carom_stepper *stepper, carom_state *state, double dt, carom_ledger *ledger,
@@ -43,9 +47,9 @@ static carom_status attempt(carom_stepper *stepper, carom_state *state, double *
                             carom_error *error) {
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   carom_status status = move(stepper, state, *dt, ledger, error);
-  if (status != CAROM_OK) return status;
-  double fraction = carom_dcr_safe_fraction(stepper, state);
-  if (fraction < 1) {
+  for (int i = 0; i < MAX_LOOKS && status == CAROM_OK; i++) {
+    double fraction = carom_dcr_safe_fraction(stepper, state);
+    if (fraction == 1) break;
     take_back(stepper, state, &mark, ledger);
     *dt *= fraction;
     status = move(stepper, state, *dt, ledger, error);
@@ -59,8 +63,8 @@ static double cut_of(carom_stepper *stepper, int body, int cuts) {
   return fraction < LATE ? fmax(fraction, EARLY) : 0.5;
 }
 
-// Advances by *dt, or by less when that leads to what no law explains.
-static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt, carom_ledger *ledger,
+// Advances by *dt, or by less when that leads to what no law explains, with so many cuts at the most.
+static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt, int most, carom_ledger *ledger,
                           carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
@@ -70,7 +74,7 @@ static carom_status cycle(carom_stepper *stepper, carom_state *state, double *dt
   for (int cuts = 0;; cuts++) {
     memset(w->pushed, 0, (size_t)state->body_count * sizeof *w->pushed);
     carom_status status = attempt(stepper, state, dt, ledger, error);
-    if (status != CAROM_OK || cuts == MAX_CUTS) return status;
+    if (status != CAROM_OK || cuts >= most) return status;
     carom_dcr_defect defect = carom_dcr_judge(stepper, state, *dt, cuts, ledger);
     if (defect.size <= 1) return CAROM_OK;
     *dt *= cut_of(stepper, defect.body, cuts);
@@ -89,7 +93,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
     if (i == MAX_CYCLES)
       return carom_fail(error, CAROM_NOT_CONVERGED,
                         "more than %d impacts of fast bodies in one step at t = %.9g s: use a smaller step", i, start);
-    status = cycle(stepper, state, &taken, ledger, error);
+    status = cycle(stepper, state, &taken, i < PATIENCE ? MAX_CUTS : 0, ledger, error);
     done = taken >= h - done ? h : done + taken;
   }
   state->time = start;

@@ -4,10 +4,21 @@
 #include "step/dcr/dcr.h"
 
 enum { MOST_LOOKS = 64 };
+static const double FAR_TURN = 2, NEAR_TURN = 1;  // rad in a cycle
 static const double FAST = 0.5;    // motion in a cycle, over the half depth of the thinner part, that is looked into
 static const double CLOSE = 1e-3;  // accuracy of the time of impact, likewise
 static const double BEYOND = 0.1;  // how far past the impact the cycle goes, so that the projection finds the overlap
 static const double JUST_BEYOND = 1e-3;  // the same where a cycle is taken back for what the projection did
+
+// How far a body turned in the cycle, whole turns included.
+static double turn_of(const carom_stepper *stepper, const carom_state *from, const carom_state *to, int b) {
+  const carom_body *body = &stepper->model->bodies[b];
+  bool driven = stepper->model->drive_count > 0 && isfinite(body->bounding_radius);
+  if (body->fixed && !driven) return 0;
+  double seen = cm_norm(cm_log(cm_qmul(to->q[b], cm_qconj(from->q[b]))));
+  if (body->fixed) return seen;
+  return fmax(seen, (to->time - from->time) * cm_norm(carom_state_angular_velocity(stepper->model, to, b)));
+}
 
 // How far two parts moved relative to each other, at most.
 static double relative_motion(const carom_stepper *stepper, const carom_state *from, const carom_state *to,
@@ -17,12 +28,23 @@ static double relative_motion(const carom_stepper *stepper, const carom_state *f
   double motion = cm_norm(cm_sub(da, db));
   int bodies[2] = {pair->body_a, pair->body_b};
   for (int k = 0; k < 2; k++) {
-    carom_quat turn = cm_qmul(to->q[bodies[k]], cm_qconj(from->q[bodies[k]]));
-    const carom_body *body = &stepper->model->bodies[bodies[k]];
-    bool turns = !body->fixed || (stepper->model->drive_count > 0 && isfinite(body->bounding_radius));
-    if (turns) motion += cm_norm(cm_log(turn)) * body->bounding_radius;
+    double turn = turn_of(stepper, from, to, bodies[k]);
+    if (turn > 0) motion += turn * stepper->model->bodies[bodies[k]].bounding_radius;
   }
   return motion;
+}
+
+// The way between two poses is taken for the shorter turn. Bodies that turn farther near others are followed bit by bit.
+static double part_that_is_clear(carom_stepper *stepper, const carom_state *end, int i, double motion) {
+  const carom_dcr *w = stepper->work;
+  const carom_part_pair *pair = &w->contacts->pairs[i];
+  carom_distance_result d;
+  double a = turn_of(stepper, w->start, end, pair->body_a), b = turn_of(stepper, w->start, end, pair->body_b);
+  double turn = fmax(carom_body_is_ball(stepper->model, &stepper->model->bodies[pair->body_a]) ? 0 : a,
+                     carom_body_is_ball(stepper->model, &stepper->model->bodies[pair->body_b]) ? 0 : b);
+  if (!(turn > FAR_TURN)) return 1;
+  if (carom_contacts_distance(w->contacts, i, w->start, &d) == CAROM_OK && d.distance > motion) return 1;
+  return NEAR_TURN / turn;
 }
 
 static carom_motion motion_of(const carom_contacts *set, const carom_state *from, const carom_state *to, int part) {
@@ -84,7 +106,8 @@ double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state)
   for (int i = 0; i < w->contacts->pair_count; i++) {
     encounter e = encounter_of(stepper, state, &w->contacts->pairs[i]);
     if (!(e.motion > FAST * e.thin)) continue;
-    fraction = fmin(fraction, meeting(&e, BEYOND));
+    double clear = part_that_is_clear(stepper, state, i, e.motion);
+    fraction = fmin(fraction, clear < 1 ? clear : meeting(&e, BEYOND));
   }
   return fraction;
 }
