@@ -129,11 +129,12 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
                       "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it",
                       b->name, state->time);
   double turn = h * cm_norm(carom_state_angular_velocity(stepper->model, state, body));
+  int halvings = carom_dmv_halvings(stepper->options.max_halvings);
   return carom_fail(
       error, CAROM_ERR_NUMBER,
       "body '%s' turns by %.3g rad in one step at t = %.9g s, more than %d halvings can follow: use a step "
       "below %.2g s",
-      b->name, turn, state->time, CAROM_DMV_MOST_HALVINGS, ldexp(0.5, CAROM_DMV_MOST_HALVINGS) * h / turn);
+      b->name, turn, state->time, halvings, ldexp(0.5 * h / turn, halvings));
 }
 
 static carom_status drift(const carom_leg *leg, carom_state *state, carom_error *error) {
@@ -147,7 +148,7 @@ static carom_status drift(const carom_leg *leg, carom_state *state, carom_error 
                                  : iterations, failed, residual),
       for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
         carom_dmv_info info = {.failed = -1};
-        carom_dmv_drift(&w->bodies, first, leg->h, CAROM_DMV_MOST_HALVINGS, state, &info);
+        carom_dmv_drift(&w->bodies, first, leg->h, carom_dmv_halvings(stepper->options.max_halvings), state, &info);
         iterations = info.iterations > iterations ? info.iterations : iterations;
         failed = info.failed > failed ? info.failed : failed;
         residual = info.residual > residual ? info.residual : residual;
