@@ -151,3 +151,17 @@ TEST(a_needle_spins_by_many_turns_in_a_step) {
       " rotation: {axis: [0, 1, 0], angle: 0.3}, velocity: [0.1, 0.3, -0.2], angular_velocity: [12000, 20, 30]}\n"
       "forces: {gravity: 9.81}\nintegrator: {name: dcr, step: 4 ms}\nduration: 0.08\n");
 }
+
+// With friction and a joint restitution may take more energy than parting without it. It was left out then: bodies of
+// e = 1 did not bounce, and lost what no friction can have taken.
+TEST(joined_elastic_bodies_bounce_with_friction) {
+  expect_pass(MATERIAL(1, 0.34) FLOOR
+              "  - {name: cube, shape: {box: [0.062, 0.076, 0.065]}, density: 1100, position: [0, 0, 0.275],"
+              " rotation: {quaternion: [-0.787, 0.408, 1.061, 1.29]}, velocity: [1.19, 1.8, 0.18],"
+              " angular_velocity: [6.7, 3.7, 0.47]}\n"
+              "  - {name: hat, shape: {pyramid: {sides: 6, radius: 0.051, height: 0.054}}, density: 350,"
+              " position: [0.367, 0, 0.275], rotation: {quaternion: [-0.79, -0.43, 2.62, -0.49]},"
+              " velocity: [1.81, -2.04, -0.5], angular_velocity: [-7.4, -7.9, 7.2]}\n"
+              "joints:\n  - {name: rope, kind: distance, between: [cube, hat]}\n"
+              "forces: {gravity: 9.81}\nintegrator: {name: dcr, step: 0.8 ms}\nduration: 3\n");
+}
