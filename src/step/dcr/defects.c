@@ -9,7 +9,7 @@
 // A fifth of what the audit allows in a step, which may have several such cycles.
 static const double JUMP = 2e-3;        // over the least depth of a body
 static const double TWIST = 5e-3;       // over what passes through a body
-static const double TURNED = 2e-4;      // angular momentum of all, which adds up from step to step
+static const double TURNED = 1e-4;      // angular momentum of all, which adds up from step to step
 static const double UNBALANCED = 5e-4;  // energy, over the largest so far
 static const double OPEN = 1e-9;        // joints, over the largest body
 
