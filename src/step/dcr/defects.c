@@ -14,7 +14,7 @@ static const double UNBALANCED = 5e-4;  // energy, over the largest so far
 static const double OPEN = 1e-9;        // joints, over the largest body
 
 static const double UNSOLVED = 8e-7;  // residual of the contact solves
-enum { FEW_BODIES = 40, FEW_CUTS = 4 };
+enum { FEW_BODIES = 40, FEW_CUTS = 8 };
 
 static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
 
