@@ -34,7 +34,8 @@ static double relative_motion(const carom_stepper *stepper, const carom_state *f
   return motion;
 }
 
-// The way between two poses is taken for the shorter turn. Bodies that turn farther near others are followed bit by bit.
+// The way between two poses is taken for the shorter turn. Bodies that turn farther near others are followed bit by
+// bit.
 static double part_that_is_clear(carom_stepper *stepper, const carom_state *end, int i, double motion) {
   const carom_dcr *w = stepper->work;
   const carom_part_pair *pair = &w->contacts->pairs[i];
