@@ -2,7 +2,7 @@
 BUILD ?= build/release
 PREFIX ?= /usr/local
 
-.PHONY: all build demo test fuzz bench conformance docs install deb format lint valgrind clean help
+.PHONY: all build demo test fuzz torture tsan bench conformance docs install deb format lint valgrind clean help
 
 all: build
 
@@ -10,6 +10,8 @@ help:
 	@echo "make demo      install what is missing, build, run the main example, make its replay page"
 	@echo "make test      the same, then every test"
 	@echo "make fuzz      look for inputs that break the readers and the solvers, SECONDS=300 long"
+	@echo "make torture   10 000 corrupt files, 3000 refused requests of memory, 200 kills, 50 full disks, 20 limits of memory"
+	@echo "make tsan      the threaded paths under the thread sanitizer, on 1, 2 and 4 threads"
 	@echo "make bench     compare with other engines on the same input"
 	@echo "make conformance  every scene by every integrator against its truth: build/conformance.html"
 	@echo "make docs      the reference of the C interface, as HTML"
@@ -22,7 +24,7 @@ build:
 	@scripts/build release carom_cli carom_static
 
 demo: build
-	@$(BUILD)/carom demo seven-prisms --dir build/demo
+	@$(BUILD)/carom demo seven-prisms --dir build/demo --force
 
 test:
 	@scripts/setup build test
@@ -32,8 +34,16 @@ test:
 SECONDS ?= 300
 fuzz:
 	@scripts/setup build test
-	@scripts/build fuzz
+	@scripts/build fuzz fuzzers
 	@tests/fuzz/run $(SECONDS)
+
+torture:
+	@scripts/setup build test
+	@scripts/torture
+
+tsan:
+	@scripts/setup build test
+	@scripts/tsan
 
 valgrind:
 	@scripts/setup build test

@@ -20,7 +20,7 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
       CAROM_SCREENSHOTS=${PROJECT_BINARY_DIR}/screenshots)
   add_test(NAME browser.replay COMMAND ${NODE_EXECUTABLE} --test ${CMAKE_CURRENT_SOURCE_DIR}/browser/replay.test.mjs)
   set(demo_folder ${PROJECT_BINARY_DIR}/demo)
-  add_test(NAME browser.make_page COMMAND carom_cli demo whirl --dir ${demo_folder} --strict)
+  add_test(NAME browser.make_page COMMAND carom_cli demo whirl --dir ${demo_folder} --strict --force)
   add_test(NAME browser.program_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
            ${demo_folder}/whirl.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/whirl.png --hash t=6&paused)
   set_tests_properties(browser.make_page PROPERTIES FIXTURES_SETUP page LABELS browser TIMEOUT ${CAROM_HANG})

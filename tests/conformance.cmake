@@ -24,7 +24,7 @@ foreach(source ${conformance_families})
 endforeach()
 
 # A sample of the random scenes; `make conformance` runs 500.
-foreach(first 0 10 20 30)
+foreach(first 0 10 20 30 40 50 60 70 80 90)
   add_test(NAME conformance.random_${first} COMMAND conformance --random ${first}+10 --quiet)
   set_tests_properties(conformance.random_${first} PROPERTIES TIMEOUT ${CAROM_HANG} LABELS "conformance;long"
                        ENVIRONMENT OMP_WAIT_POLICY=passive)

@@ -20,9 +20,9 @@ static inline bool failing_allocator_refuses(failing_allocator *f) {
 static inline void *failing_allocate(void *context, size_t size) {
   failing_allocator *f = context;
   if (failing_allocator_refuses(f)) return NULL;
-  f->live++;
-  f->bytes += size;
-  return malloc(size);
+  void *block = malloc(size);
+  if (block) f->live++, f->bytes += size;
+  return block;
 }
 
 static inline void *failing_resize(void *context, void *block, size_t size) {

@@ -3,7 +3,9 @@
 #define CAROM_TESTS_HEAP_COUNTER_H
 
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -22,7 +24,8 @@
 #endif
 #endif
 
-static _Atomic long heap_calls;  // requests so far: malloc, calloc, realloc and their aligned kin
+static _Atomic long heap_calls;            // requests so far: malloc, calloc, realloc and their aligned kin
+static _Atomic long heap_left = LONG_MAX;  // requests that are still served
 
 #if MALLOC_COUNTED
 // The linker prefers these to the C library's own, for every library in the process; they must be seen to be preferred.
@@ -31,29 +34,19 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
-SEEN void *malloc(size_t size) {
+static bool heap_serves(void) {
   heap_calls++;
-  return __libc_malloc(size);
+  return heap_left == LONG_MAX || heap_left-- > 0;
 }
-SEEN void *calloc(size_t count, size_t size) {
-  heap_calls++;
-  return __libc_calloc(count, size);
-}
-SEEN void *realloc(void *block, size_t size) {
-  heap_calls++;
-  return __libc_realloc(block, size);
-}
+SEEN void *malloc(size_t size) { return heap_serves() ? __libc_malloc(size) : NULL; }
+SEEN void *calloc(size_t count, size_t size) { return heap_serves() ? __libc_calloc(count, size) : NULL; }
+SEEN void *realloc(void *block, size_t size) { return heap_serves() ? __libc_realloc(block, size) : NULL; }
 SEEN void *aligned_alloc(size_t alignment, size_t size) {
-  heap_calls++;
-  return __libc_memalign(alignment, size);
+  return heap_serves() ? __libc_memalign(alignment, size) : NULL;
 }
-SEEN void *memalign(size_t alignment, size_t size) {
-  heap_calls++;
-  return __libc_memalign(alignment, size);
-}
+SEEN void *memalign(size_t alignment, size_t size) { return heap_serves() ? __libc_memalign(alignment, size) : NULL; }
 SEEN int posix_memalign(void **block, size_t alignment, size_t size) {
-  heap_calls++;
-  *block = __libc_memalign(alignment, size);
+  *block = heap_serves() ? __libc_memalign(alignment, size) : NULL;
   return *block ? 0 : ENOMEM;
 }
 #endif

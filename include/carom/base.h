@@ -103,6 +103,11 @@ typedef struct carom_bytes {
   size_t size;       ///< in bytes
 } carom_bytes;
 
+/// Writes the file `file->name` whole or not at all: under another name at first, to the disk, and renamed then. An
+/// older file of that name stays as it was when anything fails, and nothing is left behind. Devices and pipes are
+/// written directly. CAROM_ERR_IO with the reason and a remedy.
+CAROM_API carom_status carom_write_file(const carom_bytes *file, carom_error *error);
+
 // ---- log and progress -------------------------------------------------------------------------
 
 /// How much a message matters, least first.
@@ -150,6 +155,12 @@ CAROM_API uint32_t carom_random_below(carom_random *random, uint32_t n);        
 /// The candidate (of a list that ends with null) nearest to a misspelt word, for "did you mean", or
 /// null when none is close.
 CAROM_API const char *carom_nearest_word(const char *word, const char *const *candidates);
+
+/// Writes `text` into escaped (size) so that a terminal can show it, whoever wrote it: control characters (C0, C1),
+/// marks of direction and the ASCII characters of `also` (null: none) become \uXXXX, bytes that are not UTF-8 become
+/// \ufffd. With also = "\"\\" it is the inside of a JSON string. As snprintf does: cut where it would be longer, always
+/// with a zero at the end; returns the whole length.
+CAROM_API size_t carom_escape(const char *text, const char *also, char *escaped, size_t size);
 
 // ---- clock ------------------------------------------------------------------------------------
 

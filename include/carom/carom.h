@@ -18,6 +18,7 @@
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"
+#include "carom/track.h"
 #include "carom/vec.h"
 
 #endif

@@ -58,6 +58,7 @@ enum { CAROM_EVENTS_TOLD = 256 };  ///< contacts of a step, up to which each has
 /// gravity in the impulses but not in the work (it has a potential). Work also holds the (negative)
 /// work of dampers and that of motors and driven bodies, but not the losses, which stand apart.
 typedef struct carom_step_report {
+  carom_status status;         ///< how the step ended; where it is not CAROM_OK, nothing else here is told
   double step;                 ///< s
   int iterations;              ///< largest number that an implicit solve took
   double residual;             ///< largest relative residual left

@@ -77,8 +77,9 @@ CAROM_API carom_lcp_options carom_lcp_default_options(void);
 /// How the mathematics ended.
 typedef enum carom_lcp_outcome {
   CAROM_LCP_SOLVED,   ///< the residual is within the tolerance
-  CAROM_LCP_RAY,      ///< Lemke ended on a ray: for copositive-plus and like matrices, no solution exists
-  CAROM_LCP_NONE,     ///< every basis was tried (enumeration): there is no solution
+  CAROM_LCP_RAY,      ///< Lemke ended on a ray that proves nothing
+  CAROM_LCP_NONE,     ///< no solution: every basis was tried (enumeration), or a y >= 0 with M'y <= 0 and q'y < 0 was
+                      ///< found (Lemke)
   CAROM_LCP_LIMIT,    ///< out of iterations
   CAROM_LCP_TIME,     ///< out of time
   CAROM_LCP_STALLED,  ///< no further progress: a local minimum of the merit function, or digits lost

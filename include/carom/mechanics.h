@@ -118,9 +118,10 @@ CAROM_API carom_audit_bounds carom_audit_bounds_of(const char *integrator, const
 CAROM_API carom_status carom_audit_create(const carom_model *model, const carom_state *state,
                                           const carom_allocator *allocator, carom_audit **audit, carom_error *error);
 CAROM_API void carom_audit_destroy(carom_audit *audit);  ///< null is fine
-/// Takes in one step: the state after it and what the stepper reported. Looks for overlaps where bodies have moved by a
-/// quarter of their least width, and every hundred steps at all of them. Allocates only when there are more pairs of
-/// near bodies than ever before.
+/// Takes in one step: the state after it and what the stepper reported. A step that failed (report->status), or that
+/// led nowhere, leaves the figures as they are and makes the verdict incomplete. Looks for overlaps where bodies have
+/// moved by a quarter of their least width, and every hundred steps at all of them. Allocates only when there are more
+/// pairs of near bodies than ever before.
 CAROM_API void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 /// Takes in the next frame of a motion of which nothing else is known: no events, no work, no books. Rows that need
 /// them are left out of the verdict. Allocates as carom_audit_step does.
@@ -130,8 +131,8 @@ CAROM_API void carom_audit_frame(carom_audit *audit);
 /// The figures after the last step (or of the start).
 CAROM_API carom_audit_sample carom_audit_latest(const carom_audit *audit);
 /// The verdict on all steps so far, after a last look at all near bodies; null bounds mean the table's for motions of
-/// unknown origin. Rows on contacts and joints are there when the run had any. Without a step the verdict is
-/// incomplete.
+/// unknown origin. Rows on contacts and joints are there when the run had any. Without a step, or after one that
+/// failed, the verdict is incomplete.
 CAROM_API carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bounds);
 
 #ifdef __cplusplus

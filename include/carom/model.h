@@ -479,8 +479,112 @@ CAROM_API void carom_state_set_pose(const carom_model *model, carom_state *state
 /// of fixed bodies stay zero. What joints forbid is not projected out.
 CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *state, int body, carom_vec3 velocity,
                                         carom_vec3 angular_velocity);
+/// Whether all numbers of a state are finite and its quaternions can be turned by: else CAROM_ERR_NUMBER, naming body
+/// and field. Steppers, audits, plans and recorders ask this of every state that they are given.
+CAROM_API carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error);
 /// A 64-bit FNV-1a hash over time, positions, momenta and joints, bit for bit: equal runs have equal hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
+
+// ---- joints: how they stand and move ----------------------------------------------------------------
+
+/// How body 1 of a joint stands and moves as seen from body 0, whether the joint holds or not. Frames are the joint's
+/// own: z is the axis, the origin is its point.
+typedef struct carom_joint_motion {
+  double turn;  ///< rad. Revolute, cylindrical, screw: from the start pose, over all turns that the state remembers
+                ///< (what it last noted, and not more than half a turn from it); planar: in [-pi, pi]; others: 0
+  double turn_rate;   ///< rad/s
+  double slide;       ///< m along the axis of body 0: prismatic, cylindrical, screw; others: 0
+  double slide_rate;  ///< m/s
+  carom_pose pose;    ///< of frame 1 in frame 0: rotation of spherical joints, place of planar ones; its length is that
+                      ///< of a distance joint
+  carom_vec3 velocity;          ///< of point 1 against body 0, axes of frame 0, m/s
+  carom_vec3 angular_velocity;  ///< of body 1 against body 0, axes of frame 0, rad/s
+} carom_joint_motion;
+
+/// How a joint stands and moves in a state; any kind of joint. Allocates nothing.
+CAROM_API carom_joint_motion carom_state_joint(const carom_model *model, const carom_state *state, int joint);
+
+/// Velocity (m/s, rows 0 to 2) and angular velocity (rad/s, rows 3 to 5), world axes, of a point of a body (body frame,
+/// m) as a linear map of the body's own twist: velocity of its centre of mass, then angular velocity, world axes.
+/// Fills `jacobian`, column-major. It does not depend on the twists of other bodies; for fixed bodies it is zero.
+CAROM_API void carom_state_jacobian(const carom_model *model, const carom_state *state, int body, carom_vec3 point,
+                                    double jacobian[36]);
+
+// ---- mechanisms: trees of joints in coordinates of their own ------------------------------------------
+// All moving bodies at once, in generalised velocities nu: joint by joint (in the order of the model) the velocities
+// that it leaves free, of body 1 against body 0 along the axes of frame 0, then body by body those that no joint holds.
+//
+//     revolute, screw     turn                      spherical   three turns, about the axes of frame 0
+//     prismatic           slide                     planar      two slides in the plane, turn
+//     cylindrical         slide, turn               distance    two slides across the link, three turns
+//     fixed               nothing                   free body   velocity of the centre of mass, angular velocity; world
+//
+// In planar scenes a free body has two velocities and one turn, spherical and distance joints one turn and one slide.
+// Accelerations are the derivatives of these velocities; of distance joints the components of the derivative of the
+// vector that they make in frame 0. Forces go with velocities: force . velocity is power. Motors that prescribe a
+// coordinate do not count here: the coordinate is free, and the force along it is what the motor has to give.
+
+/// Scratch for the joints of a model.
+typedef struct carom_mechanism carom_mechanism;
+
+/// What a joint carries, on body 1; on body 0 it is the opposite.
+typedef struct carom_joint_load {
+  carom_vec3 force;   ///< world axes, N
+  carom_vec3 moment;  ///< about the joint's point on body 1, world axes, N m
+} carom_joint_load;
+
+/// Makes room for the mechanism of a model, which must outlive it. Nothing below allocates after this but
+/// carom_mechanism_forward, and that only when there are more freedoms than at any call before.
+CAROM_API carom_status carom_mechanism_create(const carom_model *model, const carom_allocator *allocator,
+                                              carom_mechanism **mechanism, carom_error *error);
+CAROM_API void carom_mechanism_destroy(carom_mechanism *mechanism);  ///< null is fine
+/// Takes over configuration, velocities, time and the joints that hold from a state; all that follows speaks of it.
+/// CAROM_ERR_UNSUPPORTED, with the joint's name, when joints close a loop.
+CAROM_API carom_status carom_mechanism_update(carom_mechanism *mechanism, const carom_state *state, carom_error *error);
+CAROM_API int carom_mechanism_freedoms(const carom_mechanism *mechanism);  ///< n: how many velocities nu there are
+/// Number of a joint's first freedom, and how many it has; -1 and 0 for joints that do not hold.
+CAROM_API int carom_mechanism_joint(const carom_mechanism *mechanism, int joint, int *count);
+/// The same of a body that hangs on no joint; -1 and 0 for bodies that do, and for fixed ones.
+CAROM_API int carom_mechanism_body(const carom_mechanism *mechanism, int body, int *count);
+/// Fills `velocities` (n) with nu of the state.
+CAROM_API void carom_mechanism_velocities(const carom_mechanism *mechanism, double *velocities);
+/// Velocity and angular velocity of a point of a body (body frame, m), world axes, as a linear map of nu: fills
+/// `jacobian` (6 x n, column-major). Of a body that does not turn, rows 3 to 5 are zero.
+CAROM_API void carom_mechanism_jacobian(const carom_mechanism *mechanism, int body, carom_vec3 point, double *jacobian);
+/// Fills `matrix` (n x n, column-major, symmetric) with the generalised mass matrix: kinetic energy = nu' M nu / 2.
+/// The mechanism is scratch, as in all that follows: one thread at a time.
+CAROM_API void carom_mechanism_mass(carom_mechanism *mechanism, double *matrix);
+/// Inverse dynamics: the forces (n) along the freedoms that the accelerations (n; null: zero) take, besides gravity and
+/// all force fields of the model (springs, charges, applied forces; along joints: springs, dampers, force motors).
+/// `loads` (joint_count; may be null) receives what the joints carry then: reactions and those forces together; zero
+/// for joints that do not hold. Contacts are not counted.
+CAROM_API void carom_mechanism_inverse(carom_mechanism *mechanism, const double *accelerations, double *forces,
+                                       carom_joint_load *loads);
+/// Forward dynamics: the accelerations (n) under forces (n; null: none) along the freedoms, gravity and the fields.
+/// CAROM_ERR_SINGULAR when a freedom moves no mass. Keeps a matrix of n x n.
+CAROM_API carom_status carom_mechanism_forward(carom_mechanism *mechanism, const double *forces, double *accelerations,
+                                               carom_error *error);
+/// Moves a state from the configuration that the mechanism took over along `displacements` (n): every joint by its
+/// own, in its own coordinates, from the roots on, so that the joints hold; turns are noted. Momenta stay as they are.
+CAROM_API void carom_mechanism_move(const carom_mechanism *mechanism, const double *displacements, carom_state *state);
+/// Sets the momenta of a state at the configuration that the mechanism took over to those of the velocities nu (n).
+CAROM_API void carom_mechanism_set_velocities(const carom_mechanism *mechanism, const double *velocities,
+                                              carom_state *state);
+
+// ---- a force law --------------------------------------------------------------------------------------
+
+/// What one electromagnet does to another in their common plane.
+typedef struct carom_magnet_load {
+  double force_x, force_y;  ///< on magnet 1, in its frame, N; x leads to magnet 2
+  double torque;            ///< on magnet 1, N m
+} carom_magnet_load;
+
+/// The electromagnet prototypes of Johnson 2012, appendix B (cores of 10 cm, 0.6 A), as fitted there: A/r^8 - B/r^4
+/// with polynomials A, B of degree 4 in the two angles (rad; table B.1), r in units of 0.1 m. The fit holds for
+/// distances of 0.1 to 0.55 m and angles within pi/5, to 10 percent of his computation. False outside: angles and short
+/// distances are then taken from the border. Which angles are meant is told by a figure alone, and off the axis the
+/// table is not symmetric: see docs/control.md before you rely on more than the force along the line.
+CAROM_API bool carom_electromagnet_pair(double distance, double angle_1, double angle_2, carom_magnet_load *load);
 
 #ifdef __cplusplus
 }

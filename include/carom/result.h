@@ -3,6 +3,7 @@
 #define CAROM_RESULT_H
 
 #include "carom/scene.h"
+#include "carom/track.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,6 +16,7 @@ typedef struct carom_recorder_options {
   bool overwrite;       ///< over an older file of that name; default false: an older one is refused
   const char *command;  ///< the command line, or null
   const char *host;     ///< or null
+  carom_log log;        ///< is told when the file is moved or removed while it is written; default: nobody
 } carom_recorder_options;
 
 /// A result file that is being written.
@@ -28,8 +30,10 @@ CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *
                                            const carom_recorder_options *options, const carom_allocator *allocator,
                                            carom_recorder **recorder, carom_error *error);
 /// Adds one frame. Frames are gathered and written in bursts; after a burst the file is readable up
-/// to there even if the process is killed. A write error (disk full) leaves the earlier bursts intact
-/// and makes all further calls fail with the same message. `audit` may be null. Only HDF5 allocates, in a burst.
+/// to there even if the process is killed. A file that was removed meanwhile, with its folder or without, is written
+/// anew, whole, by the next burst, under its name if that is free (options->log hears of it). A write error (disk full)
+/// leaves the earlier bursts intact and makes all further calls fail with the same message. CAROM_ERR_NUMBER for a
+/// state that carom_state_check refuses; then nothing is added. `audit` may be null. Only HDF5 allocates, in a burst.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
 /// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by
@@ -40,7 +44,8 @@ CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const ca
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
                                              carom_error *error);
 /// Writes down all that a run needs to be continued bit for bit: the state and what carom_stepper_memory gave. Two
-/// places are written in turn, so that a run that is killed meanwhile keeps the one before. Flushes; allocates.
+/// places are written in turn, so that a run that is killed meanwhile keeps the one before. The frames that wait are
+/// written when their burst is due, as ever. CAROM_ERR_NUMBER as carom_state_check says. Allocates.
 CAROM_API carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
                                                  size_t size, carom_error *error);
 /// Writes a burst now, so that the file is readable up to here.
@@ -159,6 +164,13 @@ CAROM_API void carom_frame_release(carom_frame *frame);  ///< frees the arrays a
 /// Fills a frame that carom_frame_init made for this result. CAROM_ERR_ARGUMENT for an index that is not there,
 /// CAROM_ERR_FORMAT or CAROM_ERR_IO when the file is damaged. Only HDF5 allocates, for compressed files.
 CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
+
+/// The motion of a body in a result, to be followed (carom/track.h): through its frames, with the velocities on either
+/// side of contacts that have a frame of their own, as those of plans do. Meant for results of `carom plan`, and of
+/// runs without impacts. CAROM_ERR_ARGUMENT for a body that does not move, or fewer than two frames; otherwise as
+/// carom_result_read_frame.
+CAROM_API carom_status carom_trajectory_create_result(carom_result *result, int body, const carom_allocator *allocator,
+                                                      carom_trajectory **trajectory, carom_error *error);
 
 #ifdef __cplusplus
 }

@@ -60,6 +60,8 @@ typedef struct carom_scene {
   carom_state *state;         ///< at the start; belongs to the scene: clone it for a run
   char *source;               ///< the text of the file itself, for the record
   char *resolved;             ///< the whole scene as one YAML text: includes and overrides put in
+  char **files;               ///< (file_count) paths of all that was opened for it: the scene, what it includes, meshes
+  int file_count;             ///< at least 1 after carom_scene_read; what was parsed from memory counts too
   carom_allocator allocator;  ///< of all this
 } carom_scene;
 
@@ -69,7 +71,12 @@ typedef struct carom_scene_options {
   int override_count;            ///< default 0
   int64_t max_bodies;            ///< refuse scenes that grow beyond; default 2 000 000
   bool self_contained;  ///< refuse to open any other file (include, mesh): for scenes from strangers; default false
+  bool discreet;        ///< tell nothing of what stands in the file if it is not a scene: for names out of a stranger's
+                        ///< file, as those of includes always are; default false
   bool bodies_only;     ///< nothing will be stepped, as in a plan: the integrator need not honour all that there is
+  /// Told now and then how many copies of a replicated body have been made, of how many; false from it refuses the
+  /// scene.
+  carom_progress progress;
 } carom_scene_options;
 
 /// Options with the defaults named above.

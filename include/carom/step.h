@@ -45,7 +45,7 @@ typedef struct carom_step_options {
   carom_energy_condition energy_condition;  ///< default Hamiltonian
   int max_impacts;                          ///< impacts in one step before the Zeno guard acts; default 1000
   double stiffness;                         ///< C of the contact potential, N/m; default 0: from `penetration`
-  double penetration;                       ///< overlap aimed at, m; default 0: 1e-3 of the smallest body
+  double penetration;                       ///< overlap aimed at, m; default 0: 1e-3 of the thinnest part
   double alpha;                             ///< in (0, 1]; default 0: the integrator's choice
   bool poisson;                             ///< Poisson's restitution instead of Newton's; default false
   int friction_directions;  ///< edges of the polyhedral cone; 0: the exact cone; default -1: the integrator's choice
@@ -182,6 +182,9 @@ CAROM_API carom_status carom_step_check(const carom_model *model, const carom_st
 /// that would do), as the first step would. `carom check` and `carom run` ask it. Fails as carom_stepper_create does.
 CAROM_API carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
                                               const carom_step_options *options, carom_error *error);
+/// How many equal parts every step is taken in, so that the energy of springs does not swing by more than the audit
+/// allows: 1 to 64, the same in all steps. 1 for options that are refused.
+CAROM_API int carom_step_parts(const carom_model *model, const carom_step_options *options);
 
 // ---- the integrator `auto` -------------------------------------------------------------------------------
 // Takes the first integrator of a list of rules that suits the model and honours all of it and of the options.

@@ -42,6 +42,8 @@ static const char *remedy_of(int number, bool reading) {
     case EMFILE:
     case ENFILE:
       return "too many files are open; close some or raise the limit (ulimit -n)";
+    case ENXIO:
+      return "nobody reads from that pipe; start its reader first";
     case ENAMETOOLONG:
       return "choose a shorter name";
     default:
@@ -103,8 +105,11 @@ static carom_status open_any(carom_atomic_file *file, carom_error *error) {
   carom_status status = find_target(file, &device, error);
   if (status != CAROM_OK) return status;
   if (!device) return open_temporary(file, error);
-  file->descriptor = open(file->target, O_WRONLY | O_CLOEXEC);
-  return file->descriptor >= 0 ? CAROM_OK : carom_fail_file(error, "write", file->path, errno);
+  file->descriptor = open(file->target, O_WRONLY | O_CLOEXEC | O_NONBLOCK);  // or a pipe would wait for a reader
+  if (file->descriptor < 0) return carom_fail_file(error, "write", file->path, errno);
+  int flags = fcntl(file->descriptor, F_GETFL);
+  if (flags >= 0) (void)fcntl(file->descriptor, F_SETFL, flags & ~O_NONBLOCK);
+  return CAROM_OK;
 }
 
 carom_status carom_atomic_file_open(carom_atomic_file *file, const char *path, const carom_allocator *allocator,
@@ -193,4 +198,13 @@ void carom_atomic_file_abandon(carom_atomic_file *file) {
   if (file->temporary) unlink(file->temporary);
   CAROM_RELEASE_ALL(&file->allocator, file->temporary, file->target, file->path);
   file->temporary = file->target = file->path = NULL;
+}
+
+carom_status carom_write_file(const carom_bytes *bytes, carom_error *error) {
+  carom_atomic_file file;
+  carom_status status = carom_atomic_file_open(&file, bytes->name, NULL, error);
+  if (status == CAROM_OK) status = carom_atomic_file_write(&file, bytes->data, bytes->size, error);
+  if (status == CAROM_OK) return carom_atomic_file_commit(&file, error);
+  carom_atomic_file_abandon(&file);
+  return status;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
 
 carom_text_buffer carom_text_buffer_make(const carom_allocator *allocator) {
@@ -134,11 +135,9 @@ int carom_utf8_length(const char *string) {
   return length;
 }
 
-static bool needs_escape(const char *s, int length) {
-  unsigned char c = (unsigned char)s[0];
-  if (length == 1) return c < 0x20 || c == 0x7F || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&';
-  // U+2028 and U+2029 end a line in JavaScript before 2019.
-  return length == 3 && c == 0xE2 && (unsigned char)s[1] == 0x80 && ((unsigned char)s[2] & 0xFE) == 0xA8;
+// '<' too: neither "</script" nor "<!--" may appear inside a script element.
+static bool needs_escape(unsigned code) {
+  return carom_steers(code) || code == '"' || code == '\\' || code == '<' || code == '>' || code == '&';
 }
 
 void carom_text_buffer_json_string(carom_text_buffer *text, const char *string) {
@@ -149,10 +148,8 @@ void carom_text_buffer_json_string(carom_text_buffer *text, const char *string) 
     if (length == 0) {
       carom_text_buffer_add(text, "\xEF\xBF\xBD");
       s++;
-    } else if (needs_escape(s, length)) {
-      // '<' too: neither "</script" nor "<!--" may appear inside a script element.
-      unsigned code = length == 1 ? (unsigned char)s[0] : 0x2000u + ((unsigned char)s[2] & 0x3Fu);
-      carom_text_buffer_print(text, "\\u%04x", code);
+    } else if (needs_escape(carom_utf8_code(s, length))) {
+      carom_text_buffer_print(text, "\\u%04x", carom_utf8_code(s, length));
       s += length;
     } else {
       carom_text_buffer_add_n(text, s, (size_t)length);

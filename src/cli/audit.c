@@ -7,7 +7,7 @@
 typedef struct audit_words {
   const char *motion, *scene, *page;
   cli_list overrides;
-  bool json;
+  bool json, force;
 } audit_words;
 
 typedef struct trial {
@@ -71,9 +71,9 @@ static void print_report(const audit_words *w, const trial *t) {
     cli_json_end(&json);
     return;
   }
-  printf("%s: %d frames\n\n", w->motion, t->frames + 1);
+  cli_print(stdout, "%s: %d frames\n\n", w->motion, t->frames + 1);
   cli_print_verdict(&t->verdict, stdout);
-  printf("  %-24s %s\n", "left out", LEFT_OUT);
+  cli_print(stdout, "  %-24s %s\n", "left out", LEFT_OUT);
 }
 
 static int judge(const audit_words *w, trial *t) {
@@ -81,7 +81,7 @@ static int judge(const audit_words *w, trial *t) {
   if (t->frames == 0) carom_verdict_cut_short(&t->verdict, "fewer than two frames: there is no motion to judge");
   print_report(w, t);
   cli_history history = {&t->verdict, w->motion, t->times, t->values, t->frames};
-  if (w->page && !cli_write_audit_page(w->page, &history)) return EXIT_FAILED;
+  if (w->page && cli_write_audit_page(w->page, &history) != EXIT_GOOD) return EXIT_FAILED;
   return t->verdict.pass ? EXIT_GOOD : EXIT_VERDICT;
 }
 
@@ -96,7 +96,10 @@ static carom_scene *scene_of(const audit_words *w, const carom_result *result) {
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics;
   carom_bytes bytes = {w->motion, result->scene_resolved, strlen(result->scene_resolved)};
-  if (carom_scene_parse(&bytes, NULL, NULL, &scene, &diagnostics) != CAROM_OK) cli_print_diagnostics(&diagnostics);
+  if (carom_scene_parse(&bytes, NULL, NULL, &scene, &diagnostics) != CAROM_OK) {
+    cli_print_diagnostics(&diagnostics);
+    cli_count_mistakes(w->motion, diagnostics.error_count, CLI_READS_RESULT);
+  }
   carom_diagnostics_release(&diagnostics);
   return scene;
 }
@@ -104,16 +107,17 @@ static carom_scene *scene_of(const audit_words *w, const carom_result *result) {
 static int audit_motion(const audit_words *w, carom_result *result) {
   carom_scene *scene = scene_of(w, result);
   if (!scene) return EXIT_MISTAKE;
+  int code = cli_check_files(&(cli_files){
+      .verb = "audit", .force = w->force, .inputs = {w->motion}, .scene = scene, .outputs = {{.path = w->page}}});
   trial t = {.model = scene->model, .bounds = scene->bounds};
   if (!result) t.bounds.integrator = NULL;
   carom_error error = {0};
-  int code = EXIT_GOOD;
-  if (result && result->body_count != scene->model->body_count)
+  if (code == EXIT_GOOD && result && result->body_count != scene->model->body_count)
     cli_error("%s has %d bodies, the scene %d", w->motion, result->body_count, scene->model->body_count),
         code = EXIT_MISTAKE;
-  else if (result)
+  else if (code == EXIT_GOOD && result)
     code = take_result(&t, result, scene->state, &error) == CAROM_OK ? EXIT_GOOD : cli_fail(&error);
-  else if (!cli_read_motion(w->motion, scene->model, scene->state, take, &t))
+  else if (code == EXIT_GOOD && !cli_read_motion(w->motion, scene->model, scene->state, take, &t))
     code = EXIT_MISTAKE;
   if (code == EXIT_GOOD) code = judge(w, &t);
   carom_audit_destroy(t.audit);
@@ -129,6 +133,7 @@ int cli_audit(int argc, char **argv) {
       {CLI_TEXT, 0, "scene", "SCENE.yaml", "the bodies and what acts on them (a result file has its own)", &w.scene},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w.overrides},
       {CLI_TEXT, 0, "html", "FILE", "write a page that shows when each law is broken", &w.page},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite a file that carom did not make", &w.force},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &w.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
@@ -140,8 +145,8 @@ int cli_audit(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   if (!is_result(w.motion) && !w.scene) return cli_error("audit: a table needs --scene SCENE.yaml"), EXIT_MISTAKE;
-  if (!cli_keep_input("audit", w.page, w.motion) || !cli_keep_input("audit", w.page, w.scene)) return EXIT_MISTAKE;
   if (!is_result(w.motion)) return audit_motion(&w, NULL);
+  cli_guard(w.motion);
   carom_result *result = cli_open_result(w.motion);
   if (!result) return EXIT_FAILED;
   code = audit_motion(&w, result);

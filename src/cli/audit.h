@@ -18,6 +18,6 @@ typedef struct cli_history {
   const double *values;  // (frames x CAROM_VERDICT_MAX)
   int frames;
 } cli_history;
-bool cli_write_audit_page(const char *path, const cli_history *history);
+int cli_write_audit_page(const char *path, const cli_history *history);  // an exit code
 
 #endif

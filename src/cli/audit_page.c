@@ -1,25 +1,11 @@
 // The page of an audit: the verdict, and for each law how its worst grew with time against its bound.
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "cli/audit.h"
+#include "cli/plot.h"
 
 enum { WIDE = 640, HIGH = 72 };
 static const double DECADES = 4;  // above and below the bound
-
-static void put_text(FILE *out, const char *text) {
-  for (; *text; text++) switch (*text) {
-      case '<':
-        fputs("&lt;", out);
-        break;
-      case '&':
-        fputs("&amp;", out);
-        break;
-      default:
-        fputc(*text, out);
-    }
-}
 
 // Height of a value over its bound, on a scale of decades.
 static double height(double value, double bound) {
@@ -50,34 +36,33 @@ static void put_curve(FILE *out, const cli_history *h, int row) {
 static void put_row(FILE *out, const cli_history *h, int i) {
   const carom_verdict_row *row = &h->verdict->rows[i];
   fprintf(out, "<section class='%s'><h2>", row->pass ? "pass" : "fail");
-  put_text(out, row->label);
+  cli_html_text(out, row->label);
   fprintf(out, " <b>%s</b></h2><p>", row->pass ? "pass" : "FAIL");
-  put_text(out, row->note);
+  cli_html_text(out, row->note);
   fprintf(out, "</p><p>worst %.3g, allowed %.3g ", row->value, row->bound);
-  put_text(out, row->where);
+  cli_html_text(out, row->where);
   fputs("</p>", out);
   put_curve(out, h, i);
   fputs("</section>\n", out);
 }
 
-bool cli_write_audit_page(const char *path, const cli_history *h) {
-  FILE *out = fopen(path, "w");
-  if (!out) return cli_error("cannot write '%s': %s", path, strerror(errno)), false;
-  fputs(
-      "<!doctype html><meta charset='utf-8'><title>carom audit</title><style>body{font:15px system-ui;max-width:44em;"
-      "margin:2em auto}svg{width:100%;background:#f4f5f7}polyline{fill:none;stroke:#3a7ca5;stroke-width:1.5}"
-      ".bound{stroke:#999;stroke-dasharray:4}.broken{stroke:#c0392b}.fail b{color:#c0392b}.pass b{color:#2e7d4f}"
-      "h2{font-size:1em;margin-bottom:0}p{margin:.2em 0}</style><h1>",
-      out);
-  put_text(out, h->title);
+int cli_write_audit_page(const char *path, const cli_history *h) {
+  cli_page page;
+  if (!cli_page_begin(&page)) return EXIT_FAILED;
+  FILE *out = page.out;
+  fputs("<!doctype html><meta charset='utf-8'>" CLI_GENERATOR
+        "<title>carom audit</title><style>body{font:15px system-ui;max-width:44em;"
+        "margin:2em auto}svg{width:100%;background:#f4f5f7}polyline{fill:none;stroke:#3a7ca5;stroke-width:1.5}"
+        ".bound{stroke:#999;stroke-dasharray:4}.broken{stroke:#c0392b}.fail b{color:#c0392b}.pass b{color:#2e7d4f}"
+        "h2{font-size:1em;margin-bottom:0}p{margin:.2em 0}</style><h1>",
+        out);
+  cli_html_text(out, h->title);
   fprintf(out, ": %s</h1><p>", carom_outcome_name(h->verdict->outcome));
-  put_text(out, h->verdict->reason);
+  cli_html_text(out, h->verdict->reason);
   fputs(
       "</p><p>The worst so far of every law over time; the dashed line is its bound, a decade is an eighth of the "
       "height.</p>\n",
       out);
   for (int i = 0; i < h->verdict->count; i++) put_row(out, h, i);
-  bool good = !ferror(out);
-  if (fclose(out) != 0 || !good) return cli_error("cannot write '%s'", path), false;
-  return true;
+  return cli_page_end(&page, path);
 }

@@ -12,15 +12,18 @@ static double moving_mass(const carom_model *model) {
 
 static void print_summary(const carom_scene *scene) {
   const carom_model *m = scene->model;
-  printf("%s: no errors\n", scene->path);
-  printf("  title       %s\n", scene->title);
-  printf("  bodies      %d (%d moving, %.6g kg), %d convex parts\n", m->body_count, m->moving_count, moving_mass(m),
-         m->part_count);
-  printf("  forces      %d charges, %d springs, %d applied; gravity (%g, %g, %g) m/s2\n", m->charge_count,
-         m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
-  printf("  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
-         round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
-  if (scene->choice[0]) printf("  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
+  cli_print(stdout, "%s: no errors\n", scene->path);
+  cli_print(stdout, "  title       %s\n", scene->title);
+  cli_print(stdout, "  bodies      %d (%d moving, %.6g kg), %d convex parts\n", m->body_count, m->moving_count,
+            moving_mass(m), m->part_count);
+  cli_print(stdout, "  forces      %d charges, %d springs, %d applied; gravity (%g, %g, %g) m/s2\n", m->charge_count,
+            m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
+  cli_print(stdout, "  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
+            round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
+  if (scene->choice[0]) cli_print(stdout, "  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
+  int parts = carom_step_parts(m, &scene->step);
+  if (parts > 1)
+    cli_print(stdout, "  parts       every step is taken in %d, so that springs keep their energy\n", parts);
 }
 
 static void print_json(const char *path, const carom_scene *scene, bool resolved,
@@ -66,10 +69,9 @@ int cli_check(int argc, char **argv) {
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
   if (separate) overrides.items[overrides.count++] = "start.overlap=separate";
-  carom_scene_options read = cli_scene_options(&overrides);
   carom_diagnostics diagnostics = {0};
-  carom_scene *scene = NULL;
-  carom_status status = carom_scene_read(path, &read, NULL, &scene, &diagnostics);
+  carom_scene *scene;
+  carom_status status = cli_load_scene(path, &overrides, &scene, &diagnostics);
   if (status != CAROM_OK) scene = NULL;
   bool starts = scene && cli_can_start(scene);
   if (json)
@@ -77,8 +79,9 @@ int cli_check(int argc, char **argv) {
   else
     cli_print_diagnostics(&diagnostics);
   if (starts && !json && !resolved) print_summary(scene);
-  if (scene && !json && resolved) fputs(scene->resolved, stdout);
-  if (!scene && !json) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
+  if (scene && !json && resolved) cli_print_lines(scene->resolved);
+  if (!scene && (!json || diagnostics.error_count == 0))
+    cli_count_mistakes(path, diagnostics.error_count, CLI_READS_SCENE);
   code = starts ? EXIT_GOOD : EXIT_MISTAKE;
   carom_scene_destroy(scene);
   carom_diagnostics_release(&diagnostics);

@@ -70,6 +70,11 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
 
 // ---- messages ---------------------------------------------------------------------------------------------
 
+// As fprintf, but what %s stands for is escaped (carom_escape): it may come from a stranger's file.
+void cli_print(FILE *out, const char *format, ...) CAROM_PRINTF(2, 3);
+void cli_print_lines(const char *text);  // on stdout; all but the ends of lines is escaped
+// One text by a form with one %s, escaped, with more characters that must be (carom_escape).
+void cli_put_escaped(FILE *out, const char *form, const char *text, const char *also);
 bool cli_error(const char *format, ...) CAROM_PRINTF(1, 2);  // "carom: ..." on stderr; always false
 int cli_fail(const carom_error *error);                      // prints it; returns EXIT_FAILED
 int cli_stopped(const char *output);                         // after Ctrl-C: says that this is not written
@@ -83,16 +88,39 @@ void cli_command_line(int argc, char **argv, char *text, size_t size);
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size);
 
 // ---- files ------------------------------------------------------------------------------------------------
-// Asked before long work begins; false after a message. Null names are fine.
 
 enum { CLI_PATH = 4096 + 128 };  // longer than any path that the system takes, so that none is cut to another one
 
 FILE *cli_open_input(const char *path);  // null for pipes and devices too: they might keep us waiting
-bool cli_keep_input(const char *verb, const char *output, const char *input);  // they are not the same file
-bool cli_can_write(const char *verb, const char *output);
-bool cli_may_create(const char *verb, const char *output, bool overwrite);  // the same, and nothing is lost by it
-// Whether a result file is not there, or was made by this very command before.
-bool cli_may_replace(const char *path, const char *command);
+
+// What a command reads and writes, asked before the work begins. One rule for every verb: nothing is written over what
+// is read (the files of a scene among them) or over another output, and no file is replaced that Carom did not make,
+// unless --force says so. Names that are null are passed over.
+enum { CLI_INPUTS = 4, CLI_OUTPUTS = 12 };
+typedef struct cli_output {
+  const char *path;
+  const char *own;  // a result that may be replaced where this command ("carom demo") made it; null for others
+  bool result;      // replaced by --force alone, whoever made it, unless `own` says otherwise
+} cli_output;
+typedef struct cli_files {
+  const char *verb;
+  bool force;
+  const char *inputs[CLI_INPUTS];
+  const carom_scene *scene;
+  cli_output outputs[CLI_OUTPUTS];
+} cli_files;
+int cli_check_files(const cli_files *files);  // EXIT_GOOD, or an exit code after a message
+// The part of the rule for one more output: whether that may be replaced, or is not there.
+bool cli_may_replace(const char *verb, const cli_output *output, bool force);
+// Pages and other texts, put together in memory and then written whole or not at all.
+typedef struct cli_page {
+  FILE *out;  // null when out of memory
+  char *text;
+  size_t size;
+} cli_page;
+cli_page *cli_page_begin(cli_page *page);
+int cli_page_end(cli_page *page, const char *path);                  // EXIT_GOOD, or EXIT_FAILED after a message
+#define CLI_GENERATOR "<meta name=\"generator\" content=\"carom\">"  // by which we know our pages again
 
 // ---- JSON -------------------------------------------------------------------------------------------------
 // Just enough to print one object: open, members, close. Names are ours and need no escaping; texts are escaped.
@@ -135,9 +163,14 @@ void cli_json_members(cli_json *json, const cli_member *members, size_t count);
 void cli_json_verdict(cli_json *json, const carom_verdict *verdict);
 void cli_json_diagnostics(cli_json *json, const carom_diagnostics *diagnostics);
 
+// ---- memory -----------------------------------------------------------------------------------------------
+
+bool cli_has_room(void);  // under a limit on the address space; false after a message
+
 // ---- long work --------------------------------------------------------------------------------------------
 
 void cli_catch_interrupts(void);
+void cli_hear_of_full_disks(void);  // as errors, instead of a signal that kills
 bool cli_interrupted(void);
 
 // A bar on stderr when that is a terminal, nothing otherwise.
@@ -154,15 +187,22 @@ carom_progress cli_progress_callback(cli_progress *progress);  // also asks for 
 
 // ---- shared steps of verbs --------------------------------------------------------------------------------
 
+// Reads a scene, with a progress bar when it is long.
+carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_scene **scene,
+                            carom_diagnostics *diagnostics);
 // Reads a scene, printing its diagnostics; null after an error.
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
 // Whether the integrator can begin from the start of the scene; says so when it cannot.
 bool cli_can_start(const carom_scene *scene);
 carom_scene_options cli_scene_options(const cli_list *overrides);
 // The last word on a file with mistakes: how many, and which verb reads it if this one does not.
-typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN } cli_reads;
+typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN, CLI_READS_RESULT } cli_reads;
 void cli_count_mistakes(const char *path, int count, cli_reads kind);
 carom_result *cli_open_result(const char *path);
+// From here on this process only waits for a child that does the rest of the verb: for what reads results of strangers.
+void cli_guard(const char *path);
+// Tries in a child first what would crash this process with a damaged file; false after a message.
+bool cli_survives(const char *path, void (*attempt)(void *context), void *context);
 // Writes the replay page of a result file and says so; an exit code.
 int cli_write_replay(const char *result_path, const char *page_path, bool quiet);
 

@@ -65,6 +65,7 @@ bool cli_compare_motion(cli_comparison *comparison, carom_error *error) {
 typedef struct cli_source {
   const char *scene;
   cli_list overrides;
+  bool force;
   char page[CLI_PATH], command[2048];
 } cli_source;
 
@@ -100,25 +101,33 @@ static carom_scene *read_for(cli_contestant *c, const cli_source *source) {
   own.items[own.count++] = name;
   snprintf(extension, sizeof extension, ".%s.h5", c->name);
   cli_replace_extension(source->page, true, extension, c->path, sizeof c->path);
-  return cli_may_replace(c->path, "carom compare") ? cli_read_scene(source->scene, &own, false) : NULL;
+  return cli_read_scene(source->scene, &own, false);
+}
+
+static int check_files(const cli_comparison *comparison, const cli_source *source, const carom_scene *scene) {
+  cli_files files = {.verb = "compare", .force = source->force, .scene = scene, .outputs = {{.path = source->page}}};
+  for (int i = 0; i < comparison->count; i++)
+    files.outputs[i + 1] = (cli_output){.path = comparison->contestants[i].path, .own = "carom compare"};
+  return cli_check_files(&files);
 }
 
 // Refusals and mistakes are told of all, before anything is run.
-static bool all_can(cli_comparison *comparison, const cli_source *source) {
-  bool can = true;
+static int all_can(cli_comparison *comparison, const cli_source *source) {
+  int code = EXIT_GOOD;
   for (int i = 0; i < comparison->count; i++) {
     carom_scene *scene = read_for(&comparison->contestants[i], source);
-    can = can && scene;
+    if (!scene) code = EXIT_MISTAKE;
+    if (code == EXIT_GOOD && i == comparison->count - 1) code = check_files(comparison, source, scene);
     carom_scene_destroy(scene);
   }
-  return can;
+  return code;
 }
 
 static int run_contestant(cli_contestant *c, const cli_source *source, bool quiet) {
   carom_scene *scene = read_for(c, source);
   if (!scene) return EXIT_MISTAKE;
   cli_run_settings settings = {.output = c->path, .overwrite = true, .quiet = true, .command = source->command};
-  if (!quiet) fprintf(stderr, "%s ...\n", c->name);
+  if (!quiet) cli_print(stderr, "%s ...\n", c->name);
   double start = carom_clock();
   int code = cli_run_scene(scene, &settings);
   c->wall = carom_clock() - start;
@@ -128,7 +137,8 @@ static int run_contestant(cli_contestant *c, const cli_source *source, bool quie
 
 // An integrator that fails on the way is part of the comparison, too; Ctrl-C ends it.
 static int run_all(cli_comparison *comparison, const cli_source *source, bool quiet) {
-  if (!all_can(comparison, source)) return EXIT_MISTAKE;
+  int can = all_can(comparison, source);
+  if (can != EXIT_GOOD) return can;
   for (int i = 0; i < comparison->count; i++) {
     cli_contestant *c = &comparison->contestants[i];
     c->code = run_contestant(c, source, quiet);
@@ -146,18 +156,18 @@ static double last_deviation(const cli_contestant *c) {
 }
 
 static void print_table(const cli_comparison *comparison) {
-  printf("%-12s %9s %10s %12s %12s %12s %12s %12s\n", "integrator", "time (s)", "collisions", "energy err.", "momentum",
-         "ang. mom.", "overlap (m)", "deviation (m)");
+  cli_print(stdout, "%-12s %9s %10s %12s %12s %12s %12s %12s\n", "integrator", "time (s)", "collisions", "energy err.",
+            "momentum", "ang. mom.", "overlap (m)", "deviation (m)");
   for (int i = 0; i < comparison->count; i++) {
     const cli_contestant *c = &comparison->contestants[i];
     if (!c->result) {
-      printf("%-12s failed\n", c->name);
+      cli_print(stdout, "%-12s failed\n", c->name);
       continue;
     }
-    printf("%-12s %9.3g %10.0f %12.2e %12.2e %12.2e %12.2e %12.2e%s\n", c->name, c->wall,
-           cli_worst(c->result, "collisions"), cli_worst(c->result, "energy_error"),
-           cli_worst(c->result, "momentum_error"), cli_worst(c->result, "angular_momentum_error"),
-           cli_worst(c->result, "penetration"), last_deviation(c), c->code == EXIT_GOOD ? "" : "  (stopped early)");
+    cli_print(stdout, "%-12s %9.3g %10.0f %12.2e %12.2e %12.2e %12.2e %12.2e%s\n", c->name, c->wall,
+              cli_worst(c->result, "collisions"), cli_worst(c->result, "energy_error"),
+              cli_worst(c->result, "momentum_error"), cli_worst(c->result, "angular_momentum_error"),
+              cli_worst(c->result, "penetration"), last_deviation(c), c->code == EXIT_GOOD ? "" : "  (stopped early)");
   }
 }
 
@@ -188,6 +198,18 @@ static void release(cli_comparison *comparison) {
   }
 }
 
+// An integrator that stops early is a finding; that none came to the end, or that a run left no file, is a failure.
+static int outcome(const cli_comparison *comparison) {
+  bool any = false;
+  for (int i = 0; i < comparison->count; i++) {
+    const cli_contestant *c = &comparison->contestants[i];
+    any = any || (c->result && c->code == EXIT_GOOD);
+    if (!c->result) return cli_error("compare: '%s' left no result; see above", c->name), EXIT_FAILED;
+  }
+  if (!any) cli_error("compare: none of the integrators came to the end of the run; see above");
+  return any ? EXIT_GOOD : EXIT_FAILED;
+}
+
 static int compare(cli_comparison *comparison, const cli_source *source, bool json, bool quiet) {
   carom_error error = {0};
   const char *page = source->page;
@@ -202,9 +224,9 @@ static int compare(cli_comparison *comparison, const cli_source *source, bool js
     print_json(comparison, page);
   else if (!quiet) {
     print_table(comparison);
-    printf("\n  page    %s (open it in a browser)\n", page);
+    cli_print(stdout, "\n  page    %s (open it in a browser)\n", page);
   }
-  return EXIT_GOOD;
+  return outcome(comparison);
 }
 
 static const char about[] =
@@ -219,6 +241,7 @@ int cli_compare(int argc, char **argv) {
       {CLI_TEXT, 'i', "integrators", "A,B,C", "which ones (default: exact,dcr,potential)", &names},
       {CLI_TEXT, 'o', "output", "FILE", "the page (default: the scene's name with .compare.html, here)", &output},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &source.overrides},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that 'carom compare' did not make", &source.force},
       {CLI_FLAG, 0, "json", NULL, "one line of JSON an integrator", &json},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
@@ -233,8 +256,6 @@ int cli_compare(int argc, char **argv) {
     snprintf(source.page, sizeof source.page, "%s", output);
   else
     cli_replace_extension(source.scene, false, ".compare.html", source.page, sizeof source.page);
-  if (!cli_keep_input("compare", source.page, source.scene)) return EXIT_MISTAKE;
-  if (!cli_can_write("compare", source.page)) return EXIT_FAILED;
   code = compare(&comparison, &source, json, quiet);
   release(&comparison);
   return code;

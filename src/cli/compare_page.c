@@ -1,5 +1,4 @@
 // The page of `carom compare`: one file without scripts.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 #include "cli/plot.h"
 
 static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" CLI_GENERATOR
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<style>\n"
     ":root{color-scheme:light dark;--ink:#1a2230;--muted:#5b6675;--line:#dfe4ea;--paper:#fff;"
@@ -177,11 +176,9 @@ static void write_positions(FILE *out, const cli_comparison *comparison) {
 }
 
 int cli_write_comparison(const cli_comparison *comparison, const char *path) {
-  FILE *out = fopen(path, "w");
-  if (!out) {
-    cli_error("cannot write '%s': %s", path, strerror(errno));
-    return EXIT_FAILED;
-  }
+  cli_page page;
+  if (!cli_page_begin(&page)) return EXIT_FAILED;
+  FILE *out = page.out;
   const char *title = comparison->title ? comparison->title : "Comparison";
   fputs(head, out);
   fputs("<title>", out);
@@ -199,8 +196,5 @@ int cli_write_comparison(const cli_comparison *comparison, const char *path) {
   plot_column(out, comparison, "angular_momentum_error", "Angular momentum error", "relative", true);
   plot_column(out, comparison, "penetration", "Deepest overlap", "m", true);
   fputs("</body></html>\n", out);
-  bool good = !ferror(out);
-  if (fclose(out) == 0 && good) return EXIT_GOOD;
-  cli_error("cannot write '%s': %s", path, strerror(errno));
-  return EXIT_FAILED;
+  return cli_page_end(&page, path);
 }

@@ -31,16 +31,17 @@ static carom_scene *parse_example(const carom_embedded *example, const cli_list 
   carom_status status =
       carom_scene_parse(&(carom_bytes){path, example->bytes, example->size}, &options, NULL, &scene, &diagnostics);
   cli_print_diagnostics(&diagnostics);
+  if (status != CAROM_OK) cli_count_mistakes(path, diagnostics.error_count, CLI_READS_RESULT);
   carom_diagnostics_release(&diagnostics);
   return status == CAROM_OK ? scene : NULL;
 }
 
 static void list_examples(void) {
   cli_list none = {0};
-  printf("examples (carom demo NAME runs one, carom demo --print NAME shows its scene):\n\n");
+  cli_print(stdout, "examples (carom demo NAME runs one, carom demo --print NAME shows its scene):\n\n");
   for (const carom_embedded *e = carom_example_scenes; e->name; e++) {
     carom_scene *scene = parse_example(e, &none, false);
-    printf("  %-22s %s\n", e->name, scene ? scene->title : "(broken)");
+    cli_print(stdout, "  %-22s %s\n", e->name, scene ? scene->title : "(broken)");
     carom_scene_destroy(scene);
   }
 }
@@ -58,8 +59,10 @@ static int run_example(const carom_embedded *example, const char *folder, const 
   snprintf(result, sizeof result, "%s/%s.h5", folder, example->name);
   snprintf(page, sizeof page, "%s/%s.html", folder, example->name);
   settings.output = result;
+  int code = cli_check_files(&(cli_files){
+      .verb = "demo", .force = settings.overwrite, .outputs = {{.path = result, .own = "carom demo"}, {.path = page}}});
   settings.overwrite = true;
-  int code = cli_may_replace(result, "carom demo") ? cli_run_scene(scene, &settings) : EXIT_FAILED;
+  if (code == EXIT_GOOD) code = cli_run_scene(scene, &settings);
   carom_scene_destroy(scene);
   if (code != EXIT_GOOD && code != EXIT_VERDICT) return code;
   int viewed = cli_write_replay(result, page, settings.quiet || settings.json);
@@ -77,6 +80,7 @@ int cli_demo(int argc, char **argv) {
       {CLI_TEXT, 'd', "dir", "FOLDER", "where the result and the replay page go (default: here)", &folder},
       {CLI_FLAG, 0, "print", NULL, "print the scene instead of running it", &print},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &overrides},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that 'carom demo' did not make", &settings.overwrite},
       {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the audit does not pass", &settings.strict},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &settings.json},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &settings.quiet},

@@ -1,12 +1,13 @@
 #include "cli/dump.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static void write_problem(void *context, double time, const carom_lcp_problem *problem) {
   cli_dump *d = context;
-  char path[1100], remark[80];
+  char path[CLI_PATH + 32], remark[80];
   if (d->error.status != CAROM_OK) return;
   snprintf(path, sizeof path, "%s/%08lld.lcp", d->folder, (long long)d->count++);
   snprintf(remark, sizeof remark, "contact problem at t = %.17g s", time);
@@ -14,7 +15,19 @@ static void write_problem(void *context, double time, const carom_lcp_problem *p
   carom_lcp_write(&mixed, path, remark, NULL, &d->error);
 }
 
-int cli_dump_open(cli_dump *d, carom_scene *scene) {
+// Those of an older run would be replaced one by one, or stay among the new ones.
+static bool has_problems(const cli_dump *d) {
+  DIR *folder = opendir(d->folder);
+  bool found = false;
+  for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+    const char *dot = strrchr(entry->d_name, '.');
+    found = dot && strcmp(dot, ".lcp") == 0;
+  }
+  if (folder) closedir(folder);
+  return found;
+}
+
+int cli_dump_open(cli_dump *d, carom_scene *scene, bool force) {
   if (!d->folder) return EXIT_GOOD;
   scene->step.problem_sink = write_problem;
   scene->step.sink_context = d;
@@ -27,12 +40,18 @@ int cli_dump_open(cli_dump *d, carom_scene *scene) {
     cli_error("cannot make the folder '%s': %s", d->folder, strerror(errno));
     return EXIT_FAILED;
   }
+  if (!force && has_problems(d)) {
+    cli_error("run: '%s' holds contact problems already; choose another folder or overwrite them with --force",
+              d->folder);
+    return EXIT_FAILED;
+  }
   return EXIT_GOOD;
 }
 
 int cli_dump_close(const cli_dump *d, int code, bool quiet) {
   if (!d->folder) return code;
   if (d->error.status != CAROM_OK) return cli_fail(&d->error);
-  if (!quiet) printf("  %lld contact problems in %s (carom lcp solves them)\n", (long long)d->count, d->folder);
+  if (!quiet)
+    cli_print(stdout, "  %lld contact problems in %s (carom lcp solves them)\n", (long long)d->count, d->folder);
   return code;
 }

@@ -10,7 +10,8 @@ typedef struct cli_dump {
   carom_error error;  // the first failure; nothing more is written after it
 } cli_dump;
 
-int cli_dump_open(cli_dump *dump, carom_scene *scene);  // an exit code, after a message unless it is EXIT_GOOD
+int cli_dump_open(cli_dump *dump, carom_scene *scene,
+                  bool force);  // an exit code, after a message unless it is EXIT_GOOD
 int cli_dump_close(const cli_dump *dump, int code, bool quiet);
 
 #endif

@@ -106,7 +106,7 @@ static void write_vector(FILE *out, const char *key, carom_vec3 v) {
 static void write_body(FILE *out, const account *a, int i) {
   const carom_model *m = a->scene->model;
   carom_pose pose = carom_state_pose(m, a->state, i);
-  fprintf(out, "    \"%s\": {", m->bodies[i].name);
+  cli_put_escaped(out, "    \"%s\": {", m->bodies[i].name, "\"\\");
   write_vector(out, "position", pose.p);
   write_vector(out, "velocity", carom_state_velocity(m, a->state, i));
   write_vector(out, "angular_velocity", carom_state_angular_velocity(m, a->state, i));
@@ -115,8 +115,10 @@ static void write_body(FILE *out, const account *a, int i) {
 
 static int write_scene(const account *a) {
   const carom_model *m = a->scene->model;
-  FILE *out = fopen(a->written, "w");
-  if (!out) return cli_error("cannot write '%s'", a->written), EXIT_FAILED;
+  cli_page page;
+  if (!cli_page_begin(&page)) return EXIT_FAILED;
+  FILE *out = page.out;
+  fputs("# made by carom explain\n", out);
   write_rest(out, a);
   fprintf(out, "title: \"One step from t = %.9g s\"\nduration: %.17g s\nstart:\n  time: %.17g s\n  bodies:\n",
           a->state->time, a->scene->step.step, a->state->time);
@@ -124,10 +126,12 @@ static int write_scene(const account *a) {
     if (!m->bodies[i].fixed) write_body(out, a, i);
   for (int i = 0, first = 1; i < m->joint_count; i++)
     if (a->state->joints[i].turn != 0) {
-      fprintf(out, "%s    \"%s\": %.17g\n", first ? "  turns:\n" : "", m->joints[i].name, a->state->joints[i].turn);
+      fputs(first ? "  turns:\n" : "", out);
+      cli_put_escaped(out, "    \"%s\": ", m->joints[i].name, "\"\\");
+      fprintf(out, "%.17g\n", a->state->joints[i].turn);
       first = 0;
     }
-  return fclose(out) == 0 ? EXIT_GOOD : (cli_error("cannot write '%s'", a->written), EXIT_FAILED);
+  return cli_page_end(&page, a->written);
 }
 
 // ---- telling --------------------------------------------------------------------------------------------------------
@@ -144,33 +148,42 @@ static int first_of_last(const carom_result *r) {
 static void print_contacts(const account *a) {
   const carom_result *r = a->result;
   int first = first_of_last(r);
-  printf("\n  contacts    %d", r->event_count - first);
-  if (r->event_count > first) printf(", at t = %.9g s", r->events[r->event_count - 1].time);
-  printf("\n");
+  cli_print(stdout, "\n  contacts    %d", r->event_count - first);
+  if (r->event_count > first) cli_print(stdout, ", at t = %.9g s", r->events[r->event_count - 1].time);
+  cli_print(stdout, "\n");
   for (int i = first; i < r->event_count && i < first + SHOWN; i++) {
     const carom_contact_event *e = &r->events[i];
-    printf("    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(r, e->body_a), name_of(r, e->body_b),
-           e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
+    cli_print(stdout, "    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(r, e->body_a),
+              name_of(r, e->body_b), e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
   }
   char text[400];
   for (int i = 0; i < a->overlap_count && i < SHOWN; i++) {
     carom_overlap_format(a->scene->model, &a->overlaps[i], text, sizeof text);
-    printf("    %s\n", text);
+    cli_print(stdout, "    %s\n", text);
   }
+}
+
+// Laws that the run broke, whether it came to its end or not.
+static void print_broken(const carom_verdict *v) {
+  for (int i = 0; i < v->count; i++)
+    if (!v->rows[i].pass)
+      cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", v->rows[i].label, v->rows[i].value,
+                v->rows[i].bound, v->rows[i].where[0] ? ": " : "", v->rows[i].where);
 }
 
 static void print_account(const account *a) {
   const carom_result *r = a->result;
-  printf("%s\n  ending      %s\n  last good   t = %.9g s, step %lld of %s, h = %g s\n", r->title, r->ending,
-         a->state->time, (long long)a->state->step, r->integrator, r->step);
+  cli_print(stdout, "%s\n  ending      %s\n  last good   t = %.9g s, step %lld of %s, h = %g s\n", r->title, r->ending,
+            a->state->time, (long long)a->state->step, r->integrator, r->step);
   if (a->next == CAROM_OK)
-    printf("  next step   goes well\n");
+    cli_print(stdout, "  next step   goes well\n");
   else
-    printf("  next step   fails again: %s\n", a->error.message);
+    cli_print(stdout, "  next step   fails again: %s\n", a->error.message);
+  print_broken(&r->verdict);
   for (int i = 0; i < RESIDUALS; i++)
-    printf("  %-20s %.3g in the last frame\n", residuals[i], last_residual(r, residuals[i]));
+    cli_print(stdout, "  %-20s %.3g in the last frame\n", residuals[i], last_residual(r, residuals[i]));
   print_contacts(a);
-  printf("\n  scene       %s begins there: carom run %s\n", a->written, a->written);
+  cli_print(stdout, "\n  scene       %s begins there: carom run %s\n", a->written, a->written);
 }
 
 static void put_contacts(cli_json *json, const account *a) {
@@ -205,6 +218,7 @@ static void print_json(const account *a) {
   cli_json_open(&json, "residuals", '{');
   for (int i = 0; i < RESIDUALS; i++) cli_json_number(&json, residuals[i], last_residual(a->result, residuals[i]));
   cli_json_close(&json, '}');
+  cli_json_verdict(&json, &a->result->verdict);
   put_contacts(&json, a);
   cli_json_text(&json, "scene", a->written);
   cli_json_end(&json);
@@ -226,29 +240,34 @@ static int explain(account *a, bool json) {
 
 int cli_explain(int argc, char **argv) {
   const char *path = NULL, *output = NULL;
-  bool json = false;
+  bool json = false, force = false;
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "the scene (default: the result's name with .step.yaml, beside it)", &output},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite a file that carom did not make", &force},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"explain",
-                             "RESULT.h5 [OPTIONS]",
-                             "Tells where a run stopped and why: the last good state, its contacts and residuals, and "
-                             "what the next step says.\nWrites a scene that begins there and takes that one step.",
-                             options,
-                             &path,
-                             1,
-                             1};
+  const cli_syntax syntax = {
+      "explain",
+      "RESULT.h5 [OPTIONS]",
+      "Tells where a run stopped and why: the last good state, its contacts and residuals, laws "
+      "that it broke, and what the next step says.\nWrites a scene that begins there and takes that one step.",
+      options,
+      &path,
+      1,
+      1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_guard(path);
   account a = {.result = cli_open_result(path)};
   if (!a.result) return EXIT_FAILED;
   if (output)
     snprintf(a.written, sizeof a.written, "%s", output);
   else
     cli_replace_extension(path, true, ".step.yaml", a.written, sizeof a.written);
-  code = cli_keep_input("explain", a.written, path) ? explain(&a, json) : EXIT_MISTAKE;
+  code = cli_check_files(
+      &(cli_files){.verb = "explain", .force = force, .inputs = {path}, .outputs = {{.path = a.written}}});
+  if (code == EXIT_GOOD) code = explain(&a, json);
   carom_state_destroy(a.state);
   carom_scene_destroy(a.scene);
   carom_result_close(a.result);

@@ -2,18 +2,21 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 
 typedef struct format {
   const char *name, *extension;
+  const char *beside[2];  // endings of what is written besides, in the place of the extension; see carom/export.h
   carom_status (*write)(carom_result *, const char *, const carom_progress *, carom_error *);
 } format;
 
 // Longer endings come before shorter ones that they end with.
 static const format formats[] = {
-    {"fields", ".fields.csv", NULL},   {"csv", ".csv", carom_export_csv},      {"vtk", ".pvd", carom_export_vtk},
-    {"glb", ".glb", carom_export_glb}, {"html", ".html", carom_export_replay},
+    {"fields", ".fields.csv", {".vti"}, NULL},      {"csv", ".csv", {".audit.csv", ".events.csv"}, carom_export_csv},
+    {"vtk", ".pvd", {NULL}, carom_export_vtk},      {"glb", ".glb", {NULL}, carom_export_glb},
+    {"html", ".html", {NULL}, carom_export_replay},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
@@ -74,13 +77,56 @@ static int write_format(const format *f, carom_result *result, const char *outpu
   cli_progress_end(&bar);
   if (status == CAROM_INTERRUPTED) return cli_stopped(output);
   if (status != CAROM_OK) return cli_fail(&error);
-  if (!quiet) printf("  %s  %s\n", f->name, output);
+  if (!quiet) cli_print(stdout, "  %s  %s\n", f->name, output);
   return EXIT_GOOD;
+}
+
+// ---- where to ------------------------------------------------------------------------------------------------------
+
+typedef struct export_files {
+  const format *format;
+  const char *input, *target;
+  const carom_result *result;
+  bool force;
+} export_files;
+
+// "name.csv" -> "name.events.csv", also where another extension was given.
+static void name_beside(const export_files *e, const char *ending, char *name, size_t size) {
+  const char *last = strrchr(e->format->extension, '.');
+  size_t length = strlen(e->target), n = strlen(last);
+  if (length >= n && strcmp(e->target + length - n, last) == 0) length -= n;
+  snprintf(name, size, "%.*s%s", (int)length, e->target, ending);
+}
+
+// Frames that are there from before are replaced or, beyond the last of ours, removed.
+static bool may_replace_frames(const export_files *e) {
+  char folder[CLI_PATH], name[CLI_PATH + 32];
+  struct stat about;
+  name_beside(e, "_frames", folder, sizeof folder);
+  for (int i = 0;; i++) {
+    snprintf(name, sizeof name, "%s/frame_%06d.vtp", folder, i);
+    if (i >= e->result->frame_count && stat(name, &about) != 0) return true;
+    if (!cli_may_replace("export", &(cli_output){.path = name}, e->force)) return false;
+  }
+}
+
+static int check_files(const export_files *e) {
+  char beside[2][CLI_PATH];
+  cli_files files = {.verb = "export", .force = e->force, .inputs = {e->input}, .outputs = {{.path = e->target}}};
+  struct stat about;
+  bool alone = stat(e->target, &about) == 0 && !S_ISREG(about.st_mode);  // nothing is written beside a pipe or device
+  for (int i = 0; i < 2 && !alone && e->format->beside[i]; i++) {
+    name_beside(e, e->format->beside[i], beside[i], sizeof beside[i]);
+    files.outputs[i + 1].path = beside[i];
+  }
+  int code = cli_check_files(&files);
+  if (code != EXIT_GOOD || e->format->write != carom_export_vtk) return code;
+  return may_replace_frames(e) ? EXIT_GOOD : EXIT_FAILED;
 }
 
 int cli_export(int argc, char **argv) {
   const char *path = NULL, *output = NULL, *to = NULL;
-  bool quiet = false;
+  bool quiet = false, force = false;
   field_words words = {0};
   carom_granular_options fields;
   const cli_option options[] = {
@@ -91,6 +137,7 @@ int cli_export(int argc, char **argv) {
       {CLI_TEXT, 0, "from", "TIME", "fields: begin of the window, s", &words.from},
       {CLI_TEXT, 0, "until", "TIME", "fields: end of the window, s", &words.until},
       {CLI_FLAG, 0, "every-frame", NULL, "fields: each frame for itself instead of means", &words.every_frame},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that carom did not make, and tables", &force},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
@@ -103,10 +150,11 @@ int cli_export(int argc, char **argv) {
   char target[CLI_PATH];
   cli_replace_extension(path, true, f->extension, target, sizeof target);
   if (output) snprintf(target, sizeof target, "%s", output);
-  if (!cli_keep_input("export", target, path)) return EXIT_MISTAKE;
+  cli_guard(path);
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
-  code = write_format(f, result, target, &fields, quiet);
+  code = check_files(&(export_files){f, path, target, result, force});
+  if (code == EXIT_GOOD) code = write_format(f, result, target, &fields, quiet);
   carom_result_close(result);
   return code;
 }

@@ -14,7 +14,7 @@ static const char *outcome_name(carom_ssh_outcome outcome) {
 // ---- text ----------------------------------------------------------------------------------------------------------
 
 static void print_vector(const char *name, carom_vec3 x) {
-  printf("  %-14s %.12g, %.12g, %.12g\n", name, x.x, x.y, x.z);
+  cli_print(stdout, "  %-14s %.12g, %.12g, %.12g\n", name, x.x, x.y, x.z);
 }
 
 static void print_columns(const carom_ssh_result *r) {
@@ -22,7 +22,7 @@ static void print_columns(const carom_ssh_result *r) {
     char a[16] = "-", b[16] = "-";
     if (r->vertex_a[i] >= 0) snprintf(a, sizeof a, "%d", r->vertex_a[i]);
     if (r->vertex_b[i] >= 0) snprintf(b, sizeof b, "%d", r->vertex_b[i]);
-    printf("  %-14s %.12g   vertex %s of A, vertex %s of B\n", "weight", r->weight[i], a, b);
+    cli_print(stdout, "  %-14s %.12g   vertex %s of A, vertex %s of B\n", "weight", r->weight[i], a, b);
   }
 }
 
@@ -30,26 +30,27 @@ static void print_text(const cli_gap_answer *answer) {
   const carom_ssh_result *r = &answer->program;
   const carom_distance_result *d = &answer->distance;
   const char *relation = r->gap > 0 ? "apart" : r->gap < 0 ? "overlapping" : "touching";
-  printf("linear program: %s\n", relation);
-  printf("  %-14s %.15g m along beta\n", "gap", r->gap);
+  cli_print(stdout, "linear program: %s\n", relation);
+  cli_print(stdout, "  %-14s %.15g m along beta\n", "gap", r->gap);
   print_vector("beta", r->beta);
   print_vector("alpha", r->alpha);
-  printf("  %-14s a1 = %.12g, a2 = %.12g\n", "planes", r->a1, r->a2);
+  cli_print(stdout, "  %-14s a1 = %.12g, a2 = %.12g\n", "planes", r->a1, r->a2);
   print_vector("normal", r->normal);
   print_vector("point of A", r->point_a);
   print_vector("point of B", r->point_b);
   print_columns(r);
-  printf("  %-14s %s of A, %s of B%s\n", "features", feature_name(r->feature_a), feature_name(r->feature_b),
-         r->dual_degenerate ? ", several planes" : "");
-  printf("  %-14s %s after %d pivots, duality gap %.1e of the size\n", "solver", outcome_name(r->outcome), r->pivots,
-         r->duality_gap);
-  printf("Euclidean distance:\n");
-  printf("  %-14s %.15g m\n", d->distance < 0 ? "depth" : "distance", d->distance < 0 ? -d->distance : d->distance);
+  cli_print(stdout, "  %-14s %s of A, %s of B%s\n", "features", feature_name(r->feature_a), feature_name(r->feature_b),
+            r->dual_degenerate ? ", several planes" : "");
+  cli_print(stdout, "  %-14s %s after %d pivots, duality gap %.1e of the size\n", "solver", outcome_name(r->outcome),
+            r->pivots, r->duality_gap);
+  cli_print(stdout, "Euclidean distance:\n");
+  cli_print(stdout, "  %-14s %.15g m\n", d->distance < 0 ? "depth" : "distance",
+            d->distance < 0 ? -d->distance : d->distance);
   print_vector("normal", d->normal);
   print_vector("point of A", d->point_a);
   print_vector("point of B", d->point_b);
-  printf("  %-14s %s of A, %s of B\n", "features", feature_name(d->feature_a), feature_name(d->feature_b));
-  printf("  %-14s %d iterations, certified to %.1e of the size\n", "solver", d->iterations, d->duality_gap);
+  cli_print(stdout, "  %-14s %s of A, %s of B\n", "features", feature_name(d->feature_a), feature_name(d->feature_b));
+  cli_print(stdout, "  %-14s %d iterations, certified to %.1e of the size\n", "solver", d->iterations, d->duality_gap);
 }
 
 // ---- JSON ----------------------------------------------------------------------------------------------------------
@@ -113,7 +114,7 @@ static void print_json(const cli_gap_answer *answer) {
 
 typedef struct request {
   const char *shapes[2], *pose_a, *pose_b, *beta, *page, *pairs;
-  bool json;
+  bool json, force;
 } request;
 
 static bool read_beta(const char *text, carom_ssh_options *options) {
@@ -152,18 +153,28 @@ static int answer_request(const request *q, const carom_placed *a, const carom_p
     print_json(&answer);
   else
     print_text(&answer);
-  if (q->page && !q->json) printf("page: %s\n", q->page);
+  if (q->page && !q->json) cli_print(stdout, "page: %s\n", q->page);
   return EXIT_GOOD;
+}
+
+// The page may not go where the shape came from.
+static int read_body(const request *q, int which, carom_placed *body) {
+  carom_scene *scene = NULL;
+  const char *words = q->shapes[which];
+  int code = cli_gap_body(which ? "B" : "A", words, which ? q->pose_b : q->pose_a, body, &scene);
+  if (code == EXIT_GOOD)
+    code = cli_check_files(&(cli_files){
+        .verb = "gap", .force = q->force, .inputs = {words}, .scene = scene, .outputs = {{.path = q->page}}});
+  carom_scene_destroy(scene);
+  return code;
 }
 
 static int run_request(const request *q) {
   carom_ssh_options options = carom_ssh_default_options();
   if (!read_beta(q->beta, &options)) return EXIT_MISTAKE;
-  if (!cli_keep_input("gap", q->page, q->shapes[0]) || !cli_keep_input("gap", q->page, q->shapes[1]))
-    return EXIT_MISTAKE;
   carom_placed a = {0}, b = {0};
-  int code = cli_gap_body("A", q->shapes[0], q->pose_a, &a);
-  if (code == EXIT_GOOD) code = cli_gap_body("B", q->shapes[1], q->pose_b, &b);
+  int code = read_body(q, 0, &a);
+  if (code == EXIT_GOOD) code = read_body(q, 1, &b);
   if (code == EXIT_GOOD) code = answer_request(q, &a, &b, &options);
   carom_shape_release(a.shape);
   carom_shape_release(b.shape);
@@ -183,6 +194,7 @@ int cli_gap(int argc, char **argv) {
       {CLI_TEXT, 0, "beta", "X,Y,Z", "measure along this direction (default: from centre to centre)", &q.beta},
       {CLI_TEXT, 0, "html", "FILE", "draw bodies, planes and witness points on a page", &q.page},
       {CLI_TEXT, 0, "pairs", "FILE", "times and errors over a file of pairs with known distances", &q.pairs},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite a file that carom did not make", &q.force},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };

@@ -5,8 +5,9 @@
 #include "cli/cli.h"
 
 // A shape from a mesh file (.obj, .stl) or from words in the scene's syntax ("box: [1, 1, 1]"), at a pose from words
-// ("x,y,z", "x,y,z,qw,qx,qy,qz" or "x,y,z/ax,ay,az,DEGREES"; null for none). An exit code; the shape is the caller's.
-int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body);
+// ("x,y,z", "x,y,z,qw,qx,qy,qz" or "x,y,z/ax,ay,az,DEGREES"; null for none). An exit code; the shape is the caller's,
+// and the scene that the words were made into, which is null for a mesh file.
+int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body, carom_scene **scene);
 
 // Numbers separated by commas, exactly `count` of them, all finite; false without a message otherwise. *end is set to
 // what follows.

@@ -82,14 +82,15 @@ static void print_findings(const char *label, const char *words, const carom_dia
 
 // The words become the shape of the only body of a scene, so that everything that scenes know is known here. Parts are
 // kept in the principal frame of their body.
-static int read_words(const char *label, const char *words, carom_placed *body) {
+static int read_words(const char *label, const char *words, carom_placed *body, carom_scene **made) {
   size_t size = strlen(words) + 100;
   char *text = malloc(size);
   if (!text) return cli_error("out of memory"), EXIT_FAILED;
   int length = snprintf(text, size, "carom: 1\nbodies: [{name: body, fixed: true, shape: {%s}}]\nduration: 1\n", words);
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics = {0};
-  carom_scene_parse(&(carom_bytes){label, text, (size_t)length}, NULL, NULL, &scene, &diagnostics);
+  carom_status status =
+      carom_scene_parse(&(carom_bytes){label, text, (size_t)length}, NULL, NULL, &scene, &diagnostics);
   free(text);
   bool one = scene && scene->model->body_count == 1 && scene->model->part_count == 1;
   if (one) {
@@ -98,18 +99,20 @@ static int read_words(const char *label, const char *words, carom_placed *body) 
     body->pose = cm_compose(cm_pose(scene->state->x[0], scene->state->q[0]), part->pose);
   } else {
     print_findings(label, words, &diagnostics);
+    if (status == CAROM_ERR_MEMORY && diagnostics.count == 0)
+      cli_error("gap: shape %s, '%s': out of memory", label, words);
     if (scene) cli_error("gap: shape %s, '%s': expected one shape, such as \"box: [1, 1, 1]\"", label, words);
   }
-  carom_scene_destroy(scene);
+  *made = scene;
   carom_diagnostics_release(&diagnostics);
-  return one ? EXIT_GOOD : EXIT_MISTAKE;
+  return one ? EXIT_GOOD : status == CAROM_ERR_MEMORY ? EXIT_FAILED : EXIT_MISTAKE;
 }
 
-int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body) {
+int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body, carom_scene **scene) {
   carom_pose where;
   *body = (carom_placed){NULL, cm_pose_identity()};
   if (!parse_pose(label, pose, &where)) return EXIT_MISTAKE;
-  int code = is_mesh(words) ? read_mesh(words, &body->shape) : read_words(label, words, body);
+  int code = is_mesh(words) ? read_mesh(words, &body->shape) : read_words(label, words, body, scene);
   body->pose = cm_compose(where, body->pose);
   body->pose.q = cm_qunit(body->pose.q);
   return code;

@@ -1,6 +1,5 @@
 // The page of `carom gap --html`: a drawing of the two bodies, their supporting planes and witness points, and the
 // figures. One file without scripts.
-#include <errno.h>
 #include <string.h>
 
 #include "cli/gap.h"
@@ -161,7 +160,8 @@ static void put_figures(FILE *out, const cli_gap_answer *answer) {
 }
 
 static const char page_head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>carom gap</title>\n<style>\n"
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" CLI_GENERATOR
+    "<title>carom gap</title>\n<style>\n"
     "body{font:15px/1.5 system-ui,sans-serif;margin:24px;color:#222;background:#fff}\n"
     "td{padding:0 24px 0 0;font-variant-numeric:tabular-nums}svg{max-width:100%;height:auto}\n"
     "path{fill:none;stroke-width:1.2;stroke-linecap:round}.a{stroke:#1668c9}.b{stroke:#c0392b}\n"
@@ -176,11 +176,9 @@ int cli_gap_page(const char *path, const carom_placed *a, const carom_placed *b,
   choose_view(&p, answer->program.normal);
   draw_all(&p, a, b, answer);
   fit(&p);
-  p.out = fopen(path, "w");
-  if (!p.out) {
-    cli_error("gap: cannot write %s: %s", path, strerror(errno));
-    return EXIT_FAILED;
-  }
+  cli_page page;
+  if (!cli_page_begin(&page)) return EXIT_FAILED;
+  p.out = page.out;
   fputs(page_head, p.out);
   fprintf(p.out, "<svg width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" role=\"img\">\n", page_size, page_size,
           page_size, page_size);
@@ -188,8 +186,5 @@ int cli_gap_page(const char *path, const carom_placed *a, const carom_placed *b,
   fputs("</svg>\n", p.out);
   put_figures(p.out, answer);
   fputs("</body></html>\n", p.out);
-  bool good = !ferror(p.out);
-  good = fclose(p.out) == 0 && good;
-  if (!good) cli_error("gap: cannot write %s: %s", path, strerror(errno));
-  return good ? EXIT_GOOD : EXIT_FAILED;
+  return cli_page_end(&page, path);
 }

@@ -103,17 +103,18 @@ static const char *in_ns(double seconds, char text[16]) {
 }
 
 static void print_table(const char *path, const cli_pair_file *f, const regime_report *reports) {
-  printf("%s: %d bodies of %d vertices, %d pairs a regime", path, f->body_count, f->vertex_count, f->pair_count);
-  printf(f->sequence_length > 1 ? ", in sequences of %d\n\n" : "\n\n", f->sequence_length);
-  printf("  %-10s %19s %19s %8s %31s\n", "", "program, ns", "distance, ns", "pivots", "worst error");
-  printf("  %-10s %9s %9s %9s %9s %8s %10s %10s %9s\n", "regime", "cold", "cached", "cold", "cached", "mean", "bounds",
-         "distance", "normal");
+  cli_print(stdout, "%s: %d bodies of %d vertices, %d pairs a regime", path, f->body_count, f->vertex_count,
+            f->pair_count);
+  cli_print(stdout, f->sequence_length > 1 ? ", in sequences of %d\n\n" : "\n\n", f->sequence_length);
+  cli_print(stdout, "  %-10s %19s %19s %8s %31s\n", "", "program, ns", "distance, ns", "pivots", "worst error");
+  cli_print(stdout, "  %-10s %9s %9s %9s %9s %8s %10s %10s %9s\n", "regime", "cold", "cached", "cold", "cached", "mean",
+            "bounds", "distance", "normal");
   for (int i = 0; i < f->regime_count; i++) {
     const regime_report *r = &reports[i];
     char t[4][16], name[40];
-    printf("  %-10s %9s %9s %9s %9s %8.2f %10.1e %10.1e %9.1e\n", regime_name(f, i, name, sizeof name),
-           in_ns(r->lp_cold, t[0]), in_ns(r->lp_warm, t[1]), in_ns(r->distance_cold, t[2]),
-           in_ns(r->distance_warm, t[3]), r->pivots, r->lp_error, r->distance_error, r->normal_error);
+    cli_print(stdout, "  %-10s %9s %9s %9s %9s %8.2f %10.1e %10.1e %9.1e\n", regime_name(f, i, name, sizeof name),
+              in_ns(r->lp_cold, t[0]), in_ns(r->lp_warm, t[1]), in_ns(r->distance_cold, t[2]),
+              in_ns(r->distance_warm, t[3]), r->pivots, r->lp_error, r->distance_error, r->normal_error);
   }
 }
 
@@ -148,7 +149,7 @@ int cli_gap_pairs(const char *path, bool json) {
   cli_catch_interrupts();
   for (int i = 0; good && i < file.regime_count && !cli_interrupted(); i++) good = measure(&file, i, &reports[i]);
   int code = cli_interrupted() ? EXIT_INTERRUPTED : good ? EXIT_GOOD : EXIT_FAILED;
-  if (!good) cli_error("gap: %s: a query failed", path);
+  if (!good) cli_error(reports ? "gap: %s: a query failed" : "gap: %s: out of memory", path);
   if (code == EXIT_GOOD && json) print_json(path, &file, reports);
   if (code == EXIT_GOOD && !json) print_table(path, &file, reports);
   free(reports);

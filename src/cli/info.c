@@ -7,17 +7,18 @@ static const char about[] =
 static double last_time(const carom_result *r) { return r->frame_count > 0 ? r->times[r->frame_count - 1] : 0; }
 
 static void print_text(const char *path, const carom_result *r) {
-  printf("%s: %s\n", path, r->title);
-  if (r->description[0]) printf("  %s\n", r->description);
-  printf("  made by     carom %s on %s, %s\n", r->version, r->host, r->created);
-  printf("  command     %s\n", r->command);
-  printf("  run         %s, step %g s, seed %llu; %s\n", r->integrator, r->step, (unsigned long long)r->seed,
-         r->ending);
-  if (r->choice) printf("  chosen      %s, since %s\n", r->integrator, r->choice);
-  printf("  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count, r->shape_count,
-         r->frame_count, last_time(r), r->duration);
-  if (!r->complete) printf("  note        the run did not finish; what is here is sound up to the last frame\n");
-  printf("\n");
+  cli_print(stdout, "%s: %s\n", path, r->title);
+  if (r->description[0]) cli_print(stdout, "  %s\n", r->description);
+  cli_print(stdout, "  made by     carom %s on %s, %s\n", r->version, r->host, r->created);
+  cli_print(stdout, "  command     %s\n", r->command);
+  cli_print(stdout, "  run         %s, step %g s, seed %llu; %s\n", r->integrator, r->step, (unsigned long long)r->seed,
+            r->ending);
+  if (r->choice) cli_print(stdout, "  chosen      %s, since %s\n", r->integrator, r->choice);
+  cli_print(stdout, "  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count,
+            r->shape_count, r->frame_count, last_time(r), r->duration);
+  if (!r->complete)
+    cli_print(stdout, "  note        the run did not finish; what is here is sound up to the last frame\n");
+  cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
 }
 
@@ -46,12 +47,13 @@ int cli_info(int argc, char **argv) {
   const cli_syntax syntax = {"info", "RESULT.h5 [OPTIONS]", about, options, &path, 1, 1};
   int code;
   if (!cli_parse(&syntax, argc, argv, &code)) return code;
+  cli_guard(path);
   carom_result *result = cli_open_result(path);
   if (!result) return EXIT_FAILED;
   if (json)
     print_json(path, result, scene);
   else if (scene)
-    fputs(result->scene_resolved, stdout);
+    cli_print_lines(result->scene_resolved);
   else
     print_text(path, result);
   carom_result_close(result);

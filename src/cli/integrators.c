@@ -15,38 +15,38 @@ static bool is_taken_by_all(carom_option option) {
 
 static void print_cell(int integrator, bool honoured) {
   bool last = !carom_integrator_name(integrator + 1);
-  printf("  %-*s", last ? 0 : (int)strlen(carom_integrator_name(integrator)), honoured ? "yes" : "-");
+  cli_print(stdout, "  %-*s", last ? 0 : (int)strlen(carom_integrator_name(integrator)), honoured ? "yes" : "-");
 }
 
 static void print_heading(const char *title) {
-  printf("%-*s", WIDE, title);
-  for (int i = 0; carom_integrator_name(i); i++) printf("  %s", carom_integrator_name(i));
+  cli_print(stdout, "%-*s", WIDE, title);
+  for (int i = 0; carom_integrator_name(i); i++) cli_print(stdout, "  %s", carom_integrator_name(i));
   putchar('\n');
 }
 
 static void print_rules(void) {
-  printf("auto (the default) takes the first of these that honours the scene and all options asked for:\n");
+  cli_print(stdout, "auto (the default) takes the first of these that honours the scene and all options asked for:\n");
   for (int i = 0; carom_auto_describe(i); i++)
-    printf("  %-12s %s\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
+    cli_print(stdout, "  %-12s %s\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
 }
 
 static void print_table(void) {
   print_heading("options");
   for (int o = 0; carom_option_describe(o); o++) {
-    printf("  %-*s", WIDE - 2, carom_option_describe(o)->name);
+    cli_print(stdout, "  %-*s", WIDE - 2, carom_option_describe(o)->name);
     for (int i = 0; carom_integrator_name(i); i++) print_cell(i, carom_integrator_takes(i, (carom_option)o, NULL));
     putchar('\n');
   }
   putchar('\n');
   print_heading("what a model may have");
   for (int t = 0; carom_trait_describe(t); t++) {
-    printf("  %-*s", WIDE - 2, carom_trait_describe(t)->name);
+    cli_print(stdout, "  %-*s", WIDE - 2, carom_trait_describe(t)->name);
     for (int i = 0; carom_integrator_name(i); i++) print_cell(i, carom_integrator_honours(i, (carom_trait)t));
     putchar('\n');
   }
   putchar('\n');
   print_rules();
-  printf("\n'carom integrators NAME' tells what the options of one may be.\n");
+  cli_print(stdout, "\n'carom integrators NAME' tells what the options of one may be.\n");
 }
 
 // ---- one of them ---------------------------------------------------------------------------------------------------
@@ -58,23 +58,23 @@ static void print_options_of(int integrator) {
     char text[300];
     if (!carom_integrator_takes(integrator, (carom_option)o, &allowed)) continue;
     carom_allowed_format(&allowed, text, sizeof text);
-    printf("  %-20s %s%s%s (default: %s)\n  %-20s   %s\n", info->name, text, info->unit[0] ? ", " : "", info->unit,
-           info->preset, "", info->summary);
+    cli_print(stdout, "  %-20s %s%s%s (default: %s)\n  %-20s   %s\n", info->name, text, info->unit[0] ? ", " : "",
+              info->unit, info->preset, "", info->summary);
   }
   char text[1000];
   for (int c = 0; carom_integrator_conflict(integrator, c, text, sizeof text) >= 0; c++)
-    printf("  not together         %s\n", text);
+    cli_print(stdout, "  not together         %s\n", text);
 }
 
 static void print_traits_of(int integrator, bool honoured, const char *title) {
-  printf("\n%s\n", title);
+  cli_print(stdout, "\n%s\n", title);
   for (int t = 0; carom_trait_describe(t); t++)
     if (carom_integrator_honours(integrator, (carom_trait)t) == honoured)
-      printf("  %-*s %s\n", WIDE, carom_trait_describe(t)->name, carom_trait_describe(t)->summary);
+      cli_print(stdout, "  %-*s %s\n", WIDE, carom_trait_describe(t)->name, carom_trait_describe(t)->summary);
 }
 
 static void print_one(int integrator) {
-  printf("%s: %s\n\noptions\n", carom_integrator_name(integrator), carom_integrator_summary(integrator));
+  cli_print(stdout, "%s: %s\n\noptions\n", carom_integrator_name(integrator), carom_integrator_summary(integrator));
   print_options_of(integrator);
   print_traits_of(integrator, true, "honours");
   print_traits_of(integrator, false, "does not honour");
@@ -86,9 +86,9 @@ static void print_one(int integrator) {
 static void print_allowed(const carom_allowed *allowed, const char *unit) {
   char text[300];
   carom_allowed_format(allowed, text, sizeof text);
-  if (!allowed->words) printf("%s%s%s", text, unit[0] ? ", " : "", unit);
+  if (!allowed->words) cli_print(stdout, "%s%s%s", text, unit[0] ? ", " : "", unit);
   for (int k = 0; allowed->words && allowed->words[k]; k++)
-    printf("%s`%s`", k == 0 ? "" : allowed->words[k + 1] ? ", " : " or ", allowed->words[k]);
+    cli_print(stdout, "%s`%s`", k == 0 ? "" : allowed->words[k + 1] ? ", " : " or ", allowed->words[k]);
 }
 
 static bool same_allowed(const carom_allowed *a, const carom_allowed *b) {
@@ -111,51 +111,51 @@ static void print_range(carom_option option, const char *unit) {
   const char *before = "";
   for (int i = 0; !same && carom_integrator_name(i); i++) {
     if (!carom_integrator_takes(i, option, &a)) continue;
-    printf("%s%s: ", before, carom_integrator_name(i));
+    cli_print(stdout, "%s%s: ", before, carom_integrator_name(i));
     print_allowed(&a, unit);
     before = "; ";
   }
 }
 
 static void print_markdown_options(void) {
-  printf("| key | may be | default | meaning |\n|---|---|---|---|\n");
+  cli_print(stdout, "| key | may be | default | meaning |\n|---|---|---|---|\n");
   for (int o = 0; carom_option_describe(o); o++) {
     const carom_option_info *info = carom_option_describe(o);
     const char *before = ": ";
-    printf("| `%s` | ", info->name);
+    cli_print(stdout, "| `%s` | ", info->name);
     print_range((carom_option)o, info->unit);
-    printf(" | %s | %s", info->preset, info->summary);
+    cli_print(stdout, " | %s | %s", info->preset, info->summary);
     for (int i = 0; !is_taken_by_all((carom_option)o) && carom_integrator_name(i); i++) {
       if (!carom_integrator_takes(i, (carom_option)o, NULL)) continue;
-      printf("%s`%s`", before, carom_integrator_name(i));
+      cli_print(stdout, "%s`%s`", before, carom_integrator_name(i));
       before = ", ";
     }
-    printf(" |\n");
+    cli_print(stdout, " |\n");
   }
 }
 
 static void print_markdown_rules(void) {
-  printf("\n`auto` takes the first of these that honours the scene and all options asked for:\n\n");
-  printf("| integrator | when |\n|---|---|\n");
+  cli_print(stdout, "\n`auto` takes the first of these that honours the scene and all options asked for:\n\n");
+  cli_print(stdout, "| integrator | when |\n|---|---|\n");
   for (int i = 0; carom_auto_describe(i); i++)
-    printf("| `%s` | %s |\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
+    cli_print(stdout, "| `%s` | %s |\n", carom_auto_describe(i)->integrator, carom_auto_describe(i)->when);
 }
 
 static void print_markdown_traits(void) {
-  printf("\n| a model may have |");
-  for (int i = 0; carom_integrator_name(i); i++) printf(" `%s` |", carom_integrator_name(i));
-  printf("\n|---|");
-  for (int i = 0; carom_integrator_name(i); i++) printf("---|");
+  cli_print(stdout, "\n| a model may have |");
+  for (int i = 0; carom_integrator_name(i); i++) cli_print(stdout, " `%s` |", carom_integrator_name(i));
+  cli_print(stdout, "\n|---|");
+  for (int i = 0; carom_integrator_name(i); i++) cli_print(stdout, "---|");
   for (int t = 0; carom_trait_describe(t); t++) {
-    printf("\n| %s |", carom_trait_describe(t)->name);
+    cli_print(stdout, "\n| %s |", carom_trait_describe(t)->name);
     for (int i = 0; carom_integrator_name(i); i++)
-      printf(" %s |", carom_integrator_honours(i, (carom_trait)t) ? "yes" : "-");
+      cli_print(stdout, " %s |", carom_integrator_honours(i, (carom_trait)t) ? "yes" : "-");
   }
-  printf("\n\nNot together:\n\n");
+  cli_print(stdout, "\n\nNot together:\n\n");
   char text[1000];
   for (int i = 0; carom_integrator_name(i); i++)
     for (int c = 0; carom_integrator_conflict(i, c, text, sizeof text) >= 0; c++)
-      printf("- `%s`: %s\n", carom_integrator_name(i), text);
+      cli_print(stdout, "- `%s`: %s\n", carom_integrator_name(i), text);
 }
 
 // ---- for programs --------------------------------------------------------------------------------------------------

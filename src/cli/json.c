@@ -3,21 +3,6 @@
 
 #include "cli/cli.h"
 
-static void put_text(FILE *out, const char *text) {
-  fputc('"', out);
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-    if (*c == '"' || *c == '\\')
-      fprintf(out, "\\%c", *c);
-    else if (*c == '\n')
-      fputs("\\n", out);
-    else if (*c < 0x20)
-      fprintf(out, "\\u%04x", *c);
-    else
-      fputc(*c, out);
-  }
-  fputc('"', out);
-}
-
 static void begin_member(cli_json *json, const char *name) {
   if (!json->first) fputc(',', json->out);
   json->first = false;
@@ -44,7 +29,7 @@ void cli_json_close(cli_json *json, char bracket) {
 
 void cli_json_text(cli_json *json, const char *name, const char *text) {
   begin_member(json, name);
-  put_text(json->out, text);
+  cli_put_escaped(json->out, "\"%s\"", text, "\"\\");
 }
 
 // JSON has no infinities and no NaN.

@@ -43,20 +43,21 @@ static const char *basis_word(const answer *a, int i) {
 
 static void print_summary(const answer *a) {
   const carom_lcp_info *info = &a->info;
-  printf("%s by %s: %d %s", carom_lcp_outcome_name(info->outcome), carom_lcp_method_name(info->method),
-         info->iterations, unit_of(info->method));
-  if (info->attempts > 1) printf(" in %d attempts", info->attempts);
-  printf(", residual %.2e, %.3g ms\n", info->residual, 1e3 * info->seconds);
+  cli_print(stdout, "%s by %s: %d %s", carom_lcp_outcome_name(info->outcome), carom_lcp_method_name(info->method),
+            info->iterations, unit_of(info->method));
+  if (info->attempts > 1) cli_print(stdout, " in %d attempts", info->attempts);
+  cli_print(stdout, ", residual %.2e, %.3g ms\n", info->residual, 1e3 * info->seconds);
 }
 
 static void print_vectors(const answer *a) {
-  printf("%6s %24s %24s  %s\n", "i", "z", "w", is_mixed(a) ? "where" : "basic");
-  for (int i = 0; i < a->problem.n; i++) printf("%6d %24.16g %24.16g  %s\n", i, a->z[i], a->w[i], basis_word(a, i));
+  cli_print(stdout, "%6s %24s %24s  %s\n", "i", "z", "w", is_mixed(a) ? "where" : "basic");
+  for (int i = 0; i < a->problem.n; i++)
+    cli_print(stdout, "%6d %24.16g %24.16g  %s\n", i, a->z[i], a->w[i], basis_word(a, i));
 }
 
 static void print_answer(const request *q, const carom_lcp_set *set, int i, const answer *a) {
   int count = carom_lcp_set_count(set);
-  if (count > 1) printf("%d of %d: ", i + 1, count);
+  if (count > 1) cli_print(stdout, "%d of %d: ", i + 1, count);
   print_summary(a);
   if (!q->brief && q->first == q->last) print_vectors(a);
 }

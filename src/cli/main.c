@@ -22,12 +22,12 @@ static const cli_verb verbs[] = {
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };
 
 static void print_help(FILE *out) {
-  fprintf(out, "carom %s: mechanics with impacts, audited\n\nusage: carom VERB [OPTIONS] ...\n\n", carom_version());
-  for (int i = 0; i < VERB_COUNT; i++) fprintf(out, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
-  fprintf(out,
-          "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
-          "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"
-          "4 no plan meets the conditions, 130 interrupted (what was done so far is kept).\n");
+  cli_print(out, "carom %s: mechanics with impacts, audited\n\nusage: carom VERB [OPTIONS] ...\n\n", carom_version());
+  for (int i = 0; i < VERB_COUNT; i++) cli_print(out, "  %-11s %s\n", verbs[i].name, verbs[i].summary);
+  cli_print(out,
+            "\n'carom VERB --help' tells more about each. Begin with 'carom demo'.\n"
+            "Exit codes: 0 success, 1 failure, 2 mistake in the command or the scene, 3 verdict failed (--strict),\n"
+            "4 no plan meets the conditions, 130 interrupted (what was done so far is kept).\n");
 }
 
 static const cli_verb *find_verb(const char *name) {
@@ -63,7 +63,7 @@ static int answer(int argc, char **argv) {
     return EXIT_GOOD;
   }
   if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
-    printf("carom %s\n", carom_version());
+    cli_print(stdout, "carom %s\n", carom_version());
     return EXIT_GOOD;
   }
   const cli_verb *verb = find_verb(word);
@@ -80,6 +80,8 @@ static int deliver(int code) {
 }
 
 int main(int argc, char **argv) {
+  cli_hear_of_full_disks();
+  if (!cli_has_room()) return EXIT_FAILED;
   if (argc >= 2) return deliver(answer(argc, argv));
   print_help(stderr);
   return EXIT_MISTAKE;

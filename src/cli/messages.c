@@ -1,17 +1,6 @@
-#include <stdarg.h>
 #include <string.h>
 
 #include "cli/cli.h"
-
-bool cli_error(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  fputs("carom: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
-  va_end(arguments);
-  return false;
-}
 
 int cli_fail(const carom_error *error) {
   cli_error("%s", error->message[0] ? error->message : carom_status_text(error->status));
@@ -27,20 +16,20 @@ void cli_print_diagnostics(const carom_diagnostics *diagnostics) {
   for (int i = 0; i < diagnostics->count; i++) {
     char line[2000];
     carom_diagnostic_format(&diagnostics->items[i], line, sizeof line);
-    fprintf(stderr, "%s\n", line);
+    cli_print(stderr, "%s\n", line);
   }
 }
 
 void cli_print_verdict(const carom_verdict *verdict, FILE *out) {
-  fprintf(out, "  %-24s %12s %12s\n", "audit", "worst", "allowed");
+  cli_print(out, "  %-24s %12s %12s\n", "audit", "worst", "allowed");
   for (int i = 0; i < verdict->count; i++) {
     const carom_verdict_row *row = &verdict->rows[i];
     bool tell = row->where[0] && (!row->pass || strstr(row->where, "widened"));
-    fprintf(out, "  %-24s %12.2e %12.2e   %s%s%s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL",
-            tell ? "   " : "", tell ? row->where : "");
+    cli_print(out, "  %-24s %12.2e %12.2e   %s%s%s\n", row->label, row->value, row->bound, row->pass ? "pass" : "FAIL",
+              tell ? "   " : "", tell ? row->where : "");
   }
-  fprintf(out, "  %-24s %s\n", "verdict", carom_outcome_name(verdict->outcome));
-  if (verdict->reason[0]) fprintf(out, "  %-24s %s\n", "reason", verdict->reason);
+  cli_print(out, "  %-24s %s\n", "verdict", carom_outcome_name(verdict->outcome));
+  if (verdict->reason[0]) cli_print(out, "  %-24s %s\n", "reason", verdict->reason);
 }
 
 void cli_replace_extension(const char *path, bool keep_folder, const char *extension, char *text, size_t size) {
@@ -96,11 +85,21 @@ bool cli_can_start(const carom_scene *scene) {
   return status == CAROM_OK;
 }
 
-carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
+carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_scene **scene,
+                            carom_diagnostics *diagnostics) {
+  cli_progress progress = cli_progress_begin("reading", false);
   carom_scene_options options = cli_scene_options(overrides);
+  options.progress = cli_progress_callback(&progress);
+  *scene = NULL;
+  carom_status status = carom_scene_read(path, &options, NULL, scene, diagnostics);
+  cli_progress_end(&progress);
+  return status;
+}
+
+carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json) {
   carom_diagnostics diagnostics = {0};
-  carom_scene *scene = NULL;
-  carom_status status = carom_scene_read(path, &options, NULL, &scene, &diagnostics);
+  carom_scene *scene;
+  carom_status status = cli_load_scene(path, overrides, &scene, &diagnostics);
   cli_print_diagnostics(&diagnostics);
   if (status != CAROM_OK && json) {
     cli_json out = cli_json_begin(stdout);
@@ -114,12 +113,4 @@ carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool js
   }
   carom_diagnostics_release(&diagnostics);
   return scene;
-}
-
-carom_result *cli_open_result(const char *path) {
-  carom_result *result = NULL;
-  carom_error error = {0};
-  if (carom_result_open(path, NULL, &result, &error) == CAROM_OK) return result;
-  cli_fail(&error);
-  return NULL;
 }

@@ -127,7 +127,8 @@ static bool read_frames(table *t, const carom_model *model, carom_state *state, 
 bool cli_read_motion(const char *path, const carom_model *model, carom_state *state, cli_frame_sink *sink,
                      void *context) {
   table t = {.path = path, .file = cli_open_input(path)};
-  if (!t.file) return STOP("cannot read '%s': %s", path, strerror(errno));
+  if (!t.file)
+    return STOP("cannot read '%s': %s", path, errno == EINVAL ? "it is not a regular file" : strerror(errno));
   bool *told = calloc((size_t)model->body_count + 1, sizeof *told);
   bool good = told && read_header(&t) && read_frames(&t, model, state, told, sink, context);
   free(told);

@@ -55,8 +55,8 @@ void cli_ranks_quieten(const cli_ranks *ranks, bool quiet) {
 void cli_ranks_advise(const cli_ranks *ranks, const carom_scene *scene) {
   bool shared = scene->step.solver && strncmp(scene->step.solver, "tao-", 4) == 0;
   if (ranks->count > 1 && ranks->rank == 0 && !shared)
-    fprintf(stderr, "note: only the solvers tao-blmvm and tao-tron are shared out; %d ranks do the same work\n",
-            ranks->count);
+    cli_print(stderr, "note: only the solvers tao-blmvm and tao-tron are shared out; %d ranks do the same work\n",
+              ranks->count);
 }
 
 // ---- together ---------------------------------------------------------------------------------------------------

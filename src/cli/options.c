@@ -8,13 +8,15 @@ static void print_option(const cli_option *o) {
   char letter[8] = "";
   if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
   snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->value ? " " : "", o->value ? o->value : "");
-  printf("  %-28s %s\n", left, o->help);
+  cli_print(stdout, "  %-28s %s\n", left, o->help);
 }
 
 static void print_usage(const cli_syntax *syntax) {
-  printf("usage: carom %s %s\n\n%s\n\noptions:\n", syntax->verb, syntax->usage, syntax->about);
+  cli_print(stdout, "usage: carom %s %s\n\n", syntax->verb, syntax->usage);
+  cli_print_lines(syntax->about);
+  cli_print(stdout, "\n\noptions:\n");
   for (const cli_option *o = syntax->options; o->kind != CLI_END; o++) print_option(o);
-  printf("  %-28s %s\n", "-h, --help", "this text");
+  cli_print(stdout, "  %-28s %s\n", "-h, --help", "this text");
 }
 
 static const cli_option *find_option(const cli_syntax *syntax, const char *name, size_t length) {

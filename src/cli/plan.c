@@ -46,31 +46,31 @@ static void print_contacts(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
   int segments = carom_plan_scale_count(plan);
   if (segments == 1) return;
-  printf("  contacts ");
+  cli_print(stdout, "  contacts ");
   for (int i = 0; i + 1 < segments; i++) {
     int node = carom_plan_contact_node(plan, i);
-    printf("%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
+    cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
   }
-  printf("\n  sigma   ");
-  for (int i = 0; i < segments; i++) printf("%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
-  printf("\n");
+  cli_print(stdout, "\n  sigma   ");
+  for (int i = 0; i < segments; i++) cli_print(stdout, "%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
+  cli_print(stdout, "\n");
 }
 
 static void print_report(const plan_run *r) {
   const carom_plan_report *p = &r->report;
-  printf("%s\n", r->file->title);
-  printf("  %s after %d iterations in %.3g s; %d nodes (%d added), %d variables, %d constraints\n",
-         outcome_name(p->outcome), p->iterations, p->seconds, carom_plan_node_count(r->file->plan), p->added_nodes,
-         p->variables, p->constraints);
-  if (r->starts > 1) printf("  start    %d of %d was the best\n", p->start + 1, r->starts);
-  printf("  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
-  if (p->guess_cost > 0 && p->cost > 0) printf(", factor %.4g", p->guess_cost / p->cost);
-  printf("\n");
+  cli_print(stdout, "%s\n", r->file->title);
+  cli_print(stdout, "  %s after %d iterations in %.3g s; %d nodes (%d added), %d variables, %d constraints\n",
+            outcome_name(p->outcome), p->iterations, p->seconds, carom_plan_node_count(r->file->plan), p->added_nodes,
+            p->variables, p->constraints);
+  if (r->starts > 1) cli_print(stdout, "  start    %d of %d was the best\n", p->start + 1, r->starts);
+  cli_print(stdout, "  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
+  if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
+  cli_print(stdout, "\n");
   print_contacts(r);
-  printf("\n");
+  cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
-  if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) printf("  worst    %s\n", p->message);
-  if (r->output) printf("\n  result  %s\n", r->output);
+  if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
+  if (r->output) cli_print(stdout, "\n  result  %s\n", r->output);
 }
 
 static void print_json(const plan_run *r) {
@@ -203,7 +203,7 @@ typedef struct plan_words {
 static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) {
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "result file (default: the problem's name with .h5, here)", &w->output},
-      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &r->overwrite},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that are there already", &r->overwrite},
       {CLI_FLAG, 0, "no-output", NULL, "write no result file", &w->dry},
       {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r->forces},
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
@@ -247,13 +247,15 @@ static void choose_outputs(plan_words *w, plan_run *r) {
 }
 
 // Asked before the search begins, which may take long.
-static int check_outputs(const plan_run *r, const plan_words *w) {
-  const char *const outputs[] = {r->output, r->forces, w->log, w->view ? w->page : NULL};
-  for (int i = 0; i < 4; i++) {
-    if (!cli_keep_input("plan", outputs[i], w->problem)) return EXIT_MISTAKE;
-    if (!cli_may_create("plan", outputs[i], r->overwrite || i > 0)) return EXIT_FAILED;
-  }
-  return EXIT_GOOD;
+static int check_files(const plan_run *r, const plan_words *w) {
+  return cli_check_files(&(cli_files){.verb = "plan",
+                                      .force = r->overwrite,
+                                      .inputs = {w->problem},
+                                      .scene = r->file->scene,
+                                      .outputs = {{.path = r->output, .result = true},
+                                                  {.path = r->forces},
+                                                  {.path = w->log},
+                                                  {.path = w->view ? w->page : NULL}}});
 }
 
 int cli_plan(int argc, char **argv) {
@@ -267,13 +269,12 @@ int cli_plan(int argc, char **argv) {
   }
   if (!read_starts(w.starts, &starts)) return EXIT_MISTAKE;
   choose_outputs(&w, &r);
-  code = check_outputs(&r, &w);
-  if (code != EXIT_GOOD) return code;
   r.file = read_problem(w.problem, &w.overrides, &code);
   if (!r.file) return code;
   r.file->options.log_path = w.log;
   if (starts > 0) r.file->options.starts = starts;
-  code = run_plan(&r);
+  code = check_files(&r, &w);
+  if (code == EXIT_GOOD) code = run_plan(&r);
   carom_plan_file_destroy(r.file);
   if (r.elsewhere || !w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
   int viewed = cli_write_replay(r.output, w.page, r.quiet || r.json);

@@ -1,6 +1,7 @@
 #include "cli/plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { WIDTH = 760, HEIGHT = 220, LEFT = 74, RIGHT = 12, TOP = 30, BOTTOM = 26, POINTS = 1500, LEGEND = 84 };
 
@@ -14,15 +15,22 @@ void cli_plot_add(cli_plot *plot, const char *label, int color, const double *x,
   if (plot->count < CLI_PLOT_SERIES) plot->series[plot->count++] = (cli_series){label, color, x, y, count};
 }
 
+static const char *entity(char c) {
+  return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : c == '\'' ? "&#39;" : NULL;
+}
+
 void cli_html_text(FILE *out, const char *text) {
-  for (const char *c = text; *c; c++) {
-    if (*c == '<')
-      fputs("&lt;", out);
-    else if (*c == '&')
-      fputs("&amp;", out);
+  size_t size = carom_escape(text, NULL, NULL, 0) + 1;
+  char *escaped = malloc(size);
+  if (escaped) carom_escape(text, NULL, escaped, size);
+  for (const char *c = escaped; c && *c; c++) {
+    const char *instead = entity(*c);
+    if (instead)
+      fputs(instead, out);
     else
       fputc(*c, out);
   }
+  free(escaped);
 }
 
 // ---- extents --------------------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ typedef struct run {
   int64_t collisions;
   carom_mat3 *moments;  // (body_count) of the last step, for the record
   double wall, last_checkpoint, last_frame;
-  bool hasty;  // ended within a step
+  double checkpoint_cost;  // s that the last one took
+  bool hasty;              // ended within a step
   carom_verdict verdict;
 } run;
 
@@ -42,13 +43,16 @@ static carom_status record(run *r, carom_error *error) {
 // So that the run can be continued from here.
 static carom_status checkpoint(run *r, carom_error *error) {
   if (!r->recorder) return CAROM_OK;
+  double start = carom_clock();
   size_t size = carom_stepper_memory(r->stepper, NULL, 0);
-  void *memory = malloc(size);
-  if (!memory) return CAROM_OK;  // the record itself matters more
+  void *memory = malloc(size > 0 ? size : 1);
+  r->last_checkpoint = start;
+  if (!memory) return CAROM_OK;  // the record itself matters more; the next one may find room
   carom_stepper_memory(r->stepper, memory, size);
   carom_status status = carom_recorder_checkpoint(r->recorder, r->state, memory, size, error);
   free(memory);
   r->last_checkpoint = carom_clock();
+  r->checkpoint_cost = r->last_checkpoint - start;
   return status;
 }
 
@@ -66,12 +70,10 @@ static carom_status check_clock(const run *r, const carom_result *before, carom_
   return CAROM_OK;
 }
 
-// Goes on from where another run ended or was stopped.
-static carom_status take_up(run *r, carom_error *error) {
+static carom_status read_checkpoint(run *r, carom_error *error) {
   carom_result *before = NULL;
   const void *memory = NULL;
   size_t size = 0;
-  if (!r->settings->resume) return CAROM_OK;
   carom_status status = carom_result_open(r->settings->resume, NULL, &before, error);
   if (status == CAROM_OK) status = carom_result_checkpoint(before, r->state, &memory, &size, error);
   if (status == CAROM_OK) status = check_clock(r, before, error);
@@ -80,11 +82,30 @@ static carom_status take_up(run *r, carom_error *error) {
   return status;
 }
 
+static void try_checkpoint(void *context) {
+  carom_error ignored;
+  (void)read_checkpoint(context, &ignored);
+}
+
+// Goes on from where another run ended or was stopped.
+static carom_status take_up(run *r, carom_error *error) {
+  if (!r->settings->resume) return CAROM_OK;
+  if (!cli_survives(r->settings->resume, try_checkpoint, r))
+    return carom_fail(error, CAROM_ERR_FORMAT, "cannot go on from '%s'", r->settings->resume);
+  return read_checkpoint(r, error);
+}
+
+static void tell(void *context, carom_log_level level, const char *message) {
+  (void)context, (void)level;
+  cli_error("%s", message);
+}
+
 static carom_status set_up(run *r, carom_error *error) {
   const carom_scene *scene = r->scene;
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   carom_recorder_options options = {.overwrite = r->settings->overwrite, .command = r->settings->command, .host = host};
+  options.log.write = tell;
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
   if (status == CAROM_OK) status = take_up(r, error);
@@ -129,15 +150,17 @@ static carom_status agree(run *r, carom_status status, carom_error *error) {
   return status;
 }
 
-static const double checkpoint_interval = 20;  // s of wall time
+// A run that is killed loses a second, or twenty times as long as a checkpoint takes where that is longer.
+static bool checkpoint_is_due(const run *r) {
+  return carom_clock() - r->last_checkpoint > fmax(1, 20 * r->checkpoint_cost);
+}
 
 static carom_status march(run *r, carom_error *error) {
-  r->last_checkpoint = carom_clock();
   cli_progress progress = cli_progress_begin(r->scene->title, r->settings->quiet);
-  carom_status status = CAROM_OK;
+  carom_status status = checkpoint(r, error);
   while (r->state->step < r->steps && status == CAROM_OK) {
     status = one_step(r, error);
-    if (status == CAROM_OK && carom_clock() - r->last_checkpoint > checkpoint_interval) status = checkpoint(r, error);
+    if (status == CAROM_OK && checkpoint_is_due(r)) status = checkpoint(r, error);
     if (cli_interrupted()) status = status == CAROM_OK ? CAROM_INTERRUPTED : status;
     status = agree(r, status, error);
     char detail[64];
@@ -208,22 +231,25 @@ static double file_megabytes(const char *path) {
 static void print_report(const run *r, carom_status status) {
   const carom_scene *scene = r->scene;
   double simulated = r->state->time - scene->state->time;
-  printf("%s\n", scene->title);
-  printf("  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n", (long long)r->state->step,
-         scene->step.step, scene->step.integrator, quadrature_note(&scene->step), scene->model->body_count, simulated,
-         r->wall, r->wall > 0 ? simulated / r->wall : 0);
-  if (scene->choice[0]) printf("  %s, since %s\n", scene->step.integrator, scene->choice);
-  printf("\n");
+  cli_print(stdout, "%s\n", scene->title);
+  cli_print(stdout, "  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n",
+            (long long)r->state->step, scene->step.step, scene->step.integrator, quadrature_note(&scene->step),
+            scene->model->body_count, simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
+  if (scene->choice[0]) cli_print(stdout, "  %s, since %s\n", scene->step.integrator, scene->choice);
+  int parts = carom_step_parts(scene->model, &scene->step);
+  if (parts > 1) cli_print(stdout, "  every step in %d parts, so that springs keep their energy\n", parts);
+  cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
-  if (r->collisions > 0) printf("  %lld collisions\n", (long long)r->collisions);
-  if (r->worst_halvings > 0) printf("  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
+  if (r->collisions > 0) cli_print(stdout, "  %lld collisions\n", (long long)r->collisions);
+  if (r->worst_halvings > 0)
+    cli_print(stdout, "  note: some steps were split into up to %d parts\n", 1 << r->worst_halvings);
   if (status == CAROM_INTERRUPTED)
-    printf("  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
-  if (r->settings->output && status >= 0)
-    printf("\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
-           file_megabytes(r->settings->output));
-  if (r->settings->output && status < 0)
-    printf("\n  result  %s holds what was done before the failure\n", r->settings->output);
+    cli_print(stdout, "  note: interrupted at t = %g s; everything up to there is kept\n", r->state->time);
+  if (r->settings->output && status >= 0 && file_megabytes(r->settings->output) > 0)  // it may have been moved
+    cli_print(stdout, "\n  result  %s (%d frames, %.3g MB)\n", r->settings->output, r->frames,
+              file_megabytes(r->settings->output));
+  if (r->settings->output && status < 0 && file_megabytes(r->settings->output) > 0)
+    cli_print(stdout, "\n  result  %s holds what was done before the failure\n", r->settings->output);
 }
 
 static void print_json(const run *r, carom_status status) {
@@ -289,7 +315,7 @@ typedef struct run_words {
 static bool parse(run_words *w, int argc, char **argv, int *code) {
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "result file (default: the scene's name with .h5, here)", &w->output},
-      {CLI_FLAG, 'f', "force", NULL, "overwrite an older result file", &w->settings.overwrite},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite files that are there already", &w->settings.overwrite},
       {CLI_FLAG, 0, "no-output", NULL, "write no result file", &w->dry},
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the scene; may be repeated", &w->overrides},
@@ -345,10 +371,13 @@ static void choose_outputs(run_words *w) {
   if (w->view) cli_replace_extension(w->settings.output, true, ".html", w->page, sizeof w->page);
 }
 
-static bool keeps_inputs(const run_words *w) {
-  const char *output = w->settings.output;
-  return cli_keep_input("run", output, w->scene) && cli_keep_input("run", output, w->settings.resume) &&
-         (!w->view || cli_keep_input("run", w->page, w->scene));
+static int check_files(const run_words *w, const carom_scene *scene) {
+  return cli_check_files(
+      &(cli_files){.verb = "run",
+                   .force = w->settings.overwrite,
+                   .inputs = {w->settings.resume},
+                   .scene = scene,
+                   .outputs = {{.path = w->settings.output, .result = true}, {.path = w->view ? w->page : NULL}}});
 }
 
 static carom_scene *read_scene(const run_words *w) {
@@ -367,13 +396,13 @@ int cli_run(int argc, char **argv) {
   if (!parse(&w, argc, argv, &code)) return code;
   if (!cli_ranks_find(&w.settings.ranks)) return EXIT_FAILED;
   choose_outputs(&w);
-  if (!expand(&w) || !keeps_inputs(&w)) return EXIT_MISTAKE;
-  if (w.view && !cli_can_write("run", w.page)) return EXIT_FAILED;
+  if (!expand(&w)) return EXIT_MISTAKE;
   carom_scene *scene = read_scene(&w);
   if (!scene) return EXIT_MISTAKE;
   cli_ranks_advise(&w.settings.ranks, scene);
   bool quiet = w.settings.quiet || w.settings.json;
-  code = cli_dump_open(&w.problems, scene);
+  code = check_files(&w, scene);
+  if (code == EXIT_GOOD) code = cli_dump_open(&w.problems, scene, w.settings.overwrite);
   if (code == EXIT_GOOD) code = cli_dump_close(&w.problems, cli_run_scene(scene, &w.settings), quiet);
   carom_scene_destroy(scene);
   if (!w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;

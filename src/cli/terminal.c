@@ -1,4 +1,4 @@
-// Ctrl-C and the progress bar.
+// Ctrl-C and the other signals that end a run, and the progress bar.
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +19,15 @@ void cli_catch_interrupts(void) {
   action.sa_handler = on_interrupt;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+#ifdef SIGXCPU
+  sigaction(SIGXCPU, &action, NULL);
+#endif
+  struct sigaction before;
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)  // nohup
+    sigaction(SIGHUP, &action, NULL);
+}
+
+void cli_hear_of_full_disks(void) {
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN);  // a file-size limit then shows up as a write error with a message
 #endif
@@ -51,7 +60,8 @@ void cli_progress_show(cli_progress *progress, double done, double total, const 
   memset(bar, '#', (size_t)(filled < 0 ? 0 : filled > WIDTH ? WIDTH : filled));
   bar[WIDTH] = '\0';
   format_duration(share > 0 ? (now - progress->start) * (1 - share) / share : 0, eta, sizeof eta);
-  fprintf(stderr, "\r%s [%s] %3.0f%%  %s  ETA %s \033[K", progress->label, bar, 100 * share, detail ? detail : "", eta);
+  cli_print(stderr, "\r%s [%s] %3.0f%%  %s  ETA %s \033[K", progress->label, bar, 100 * share, detail ? detail : "",
+            eta);
   fflush(stderr);
 }
 

@@ -22,7 +22,7 @@ int cli_write_replay(const char *result_path, const char *page_path, bool quiet)
   if (status != CAROM_OK) return cli_fail(&error);
   if (quiet) return EXIT_GOOD;
   char *full = realpath(page_path, NULL);
-  printf("  replay  %s (open it in a browser)\n", full ? full : page_path);
+  cli_print(stdout, "  replay  %s (open it in a browser)\n", full ? full : page_path);
   free(full);
   return EXIT_GOOD;
 }
@@ -47,9 +47,10 @@ static const char about[] =
 
 int cli_view(int argc, char **argv) {
   const char *path = NULL, *output = NULL;
-  bool open = false, quiet = false;
+  bool open = false, quiet = false, force = false;
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "the page (default: the result's name with .html, beside it)", &output},
+      {CLI_FLAG, 'f', "force", NULL, "overwrite a file that carom did not make", &force},
       {CLI_FLAG, 0, "open", NULL, "open the page with the desktop's browser", &open},
       {CLI_FLAG, 'q', "quiet", NULL, "say nothing", &quiet},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
@@ -60,7 +61,10 @@ int cli_view(int argc, char **argv) {
   char page[CLI_PATH];
   cli_replace_extension(path, true, ".html", page, sizeof page);
   if (output) snprintf(page, sizeof page, "%s", output);
-  if (!cli_keep_input("view", page, path)) return EXIT_MISTAKE;
-  code = cli_write_replay(path, page, quiet);
+  code = cli_check_files(&(cli_files){.verb = "view", .force = force, .inputs = {path}, .outputs = {{.path = page}}});
+  if (code == EXIT_GOOD) {
+    cli_guard(path);
+    code = cli_write_replay(path, page, quiet);
+  }
   return code == EXIT_GOOD && open ? open_page(page) : code;
 }

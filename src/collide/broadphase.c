@@ -77,13 +77,6 @@ static bool reserve(carom_broadphase *b) {
 
 // ---- boxes ---------------------------------------------------------------------------------------------------------
 
-// Also false for a NaN, and for boxes that hold no point.
-static bool box_is_sound(const carom_aabb *box) {
-  return box->low.x <= box->high.x && box->low.y <= box->high.y && box->low.z <= box->high.z &&
-         carom_higher(box->low.x, carom_higher(box->low.y, box->low.z)) < INFINITY &&
-         carom_lower(box->high.x, carom_lower(box->high.y, box->high.z)) > -INFINITY;
-}
-
 static bool box_is_vast(const carom_aabb *box) {
   carom_aabb world = {{-FURTHEST, -FURTHEST, -FURTHEST}, {FURTHEST, FURTHEST, FURTHEST}};
   return !carom_box_contains(&world, box);
@@ -135,7 +128,7 @@ static int take_number(carom_broadphase *b) {
 carom_status carom_broadphase_add(carom_broadphase *broadphase, const carom_proxy_def *def, int *proxy,
                                   carom_error *error) {
   carom_broadphase *b = broadphase;
-  if (!box_is_sound(&def->box))
+  if (!carom_box_is_sound(&def->box))
     return carom_fail(error, CAROM_ERR_NUMBER,
                       "broad phase: the box of a proxy of body %d, (%g, %g, %g) to (%g, %g, %g), is not a number or is "
                       "turned inside out; check the pose of the body",
@@ -160,7 +153,7 @@ void carom_broadphase_move(carom_broadphase *broadphase, int proxy, carom_aabb b
   carom_broadphase *b = broadphase;
   if (!is_alive(b, proxy)) {
     note_misuse(b, CAROM_ERR_ARGUMENT, proxy);
-  } else if (!box_is_sound(&box)) {
+  } else if (!carom_box_is_sound(&box)) {
     note_misuse(b, CAROM_ERR_NUMBER, proxy);
   } else if (!carom_box_contains(&b->fat[proxy], &box)) {
     b->fat[proxy] = fatten(b, &box);

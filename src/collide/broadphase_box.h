@@ -31,6 +31,13 @@ static inline carom_aabb carom_box_union(const carom_aabb *a, const carom_aabb *
   return c;
 }
 
+// Also false for a NaN, and for boxes that hold no point.
+static inline bool carom_box_is_sound(const carom_aabb *box) {
+  return box->low.x <= box->high.x && box->low.y <= box->high.y && box->low.z <= box->high.z &&
+         carom_higher(box->low.x, carom_higher(box->low.y, box->low.z)) < INFINITY &&
+         carom_lower(box->high.x, carom_lower(box->high.y, box->high.z)) > -INFINITY;
+}
+
 // Half the surface.
 static inline double carom_box_area(const carom_aabb *a) {
   carom_vec3 d = cm_sub(a->high, a->low);

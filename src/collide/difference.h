@@ -61,6 +61,11 @@ static inline carom_column carom_difference_lowest(carom_difference *D, carom_ve
 // Vertices of the core: all of a polytope's, one of a sphere, two of a capsule; 0 when it is curved itself.
 int carom_core_count(const carom_shape *shape);
 
+// An ellipsoid, cylinder or cone takes part, whose distances are found by iteration.
+static inline bool carom_difference_is_curved(const carom_difference *D) {
+  return carom_core_count(D->a.shape) == 0 || carom_core_count(D->b.shape) == 0;
+}
+
 // A core vertex by number, relative to the shape's position, in world axes.
 carom_vec3 carom_core_vertex(const carom_supporter *s, int vertex);
 

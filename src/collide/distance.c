@@ -189,6 +189,20 @@ static void bounded_distance(carom_difference *D, const carom_placed *a, const c
   }
 }
 
+// Where curved bodies all but touch, distances of some 1e-12 of the size pin the normal down to no more than 1e-6, and
+// along it the bodies reach past each other. The linear program along it finds the plane itself.
+static void sharpen(const carom_difference *D, const carom_placed *a, const carom_placed *b, carom_distance_result *r) {
+  bool near = fabs(r->distance) < 1e-6 * D->size;
+  if (!near || !carom_difference_is_curved(D) || !(r->duality_gap > 4 * DBL_EPSILON)) return;
+  carom_ssh_options options = carom_ssh_default_options();
+  carom_ssh_result plane;
+  options.given_beta = true, options.beta = r->normal;
+  if (carom_ssh(a, b, &options, NULL, &plane) != CAROM_OK || plane.outcome != CAROM_SSH_SOLVED) return;
+  double left = fmax(0, r->distance - plane.gap / cm_norm(plane.alpha)) / D->size;
+  r->iterations += plane.pivots;
+  if (left < r->duality_gap) r->normal = plane.normal, r->duality_gap = left;
+}
+
 CQ_APART carom_status find(const carom_placed *a, const carom_placed *b, carom_ssh_cache *cache,
                            carom_distance_result *result) {
   if (!carom_pair_is_finite(a, b)) return CAROM_ERR_NUMBER;
@@ -201,6 +215,7 @@ CQ_APART carom_status find(const carom_placed *a, const carom_placed *b, carom_s
   carom_difference D;
   carom_difference_place(&D, a, b);
   bounded_distance(&D, a, b, cache, result);
+  sharpen(&D, a, b, result);
   return CAROM_OK;
 }
 

@@ -292,10 +292,6 @@ static void around_foot(const polytope *P, int i, carom_facet *facet) {
   }
 }
 
-static bool is_curved(const carom_difference *D) {
-  return carom_core_count(D->a.shape) == 0 || carom_core_count(D->b.shape) == 0;
-}
-
 // Whether a support query climbs, and so takes longer than looking at all of a small polytope.
 static bool is_large(const carom_difference *D) {
   return D->a.shape->lane_count > CAROM_SCAN_LIMIT || D->b.shape->lane_count > CAROM_SCAN_LIMIT;
@@ -399,8 +395,8 @@ typedef enum ending {
 
 static void prepare(polytope *P, const carom_difference *D) {
   P->tolerance = 4 * D->round_off;
-  P->enough = is_curved(D) ? CURVED_TOLERANCE * D->size : P->tolerance;
-  P->near2 = is_curved(D) ? CURVED_NEAR * CURVED_NEAR * D->size * D->size : -1;
+  P->enough = carom_difference_is_curved(D) ? CURVED_TOLERANCE * D->size : P->tolerance;
+  P->near2 = carom_difference_is_curved(D) ? CURVED_NEAR * CURVED_NEAR * D->size * D->size : -1;
   P->free_count = 0;
 }
 

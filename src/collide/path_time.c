@@ -14,6 +14,7 @@
 
 #include <float.h>
 
+#include "collide/difference.h"
 #include "collide/guide.h"
 #include "collide/support.h"
 
@@ -100,6 +101,16 @@ static carom_status look(chase *c, double t, carom_ssh_cache *cache, view *v) {
   if (status == CAROM_OK)
     *v = (view){plane.normal, plane.point_a, plane.point_b, plane.gap / cm_norm(plane.alpha), .columns = 0};
   return status;
+}
+
+// Distances of curved bodies are found by iteration, from above; how far they are apart along their normal is known to
+// round-off, and is what planes are followed by.
+static void trust_normal(const chase *c, double t, view *v) {
+  enum { NOISE = 64 };  // in terms of `within`: what is more is not of the iteration
+  const carom_path_duel *d = c->duel;
+  if (carom_core_count(d->a) > 0 && carom_core_count(d->b) > 0) return;
+  double along = clearance(c, &(carom_guide){.turns = CAROM_STILL, .n = v->n}, t) + c->target;
+  if (along < v->gap && along > v->gap - NOISE * d->within) v->gap = along;
 }
 
 // The plane in which the bodies meet if they go on as now: that of the program with beta against the motion of A's
@@ -207,6 +218,7 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
   else
     status = look(&c, 0, cache, &v);
   if (status != CAROM_OK) return status;
+  trust_normal(&c, t, &v);
   set_levels(&c, v.gap);
   for (int round = 0; round < MAX_ROUNDS; round++) {
     *impact = (carom_path_impact){false, t, v.gap, c.queries};
@@ -214,6 +226,7 @@ carom_status carom_path_impact_time(const carom_path_duel *duel, const carom_dis
     double next = advance(&c, &v, t, round);
     status = look(&c, next, cache, &v);
     if (status != CAROM_OK) return status;
+    trust_normal(&c, next, &v);
     *impact = (carom_path_impact){v.gap <= c.found, next, v.gap, c.queries};
     if (impact->found) return CAROM_OK;
     if (!(next > t)) return CAROM_NOT_CONVERGED;

@@ -2,6 +2,9 @@
 
 #include <float.h>
 
+// Over its radius: a circle whose highest point is no higher above its lowest lies flat, and no point of it is the lowest.
+static const double LEVEL = 0.01;
+
 typedef struct gathering {
   carom_vec3 direction;
   double reach;
@@ -16,7 +19,7 @@ static void add(gathering *g, carom_vec3 point) { g->points[g->count++] = point;
 // corners.
 static void add_circle(gathering *g, double radius, double z) {
   double slope = hypot(g->direction.x, g->direction.y);
-  bool flat = 2 * radius * slope <= g->reach;
+  bool flat = 2 * radius * slope <= fmin(g->reach, LEVEL * radius);
   if (!flat) add(g, cm_vec3(-radius * g->direction.x / slope, -radius * g->direction.y / slope, z));
   if (radius * slope * (1 - cos(6.283185307179586 / g->rim)) > g->reach) return;
   for (int k = 0; k < g->rim; k++) {

@@ -20,6 +20,22 @@ static double nearest_fraction(const carom_profile_point *a, double rho, double 
   return t < 0 ? 0 : t > 1 ? 1 : t;
 }
 
+static double to_segment(const carom_profile_point *a, double t, double rho, double z) {
+  double r = rho - (a[0].rho + t * (a[1].rho - a[0].rho)), s = z - (a[0].z + t * (a[1].z - a[0].z));
+  return sqrt(r * r + s * s);
+}
+
+double carom_boundary_distance(const carom_model *model, const carom_boundary *boundary, carom_pose frame,
+                               carom_vec3 point) {
+  const carom_profile_point *profile = model->profiles + boundary->profile_start;
+  carom_vec3 local = cm_untransform(frame, point);
+  double rho = sqrt(local.x * local.x + local.y * local.y), nearest = INFINITY;
+  if (boundary->kind == CAROM_BOUNDARY_PLANE) return fabs(local.z);
+  for (int i = 0; i + 1 < boundary->profile_count; i++)
+    nearest = fmin(nearest, to_segment(profile + i, nearest_fraction(profile + i, rho, local.z), rho, local.z));
+  return nearest;
+}
+
 // A corner belongs to the segment that ends there: the one that begins there leaves it out.
 static bool touch_segment(const carom_profile_point *a, bool first, double rho, double z, double *distance,
                           carom_profile_point *normal) {

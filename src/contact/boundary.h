@@ -22,4 +22,8 @@ carom_pose carom_boundary_frame(const carom_boundary *boundary, const carom_vec3
 int carom_boundary_touch(const carom_model *model, const carom_boundary *boundary, carom_pose frame,
                          const carom_grain *ball, carom_touch *touches);
 
+// From a point to the surface, m: also of one that lies on it, which has no side to be pushed to.
+double carom_boundary_distance(const carom_model *model, const carom_boundary *boundary, carom_pose frame,
+                               carom_vec3 point);
+
 #endif

@@ -1,7 +1,7 @@
-// A group is solved by few sweeps first, which is all that most need; then by Newton's method, to the full accuracy in
-// small groups. In larger ones it is dear: there it comes after more sweeps, for those alone that are still not
-// acceptable (rings of bodies wedged by friction, on which sweeps wander about). Where Newton's method gets stuck
-// between two laws, more sweeps lead it elsewhere.
+// One body alone is for Newton's method. A larger group is solved by few sweeps first, which is all that most need;
+// then by Newton's method, to the full accuracy in small groups. In larger ones it is dear: there it comes after more
+// sweeps, for those alone that are still not acceptable (rings of bodies wedged by friction, on which sweeps wander
+// about). Where Newton's method gets stuck between two laws, more sweeps lead it elsewhere.
 #include <limits.h>
 #include <math.h>
 
@@ -12,8 +12,9 @@
 enum { FEW_SWEEPS = 30, MOST_ROUNDS = 5 };   // of more sweeps and Newton's method in turns
 enum { FEW_BODIES = 12, MOST_BODIES = 40 };  // that move: for Newton's method at once, and at all; its matrix is dense
 
-static const double ROUND_OFF = 1e-13;  // of velocities that contacts have in common, over the largest
-static const double ACCEPTABLE = 5e-7;  // half of what the audit allows
+static const double ROUND_OFF = 1e-13;   // of velocities that contacts have in common, over the largest
+static const double MOST_BROUGHT = 100;  // times the velocities without contacts: what these bring about, at most
+static const double ACCEPTABLE = 5e-7;   // half of what the audit allows
 
 carom_groups_options carom_groups_default_options(double tolerance, int max_sweeps) {
   return (carom_groups_options){.tolerance = tolerance > 0 ? tolerance : 1e-11,
@@ -51,14 +52,17 @@ static double yield_of(const carom_contact_problem *p, int body, carom_vec3 arm,
   return carom_contact_dot6(wrench, twist);
 }
 
-// Velocities that the contacts bring about count, too: a group that rests on a good guess is not at fault.
+// Velocities that the contacts bring about count, too: a group that rests on a good guess is not at fault. But not what
+// a light body would do if the load of heavy ones were on it alone.
 static void note_scale(carom_group *g) {
   const carom_contact_problem *p = &g->problem;
+  double without = fmax(g->scale, g->speed), brought = 0;
   for (int i = 0; i < p->contact_count; i++) {
     const carom_contact_point *c = &p->contacts[i];
     double yield = yield_of(p, c->a, c->arm_a, c->normal) + yield_of(p, c->b, c->arm_b, c->normal);
-    g->scale = fmax(g->scale, yield * cm_dot(g->solution.impulses[i], c->normal));
+    brought = fmax(brought, yield * cm_dot(g->solution.impulses[i], c->normal));
   }
+  g->scale = fmax(g->scale, without > 0 ? fmin(brought, MOST_BROUGHT * without) : brought);
 }
 
 static double enough_for(const carom_group *g, const carom_groups_options *o) {
@@ -128,7 +132,8 @@ static carom_status settle(job *j) {
   g->sweeps = 0;
   measure(g);
   note_scale(g);
-  sweep(j, FEW_SWEEPS);
+  if (g->moving == 1) solve_by_newton(j);  // shares the load of redundant contacts out alike, whatever their order
+  if (g->moving != 1 || !is_settled(g, o)) sweep(j, FEW_SWEEPS);
   note_scale(g);
   if (small && !is_settled(g, o)) solve_by_newton(j);
   for (int k = 0; k < (by_newton ? MOST_ROUNDS : 1) && !is_acceptable(g, o) && j->status == CAROM_OK; k++) {

@@ -1,5 +1,7 @@
 #include "contact/ledger.h"
 
+#include <math.h>
+
 #include "base/memory.h"
 
 void carom_ledger_open(carom_ledger *ledger, const carom_model *model, const carom_allocator *allocator) {
@@ -127,6 +129,44 @@ carom_status carom_ledger_event(carom_ledger *ledger, const carom_contact_event 
   ledger->events[(*count)++] = *event;
   if (event->kind == CAROM_EVENT_IMPACT || event->kind == CAROM_EVENT_STICK) carom_ledger_collision(ledger);
   return CAROM_OK;
+}
+
+static const double ALIKE = 1e-9;       // between normals whose impulses are told as one
+static const double SAME_PLACE = 0.05;  // over the smaller body's radius
+
+// How far apart points of one place may be, m.
+static double place_of(const carom_model *model, const carom_contact_event *e) {
+  double size = model->bodies[e->body_a].bounding_radius;
+  if (e->body_b != CAROM_WORLD) size = fmin(size, model->bodies[e->body_b].bounding_radius);
+  return SAME_PLACE * size;
+}
+
+static bool is_alike(const carom_model *model, const carom_contact_event *a, const carom_contact_event *b) {
+  return a->kind == CAROM_EVENT_CONTACT && b->kind == CAROM_EVENT_CONTACT && a->body_a == b->body_a &&
+         a->body_b == b->body_b && cm_norm(cm_sub(a->normal, b->normal)) <= ALIKE &&
+         cm_norm(cm_sub(a->point, b->point)) <= place_of(model, a);
+}
+
+// At the centre of pressure, where parallel impulses have the same moment.
+static void merge_event(carom_contact_event *to, const carom_contact_event *e) {
+  double pressure = cm_dot(to->impulse, to->normal), more = cm_dot(e->impulse, e->normal);
+  double share = pressure + more > 0 ? more / (pressure + more) : 0;
+  to->point = cm_lerp(to->point, e->point, share);
+  to->impulse = cm_add(to->impulse, e->impulse);
+}
+
+void carom_ledger_merge(carom_ledger *ledger, int first) {
+  carom_contact_event *events = ledger->events;
+  int count = first;
+  for (int i = first; i < ledger->report.event_count; i++) {
+    int k = first;
+    while (k < count && !is_alike(ledger->model, &events[k], &events[i])) k++;
+    if (k < count)
+      merge_event(&events[k], &events[i]);
+    else
+      events[count++] = events[i];
+  }
+  ledger->report.event_count = count;
 }
 
 void carom_ledger_sort(carom_ledger *ledger, int first) {

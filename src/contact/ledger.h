@@ -62,6 +62,9 @@ void carom_ledger_projection(carom_ledger *ledger, double energy, carom_vec3 mom
 // Impacts and bodies that stuck count as collisions.
 carom_status carom_ledger_event(carom_ledger *ledger, const carom_contact_event *event, carom_error *error);
 void carom_ledger_collision(carom_ledger *ledger);  // one that has no event, as of a joint's limit
+// Of the events from number `first` on makes one, at the time of the earliest, of all lasting contacts of two bodies at
+// one place along one normal: what happened there in the parts of a step, between two states, is judged by its sum.
+void carom_ledger_merge(carom_ledger *ledger, int first);
 // Sorts the events from number `first` on by time; those of one time stay in order.
 void carom_ledger_sort(carom_ledger *ledger, int first);
 

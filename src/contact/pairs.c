@@ -163,10 +163,24 @@ static void merge_pairs(carom_contacts *set, int older_count, const carom_pair *
   set->pair_count = count;
 }
 
-static carom_status look_up(carom_contacts *set, carom_error *error) {
+// The broad phase knows boxes by number; who reads the message knows bodies by name.
+static carom_status blame_body(carom_contacts *set, const carom_state *state, carom_error *error) {
+  const carom_model *model = set->model;
+  int part = 0;
+  while (part + 1 < model->part_count && carom_box_is_sound(&set->boxes[part])) part++;
+  const carom_body *body = &model->bodies[set->body_of_part[part]];
+  return carom_fail(
+      error, CAROM_ERR_NUMBER,
+      "body '%.200s' is no longer anywhere at t = %.9g s: its position or the way that it moves in a step "
+      "is not finite; check its start state and the forces on it",
+      body->name, state->time);
+}
+
+static carom_status look_up(carom_contacts *set, const carom_state *state, carom_error *error) {
   const carom_pair *found;
   int count;
   carom_status status = carom_broadphase_update(set->broadphase, &found, &count, error);
+  if (status == CAROM_ERR_NUMBER) return blame_body(set, state, error);
   if (status != CAROM_OK) return status;
   carom_part_pair *pairs = set->pairs;
   int capacity = set->pair_capacity, older_count = set->pair_count;
@@ -184,7 +198,7 @@ static carom_status look_up(carom_contacts *set, carom_error *error) {
 carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
                                    carom_error *error) {
   move_proxies(set, state, reach);
-  return look_up(set, error);
+  return look_up(set, state, error);
 }
 
 carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state, carom_error *error) {
@@ -198,7 +212,7 @@ carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state
     carom_broadphase_move(set->broadphase, i, set->boxes[i]);
     any = true;
   }
-  return any ? look_up(set, error) : CAROM_OK;
+  return any ? look_up(set, state, error) : CAROM_OK;
 }
 
 // ---- separation and contact points --------------------------------------------------------------------------------

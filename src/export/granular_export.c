@@ -176,10 +176,11 @@ static const char *byte_order(void) {
 static void add_head(granular_export *x) {
   const carom_granular_grid *g = &x->fields.grid;
   const double numbers[] = {g->low.x, g->low.y, g->low.z, g->size.x, g->size.y, g->size.z};
-  carom_text_buffer_print(&x->text,
-                          "<?xml version=\"1.0\"?>\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" "
-                          "header_type=\"UInt64\">\n<ImageData WholeExtent=\"0 %d 0 %d 0 %d\" Origin=\"",
-                          byte_order(), g->n[0], g->n[1], g->n[2]);
+  carom_text_buffer_print(
+      &x->text,
+      "<?xml version=\"1.0\"?>\n<!-- made by carom -->\n<VTKFile type=\"ImageData\" version=\"1.0\" byte_order=\"%s\" "
+      "header_type=\"UInt64\">\n<ImageData WholeExtent=\"0 %d 0 %d 0 %d\" Origin=\"",
+      byte_order(), g->n[0], g->n[1], g->n[2]);
   for (int i = 0; i < 6; i++) {
     carom_text_buffer_number(&x->text, numbers[i], 17);
     carom_text_buffer_add(&x->text, i == 2 ? "\" Spacing=\"" : i == 5 ? "\">\n" : " ");

@@ -143,11 +143,12 @@ static void add_array(carom_text_buffer *text, const char *type, const char *nam
 static void add_frame_xml(vtk *v, double time) {
   carom_text_buffer *t = &v->text;
   size_t points_size = 12 * (size_t)v->point_count, first = block_length(points_size), second = 2 * first;
-  carom_text_buffer_print(t,
-                          "<?xml version=\"1.0\"?>\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" "
-                          "header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n<DataArray type=\"Float64\" "
-                          "Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">",
-                          byte_order());
+  carom_text_buffer_print(
+      t,
+      "<?xml version=\"1.0\"?>\n<!-- made by carom -->\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" "
+      "header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n<DataArray type=\"Float64\" "
+      "Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">",
+      byte_order());
   carom_text_buffer_number(t, time, 17);
   carom_text_buffer_print(
       t,
@@ -257,7 +258,8 @@ static carom_status write_collection(vtk *v, carom_error *error) {
   carom_text_buffer *t = &v->text;
   carom_text_buffer_clear(t);
   carom_text_buffer_print(t,
-                          "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" byte_order=\"%s\">\n"
+                          "<?xml version=\"1.0\"?>\n<!-- made by carom -->\n<VTKFile type=\"Collection\" "
+                          "version=\"0.1\" byte_order=\"%s\">\n"
                           "<Collection>\n",
                           byte_order());
   for (int i = 0; i < v->result->frame_count; i++) {

@@ -5,6 +5,8 @@
 #include "base/memory.h"
 #include "geometry/shape.h"
 
+enum { CLIMB_FROM = 64 };  // vertices: below, looking at all is as quick
+
 // The arrays of a polytope while they are being filled.
 typedef struct parts {
   carom_vec3 *vertices, *normals;
@@ -86,6 +88,24 @@ static void fill_neighbors(parts *p, int vertex_count, int edge_count) {
   start[0] = 0;
 }
 
+double carom_polytope_width(const carom_polytope *polytope, int face, int *near) {
+  carom_vec3 normal = polytope->face_normals[face];
+  if (polytope->vertex_count > CLIMB_FROM) {
+    *near = carom_polytope_climb(polytope, cm_neg(normal), *near);
+    return polytope->face_offsets[face] - cm_dot(normal, polytope->vertices[*near]);
+  }
+  double lowest = INFINITY;
+  for (int v = 0; v < polytope->vertex_count; v++) lowest = fmin(lowest, cm_dot(normal, polytope->vertices[v]));
+  return polytope->face_offsets[face] - lowest;
+}
+
+static double half_depth_of(const carom_polytope *polytope) {
+  double least = INFINITY;
+  int near = 0;
+  for (int f = 0; f < polytope->face_count; f++) least = fmin(least, 0.5 * carom_polytope_width(polytope, f, &near));
+  return least;
+}
+
 static bool fill(carom_shape *shape, parts *p, const carom_vec3 *vertices, const carom_faces *faces,
                  const carom_halfedges *h) {
   carom_polytope *q = &shape->polytope;
@@ -100,6 +120,7 @@ static bool fill(carom_shape *shape, parts *p, const carom_vec3 *vertices, const
     if (!fit_plane(vertices, faces->corners + faces->start[f], faces->start[f + 1] - faces->start[f], &p->normals[f],
                    &p->offsets[f]))
       return false;
+  shape->half_depth = half_depth_of(q);
   return true;
 }
 

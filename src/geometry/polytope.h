@@ -12,4 +12,8 @@ carom_status carom_polytope_create(const carom_vec3 *vertices, int vertex_count,
 // The vertex furthest along `direction`, found by climbing the vertex graph from `start`.
 int carom_polytope_climb(const carom_polytope *polytope, carom_vec3 direction, int start);
 
+// How far the polytope reaches behind a face, m. *near is any vertex before and the one furthest behind after: faces
+// that are asked in turn find theirs close to the last.
+double carom_polytope_width(const carom_polytope *polytope, int face, int *near);
+
 #endif

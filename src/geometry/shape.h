@@ -18,6 +18,7 @@ struct carom_shape {
   double radius;       // of the ball that fattens the core: a point, a segment or the polytope
   double half_length;  // of a capsule's segment
   double bounding_radius;
+  double half_depth;        // of a polytope: half the least width across a face, without the ball
   carom_vec3 half_axes;     // ellipsoid; (radius, radius, height/2) of cylinder and cone
   carom_vec3 center;        // an inner point: the mean of the vertices, or the origin
   carom_polytope polytope;  // its arrays follow the struct in the same block

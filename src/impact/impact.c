@@ -1,11 +1,16 @@
 // Impacts: the law along the normals, friction, and what every law owes: no approach afterwards, no energy from
 // nowhere.
 //
-// A law is split into plastic impulses, which end the approach, and restitution, which the law adds to them. Friction
-// acts while the bodies are pressed together, so it goes with the plastic part: with P the plastic impulses with
-// friction and R the restitution, the bodies get P + s R. s is 1 unless energy would rise, which laws for single
-// contacts may do when contacts are many (Kane and Levinson 1985); s = 0, plastic contact, never gains energy. Where
-// the law keeps energy, s is the root near 1 of the quadratic that says so, which removes the round-off of the solves.
+// A law is split into plastic impulses, which end the approach, and restitution, which the law adds to them. Without
+// friction bodies get P + s R, with P the plastic impulses and R the restitution. s is 1 unless energy would rise,
+// which laws for single contacts may do when contacts are many; s = 0, plastic contact, never gains energy. Where the
+// law keeps energy, s is the root near 1 of the quadratic that says so, which removes the round-off of the solves.
+//
+// Friction acts as long as the bodies are pressed together, in compression and in restitution: the law tells how fast
+// contacts part, and Coulomb's law holds between the whole impulses, normal and tangential, and the slip that is left
+// (Moreau 1988; Jean 1999). Bodies get (1 - s) P + s F, with P the plastic impulses with friction and F those of the
+// law. Both lie in the cone and leave no approach, and so does their mean. Again s is 1 unless energy would rise, as it
+// may where friction couples with the normals (Kane and Levinson 1985).
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -15,6 +20,9 @@
 #include "impact/work.h"
 
 enum { MAX_SWEEPS = 1000 };
+
+// A normal impulse that changes velocities by less, relative to the fastest before the impact, is none.
+static const double PUSHED = 1e-12;
 
 static const char *const law_names[CAROM_IMPACT_LAW_COUNT] = {"generalized", "sum",     "decomposition",
                                                               "newton",      "poisson", "plastic"};
@@ -27,7 +35,7 @@ static void push(void *owner, carom_arena *arena) {
   carom_impact_work *k = owner;
   size_t n = (size_t)k->capacity;
   double **vectors[] = {&k->u, &k->plastic, &k->law, &k->extra, &k->now, &k->sub_b, &k->sub_P, &k->even_b, &k->unit};
-  double **triples[] = {&k->P, &k->v, &k->base, &k->b};
+  double **triples[] = {&k->P, &k->v, &k->base, &k->full, &k->b};
   k->N = CAROM_PUSH(arena, double, n *n);
   k->sub_N = CAROM_PUSH(arena, double, n *n);
   k->even_N = CAROM_PUSH(arena, double, n *n);
@@ -132,14 +140,57 @@ static bool restitute(carom_impact_work *k, const carom_impact_problem *q, carom
   return solved;
 }
 
-// P = base + s extra, friction kept in its cone where the restitution takes pressure away.
-static void combine(const carom_impact_work *k, const carom_impact_problem *q, double s, double *P) {
-  for (int i = 0; i < q->count; i++) {
-    const double *base = k->base + 3 * i;
-    double N = fmax(0, base[0] + s * k->extra[i]), t = hypot(base[1], base[2]), most = q->friction[i] * N;
-    double part = t > most ? most / t : 1;
-    P[3 * i] = N, P[3 * i + 1] = part * base[1], P[3 * i + 2] = part * base[2];
+// How fast contacts part by the law, friction aside, in `now`. Those that it does not push need not part at all.
+static void parting_speeds(carom_impact_work *k, int n, double size) {
+  memcpy(k->now, k->u, (size_t)n * sizeof *k->now);
+  for (int i = 0; i < n; i++) k->law[i] = k->plastic[i] + k->extra[i];
+  carom_impact_add_product(n, k->N, k->law, k->now);
+  for (int i = 0; i < n; i++) {
+    bool pushed = k->law[i] * k->N[i + i * n] > PUSHED * size;
+    k->now[i] = pushed ? fmax(0, k->now[i]) : 0;
   }
+}
+
+// Impulses in `full`, beginning from those that are there, by which contacts part with the speeds in `now`, and
+// Coulomb's law holds for the whole of them.
+static bool part_rubbing(carom_impact_work *k, const carom_impact_problem *q, int *sweeps) {
+  int n = q->count;
+  memcpy(k->b, q->velocity, 3 * (size_t)n * sizeof *k->b);
+  for (int i = 0; i < n; i++) k->b[3 * i] -= k->now[i];
+  carom_friction_info f =
+      carom_friction_solve(&k->friction, &(carom_friction_problem){n, q->W, k->b, q->friction, 0}, k->full, k->v);
+  *sweeps += f.sweeps;
+  return f.converged || f.change <= 1e-9;
+}
+
+// Restitution along the normals alone in `full`, friction kept in its cone where it takes pressure away.
+static void part_smoothly(carom_impact_work *k, const carom_impact_problem *q) {
+  memcpy(k->full, k->base, 3 * (size_t)q->count * sizeof *k->full);
+  for (int i = 0; i < q->count; i++) {
+    double *P = k->full + 3 * i, t = hypot(P[1], P[2]);
+    P[0] = fmax(0, P[0] + k->extra[i]);
+    double most = q->friction[i] * P[0];
+    for (int r = 1; r < 3 && t > most; r++) P[r] *= most / t;
+  }
+}
+
+// Fills `full`: the law, with friction where there is any. Contacts that friction wedges may have no impulses by which
+// all of them part (those of the plastic problem always exist): then they rub in compression only.
+static void add_restitution(carom_impact_work *k, const carom_impact_problem *q, double size, int *sweeps) {
+  bool parts = false;
+  for (int i = 0; i < q->count; i++) parts = parts || k->extra[i] != 0;
+  part_smoothly(k, q);
+  if (!parts || !has_friction(q)) return;
+  parting_speeds(k, q->count, size);
+  if (part_rubbing(k, q, sweeps)) return;
+  memcpy(k->full, k->base, 3 * (size_t)q->count * sizeof *k->full);
+  if (!part_rubbing(k, q, sweeps)) part_smoothly(k, q);
+}
+
+// P = (1 - s) base + s full.
+static void combine(const carom_impact_work *k, const carom_impact_problem *q, double s, double *P) {
+  for (int i = 0; i < 3 * q->count; i++) P[i] = (1 - s) * k->base[i] + s * k->full[i];
+  for (int i = 0; i < q->count; i++) P[3 * i] = fmax(0, P[3 * i]);
 }
 
 static bool keeps_energy(const carom_impact_problem *q, carom_impact_law law) {
@@ -152,7 +203,7 @@ static double conserving_share(carom_impact_work *k, const carom_impact_problem 
   for (int i = 0; i < 3; i++) {
     combine(k, q, s, k->P);
     double gain = gain_of(q, k->P, k->v), slope = 0;
-    for (int c = 0; c < q->count; c++) slope += k->extra[c] * k->v[3 * c];
+    for (int c = 0; c < q->count; c++) slope += (k->full[3 * c] - k->base[3 * c]) * k->v[3 * c];
     double step = slope > 0 ? gain / slope : 0;
     if (!(fabs(step) < 1e-2)) return s;
     s -= step;
@@ -234,10 +285,16 @@ static carom_status check(const carom_impact_work *work, const carom_impact_prob
   if (q->count < 0 || q->count > work->capacity)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "an impact of %d contacts; there is room for %d", q->count,
                       work->capacity);
-  double sum = 0;
-  for (int i = 0; i < 9 * q->count * q->count; i++) sum += q->W[i];
-  for (int i = 0; i < 3 * q->count; i++) sum += q->velocity[i];
-  if (!isfinite(sum)) return carom_fail(error, CAROM_ERR_NUMBER, "a velocity or a mass at a contact is not finite");
+  for (int i = 0; i < 3 * q->count; i++) {
+    double sum = q->velocity[i];
+    for (int k = 0; k < 3 * q->count; k++) sum += q->W[3 * q->count * i + k];
+    if (!isfinite(sum))
+      return carom_fail(
+          error, CAROM_ERR_NUMBER,
+          "the velocity at contact %d, or the masses of what meets there, are not finite: check the start "
+          "state, the masses and the forces",
+          i / 3);
+  }
   for (int i = 0; i < q->count; i++)
     if (!(q->restitution[i] >= 0 && q->restitution[i] <= 1) || !(q->friction[i] >= 0) || isinf(q->friction[i]))
       return carom_fail(error, CAROM_ERR_ARGUMENT, "contact %d has restitution %g and friction %g", i,
@@ -291,6 +348,7 @@ carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_prob
   } else {
     info->converged = compress(k, problem, &sweeps);
     info->converged = restitute(k, problem, law, &info->iterations) && info->converged;
+    add_restitution(k, problem, size, &sweeps);
     if (sweeps > info->iterations) info->iterations = sweeps;
     double s = keeps_energy(problem, law) ? conserving_share(k, problem) : passive_share(k, problem);
     combine(k, problem, s, k->P);

@@ -39,9 +39,10 @@ struct carom_impact_system {
   const carom_model *model;
   carom_allocator allocator;
   carom_impact_law law;
-  double time, span;  // of events and motors; of driven bodies' velocities
-  int capacity;       // members that fit
-  carom_arena arena;  // of all that is as long as the capacity
+  double time, span;           // of events and motors; of driven bodies' velocities
+  double way_start, way_span;  // of driven bodies' work
+  int capacity;                // members that fit
+  carom_arena arena;           // of all that is as long as the capacity
   loaded problem;
   int *group;            // (capacity) of each contact given to resolve: the smallest body number of its group
   carom_contact *batch;  // (capacity) the contacts of one group
@@ -146,7 +147,13 @@ const carom_row *carom_impact_system_row(const carom_impact_system *system, int 
 
 void carom_impact_system_set_time(carom_impact_system *system, double time, double span) {
   system->time = time;
-  system->span = span;
+  system->span = system->way_span = span;
+  system->way_start = time - 0.5 * span;
+}
+
+void carom_impact_system_work_along(carom_impact_system *system, double start, double duration) {
+  system->way_start = start;
+  system->way_span = duration;
 }
 
 // ---- rows --------------------------------------------------------------------------------------------------------
@@ -273,7 +280,8 @@ static void push_rows(carom_impact_system *s, carom_state *state, const double *
     const carom_row *row = &s->problem.rows[i];
     carom_row_push(s->model, row, impulse[i], p, l);
     carom_ledger_row(ledger, row, impulse[i], state->x);
-    carom_ledger_work(ledger, -impulse[i] * driven_velocity(s, row));
+    if (s->way_span > 0)
+      carom_ledger_work(ledger, -impulse[i] * carom_row_driven_rate(s->model, row, s->way_start, s->way_span));
   }
 }
 

@@ -27,6 +27,9 @@ void carom_impact_system_destroy(carom_impact_system *system);  // null is fine
 // When it is: the time of events and of motors. Velocities of driven bodies are taken over `span` (s) about it; 0: they
 // are not looked at.
 void carom_impact_system_set_time(carom_impact_system *system, double time, double span);
+// From now until the time is set again impulses stand for forces that act from `start` on for this long: driven bodies
+// work along the way that they go meanwhile.
+void carom_impact_system_work_along(carom_impact_system *system, double start, double duration);
 
 // All contacts (sorted by pair) that touch at the moment: momenta jump by the law. Contacts that do not approach cost
 // nothing. Books what the outside gave, losses, an event for each pair that got an impulse, and the approach that is

@@ -20,6 +20,7 @@ struct carom_impact_work {
   int *list;                       // (n) their numbers
   double *P, *v;                   // (3n) impulses and velocities with friction
   double *base;                    // (3n) plastic impulses with friction
+  double *full;                    // (3n) those of the law with friction
   double *b;                       // (3n)
 };
 

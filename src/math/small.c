@@ -20,9 +20,8 @@ static void swap_rows(int n, double *A, int lda, int i, int k) {
 }
 
 static int last_nonzero(const double *column, int from, int n) {
-  int last = from;
-  for (int i = from + 1; i < n; i++)
-    if (column[i] != 0) last = i;
+  int last = n - 1;
+  while (last > from && column[last] == 0) last--;
   return last;
 }
 

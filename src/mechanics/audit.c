@@ -156,17 +156,23 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
 static bool is_untold(const carom_step_report *r) { return r->untold > CAROM_EVENTS_TOLD; }
 
 // Losses are claims. Either kind alone may be negative: friction that lifts a body works on it along the normal. So
-// both together count, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
+// both together count then, from nothing up to what the surfaces that met can take; the rest is not booked, and what no
 // surface allows is told.
+static double lawful_part(double restitution, double friction, carom_lawful most) {
+  double own = most.normal < most.restitution ? fmax(restitution - most.normal, 0) : 0;  // lost where nothing met
+  return fmin(fmax(restitution + friction - own, 0), most.restitution + most.friction);
+}
+
 static void book_losses(carom_audit *audit, const carom_step_report *r, carom_lawful most) {
   bool untold = is_untold(r);
-  if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = INFINITY;
+  if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = most.normal = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
-  if (most.yields) most.restitution += 4 * audit->stored;  // springs that let go without a push
+  double let_go = most.yields ? 4 * audit->stored : 0;  // springs, without a push
+  most.restitution += let_go, most.normal += let_go;
   double claim = r->restitution_loss + r->friction_loss, unlawful = claim - most.restitution - most.friction;
   if (most.friction == 0) unlawful = fmax(unlawful, r->friction_loss);
   if (most.restitution == 0) unlawful = fmax(unlawful, r->restitution_loss - most.friction);
-  carom_sum_add(&audit->lawful_loss, fmin(fmax(claim, 0), most.restitution + most.friction));
+  carom_sum_add(&audit->lawful_loss, lawful_part(r->restitution_loss, r->friction_loss, most));
   if (unlawful > 0) carom_sum_add(&audit->unlawful, unlawful);
   if (!(unlawful <= 0))
     carom_finding_note(&audit->loss, unlawful, audit->before->time + audit->dt, CAROM_WORLD, CAROM_WORLD);
@@ -204,16 +210,18 @@ static void book(carom_audit *audit, const carom_step_report *r, carom_lawful mo
 enum { STEPS_UNSEEN = 100 };
 
 void carom_audit_frame(carom_audit *audit) {
-  if (audit->model->ignores_contacts) return;
+  if (audit->model->ignores_contacts || audit->seen) return;
   carom_overlaps_measure(audit->overlaps, audit->before, NULL, &audit->overlap);
   for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
   audit->unseen = 0;
+  audit->seen = true;
 }
 
 // Bodies that moved a quarter of the least width since they were looked at are looked at again: nothing can pass
 // through another in between. Those that move farther in one step are swept.
 void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   bool any = false, fast = false;
+  audit->seen = false;
   if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
     double thin = fmin(audit->overlaps->thin[i], audit->overlaps->least);
@@ -224,10 +232,15 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
     if (audit->chosen[i]) audit->path[i] = 0;
   }
   if (fast) {
-    carom_passage passage = {audit->before, state, audit->travel, report->events, report->event_count};
+    for (int i = 0; i < audit->model->body_count; i++) audit->stray[i] = carom_audit_stray(audit, state, i);
+    carom_passage passage = {audit->before, state, audit->travel, audit->stray, report->events, report->event_count};
     carom_overlaps_sweep(audit->overlaps, &passage, &audit->passage);
   }
-  if (any) carom_overlaps_measure(audit->overlaps, state, audit->chosen, &audit->overlap);
+  audit->seen = any && audit->overlaps->grains;  // of grains it costs no more to look at all
+  if (any) carom_overlaps_measure(audit->overlaps, state, audit->seen ? NULL : audit->chosen, &audit->overlap);
+  if (!audit->seen) return;
+  for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
+  audit->unseen = 0;
 }
 
 // ---- the audit -----------------------------------------------------------------------------------------------------
@@ -239,11 +252,13 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
   audit->path = CAROM_NEW(&audit->allocator, double, n);
   audit->crept = CAROM_NEW(&audit->allocator, double, n);
   audit->kick = CAROM_NEW(&audit->allocator, double, n);
+  audit->swing = CAROM_NEW(&audit->allocator, double, n);
+  audit->stray = CAROM_NEW(&audit->allocator, double, n);
   audit->chosen = CAROM_NEW(&audit->allocator, bool, n);
   audit->tied = CAROM_NEW(&audit->allocator, bool, n);
   audit->limited = CAROM_NEW(&audit->allocator, bool, n);
-  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->crept || !audit->chosen ||
-      !audit->tied || !audit->limited)
+  if (!audit->step || !audit->travel || !audit->path || !audit->kick || !audit->swing || !audit->stray ||
+      !audit->crept || !audit->chosen || !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
@@ -269,12 +284,14 @@ static void begin(carom_audit *audit, const carom_state *state) {
 carom_status carom_audit_create(const carom_model *model, const carom_state *state, const carom_allocator *allocator,
                                 carom_audit **audit, carom_error *error) {
   *audit = NULL;
+  carom_status status = carom_state_check(model, state, error);
+  if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_audit *made = CAROM_NEW(&a, carom_audit, 1);
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit");
   made->model = model;
   made->allocator = a;
-  carom_status status = make_room(made, state, error);
+  status = make_room(made, state, error);
   if (status != CAROM_OK) {
     carom_audit_destroy(made);
     return status;
@@ -289,8 +306,8 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
-  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->crept, audit->chosen, audit->tied,
-                    audit->limited, audit);
+  CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->swing, audit->stray, audit->crept,
+                    audit->chosen, audit->tied, audit->limited, audit);
 }
 
 static void judge_joints(carom_audit *audit, const carom_state *state) {
@@ -307,8 +324,18 @@ void carom_audit_note_balance(carom_audit *audit, const carom_state *state, cons
   judge_joints(audit, state);
 }
 
+// Nothing was done, so that nothing can be judged; but the run is not what it was meant to be.
+static void note_failure(carom_audit *audit, const carom_state *state) {
+  if (!audit->failed) audit->failed_at = state->time;
+  audit->failed = true;
+}
+
 void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
   audit->dt = state->time - audit->before->time;
+  if (report->status != CAROM_OK || audit->dt == 0) {
+    note_failure(audit, state);
+    return;
+  }
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   carom_lawful most = carom_audit_events(audit, state, report);

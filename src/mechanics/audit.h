@@ -16,16 +16,20 @@ typedef struct carom_trend {
 // What one step did to a body, summed over the events.
 typedef struct carom_body_step {
   carom_vec3 impulse, moment;  // about the mean of its two positions
+  carom_vec3 rolled;           // the same if it is a ball, which touches where the normals say
   double pushed;               // sum of |impulse|
   double twisted;              // how uncertain the moment is, kg m2/s
-  int events;
-  bool moved;  // put elsewhere by recirculation
+  int events, partner;         // with whom the last one was
+  bool crowded;                // events with several partners
+  bool shocked;                // took part in an impact, or touches one that did
+  bool moved;                  // put elsewhere by recirculation
 } carom_body_step;
 
 // How much contacts may lose in a step, as far as the laws of the surfaces that met allow, J.
 typedef struct carom_lawful {
   double restitution, friction;
-  bool yields;  // a surface with e < 1 met
+  double normal;  // of the first as much as bodies that meet can lose: where contacts last, nothing
+  bool yields;    // a surface with e < 1 met
 } carom_lawful;
 
 struct carom_audit {
@@ -35,7 +39,9 @@ struct carom_audit {
   carom_state *before;             // at the end of the last step
   carom_body_step *step;           // (body_count)
   double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
-  double *kick;                    // (body_count) by how much velocities changed in the last step, m/s
+  double *stray;                   // (body_count) how far within the step it may have been off the straight way, m
+  double *kick, *swing;            // (body_count) by how much velocities changed in the last step, m/s and rad/s
+  double led_round;                // how far bodies with joints may have turned in this step, rad
   double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
   bool frames_only;                // no events and no books are known
   bool *chosen;                    // (body_count) to be looked at
@@ -60,6 +66,9 @@ struct carom_audit {
   carom_trend energy_trend;
   bool contacts, joints;  // there were any
   int64_t steps, unseen;  // and those since all near bodies were looked at
+  bool failed;            // a step did
+  double failed_at;       // s
+  bool seen;              // they were, as they are now
   int64_t untold;         // contacts of which no event told
   int next_event;         // events are looked at closely in turn
   // ---- the worst: energies and momenta absolute, the rest relative
@@ -70,6 +79,8 @@ struct carom_audit {
 
 // flight.c: momenta and positions of single bodies
 void carom_audit_flight(carom_audit *audit, const carom_state *state, double dt, bool told);
+// How far a body may have been off the straight way within the step, at the most, m.
+double carom_audit_stray(const carom_audit *audit, const carom_state *state, int body);
 double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body);  // of any point of it, m/s
 
 void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body);  // its momentum alone
@@ -79,8 +90,20 @@ void carom_audit_note_balance(carom_audit *audit, const carom_state *state, cons
 void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 
 // laws.c: events against the laws of contact
+carom_vec3 carom_audit_velocity_at(const carom_audit *audit, const carom_state *state, int body, carom_vec3 point);
 carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
                                          const carom_contact_event *e);  // of A against B at the event's place
+double carom_audit_swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
+double carom_audit_slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+
+// alone.c: pairs that touch nobody else
+typedef struct carom_met {
+  carom_contact_surface surface;
+  carom_vec3 before, after;  // velocities of A against B at the event's place, at both ends of the step
+  double turn;               // by how much the bodies turned, rad
+} carom_met;
+void carom_audit_judge_alone(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                             const carom_met *met);
 
 #endif

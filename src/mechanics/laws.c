@@ -8,24 +8,23 @@
 
 enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in small scenes, in turn in large ones
 
-// Of A against B at the event's place.
+carom_vec3 carom_audit_velocity_at(const carom_audit *audit, const carom_state *state, int body, carom_vec3 point) {
+  const carom_model *m = audit->model;
+  carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
+  if (body != CAROM_WORLD) arm = cm_sub(point, state->x[body]);
+  if (carom_body_moves(m, body)) {
+    v = carom_state_velocity(m, state, body);
+    w = carom_state_angular_velocity(m, state, body);
+  } else if (m->drive_count > 0) {
+    carom_model_motion(m, body, audit->before->time, audit->dt, &v, &w);
+  }
+  return cm_add(v, cm_cross(w, arm));
+}
+
 carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_state *state,
                                          const carom_contact_event *e) {
-  const carom_model *m = audit->model;
-  carom_vec3 u = cm_zero3();
-  for (int end = 0; end < 2; end++) {
-    int body = end == 0 ? e->body_a : e->body_b;
-    carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
-    if (body != CAROM_WORLD) arm = cm_sub(e->point, state->x[body]);
-    if (carom_body_moves(m, body)) {
-      v = carom_state_velocity(m, state, body);
-      w = carom_state_angular_velocity(m, state, body);
-    } else if (m->drive_count > 0) {
-      carom_model_motion(m, body, audit->before->time, audit->dt, &v, &w);
-    }
-    u = cm_axpy(u, end == 0 ? 1 : -1, cm_add(v, cm_cross(w, arm)));
-  }
-  return u;
+  return cm_sub(carom_audit_velocity_at(audit, state, e->body_a, e->point),
+                carom_audit_velocity_at(audit, state, e->body_b, e->point));
 }
 
 // Walls of the world are of several materials: the one that allows most.
@@ -69,14 +68,19 @@ static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
 }
 
 static void push(carom_audit *audit, const carom_state *state, const carom_contact_event *e, int end) {
-  int i = end == 0 ? e->body_a : e->body_b;
+  int i = end == 0 ? e->body_a : e->body_b, partner = end == 0 ? e->body_b : e->body_a;
   if (!carom_body_moves(audit->model, i)) return;
   carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse), from = audit->before->x[i];
   carom_vec3 arm = cm_sub(e->point, cm_lerp(from, state->x[i], 0.5));
   double size = cm_norm(J), moved = cm_norm(cm_sub(state->x[i], from));
   carom_body_step *s = &audit->step[i];
+  s->crowded = s->crowded || (s->events > 0 && s->partner != partner);
+  s->partner = partner;
+  s->shocked = s->shocked || e->kind == CAROM_EVENT_IMPACT || e->kind == CAROM_EVENT_STICK;
   s->impulse = cm_add(s->impulse, J);
   s->moment = cm_add(s->moment, cm_cross(arm, J));
+  double radius = (end == 0 ? -1 : 1) * audit->model->bodies[i].bounding_radius;
+  s->rolled = cm_add(s->rolled, cm_cross(cm_scale(radius, e->normal), J));
   s->pushed += size;
   s->twisted += size * (moved + 1e-9 * cm_norm(arm)) + twist_of(audit, e);
   s->events++;
@@ -184,7 +188,7 @@ static void judge_place(carom_audit *audit, const carom_state *state, const caro
 }
 
 // How much the velocity at the place of an event may change in the step as bodies turn.
-static double swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+double carom_audit_swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
   double change = 0;
   for (int end = 0; end < 2; end++) {
     int b = end == 0 ? e->body_a : e->body_b;
@@ -203,14 +207,14 @@ static void judge_approach(carom_audit *audit, const carom_state *state, const c
   carom_vec3 u = carom_audit_relative_velocity(audit, audit->before, e),
              after = carom_audit_relative_velocity(audit, state, e);
   double n = cm_dot(u, e->normal);
-  double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u) + swerve(audit, state, e);
+  double leeway = audit->dt * cm_norm(audit->model->gravity) + 0.1 * cm_norm(u) + carom_audit_swerve(audit, state, e);
   if (n > leeway && cm_dot(after, e->normal) > n)
     carom_finding_note(&audit->law, n / cm_norm(u), e->time, e->body_a, e->body_b);
 }
 
 // How the slip may differ between the place of an event and where its patch touched: turning, over the size of the
 // smaller body. A ball touches in one place, which is known as far as the ball moves.
-static double slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+double carom_audit_slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
   const carom_model *m = audit->model;
   carom_vec3 w = cm_zero3();
   double size = INFINITY;
@@ -224,19 +228,74 @@ static double slip_leeway(const carom_audit *audit, const carom_state *state, co
   return isfinite(size) ? size * cm_norm(w) : 0;
 }
 
+// How much the other events of the step may have changed the slip at this one's place; joints pass on what others get.
+static double slip_by_others(const carom_audit *audit, const carom_contact_event *e) {
+  double change = 0;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    const carom_body *body = &audit->model->bodies[b];
+    double all = audit->tied[b] ? audit->pushed : audit->step[b].pushed, r = body->bounding_radius;
+    carom_vec3 over_J = body->inverse_inertia;
+    double yield = body->inverse_mass + r * r * fmax(over_J.x, fmax(over_J.y, over_J.z));
+    change += fmax(0, all - cm_norm(e->impulse)) * yield;
+  }
+  return change;
+}
+
 // Friction that pushes along the slip at both ends of the step.
 static void judge_slip(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_vec3 before,
                        carom_vec3 after) {
   carom_vec3 J = cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal);
-  double leeway = fmax(slip_leeway(audit, state, e), slip_leeway(audit, audit->before, e));
+  double leeway = fmax(carom_audit_slip_leeway(audit, state, e), carom_audit_slip_leeway(audit, audit->before, e)) +
+                  slip_by_others(audit, e);
   double gain = fmin(cm_dot(J, before), cm_dot(J, after)) - cm_norm(J) * leeway;
   if (gain > 0) carom_sum_add(&audit->along_slip, gain);
   if (gain > 0 || isnan(gain)) carom_finding_note(&audit->slip, gain, e->time, e->body_a, e->body_b);
 }
 
+// Impacts pass on what they do, from body to body and through joints.
+static void spread_shocks(carom_audit *audit, const carom_step_report *report) {
+  bool spread = true, tied = false;
+  for (int sweep = 0; spread && sweep < report->event_count; sweep++) {
+    spread = false;
+    for (int i = 0; i < audit->model->body_count; i++) tied = tied || (audit->tied[i] && audit->step[i].shocked);
+    for (int i = 0; i < report->event_count; i++) {
+      const carom_contact_event *e = &report->events[i];
+      if (!is_contact(audit, e)) continue;
+      bool shocked = false;
+      for (int end = 0; end < 2; end++) {
+        int b = end == 0 ? e->body_a : e->body_b;
+        shocked =
+            shocked || (carom_body_moves(audit->model, b) && (audit->step[b].shocked || (tied && audit->tied[b])));
+      }
+      for (int end = 0; end < 2 && shocked; end++) {
+        int b = end == 0 ? e->body_a : e->body_b;
+        if (!carom_body_moves(audit->model, b) || audit->step[b].shocked) continue;
+        audit->step[b].shocked = spread = true;
+      }
+    }
+  }
+}
+
+static bool is_shocked(const carom_audit *audit, const carom_contact_event *e) {
+  return audit->step[e->body_a].shocked || (e->body_b != CAROM_WORLD && audit->step[e->body_b].shocked);
+}
+
+// Where nothing hits anything, a force along the normal does no work: what is lost there is the integrator's own.
+// Bodies that come to rest on each other are still moving towards each other a little, and those that yield away again.
+static double normal_loss(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                          const carom_met *met) {
+  double along = fabs(cm_dot(e->impulse, e->normal));
+  double moves = fmax(fabs(cm_dot(met->before, e->normal)), fabs(cm_dot(met->after, e->normal)));
+  return along * fmax(0, moves - carom_audit_swerve(audit, state, e));
+}
+
 // The most that a contact could take: its impulse against the fastest that the bodies were at its place.
-static carom_lawful lawful_of(const carom_audit *audit, const carom_contact_event *e, carom_vec3 before,
-                              carom_vec3 after, carom_contact_surface s) {
+static carom_lawful lawful_of(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                              const carom_met *met) {
+  carom_vec3 before = met->before, after = met->after;
+  carom_contact_surface s = met->surface;
   double along = fabs(cm_dot(e->impulse, e->normal)), pushed = 0;
   double across = cm_norm(cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal));
   for (int end = 0; end < 2; end++) {
@@ -244,19 +303,23 @@ static carom_lawful lawful_of(const carom_audit *audit, const carom_contact_even
     if (carom_body_moves(audit->model, b)) pushed += audit->step[b].pushed * audit->model->bodies[b].inverse_mass;
   }
   double speed = fmax(cm_norm(before), cm_norm(after)) + pushed + audit->dt * cm_norm(audit->model->gravity);
-  return (carom_lawful){s.restitution < 1 ? along * speed : 0, s.friction > 0 ? across * speed : 0, false};
+  carom_lawful most = {s.restitution < 1 ? along * speed : 0, s.friction > 0 ? across * speed : 0, 0, false};
+  most.normal = is_shocked(audit, e) ? most.restitution : fmin(most.restitution, normal_loss(audit, state, e, met));
+  return most;
 }
 
 static void judge_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_lawful *sum) {
-  carom_contact_surface s = surface_of(audit, e);
-  carom_vec3 before = carom_audit_relative_velocity(audit, audit->before, e),
-             after = carom_audit_relative_velocity(audit, state, e);
-  carom_lawful most = lawful_of(audit, e, before, after, s);
-  if (cm_norm(e->impulse) > 1e-13 * momenta_of(audit, state, e))
-    judge_cone(audit, e, s.friction, turn_in_step(audit, state, e));
-  judge_slip(audit, state, e, before, after);
+  carom_met met = {surface_of(audit, e), carom_audit_relative_velocity(audit, audit->before, e),
+                   carom_audit_relative_velocity(audit, state, e), turn_in_step(audit, state, e)};
+  carom_contact_surface s = met.surface;
+  carom_lawful most = lawful_of(audit, state, e, &met);
+  double momenta = momenta_of(audit, state, e), size = cm_norm(e->impulse);
+  if (size > 1e-13 * momenta) judge_cone(audit, e, s.friction, met.turn);
+  if (size > 1e-9 * momenta) carom_audit_judge_alone(audit, state, e, &met);
+  judge_slip(audit, state, e, met.before, met.after);
   if (e->kind == CAROM_EVENT_IMPACT) judge_approach(audit, state, e);
   sum->restitution += most.restitution;
+  sum->normal += most.normal;
   sum->friction += most.friction;
   sum->yields = sum->yields || s.restitution < 1;
 }
@@ -279,6 +342,7 @@ carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, co
     if (!(e->time >= audit->before->time - leeway && e->time <= state->time + leeway))
       carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
   }
+  spread_shocks(audit, report);
   for (int i = 0; i < report->event_count; i++) {
     const carom_contact_event *e = &report->events[i];
     if (is_contact(audit, e)) judge_event(audit, state, e, &sum);

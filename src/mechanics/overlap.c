@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "contact/boundary.h"
+#include "geometry/polytope.h"
 #include "model/joints.h"
 #include "model/model.h"
 #include "model/row.h"
@@ -19,12 +20,11 @@ static double planar_width(const carom_model *model, const carom_body *body, con
   const carom_polytope *P = carom_shape_polytope(part->shape);
   if (!P) return 2 * carom_shape_half_depth(part->shape);
   double least = INFINITY;
+  int near = 0;
   carom_quat q = cm_qmul(body->fixed ? cm_qidentity() : body->upright, part->pose.q);
   for (int f = 0; f < P->face_count; f++) {
-    double low = INFINITY;
     if (model->planar && fabs(cm_rotate(q, P->face_normals[f]).z) > 0.5) continue;
-    for (int v = 0; v < P->vertex_count; v++) low = fmin(low, cm_dot(P->face_normals[f], P->vertices[v]));
-    least = fmin(least, P->face_offsets[f] - low);
+    least = fmin(least, carom_polytope_width(P, f, &near));
   }
   return least + 2 * carom_shape_radius(part->shape);
 }
@@ -122,10 +122,19 @@ static void note_depth(const carom_state *state, double depth, double thickness,
   if (!(depth <= 0)) carom_finding_note(f, depth / thickness, state->time, body[0], body[1]);
 }
 
+// What could not be looked at for want of memory says nothing about the motion; anything else that fails does.
+static void note_unseen(carom_overlaps *o, carom_status status, double time, carom_finding *finding) {
+  if (status == CAROM_ERR_MEMORY)
+    o->blind = true;
+  else
+    carom_finding_note(finding, NAN, time, CAROM_WORLD, CAROM_WORLD);
+}
+
 static void measure_pairs(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
   carom_error ignored;
-  if (carom_contacts_update(o->pairs, state, NULL, &ignored) != CAROM_OK) {
-    carom_finding_note(finding, NAN, state->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = carom_contacts_update(o->pairs, state, NULL, &ignored);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, state->time, finding);
     return;
   }
   for (int i = 0; i < o->pairs->pair_count; i++) {
@@ -175,15 +184,15 @@ static void measure_boundaries(carom_overlaps *o, const carom_state *state, cons
 // ---- grains ---------------------------------------------------------------------------------------------------------
 
 // Along z, unless gravity says otherwise: the order of layers matters for speed alone.
-static bool find_partners(carom_overlaps *o, const carom_state *state, const double *reach) {
+static carom_status find_partners(carom_overlaps *o, const carom_state *state, const double *reach) {
   carom_error ignored;
   for (int k = 0; k < o->grid.count; k++) {
     int b = o->ball[k];
     o->grid.balls[k] = (carom_grain){state->x[b], o->model->bodies[b].bounding_radius, reach ? reach[b] : 0};
-    if (!cm_finite(state->x[b])) return false;
+    if (!cm_finite(state->x[b])) return CAROM_ERR_NUMBER;
   }
   carom_grain_grid_sort(&o->grid, 2, 1);
-  return carom_grain_grid_pair(&o->grid, 1, &ignored) == CAROM_OK;
+  return carom_grain_grid_pair(&o->grid, 1, &ignored);
 }
 
 static bool boxes_meet(const carom_aabb *box, carom_vec3 x, double r) {
@@ -208,10 +217,25 @@ static void measure_walls(carom_overlaps *o, const carom_state *state, const boo
   }
 }
 
+static void measure_grains_in(carom_overlaps *o, const carom_state *state, const carom_boundary *boundary,
+                              const bool *chosen, carom_finding *finding) {
+  carom_pose frame = carom_boundary_frame(boundary, state->x, state->q);
+  for (int k = 0; k < o->grid.count; k++) {
+    carom_touch touches[CAROM_TOUCH_MAX];
+    int b = o->ball[k];
+    if (!is_chosen(chosen, b, CAROM_WORLD)) continue;
+    const carom_grain ball = {.x = state->x[b], .radius = o->model->bodies[b].bounding_radius};
+    int found = carom_boundary_touch(o->model, boundary, frame, &ball, touches);
+    for (int i = 0; i < found; i++)
+      note_depth(state, -touches[i].gap, 2 * ball.radius, (int[]){b, CAROM_WORLD}, finding);
+  }
+}
+
 static void measure_grains(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
   const carom_grain_grid *g = &o->grid;
-  if (!find_partners(o, state, NULL)) {
-    carom_finding_note(finding, NAN, state->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = find_partners(o, state, NULL);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, state->time, finding);
     return;
   }
   for (int i = 0; i < g->count; i++)
@@ -219,18 +243,22 @@ static void measure_grains(carom_overlaps *o, const carom_state *state, const bo
       int j = g->partners[(size_t)i * (size_t)g->slots + (size_t)k];
       int pair[2] = {o->ball[g->order[i]], o->ball[g->order[j]]};
       const carom_grain *a = &g->grains[i], *b = &g->grains[j];
-      if (!is_chosen(chosen, pair[0], pair[1])) continue;
+      double reach = a->radius + b->radius;
+      if (cm_norm2(cm_sub(a->x, b->x)) >= reach * reach || !is_chosen(chosen, pair[0], pair[1])) continue;
       note_depth(state, a->radius + b->radius - cm_norm(cm_sub(a->x, b->x)), 2 * fmin(a->radius, b->radius), pair,
                  finding);
     }
   measure_walls(o, state, chosen, finding);
+  for (int i = 0; i < o->model->boundary_count; i++)
+    measure_grains_in(o, state, &o->model->boundaries[i], chosen, finding);
 }
 
 void carom_overlaps_measure(carom_overlaps *o, const carom_state *state, const bool *chosen, carom_finding *finding) {
-  if (o->grains)
+  if (o->grains) {
     measure_grains(o, state, chosen, finding);
-  else
-    measure_pairs(o, state, chosen, finding);
+    return;
+  }
+  measure_pairs(o, state, chosen, finding);
   measure_boundaries(o, state, chosen, finding);
 }
 
@@ -280,13 +308,15 @@ static void sweep_parts(const carom_overlaps *o, const carom_passage *p, const i
   if (status != CAROM_OK || impact.outcome != CAROM_IMPACT_FOUND) return;
   if (met(p, a, b) && !changed_sides(&A, &B)) return;
   double stride = 0.25 * thin / (p->travel[a] + p->travel[b]);
-  carom_finding_note(finding, depth_on_the_way(&A, &B, impact.time, stride) / thin, p->to->time, a, b);
+  double depth = depth_on_the_way(&A, &B, impact.time, stride);
+  carom_finding_note(finding, (depth - p->stray[a] - p->stray[b]) / thin, p->to->time, a, b);
 }
 
 static void sweep_pairs(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {
   carom_error ignored;
-  if (carom_contacts_update(o->pairs, p->to, p->travel, &ignored) != CAROM_OK) {
-    carom_finding_note(finding, NAN, p->to->time, CAROM_WORLD, CAROM_WORLD);
+  carom_status status = carom_contacts_update(o->pairs, p->to, p->travel, &ignored);
+  if (status != CAROM_OK) {
+    note_unseen(o, status, p->to->time, finding);
     return;
   }
   for (int i = 0; i < o->pairs->pair_count; i++)
@@ -308,7 +338,9 @@ static void sweep_balls(const carom_overlaps *o, const carom_passage *p, int a, 
 
 static void sweep_grains(carom_overlaps *o, const carom_passage *p, carom_finding *finding) {
   const carom_grain_grid *g = &o->grid;
-  if (!find_partners(o, p->to, p->travel)) return;  // NaN: said elsewhere
+  carom_status status = find_partners(o, p->to, p->travel);
+  if (status == CAROM_ERR_MEMORY) o->blind = true;
+  if (status != CAROM_OK) return;  // NaN: said elsewhere
   for (int i = 0; i < g->count; i++)
     for (int k = 0; k < g->partner_count[i]; k++)
       sweep_balls(o, p, o->ball[g->order[i]], o->ball[g->order[g->partners[(size_t)i * (size_t)g->slots + (size_t)k]]],
@@ -329,21 +361,20 @@ void carom_overlaps_sweep(carom_overlaps *o, const carom_passage *passage, carom
 
 // ---- points and surfaces -------------------------------------------------------------------------------------------
 
-static double to_boundaries(const carom_overlaps *o, const carom_state *state, carom_vec3 point) {
+static double to_boundaries(const carom_overlaps *o, const carom_state *state, int body, carom_vec3 point) {
   double nearest = INFINITY;
-  const carom_grain at = {.x = point, .radius = 0, .reach = INFINITY};
   for (int i = 0; i < o->model->boundary_count; i++) {
-    carom_touch touches[CAROM_TOUCH_MAX];
-    carom_pose frame = carom_boundary_frame(&o->model->boundaries[i], state->x, state->q);
-    int found = carom_boundary_touch(o->model, &o->model->boundaries[i], frame, &at, touches);
-    for (int k = 0; k < found; k++) nearest = fmin(nearest, fabs(touches[k].gap));
+    const carom_boundary *b = &o->model->boundaries[i];
+    if (b->body != body) continue;
+    carom_pose frame = carom_boundary_frame(b, state->x, state->q);
+    nearest = fmin(nearest, carom_boundary_distance(o->model, b, frame, point));
   }
   return nearest;
 }
 
 double carom_overlaps_to_surface(const carom_overlaps *o, const carom_state *state, int body, carom_vec3 point) {
   double nearest = INFINITY;
-  if (body == CAROM_WORLD) return to_boundaries(o, state, point);
+  if (body == CAROM_WORLD) return to_boundaries(o, state, body, point);
   carom_placed probe = {o->probe, cm_pose(point, cm_qidentity())};
   const carom_body *b = &o->model->bodies[body];
   for (int k = b->part_start; k < b->part_start + b->part_count; k++) {
@@ -352,7 +383,5 @@ double carom_overlaps_to_surface(const carom_overlaps *o, const carom_state *sta
     if (carom_distance(&probe, &part, NULL, &d) != CAROM_OK) return NAN;
     nearest = fmin(nearest, fabs(d.distance));
   }
-  for (int i = 0; i < o->model->boundary_count; i++)
-    if (o->model->boundaries[i].body == body) nearest = fmin(nearest, to_boundaries(o, state, point));
-  return nearest;
+  return fmin(nearest, to_boundaries(o, state, body, point));
 }

@@ -20,6 +20,7 @@ typedef struct carom_overlaps {
   double *reach;             // (body_count) scratch
   double least;              // of all moving bodies and parts of fixed ones
   const carom_shape *probe;  // a point
+  bool blind;                // memory for looking was refused: what was found is not all
 } carom_overlaps;
 
 carom_status carom_overlaps_create(const carom_model *model, const carom_allocator *allocator,
@@ -36,6 +37,7 @@ void carom_overlaps_measure(carom_overlaps *overlaps, const carom_state *state, 
 typedef struct carom_passage {
   const carom_state *from, *to;
   const double *travel;  // (body_count) how far any point of a body got, m
+  const double *stray;   // (body_count) how far it may have been off the straight way, m
   const carom_contact_event *events;
   int event_count;
 } carom_passage;

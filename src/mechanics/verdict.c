@@ -250,6 +250,13 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
   if (!audit->frames_only) judge_energy(&j), judge_momenta(&j);
   if (!audit->frames_only && audit->contacts) judge_contacts(&j);
   judge_geometry(&j);
+  if (audit->failed) {
+    char reason[80];
+    snprintf(reason, sizeof reason, "a step failed at t = %.9g s", audit->failed_at);
+    carom_verdict_cut_short(&verdict, reason);
+  }
+  if (audit->overlaps && audit->overlaps->blind)
+    carom_verdict_cut_short(&verdict, "out of memory for measuring overlaps; the rest was measured");
   if (audit->steps == 0) carom_verdict_cut_short(&verdict, "nothing was done: not a step was taken");
   return verdict;
 }

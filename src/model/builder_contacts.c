@@ -11,6 +11,24 @@ void carom_builder_ignore_contacts(carom_builder *builder, bool ignore) {
   if (carom_builder_sound(builder)) builder->model->view.ignores_contacts = ignore;
 }
 
+// Nothing in the plane could hold a body that weight or its place take out of it.
+static carom_status check_plane(const carom_builder *builder, const carom_state *start, carom_error *error) {
+  carom_vec3 g = builder->model->view.gravity;
+  if (fabs(g.z) > 1e-12 * cm_norm(g))
+    return carom_fail(
+        error, CAROM_ERR_ARGUMENT,
+        "the gravity (%g, %g, %g) of a planar scene points out of the plane z = 0: write [0, -9.81, 0] or "
+        "the like",
+        g.x, g.y, g.z);
+  for (int i = 0; i < start->body_count; i++) {
+    const carom_body *body = &builder->model->bodies[i];
+    if (!body->fixed && fabs(start->x[i].z) > 1e-9 * (cm_norm(start->x[i]) + body->bounding_radius))
+      return carom_fail(error, CAROM_ERR_ARGUMENT, "body '%s' of a planar scene is %.3g m off the plane z = 0",
+                        body->name, fabs(start->x[i].z));
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_builder_lay_flat(carom_builder *builder, const carom_state *start, carom_error *error) {
   if (!builder->model->view.planar) return CAROM_OK;
   for (int i = 0; i < start->body_count; i++) {
@@ -24,7 +42,7 @@ carom_status carom_builder_lay_flat(carom_builder *builder, const carom_state *s
           body->name);
     builder->model->bodies[i].upright = start->q[i];
   }
-  return CAROM_OK;
+  return check_plane(builder, start, error);
 }
 
 void carom_builder_set_apart(carom_builder *builder, int body_a, int body_b) {

@@ -318,6 +318,43 @@ static carom_status start_joint(carom_model_full *model, int index, bool active,
   return CAROM_OK;
 }
 
+static bool is_prescribed(const carom_joint *joint) {
+  return joint->slide.motor > CAROM_MOTOR_FORCE || joint->turn.motor > CAROM_MOTOR_FORCE;
+}
+
+static bool share_a_body(const carom_joint *a, const carom_joint *b) {
+  for (int i = 0; i < 2; i++)
+    if (a->body[i] != CAROM_WORLD && (a->body[i] == b->body[0] || a->body[i] == b->body[1])) return true;
+  return false;
+}
+
+// A motor whose rate the joints around it do not allow; of several the one nearest to where they break.
+static int find_contradiction(const carom_model *m, int broken) {
+  int motor = is_prescribed(&m->joints[broken]) ? broken : -1;
+  for (int i = 0; i < m->joint_count && motor < 0; i++)
+    if (is_prescribed(&m->joints[i]) && share_a_body(&m->joints[i], &m->joints[broken])) motor = i;
+  for (int i = 0; i < m->joint_count && motor < 0; i++)
+    if (is_prescribed(&m->joints[i])) motor = i;
+  return motor;
+}
+
+// Motors that prescribe what other joints, or other motors, forbid: no velocities fit them.
+static carom_status check_motors(const carom_model *m, carom_joint_system *system, const carom_state *state,
+                                 const double *rates, carom_error *error) {
+  double fastest = 0, missed;
+  for (int i = 0; i < m->joint_count * CAROM_JOINT_ROWS; i++) fastest = fmax(fastest, fabs(rates[i]));
+  int broken = carom_joint_system_missed(system, state, rates, &missed);
+  if (fastest == 0 || broken < 0 || missed <= 1e-6 * fastest) return CAROM_OK;
+  int motor = find_contradiction(m, broken), other = broken;
+  for (int i = 0; i < m->joint_count && other == motor; i++)
+    if (i != motor && share_a_body(&m->joints[i], &m->joints[motor])) other = i;
+  return carom_fail(
+      error, CAROM_ERR_ARGUMENT,
+      "joint '%s': its motor prescribes a motion that joint '%s' does not allow at the start (%.2g of the "
+      "rate is missed): remove one of them, or prescribe a force or torque",
+      m->joints[motor].name, m->joints[other].name, missed / fastest);
+}
+
 // Velocities that the joints forbid are taken out by joint impulses; those that motors prescribe are put in.
 static carom_status project_start(carom_builder *builder, carom_state *state, carom_error *error) {
   const carom_model *m = &builder->model->view;
@@ -329,6 +366,7 @@ static carom_status project_start(carom_builder *builder, carom_state *state, ca
   if (status == CAROM_OK) builder->model->view.loop_rows = carom_joint_system_most_loop_rows(system);
   if (status == CAROM_OK) status = carom_joint_system_prepare(system, state, error);
   if (status == CAROM_OK) carom_joint_system_project(system, state, rates, state->p, state->l, NULL);
+  if (status == CAROM_OK) status = check_motors(m, system, state, rates, error);
   carom_joint_system_destroy(system);
   carom_release(&builder->allocator, rates);
   return status;

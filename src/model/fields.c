@@ -152,7 +152,7 @@ void carom_fields_evaluate(const carom_model *model, const carom_configuration *
   memset(loads->g, 0, n * sizeof *loads->g);
   memset(loads->torque, 0, n * sizeof *loads->torque);
   for (int i = 0; i < model->charge_set_count; i++) add_charges(model, &model->charge_sets[i], c, loads);
-  for (int i = 0; i < model->spring_count; i++) add_spring(model, &model->springs[i], c, loads);
+  for (int i = 0; i < model->spring_count && !c->spares_springs; i++) add_spring(model, &model->springs[i], c, loads);
   for (int i = 0; i < model->force_count; i++) add_applied(model, &model->forces[i], c, loads);
   carom_joint_fields_add(model, c, loads);
 }
@@ -191,7 +191,7 @@ carom_resultant carom_fields_resultant(const carom_model *model, const carom_con
   carom_resultant r = {cm_zero3(), cm_zero3(), 0};
   add_reactions(model, c, loads, &r);
   for (int i = 0; i < model->force_count; i++) add_applied_resultant(model, &model->forces[i], c, &r);
-  for (int i = 0; i < model->spring_count && c->v; i++) {
+  for (int i = 0; i < model->spring_count && c->v && !c->spares_springs; i++) {
     const carom_spring *s = &model->springs[i];
     carom_vec3 d = cm_sub(point_at(c, s->body[0], s->point[0]), point_at(c, s->body[1], s->point[1]));
     spring_force(s, c, d, &r.power);

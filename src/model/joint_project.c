@@ -1,4 +1,5 @@
 // Momenta that the joints allow: Q p of Johnson 2012, eq. 3.9, by one solve and one step of refinement.
+#include <math.h>
 #include <string.h>
 
 #include "model/joint_system_parts.h"
@@ -22,18 +23,25 @@ static void remember(carom_joint_system *s, const carom_state *state) {
 
 void carom_joint_system_forget(carom_joint_system *system) { system->prepared = false; }
 
+carom_status carom_joint_system_blame(const carom_joint_system *s, carom_status status, double time,
+                                      carom_error *error) {
+  const carom_joint *joint = s->singular >= 0 ? &s->model->joints[s->singular] : NULL;
+  if (!joint)
+    return carom_fail(error, status, "the joints cannot be solved at t = %.9g s: check the masses of the bodies", time);
+  return carom_fail(error, status,
+                    "joint '%.80s' between '%.80s' and '%.80s' cannot be solved at t = %.9g s: its equations are "
+                    "dependent or not finite; check the masses of these bodies and how far away the joint is",
+                    joint->name, carom_body_name(s->model, joint->body[0]), carom_body_name(s->model, joint->body[1]),
+                    time);
+}
+
 carom_status carom_joint_system_prepare(carom_joint_system *s, const carom_state *state, carom_error *error) {
   if (s->model->joint_count == 0 || is_known(s, state)) return CAROM_OK;
   s->prepared = false;
   carom_joint_system_order(s, state);
   carom_joint_system_fill(s, state);
   carom_status status = carom_joint_system_factor(s);
-  if (status != CAROM_OK)
-    return carom_fail(
-        error, status,
-        "the equations of a joint are dependent or not finite at t = %.9g s: check the bodies' masses and "
-        "the joints' points",
-        state->time);
+  if (status != CAROM_OK) return carom_joint_system_blame(s, status, state->time, error);
   remember(s, state);
   return CAROM_OK;
 }
@@ -77,4 +85,16 @@ void carom_joint_system_project(carom_joint_system *s, const carom_state *state,
     }
   }
   if (impulses) memcpy(impulses, s->total, rows * sizeof *impulses);
+}
+
+int carom_joint_system_missed(carom_joint_system *s, const carom_state *state, const double *rates, double *most) {
+  int joint = -1;
+  *most = 0;
+  fill_shortfall(s, state, rates, state->p, state->l);
+  for (int k = 0; k < s->order.acting_count; k++) {
+    int j = s->order.acting[k], rows = carom_joint_row_count(&s->model->joints[j]);
+    for (int i = j * ROWS; i < j * ROWS + rows; i++)
+      if (fabs(s->v.c[i]) > *most) *most = fabs(s->v.c[i]), joint = j;
+  }
+  return joint;
 }

@@ -183,7 +183,11 @@ static carom_status factor_tree(carom_joint_system *s) {
     set_mass(&s->v.mass[body], s->factors[body].M);
   }
   carom_status status = CAROM_OK;
-  for (int i = s->order.node_count - 1; i >= 0 && status == CAROM_OK; i--) status = factor_node(s, &s->order.nodes[i]);
+  s->singular = -1;
+  for (int i = s->order.node_count - 1; i >= 0 && status == CAROM_OK; i--) {
+    status = factor_node(s, &s->order.nodes[i]);
+    if (status != CAROM_OK) s->singular = s->order.nodes[i].joint;
+  }
   return status;
 }
 

@@ -41,6 +41,9 @@ void carom_joint_system_order(carom_joint_system *system, const carom_state *sta
 void carom_joint_system_fill(carom_joint_system *system, const carom_state *state);
 // Factors what `left`, `right` and `mass` hold. CAROM_ERR_SINGULAR when a tree joint's own equations are dependent.
 carom_status carom_joint_system_factor(carom_joint_system *system);
+// The message after that failed with `status`, which is returned: which joint, and what to look at.
+carom_status carom_joint_system_blame(const carom_joint_system *system, carom_status status, double time,
+                                      carom_error *error);
 // From b and c to z and lambda.
 void carom_joint_system_solve(carom_joint_system *system);
 // p, l += R' lambda on moving bodies.
@@ -53,6 +56,8 @@ void carom_joint_system_forget(carom_joint_system *system);
 // `impulses` (as long; may be null) receives them.
 void carom_joint_system_project(carom_joint_system *system, const carom_state *state, const double *rates,
                                 carom_vec3 *p, carom_vec3 *l, double *impulses);
+// The joint whose rates these momenta miss by most, and by how much, m/s or rad/s; -1 and 0 when none acts.
+int carom_joint_system_missed(carom_joint_system *system, const carom_state *state, const double *rates, double *most);
 // Fewer than the rows of the loops when those are redundant; and the rows.
 int carom_joint_system_loop_rank(const carom_joint_system *system);
 int carom_joint_system_loop_rows(const carom_joint_system *system);

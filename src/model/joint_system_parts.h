@@ -26,6 +26,7 @@ struct carom_joint_system {
   carom_vec3 *known_x;              // (body_count) where prepare was last
   carom_quat *known_q;              // (body_count)
   carom_joint_state *known_joints;  // (joint_count)
+  int singular;                     // the joint at which the last factorisation broke off, or -1
   bool prepared;
 };
 

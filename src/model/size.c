@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "geometry/shape.h"
+
 double carom_model_smallest(const carom_model *model) {
   double size = INFINITY;
   for (int i = 0; i < model->body_count; i++)
@@ -27,12 +29,6 @@ double carom_shape_half_depth(const carom_shape *shape) {
   const carom_polytope *P = carom_shape_polytope(shape);
   carom_vec3 half = carom_shape_half_axes(shape);
   if (half.x > 0) return fmin(half.x, fmin(half.y, half.z));
-  if (!P) return carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
-  double least = INFINITY;
-  for (int f = 0; f < P->face_count; f++) {
-    double lowest = INFINITY;
-    for (int v = 0; v < P->vertex_count; v++) lowest = fmin(lowest, cm_dot(P->face_normals[f], P->vertices[v]));
-    least = fmin(least, 0.5 * (P->face_offsets[f] - lowest));
-  }
-  return least + carom_shape_radius(shape);
+  if (P) return shape->half_depth + carom_shape_radius(shape);
+  return carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
 }

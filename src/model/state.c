@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -85,6 +86,45 @@ void carom_state_set_velocity(const carom_model *model, carom_state *state, int 
   const carom_body *b = &model->bodies[body];
   state->p[body] = b->fixed ? cm_zero3() : cm_scale(b->mass, velocity);
   state->l[body] = carom_body_spin_momentum(b, state->q[body], angular_velocity);
+}
+
+static bool finite3(carom_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
+
+static bool is_rotation(carom_quat q) {
+  double square = cm_qdot(q, q);
+  return isfinite(square) && square > 1e-12;
+}
+
+static const char *broken_field(const carom_state *state, int i) {
+  if (!finite3(state->x[i])) return "position (x)";
+  if (!is_rotation(state->q[i])) return "quaternion (q)";
+  if (!finite3(state->p[i])) return "momentum (p)";
+  return finite3(state->l[i]) ? NULL : "angular momentum (l)";
+}
+
+carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error) {
+  if (state->body_count != model->body_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
+                      model->body_count);
+  if (state->joint_count != model->joint_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d joints, the model %d", state->joint_count,
+                      model->joint_count);
+  if (!isfinite(state->time))
+    return carom_fail(error, CAROM_ERR_NUMBER, "the time of the state is not a finite number; set state->time");
+  for (int i = 0; i < state->body_count; i++) {
+    const char *field = broken_field(state, i);
+    if (field)
+      return carom_fail(
+          error, CAROM_ERR_NUMBER,
+          "the %s of body '%.200s' in the state at t = %.9g s is not finite%s: check where it is, how fast it "
+          "moves, and its mass",
+          field, model->bodies[i].name, state->time, field[0] == 'q' ? " or of no length" : "");
+  }
+  for (int i = 0; i < state->joint_count; i++)
+    if (!isfinite(state->joints[i].turn))
+      return carom_fail(error, CAROM_ERR_NUMBER, "the turn of joint '%.200s' in the state at t = %.9g s is not finite",
+                        model->joints[i].name, state->time);
+  return CAROM_OK;
 }
 
 uint64_t carom_state_hash(const carom_state *state) {

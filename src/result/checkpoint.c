@@ -73,11 +73,12 @@ static carom_h5_array meta_array(void) {
                             (hsize_t[]){CAROM_CHECKPOINT_SLOTS, CAROM_CHECKPOINT_META, 0});
 }
 
+// Written over and over, every second of a run: neither compressed nor ever shorter than before, so that the bytes stay
+// where they are and the file does not grow.
 static carom_h5_array slot_array(int slot) {
   carom_result_field_id id = CAROM_FIELD_CHECKPOINT_0 + (carom_result_field_id)slot;
   carom_h5_array array = carom_result_array(id, H5T_STD_U8LE, H5T_NATIVE_UCHAR, 1, (hsize_t[]){0, 0, 0});
-  array.chunk[0] = 65536;
-  array.extendible = true;
+  array.extendible = array.plain = true;
   return array;
 }
 
@@ -86,12 +87,15 @@ void carom_checkpoint_clear(carom_checkpoint_log *log) {
   for (int i = 0; i < CAROM_CHECKPOINT_SLOTS; i++) log->slots[i] = -1;
 }
 
-void carom_checkpoint_create(carom_h5_file *file) {
+void carom_checkpoint_create(carom_h5_file *file, size_t body_count) {
+  enum { LEAST = 2048, MOST = 1 << 20, BODY = 13 * sizeof(double) };
   const int64_t nothing[CAROM_CHECKPOINT_SLOTS][CAROM_CHECKPOINT_META] = {{0}};
   carom_h5_array array = meta_array();
   carom_h5_write(file, &array, nothing);
   for (int i = 0; i < CAROM_CHECKPOINT_SLOTS; i++) {
     array = slot_array(i);
+    size_t size = body_count * BODY / 4;
+    array.chunk[0] = size < LEAST ? LEAST : size > MOST ? MOST : size;
     carom_h5_write(file, &array, NULL);
   }
 }
@@ -140,16 +144,18 @@ static void write_meta(carom_checkpoint_log *log, carom_h5_file *file, int slot,
 void carom_checkpoint_write(carom_checkpoint_log *log, carom_h5_file *file, const carom_state *state,
                             const void *memory, size_t size) {
   size_t total = sizeof(header) + state_bytes(state) + size;
-  if (file->status != CAROM_OK || !reserve(log, file, total)) return;
   int slot = (int)(log->written % CAROM_CHECKPOINT_SLOTS);
+  size_t longest = log->longest[slot] > total ? log->longest[slot] : total;
+  if (file->status != CAROM_OK || !reserve(log, file, longest)) return;
   carom_h5_array array = slot_array(slot);
   const int64_t nothing[CAROM_CHECKPOINT_META] = {0};
   int64_t row[CAROM_CHECKPOINT_META] = {log->written + 1, (int64_t)total, 0};
   pack(log->bytes, state, memory, size);
   row[2] = hash(log->bytes, total);
   write_meta(log, file, slot, nothing);
-  carom_h5_append(file, log->slots[slot], &array, 0, (hsize_t)total, log->bytes);
+  carom_h5_append(file, log->slots[slot], &array, 0, (hsize_t)longest, log->bytes);
   write_meta(log, file, slot, row);
+  log->longest[slot] = longest;
   if (file->status == CAROM_OK) log->written++;
 }
 

@@ -12,10 +12,11 @@ typedef struct carom_checkpoint_log {
   int64_t written;
   unsigned char *bytes;  // scratch
   size_t capacity;
+  size_t longest[CAROM_CHECKPOINT_SLOTS];
 } carom_checkpoint_log;
 
 void carom_checkpoint_clear(carom_checkpoint_log *log);
-void carom_checkpoint_create(carom_h5_file *file);  // the empty datasets
+void carom_checkpoint_create(carom_h5_file *file, size_t body_count);  // the empty datasets
 void carom_checkpoint_open(carom_checkpoint_log *log, carom_h5_file *file);
 void carom_checkpoint_close(carom_checkpoint_log *log);
 void carom_checkpoint_write(carom_checkpoint_log *log, carom_h5_file *file, const carom_state *state,

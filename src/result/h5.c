@@ -200,8 +200,7 @@ static hid_t storage_of(const carom_h5_array *array) {
   if (array->fill) H5Pset_fill_value(storage, array->memory_type, array->fill);
   if (array->chunk[0] > 0) {
     H5Pset_chunk(storage, array->rank, array->chunk);
-    H5Pset_shuffle(storage);
-    H5Pset_deflate(storage, COMPRESSION);
+    if (!array->plain) H5Pset_shuffle(storage), H5Pset_deflate(storage, COMPRESSION);
   } else {
     H5Pset_alloc_time(storage, H5D_ALLOC_TIME_EARLY);
   }
@@ -344,7 +343,8 @@ static bool is_backed(hid_t dataset) {
   double declared = (double)H5Sget_simple_extent_npoints(space) * (double)H5Tget_size(type);
   H5Tclose(type);
   H5Sclose(space);
-  return declared <= deflate_most * (double)H5Dget_storage_size(dataset) + room_most;
+  // HDF5 walks through all of an index to know the size, and the length of an index can be made up as well.
+  return declared <= room_most || declared <= deflate_most * (double)H5Dget_storage_size(dataset) + room_most;
 }
 
 static bool shape_fits(hid_t dataset, int rank, hsize_t *size) {

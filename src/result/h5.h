@@ -70,6 +70,7 @@ typedef struct carom_h5_array {
   hsize_t chunk[3];  // 0 in front: not chunked, not compressed
   bool extendible;   // the first dimension has no limit
   const void *fill;  // of memory_type, or null
+  bool plain;        // not compressed: what is written again keeps its place
 } carom_h5_array;
 
 // Creates a dataset with its attributes and writes `data` (if not null). Returns its id, or -1.

@@ -17,10 +17,12 @@
 #include "base/memory.h"
 #include "carom/result.h"
 #include "result/checkpoint.h"
+#include "result/disk.h"
 #include "result/h5.h"
 #include "result/layout.h"
 #include "result/recorder_events.h"
 #include "result/recorder_head.h"
+#include "result/rescue.h"
 
 enum { SERIES = CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1, TIME_SERIES = SERIES - 1 };
 
@@ -51,7 +53,11 @@ struct carom_recorder {
   int pending;      // frames in the buffer
   int64_t written;  // frames in the file
   double started, last_burst;
-  bool told;  // the contact moments of the next frame are in its row
+  carom_log log;
+  off_t size;  // of the file after the last burst
+  bool moved;  // that was told
+  bool lost;   // nothing is left of it
+  bool told;   // the contact moments of the next frame are in its row
   bool finished;
   bool torn;            // HDF5 failed to write: nothing more may reach the file
   carom_error failure;  // the first one; status CAROM_OK while there is none
@@ -153,8 +159,8 @@ static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error
   return CAROM_OK;
 }
 
-// HDF5 does not stand a failing disk well (see cut_off), so it gets none while it creates things: the file is made in
-// memory and its image is written by ourselves.
+// HDF5 does not stand a failing disk well (see result/disk.h), so it gets none while it creates things: the file is
+// made in memory and its image is written by ourselves.
 static carom_h5_image make_image(const carom_recorder *recorder, const carom_recording *what, carom_h5_file *file) {
   carom_h5_image image = {0};
   file->id = carom_h5_create_in_memory(recorder->target.temporary, &image);
@@ -162,7 +168,7 @@ static carom_h5_image make_image(const carom_recorder *recorder, const carom_rec
   carom_result_write_head(file, what->scene, what->options, what->extra);
   create_series(recorder, file);
   carom_event_log_create(file);
-  carom_checkpoint_create(file);
+  carom_checkpoint_create(file, (size_t)what->scene->model->body_count);
   create_ending(file);
   if (file->id >= 0 && !carom_h5_close_in_memory(file->id, &image)) carom_h5_fail_memory(file, "the head");
   return image;
@@ -193,6 +199,7 @@ static carom_status create_file(carom_recorder *recorder, const carom_recording 
   carom_atomic_file_close(&recorder->target);
   if (file.status != CAROM_OK) return file.status;
   hid_t access = carom_h5_access();
+  if (!carom_disk_use(access)) carom_h5_fail_memory(&file, "the disk");
   recorder->file = file.id = H5Fopen(recorder->target.temporary, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
   if (file.id < 0) carom_h5_fail(&file, "starting to record");
   H5Pclose(access);
@@ -219,6 +226,7 @@ static carom_status open_target(carom_recorder *recorder, const char *path, bool
 
 static carom_status start(carom_recorder *recorder, const carom_recording *what, carom_error *error) {
   bool overwrite = what->options && what->options->overwrite;
+  if (what->options) recorder->log = what->options->log;
   recorder->path = carom_copy_text(&recorder->allocator, what->path);
   if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", what->path);
   carom_status status = allocate_buffer(recorder, error);
@@ -274,16 +282,16 @@ carom_status carom_recorder_open_with(const carom_recording *what, const carom_a
 
 // ---- frames --------------------------------------------------------------------------------------------------------
 
-// The file as the last good burst left it is worth more than anything HDF5 could still try to add: its descriptor is
-// pointed at /dev/null, so that HDF5 can put its caches somewhere, close and let go. (Left to itself, 1.10 fails to
-// close the file on a full disk and crashes at the end of the process.)
-static void cut_off(carom_recorder *recorder) {
-  void *handle = NULL;
-  if (recorder->file < 0 || H5Fget_vfd_handle(recorder->file, H5P_DEFAULT, &handle) < 0 || !handle) return;
-  int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nowhere < 0) return;
-  (void)dup2(nowhere, *(int *)handle);
-  close(nowhere);
+// The file as the last good burst left it is worth more than anything HDF5 could still try to add.
+static void cut_off(const carom_recorder *recorder) {
+  carom_disk *disk = recorder->file >= 0 ? carom_disk_of(recorder->file) : NULL;
+  if (disk && !disk->failure) disk->failure = EIO;
+}
+
+// HDF5 never sees a write that fails (result/disk.h); whoever wrote asks here.
+static void check_disk(const carom_recorder *recorder, carom_h5_file *file) {
+  const carom_disk *disk = file->status == CAROM_OK ? carom_disk_of(recorder->file) : NULL;
+  if (disk && disk->failure) file->status = carom_fail_file(file->error, file->verb, recorder->path, disk->failure);
 }
 
 static carom_status give_up(carom_recorder *recorder, carom_status status, carom_error *error) {
@@ -291,10 +299,67 @@ static carom_status give_up(carom_recorder *recorder, carom_status status, carom
   recorder->torn = true;
   recorder->failure.status = status;
   recorder->pending = 0;
+  if (recorder->lost) return carom_fail(error, status, "%s", recorder->failure.message);
   size_t length = strlen(recorder->failure.message);
   snprintf(recorder->failure.message + length, sizeof recorder->failure.message - length,
            ". The first %lld frames are safe in the file", (long long)recorder->written);
   return carom_fail(error, status, "%s", recorder->failure.message);
+}
+
+// ---- a file that goes away -----------------------------------------------------------------------------------------
+
+static const int *descriptor_of(const carom_recorder *recorder) {
+  const carom_disk *disk = recorder->file >= 0 ? carom_disk_of(recorder->file) : NULL;
+  return disk ? &disk->descriptor : NULL;
+}
+
+static void note_size(carom_recorder *recorder) {
+  struct stat info;
+  const int *descriptor = descriptor_of(recorder);
+  if (descriptor && fstat(*descriptor, &info) == 0) recorder->size = info.st_size;
+}
+
+static void tell_of_move(carom_recorder *recorder) {
+  if (recorder->moved) return;
+  recorder->moved = true;
+  carom_log_write(&recorder->log, CAROM_LOG_WARNING,
+                  "'%.700s' was moved or replaced while it is written; the record goes on in the file that was moved",
+                  recorder->path);
+}
+
+static carom_status rescue(carom_recorder *recorder, int descriptor) {
+  char path[4096 + 32];
+  carom_error why;
+  snprintf(path, sizeof path, "%.4095s", recorder->path);
+  carom_status status = carom_file_rescue(path, sizeof path, descriptor, &recorder->allocator, &why);
+  recorder->lost = status != CAROM_OK;
+  if (recorder->lost)
+    return carom_fail(&recorder->failure, status, "'%.300s' was removed while it is written, and: %.600s",
+                      recorder->path, why.message);
+  carom_log_write(&recorder->log, CAROM_LOG_WARNING,
+                  "'%.400s' was removed while it is written; all of the record is in '%.400s' again", recorder->path,
+                  path);
+  char *name = carom_copy_text(&recorder->allocator, path);
+  if (!name) return CAROM_OK;  // the old name is good enough for messages
+  carom_release(&recorder->allocator, recorder->path);
+  recorder->path = name;
+  return CAROM_OK;
+}
+
+// Asked before anything is written, within the guard.
+static carom_status keep_file(carom_recorder *recorder) {
+  struct stat info;
+  const int *descriptor = descriptor_of(recorder);
+  if (!descriptor) return CAROM_OK;
+  recorder->lost = fstat(*descriptor, &info) == 0 && info.st_size < recorder->size;
+  if (recorder->lost)
+    return carom_fail(&recorder->failure, CAROM_ERR_IO,
+                      "'%.700s' was cut short by another program while it is written; what it held is lost: run again, "
+                      "with an output of its own",
+                      recorder->path);
+  carom_whereabouts where = carom_file_whereabouts(recorder->path, *descriptor);
+  if (where == CAROM_FILE_MOVED) tell_of_move(recorder);
+  return where == CAROM_FILE_REMOVED ? rescue(recorder, *descriptor) : CAROM_OK;
 }
 
 static void write_series(carom_recorder *recorder, carom_h5_file *file, int count) {
@@ -312,12 +377,15 @@ static carom_status burst(carom_recorder *recorder, carom_error *error) {
   carom_h5_guard guard;
   carom_h5_enter(&guard);
   carom_h5_file file = open_handle(recorder, &recorder->failure);
+  file.status = keep_file(recorder);
   carom_event_log_write(&recorder->events, &file);
   write_series(recorder, &file, recorder->pending);
+  check_disk(recorder, &file);
   carom_status status = file.status;
   if (status == CAROM_OK) {
     recorder->written += recorder->pending;
     recorder->pending = 0;
+    note_size(recorder);
   } else {
     status = give_up(recorder, status, error);
   }
@@ -406,6 +474,8 @@ carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *s
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, but the record '%.600s' was made for %d",
                       state->body_count, recorder->path, recorder->scene->model->body_count);
   }
+  status = carom_state_check(recorder->scene->model, state, error);
+  if (status != CAROM_OK) return status;
   gather_bodies(recorder, state);
   gather_moments(recorder);
   gather_audit(recorder, audit);
@@ -435,12 +505,17 @@ carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact
 
 carom_status carom_recorder_checkpoint(carom_recorder *recorder, const carom_state *state, const void *memory,
                                        size_t size, carom_error *error) {
-  carom_status status = carom_recorder_flush(recorder, error);
+  carom_status status = check_open(recorder, error);
+  if (status == CAROM_OK) status = carom_state_check(recorder->scene->model, state, error);
+  if (status == CAROM_OK && burst_is_due(recorder)) status = burst(recorder, error);
   if (status != CAROM_OK) return status;
   carom_h5_guard guard;
   carom_h5_enter(&guard);
   carom_h5_file file = open_handle(recorder, &recorder->failure);
+  file.status = keep_file(recorder);
   carom_checkpoint_write(&recorder->checkpoints, &file, state, memory, size);
+  check_disk(recorder, &file);
+  if (file.status == CAROM_OK) note_size(recorder);
   status = file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
   carom_h5_leave(&guard);
   return status;
@@ -516,26 +591,36 @@ static void close_datasets(carom_recorder *recorder) {
 }
 
 // Flushes first: a full disk must show while the file can still be cut off.
-static void sync_file(carom_recorder *recorder, carom_h5_file *file) {
-  void *handle = NULL;
+static void sync_file(const carom_recorder *recorder, carom_h5_file *file) {
   if (file->status != CAROM_OK) return;
-  if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0 || H5Fget_vfd_handle(file->id, H5P_DEFAULT, &handle) < 0)
-    carom_h5_fail(file, "flushing the file");
-  else if (handle && fsync(*(int *)handle) != 0)
+  if (H5Fflush(file->id, H5F_SCOPE_LOCAL) < 0) carom_h5_fail(file, "flushing the file");
+  check_disk(recorder, file);
+  const int *descriptor = descriptor_of(recorder);
+  if (file->status == CAROM_OK && descriptor && fsync(*descriptor) != 0)
     file->status = carom_fail_file(file->error, file->verb, recorder->path, errno);
+}
+
+static void close_file(carom_recorder *recorder, carom_h5_file *file) {
+  int failure = 0;
+  carom_disk *disk = carom_disk_of(file->id);
+  if (disk) disk->told = &failure;
+  recorder->file = -1;
+  if (H5Fclose(file->id) < 0) carom_h5_fail(file, "closing the file");
+  if (failure && file->status == CAROM_OK)
+    file->status = carom_fail_file(file->error, file->verb, recorder->path, failure);
 }
 
 static carom_status finish(carom_recorder *recorder, const carom_verdict *verdict, const char *ending,
                            carom_error *error) {
   carom_h5_file file = open_handle(recorder, &recorder->failure);
-  if (verdict) write_verdict(recorder, &file, verdict);
+  file.status = keep_file(recorder);
+  if (verdict && file.status == CAROM_OK) write_verdict(recorder, &file, verdict);
   write_ending(recorder, &file, ending);
   sync_file(recorder, &file);
   if (file.status != CAROM_OK) return give_up(recorder, file.status, error);
   close_datasets(recorder);
-  recorder->file = -1;
   recorder->finished = true;
-  if (H5Fclose(file.id) < 0) carom_h5_fail(&file, "closing the file");
+  close_file(recorder, &file);
   return file.status == CAROM_OK ? CAROM_OK : give_up(recorder, file.status, error);
 }
 

@@ -361,6 +361,15 @@ static bool check_count(carom_reader *r, const entry *e) {
                       (double)r->options.max_bodies, total);
 }
 
+enum { COPIES_PER_REPORT = 4096 };
+
+static bool may_go_on(carom_reader *r, const entry *e, int n) {
+  const carom_progress *p = &r->options.progress;
+  if (!p->report || n % COPIES_PER_REPORT || n == 0 || p->report(p->context, n, e->array.count)) return true;
+  return carom_report(&r->reporter, e->node->place, NULL, "reading was stopped after %d of %.0f copies", n,
+                      e->array.count);
+}
+
 static void read_copies(carom_reader *r, entry *e) {
   if (e->array.kind == CAROM_CLOUD && !place_cloud(r, e)) {
     if (!carom_reader_failed(r)) read_copy(r, e, 0);  // for its other mistakes
@@ -368,7 +377,7 @@ static void read_copies(carom_reader *r, entry *e) {
   }
   // One copy in error is enough: the others have the same mistake.
   for (int n = 0; n < (int)e->array.count && !carom_reader_failed(r); n++)
-    if (!read_copy(r, e, n)) return;
+    if (!may_go_on(r, e, n) || !read_copy(r, e, n)) return;
 }
 
 // False when reading on makes no sense: too many bodies.

@@ -88,6 +88,17 @@ bool carom_warn(carom_reporter *reporter, carom_place place, const char *hint, c
   return true;
 }
 
+void carom_reporter_take_back(carom_reporter *reporter, int from, int kept) {
+  carom_diagnostics *list = reporter->list;
+  int first = list->count - kept;
+  for (int i = from; i < first; i++) {
+    if (!list->items[i].warning) list->error_count--;
+    release_item(&list->allocator, &list->items[i]);
+  }
+  for (int i = first; i < list->count && first > from; i++) list->items[from + i - first] = list->items[i];
+  if (first > from) list->count = from + kept;
+}
+
 // Files rank in the order in which they were first complained about.
 static int file_rank(const carom_diagnostics *list, const char *file) {
   int i = 0;

@@ -25,6 +25,8 @@ bool carom_report(carom_reporter *reporter, carom_place place, const char *hint,
 // A warning; always true: what is read is good enough to go on.
 bool carom_warn(carom_reporter *reporter, carom_place place, const char *hint, const char *format, ...)
     CAROM_PRINTF(4, 5);
+// Takes back the findings from number `from` on, but for the last `kept`.
+void carom_reporter_take_back(carom_reporter *reporter, int from, int kept);
 // By place, file after file, so that a user can go through a file from top to bottom.
 void carom_reporter_sort(carom_reporter *reporter);
 // True when no more can be kept: reading on would only cost time.

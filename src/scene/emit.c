@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/memory.h"
+#include "base/text_buffer.h"
 #include "scene/yaml.h"
 
 typedef struct writer {
@@ -49,26 +51,24 @@ static bool is_plain(const char *text, size_t n) {
   return strcmp(text, "...") != 0;
 }
 
+// What would steer a terminal is escaped, so that the text can be shown and reads back as it was.
 static void put_quoted(writer *w, const char *text, size_t n) {
   put(w, "\"");
-  for (size_t i = 0; i < n; i++) {
-    unsigned char c = (unsigned char)text[i];
-    char escape[8];
-    if (c == '"' || c == '\\') {
-      snprintf(escape, sizeof escape, "\\%c", c);
+  for (size_t i = 0; i < n;) {
+    char escape[8] = "";
+    int length = carom_utf8_length(text + i);
+    unsigned code = length > 0 ? carom_utf8_code(text + i, length) : 0xFFFD;
+    if (code == '"' || code == '\\')
+      snprintf(escape, sizeof escape, "\\%c", (char)code);
+    else if (code == '\n' || code == '\t')
+      snprintf(escape, sizeof escape, "\\%c", code == '\n' ? 'n' : 't');
+    else if (length == 0 || carom_steers(code))
+      snprintf(escape, sizeof escape, "\\u%04x", code);
+    if (escape[0])
       put(w, escape);
-    } else if (c == '\n' || c == '\t') {
-      put(w, c == '\n' ? "\\n" : "\\t");
-    } else if (c == 0xC2 && i + 1 < n && (unsigned char)text[i + 1] < 0xA0) {  // C1 controls and next-line
-      snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)text[++i]);
-      put(w, escape);
-    } else if (c == 0xE2 && i + 2 < n && (unsigned char)text[i + 1] == 0x80 &&
-               ((unsigned char)text[i + 2] | 1) == 0xA9) {
-      put(w, (unsigned char)text[i + 2] == 0xA8 ? "\\L" : "\\P");  // line and paragraph separators
-      i += 2;
-    } else {
-      put_n(w, text + i, 1);
-    }
+    else
+      put_n(w, text + i, (size_t)length);
+    i += length > 0 ? (size_t)length : 1;
   }
   put(w, "\"");
 }

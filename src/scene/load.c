@@ -18,6 +18,16 @@ const char *carom_join_path(carom_pool *pool, const char *folder, const char *pa
   return joined;
 }
 
+bool carom_note_file(carom_reader *r, const char *path) {
+  for (int i = 0; i < r->file_count; i++)
+    if (strcmp(r->files[i], path) == 0) return true;
+  void *files = (void *)r->files;
+  bool room = carom_pool_grow(&r->pool, &files, r->file_count, &r->file_capacity, sizeof *r->files);
+  r->files = files;
+  if (room) r->files[r->file_count++] = path;
+  return room;
+}
+
 static const char *folder_of(carom_pool *pool, const char *path) {
   const char *slash = strrchr(path, '/');
   return carom_pool_text(pool, path, slash ? (size_t)(slash - path) + 1 : 0);
@@ -51,7 +61,8 @@ static bool includes_itself(const chain *self) {
   return false;
 }
 
-// Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file.
+// Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file. Done
+// before what a file includes is merged into it: that has been through it.
 static bool adjust_mesh_paths(carom_reader *r, carom_node *node, const char *folder) {
   if (folder[0] == '\0') return true;
   for (carom_node *c = node->first; c; c = c->next) {
@@ -75,7 +86,7 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
   const char *relative = carom_join_path(&r->pool, parent->folder, name);
   const char *path = relative ? carom_join_path(&r->pool, r->folder, relative) : NULL;
   const char *folder = path ? folder_of(&r->pool, relative) : NULL;
-  if (!folder) return NULL;
+  if (!folder || !carom_note_file(r, path)) return NULL;
   chain self = {.parent = parent, .folder = folder, .depth = parent->depth + 1};
   identify(&self, path);
   if (includes_itself(&self)) {
@@ -96,7 +107,7 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
   r->bytes_left -= (int64_t)size;
   carom_node *root = load(r, &self, path, text, size);
   carom_release(&r->allocator, text);
-  return root && adjust_mesh_paths(r, root, folder) ? root : NULL;
+  return root;
 }
 
 static carom_node *include_item(carom_reader *r, const chain *parent, const carom_node *item) {
@@ -124,8 +135,32 @@ static carom_node *merge_includes(carom_reader *r, const chain *self, carom_node
   return merged && carom_node_merge(&r->pool, merged, root) ? merged : NULL;
 }
 
+// At least one key is one of a scene's.
+static bool looks_like_scene(const carom_node *root) {
+  const carom_section_keys *keys = &carom_scene_sections[CAROM_SECTION_SCENE];
+  if (root->kind != CAROM_NODE_MAP) return false;
+  for (int i = 0; i < keys->count; i++)
+    if (carom_node_find(root, keys->keys[i], strlen(keys->keys[i]))) return true;
+  return false;
+}
+
+// A file that another file names may be anybody's: of one that is no scene nothing is told but that.
+static bool refuse_strangers(carom_reader *r, const carom_node *root, const char *file, int findings) {
+  if (!root) {
+    if (r->reporter.list->count > findings) carom_reporter_take_back(&r->reporter, findings, 1);  // where it broke off
+    return true;
+  }
+  if (carom_node_is_null(root) || looks_like_scene(root)) return false;
+  carom_reporter_take_back(&r->reporter, findings, 0);
+  carom_report(&r->reporter, (carom_place){file, 0, 0}, "scenes, and parts of them, have keys such as 'bodies'",
+               "this is not a scene");
+  return true;
+}
+
 static carom_node *load(carom_reader *r, const chain *self, const char *file, const char *text, size_t size) {
+  int findings = r->reporter.list->count;
   carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){file, text, size}, true);
+  if ((self->parent || r->options.discreet) && refuse_strangers(r, root, file, findings)) return NULL;
   if (!root) return NULL;
   if (carom_node_is_null(root)) {
     carom_report(&r->reporter, root->place, "a scene begins with 'carom: 1'", "the file is empty");
@@ -137,7 +172,7 @@ static carom_node *load(carom_reader *r, const chain *self, const char *file, co
                  "expected a mapping at the top level, got %s", carom_describe(root, got, sizeof got));
     return NULL;
   }
-  return merge_includes(r, self, root);
+  return adjust_mesh_paths(r, root, self->folder) ? merge_includes(r, self, root) : NULL;
 }
 
 // The sections in the order of the reference, so that the resolved text does not depend on who said what first.
@@ -159,7 +194,7 @@ static void put_in_order(carom_node *root) {
 carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size) {
   chain self = {.folder = ""};
   r->folder = folder_of(&r->pool, r->path);
-  if (!r->folder) return NULL;
+  if (!r->folder || !carom_note_file(r, r->path)) return NULL;
   if (!r->options.self_contained) identify(&self, r->path);
   carom_node *root = load(r, &self, r->path, text, size);
   for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);

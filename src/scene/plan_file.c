@@ -140,7 +140,7 @@ static bool read_scene(carom_plan_reader *p, const carom_node *node) {
   if (!path) return false;
   carom_diagnostics found = {0};
   carom_scene_options options = carom_scene_default_options();
-  options.bodies_only = true;
+  options.bodies_only = options.discreet = true;
   carom_status status = carom_scene_read(path, &options, &r->allocator, &p->file->scene, &found);
   for (int i = 0; i < found.count; i++) {
     const carom_diagnostic *d = &found.items[i];

@@ -48,6 +48,8 @@ typedef struct carom_reader {
   carom_yaml_limits limits;
   int64_t bytes_left;  // of all files together
   int files_left;
+  const char **files;  // (file_count) opened so far
+  int file_count, file_capacity;
   const carom_node *root;
   const carom_node *top[KEYS_IN_SCENE];
   uint64_t seed;
@@ -92,6 +94,8 @@ typedef struct carom_reader {
 // One tree out of the text, its includes and the overrides; null after errors.
 carom_node *carom_load_tree(carom_reader *r, const char *text, size_t size);
 void carom_apply_override(carom_reader *r, carom_node *root, const char *text);
+// Keeps the path of a file that is about to be opened; false when out of memory.
+bool carom_note_file(carom_reader *r, const char *path);
 // folder + path, unless the path is absolute; in the pool. Null when out of memory.
 const char *carom_join_path(carom_pool *pool, const char *folder, const char *path);
 

@@ -16,6 +16,9 @@ static void read_duration(carom_reader *r) {
   if (!(steps <= MOST_STEPS))
     carom_report(&r->reporter, place, "shorten the duration or enlarge the step", "%g s take %.3g steps of %g s",
                  s->duration, steps, s->step.step);
+  else if (steps < 1 - 1e-9)
+    carom_report(&r->reporter, place, "shorten the step or lengthen the duration",
+                 "'duration' of %g s is shorter than the step of %g s", s->duration, s->step.step);
   else if (!is_whole(steps) && node)
     carom_warn(&r->reporter, place, NULL, "'duration' is not a whole number of steps: %g s / %g s = %.6g", s->duration,
                s->step.step, steps);

@@ -45,7 +45,8 @@ void carom_scene_destroy(carom_scene *scene) {
   carom_state_destroy(scene->state);
   char *texts[] = {scene->path, scene->title, scene->description, scene->source, scene->resolved, scene->choice};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) carom_release(&a, texts[i]);
-  carom_release(&a, scene);
+  for (int i = 0; i < scene->file_count; i++) carom_release(&a, scene->files[i]);
+  CAROM_RELEASE_ALL(&a, scene->files, scene);
 }
 
 static bool make_scene(carom_reader *r, const char *text, size_t size) {
@@ -105,6 +106,17 @@ static bool read_sections(carom_reader *r) {
   return true;
 }
 
+static bool keep_files(carom_reader *r) {
+  carom_scene *s = r->scene;
+  s->files = CAROM_NEW(&r->allocator, char *, r->file_count);
+  while (s->files && s->file_count < r->file_count) {
+    char *path = carom_copy_text(&r->allocator, r->files[s->file_count]);
+    if (!path) return false;
+    s->files[s->file_count++] = path;
+  }
+  return s->files != NULL;
+}
+
 static bool finish(carom_reader *r) {
   carom_error error;
   carom_scene *s = r->scene;
@@ -118,7 +130,7 @@ static bool finish(carom_reader *r) {
   }
   if (!s->choice) s->choice = carom_copy_text(&r->allocator, "");
   s->resolved = carom_yaml_emit(r->root, &r->allocator);
-  return s->resolved && s->choice;
+  return s->resolved && s->choice && keep_files(r);
 }
 
 // False when out of memory; mistakes in the scene are in the list.

@@ -218,7 +218,7 @@ static bool load_mesh(request *q, const carom_node *file, const char *name, cons
   if (r->options.self_contained)
     return carom_report(&r->reporter, file->place, NULL, "this scene may not open other files");
   const char *path = carom_join_path(&r->pool, r->folder, name);
-  if (!path) return false;
+  if (!path || !carom_note_file(r, path)) return false;
   carom_error why;
   size_t size;
   char *data = carom_read_file(path, MOST_MESH_BYTES, &r->allocator, &size, &why);

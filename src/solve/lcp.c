@@ -145,8 +145,8 @@ static void keep(const drive *d, carom_lcp_method method, carom_lcp_attempt atte
 
 static bool over(const drive *d) {
   if (d->info->attempts == 0) return false;
-  return d->info->outcome == CAROM_LCP_SOLVED || d->info->outcome == CAROM_LCP_TIME ||
-         carom_clock() > d->call->deadline;
+  return d->info->outcome == CAROM_LCP_SOLVED || d->info->outcome == CAROM_LCP_NONE ||
+         d->info->outcome == CAROM_LCP_TIME || carom_clock() > d->call->deadline;
 }
 
 // The basis that a z suggests, in work->basis: z_i counts as basic where it outweighs w_i.

@@ -22,6 +22,7 @@ static const double NOISE = 10;               // and over the error of the direc
 static const double DOUBTFUL = 1e-5;          // pivots below this, likewise, are looked at twice
 static const double TABLEAU_RESIDUAL = 1e-3;  // over the tolerance: the tableau's answers are taken as they are
 static const double ALREADY = 1e-9;  // a start with nothing further below zero, likewise, may be a solution: try
+static const double NEARLY = 1e-10;  // see ray_proves_none
 static const double DEFECT = 1e-11;  // digits lost by the inverse that call for a fresh one
 enum { REFACTOR_EVERY = 200, REFACTOR_AT_SOONEST = 4, CLOCK_EVERY = 16, REFINEMENTS = 3 };
 
@@ -211,6 +212,32 @@ static carom_status find_leaving(carom_lcp_lemke *lemke, int entering, int *leav
   }
 }
 
+static void read_ray(const carom_lcp_lemke *lemke, int entering, double *y) {
+  const carom_lcp_basis *basis = &lemke->basis;
+  memset(y, 0, sizeof(double) * (size_t)basis->n);
+  if (entering >= basis->n) y[entering - basis->n] = 1;
+  for (int l = 0; l < basis->k; l++)
+    if (basis->columns[l] < basis->n) y[basis->columns[l]] = fmax(-lemke->dc[l], 0);
+}
+
+// The z of a ray, y >= 0, proves that there is no solution when M'y <= 0 and q'y < 0: w = M z + q >= 0 asks for
+// y'w >= 0, but y'w = z'M'y + q'y < 0 for every z >= 0. With M'y at most NEARLY |q'y| a solution would have to be as
+// large as 1 / NEARLY where M and q are of order one. On rays of positive semidefinite M this always holds.
+static bool ray_proves_none(carom_lcp_lemke *lemke, int entering) {
+  int n = lemke->basis.n;
+  double *y = lemke->z, fall, height;
+  read_ray(lemke, entering, y);
+  double largest = carom_lcp_largest(n, y);
+  if (!(largest > 0) || !isfinite(largest)) return false;
+  for (int i = 0; i < n; i++) y[i] /= largest;
+  carom_lcp_dots(n, 1, lemke->q, n, y, &fall);
+  for (int j = 0; j < n; j++) {
+    carom_lcp_matrix_dot(&lemke->matrix, j, y, &height);
+    if (!(height <= -NEARLY * fall)) return false;
+  }
+  return fall < 0;
+}
+
 static carom_lcp_outcome search(carom_lcp_lemke *lemke, carom_lcp_lemke_run *run) {
   int n = lemke->basis.n, z0 = 2 * n, age = 0;
   carom_lcp_basis_direction(&lemke->basis, z0, lemke->dw, lemke->dc, NULL);
@@ -221,7 +248,7 @@ static carom_lcp_outcome search(carom_lcp_lemke *lemke, carom_lcp_lemke_run *run
     if (run->pivots >= run->max_pivots) return CAROM_LCP_LIMIT;
     if (run->pivots % CLOCK_EVERY == 0 && carom_clock() > run->deadline) return CAROM_LCP_TIME;
     if (find_leaving(lemke, entering, &leaving, &age) != CAROM_OK) return CAROM_LCP_STALLED;
-    if (leaving < 0) return CAROM_LCP_RAY;
+    if (leaving < 0) return ray_proves_none(lemke, entering) ? CAROM_LCP_NONE : CAROM_LCP_RAY;
     pivot(lemke, entering, leaving);
   }
   return CAROM_LCP_SOLVED;

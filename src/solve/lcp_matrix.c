@@ -286,3 +286,13 @@ double carom_lcp_matrix_entry(const carom_lcp_matrix *matrix, int i, int j) {
     if (rows->index[l] == j) return rows->value[l];
   return 0;
 }
+
+void carom_lcp_matrix_dot(const carom_lcp_matrix *matrix, int j, const double *x, double *y) {
+  if (!matrix->sparse) {
+    carom_lcp_dots(matrix->n, 1, matrix->dense + (size_t)j * (size_t)matrix->n, matrix->n, x, y);
+    return;
+  }
+  const carom_lcp_compressed *c = &matrix->columns;
+  *y = 0;
+  for (int k = c->start[j]; k < c->start[j + 1]; k++) *y += c->value[k] * x[c->index[k]];
+}

@@ -45,6 +45,8 @@ void carom_lcp_matrix_column(const carom_lcp_matrix *matrix, int j, int count, c
                              double *values);
 void carom_lcp_matrix_row(const carom_lcp_matrix *matrix, int i, int count, const int *columns, const int *at,
                           double *values);
+// Column j times x (n).
+void carom_lcp_matrix_dot(const carom_lcp_matrix *matrix, int j, const double *x, double *y);
 double carom_lcp_matrix_entry(const carom_lcp_matrix *matrix, int i, int j);
 
 #endif

@@ -31,6 +31,9 @@ typedef struct carom_honours {
   bool traits[CAROM_TRAIT_COUNT];             // likewise
   const carom_conflict *conflicts;            // (conflict_count)
   int conflict_count;
+  int spring_order;  // of the swing of energy on springs, 1 or 2, for which steps are split (springs.c); 0: they are
+                     // not
+  bool (*solves_springs)(const carom_model *model, const carom_step_options *options);  // none is too stiff; null: no
   bool (*has_solver)(const char *name);  // whether this build has a solver of the table; null: it has them all
 } carom_honours;
 

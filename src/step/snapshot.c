@@ -5,7 +5,7 @@
 #include "model/model.h"
 #include "step/step.h"
 
-enum { LAYOUT = 2 };  // raised when what any integrator remembers is laid out anew
+enum { LAYOUT = 3 };  // raised when what any integrator remembers is laid out anew
 
 typedef struct clock_record {
   char integrator[32];

@@ -60,8 +60,20 @@ CAROM_INTEGRATORS(CAROM_DECLARE_INTEGRATOR)
 // ---- blame.c
 // Adds to a message of failure what in the model may be the cause, and what to do about it.
 void carom_step_blame(const carom_model *model, carom_error *error);
-// springs.c: whether steps of this length can follow the model's springs and dampers; the message names one that not.
-carom_status carom_springs_check(const carom_model *model, double step, carom_error *error);
+// Whether bodies are and move where numbers can follow; else CAROM_ERR_NUMBER, naming the body.
+carom_status carom_step_check_speed(const carom_model *model, const carom_state *state, carom_error *error);
+// Gives the message of a step of length h that failed the time, and a body where it names nothing.
+void carom_step_tell(const carom_model *model, const carom_state *state, double h, carom_error *error);
+
+// ---- springs.c
+// Most parts that a step is taken in because of springs.
+#define CAROM_MOST_PARTS 64
+// How many equal parts steps are taken in, so that energy on springs swings by no more than the audit allows.
+int carom_springs_parts(const carom_integrator *integrator, const carom_model *model,
+                        const carom_step_options *options);
+// Whether that many will do; the message names a spring for which not, and a step that would.
+carom_status carom_springs_check(const carom_integrator *integrator, const carom_model *model,
+                                 const carom_step_options *options, carom_error *error);
 
 // ---- drives.c
 // Puts driven bodies where they are at a time.
@@ -79,6 +91,7 @@ struct carom_stepper {
   const carom_model *model;
   carom_step_options options;
   int threads;  // resolved: at least 1
+  int parts;    // equal ones that every step is taken in, at least 1
   carom_allocator allocator;
   carom_arena arena;
   carom_ledger ledger;

@@ -48,6 +48,7 @@ carom_status carom_stepper_create_with(const carom_integrator *integrator, const
   s->integrator = integrator;
   s->options.integrator = integrator->name;  // the caller's string may go away
   s->threads = carom_thread_count(options->threads);
+  s->parts = carom_springs_parts(integrator, model, options);
   wake_threads(s->threads);
   s->last_time = NAN;
   carom_ledger_open(&s->ledger, model, &a);
@@ -81,11 +82,11 @@ static double next_time(carom_stepper *s, const carom_state *state) {
   return s->base_time + (double)(state->step + 1 - s->base_step) * s->options.step;
 }
 
-// The step in 2^halvings equal parts.
+// The step in its parts, each of them in 2^halvings.
 static carom_status advance_in_parts(carom_stepper *s, carom_state *state, double end, int halvings,
                                      carom_error *error) {
-  double h = ldexp(s->options.step, -halvings), start = state->time;
-  int parts = 1 << halvings;
+  int parts = s->parts << halvings;
+  double h = s->options.step / parts, start = state->time;
   carom_status status = CAROM_OK;
   carom_ledger_begin(&s->ledger, s->options.step);
   s->ledger.report.halvings = halvings;
@@ -124,19 +125,31 @@ static void keep_planar(const carom_model *model, carom_state *state) {
 
 carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                 carom_error *error) {
-  if (state->body_count != stepper->model->body_count)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
-                      stepper->model->body_count);
-  double h = stepper->options.step, end = next_time(stepper, state);
+  if (report) *report = (carom_step_report){.status = CAROM_ERR_ARGUMENT};
+  carom_status status = carom_state_check(stepper->model, state, error);
+  if (status == CAROM_OK) status = carom_step_check_speed(stepper->model, state, error);
+  if (report) report->status = status;
+  if (status != CAROM_OK) return status;
+  double h = stepper->options.step / stepper->parts, end = next_time(stepper, state);
   bool may_fail = !stepper->integrator->may_fail || stepper->integrator->may_fail(stepper, state, h);
-  carom_status status =
+  status =
       may_fail ? advance_with_retries(stepper, state, end, error) : advance_in_parts(stepper, state, end, 0, error);
+  if (report) report->status = status;
+  if (status != CAROM_OK) carom_step_tell(stepper->model, state, h, error);
   if (status != CAROM_OK) return status;
   if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
   state->step++;
   if (report) *report = carom_ledger_report(&stepper->ledger);
   return CAROM_OK;
+}
+
+int carom_step_parts(const carom_model *model, const carom_step_options *options) {
+  const carom_integrator *integrator;
+  carom_choice choice;
+  carom_status status = carom_step_choose(model, NULL, 0, options, &choice, NULL);
+  if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, NULL);
+  return status == CAROM_OK ? carom_springs_parts(integrator, model, options) : 1;
 }
 
 carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
@@ -146,11 +159,14 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   carom_choice choice;
   carom_status status = carom_step_choose(model, state, 0, options, &choice, error);
   if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, error);
-  if (status == CAROM_OK) status = carom_springs_check(model, options->step, error);
+  if (status == CAROM_OK) status = carom_state_check(model, state, error);
+  if (status == CAROM_OK) status = carom_step_check_speed(model, state, error);
+  if (status == CAROM_OK) status = carom_springs_check(integrator, model, options, error);
   if (status != CAROM_OK || !integrator->begin) return status;
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;
   status = integrator->begin(stepper, state, error);
+  if (status != CAROM_OK) carom_step_tell(model, state, options->step, error);
   carom_stepper_destroy(stepper);
   return status;
 }

@@ -409,3 +409,20 @@ TEST(below_is_fair) {
   CHECK(carom_random_below(&r, 1) == 0);
   CHECK(carom_random_below(&r, 0) == 0);
 }
+
+TEST(what_steers_a_terminal_is_escaped) {
+  char text[200];
+  CHECK(carom_escape("plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80", NULL, text, sizeof text) == strlen(text));
+  CHECK_TEXT(text, "plain \xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80");
+  carom_escape("\x1b[31m\n\x7f\xC2\x9B\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F", NULL, text, sizeof text);
+  CHECK_TEXT(text, "\\u001b[31m\\u000a\\u007f\\u009b\\u202e\\u2066\\u200f");
+  carom_escape("\x9b\xff\xC3", NULL, text, sizeof text);  // not UTF-8
+  CHECK_TEXT(text, "\\ufffd\\ufffd\\ufffd");
+  carom_escape("\"a\\b\"", "\"\\", text, sizeof text);
+  CHECK_TEXT(text, "\\u0022a\\u005cb\\u0022");
+  CHECK(carom_escape("ab\x1b"
+                     "c",
+                     NULL, text, 5) == 9);  // never half a piece, and nothing after one that was left out
+  CHECK_TEXT(text, "ab");
+  CHECK(carom_escape("abc", NULL, NULL, 0) == 3);
+}

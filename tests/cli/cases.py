@@ -1,5 +1,6 @@
 """The command line as a user meets it. usage: cases.py CAROM EXAMPLES NAME   (NAME 'list' prints the cases)"""
 import csv
+import gzip
 import json
 import math
 import os
@@ -189,7 +190,7 @@ def case_a_killed_run_leaves_a_readable_file():
         child.wait()
         info = report("info", "killed.h5")
         assert not info["complete"], info
-        carom("export", "killed.h5", "--to", "csv", "-q")
+        carom("export", "killed.h5", "--to", "csv", "-q", "--force")
     assert info["frames"] > 10 and info["last_time"] > 0, info
     lines = sum(1 for _ in open("killed.csv"))
     assert lines == 1 + info["frames"] * info["bodies"], (lines, info)
@@ -359,6 +360,10 @@ def case_pipes_in_the_place_of_files_do_not_wait():
                         (("export", "pipe.yaml", "--to", "csv"), 1), (("lcp", "pipe.yaml"), 1),
                         (("gap", "--pairs", "pipe.yaml"), 1), (("gap", "pipe.stl", "sphere: 1"), 1)):
         assert "not a regular file" in carom(*words, code=code).stderr, words
+    os.mkfifo("out")
+    carom("run", SCENE, *SHORT, "-q", "-o", "r.h5")
+    for words in (["run", SCENE, *SHORT, "-f", "-o", "out"], ["audit", "r.h5", "--html", "out"], ["export", "r.h5", "--to", "csv", "-o", "out"]):
+        assert "nobody reads from that pipe" in carom(*words, code=1).stderr, words
 
 
 def case_gap_refuses_broken_pair_files():
@@ -415,8 +420,9 @@ def case_lcp_of_mixed_problems_and_rays():
     near(p["z"][0], 2), near(p["z"][1], 1)
     assert "upper" in carom("lcp", "mixed.txt").stdout
     write("ray.txt", "carom-lcp 1 n 1 M 0 q -1")
-    assert "ray by lemke" in carom("lcp", "ray.txt", "-m", "lemke", code=1).stdout
-    assert "none by enumerate" in carom("lcp", "ray.txt", code=1).stdout
+    assert "none by lemke" in carom("lcp", "ray.txt", "-m", "lemke", code=1).stdout
+    assert "none by lemke" in carom("lcp", "ray.txt", code=1).stdout
+    assert "none by enumerate" in carom("lcp", "ray.txt", "-m", "enumerate", code=1).stdout
 
 
 def case_lcp_answers_mistakes():
@@ -884,8 +890,11 @@ FAILURES = {  # what cannot go on, and who is named
                                     "  - {name: die, shape: {box: [0.1, 0.1, 0.1]}, position: [0, 0, 0.05]}\n"
                                     "drives: [{body: press, velocity: [0, 0, -1]}]\nforces: {gravity: 9.81}\n"),
     "two motors against each other": ("auto", "'two'", "bodies: [{name: arm, shape: {box: [1, 0.1, 0.1]}, position: [0.5, 0, 0]}]\njoints:\n"
-                                      "  - {name: one, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: 1}}}\n"
-                                      "  - {name: two, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: -1}}}\n"),
+                                      "  - {name: one, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: 1, schedule: [[0, 0], [0.1, 1]]}}}\n"
+                                      "  - {name: two, kind: revolute, between: [world, arm], at: [0, 0, 0], turn: {motor: {rate: -1, schedule: [[0, 0], [0.1, 1]]}}}\n"),
+    "a motor that meets a wall": ("moreau", "'can'", "bodies:\n  - {name: wall, shape: {box: [0.2, 1, 1]}, fixed: true, position: [0.5, 0, 0]}\n"
+                                  "  - {name: ram, shape: {box: [0.2, 0.2, 0.2]}, mass: 2}\n  - {name: can, shape: {box: [0.2, 0.2, 0.1]}, mass: 1, position: [0.25, 0, 0]}\n"
+                                  "joints: [{name: press, kind: prismatic, between: [world, ram], at: [0, 0, 0], axis: [1, 0, 0], slide: {motor: {rate: 0.5}}}]\n"),
     "a body that spins too fast": ("auto", "'top'", "bodies: [{name: top, shape: {box: [0.1, 0.2, 0.3]}, angular_velocity: [1e7, 2e7, 1e7]}]\n"),
 }
 
@@ -894,7 +903,9 @@ REMEDIES = {  # what the message says, and the scene after it was followed
     "a press that leaves no room": {"the driven body 'press' may leave no room: end its motion earlier":
                                     lambda text: text.replace("velocity: [0, 0, -1]", "velocity: [0, 0, -1], schedule: [[0, 1], [0.1, 1], [0.1001, 0]]")},
     "two motors against each other": {"the motors of joints 'one' and 'two' prescribe the same motion: remove one":
-                                      lambda text: text.replace(", turn: {motor: {rate: -1}}", "")},
+                                      lambda text: text.replace(", turn: {motor: {rate: -1, schedule: [[0, 0], [0.1, 1]]}}", "")},
+    "a motor that meets a wall": {"the motor of joint 'press' goes on whatever is in its way: end its motion earlier ('schedule'), or prescribe a force":
+                                  lambda text: text.replace("{rate: 0.5}", "{rate: 0.5, schedule: [[0, 1], [0.1, 1], [0.2, 0]]}")},
 }
 
 
@@ -915,6 +926,11 @@ def case_runs_that_stop_are_explained():
         assert abs(report("info", "stops.h5")["last_time"] - found["last_good"]) < 1e-12, (title, found)
         again = carom("run", found["scene"], "--no-output", code=1)  # the step itself, from the scene that was written
         assert named in again.stderr, (title, again.stderr)
+    write("loses.yaml", "carom: 1\nduration: 0.5 s\nforces: {springs: [{from: {body: bob}, to: {world: [0, 0, 0]}, stiffness: 100, rest_length: 0}]}\n"
+          "integrator: {name: variational, step: 0.1 s}\nbodies: [{name: bob, mass: 1, position: [1, 0, 0]}]\n")
+    carom("run", "loses.yaml", "-q", "--strict", code=3)
+    assert "broken      Energy balance is" in carom("explain", "loses.h5").stdout  # a run that came to its end and failed
+    assert not report("explain", "loses.h5")["verdict"]["pass"]
     carom("run", SCENE, *SHORT, "-q", "-o", "good.h5")
     good = report("explain", "good.h5", "-o", "rest.yaml")
     assert not good["fails_again"] and good["scene"] == "rest.yaml" and abs(good["last_good"] - 0.2) < 1e-12, good
@@ -952,7 +968,7 @@ def both_say(scene, *overrides):
     words = [w for o in overrides for w in ("--set", o)]
     said = []
     for verb in (["check"], ["run", "--no-output", "--quiet"]):
-        done = subprocess.run([CAROM, verb[0], scene, *verb[1:], *words], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([CAROM, verb[0], scene, *verb[1:], *words], capture_output=True, text=True, timeout=HANG)
         assert done.returncode in (0, 2), (verb, overrides, done)
         said.append((done.returncode == 0, [line for line in done.stderr.splitlines() if "error:" in line]))
     assert said[0] == said[1], (overrides, said)
@@ -961,7 +977,7 @@ def both_say(scene, *overrides):
 
 def case_check_and_run_agree_on_every_option():
     with open("ball.yaml", "w") as f:
-        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 2 ms\n")
+        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 0.5 s\n")
     found, tried = integrators(), 0
     options = {name: o for i in found for name, o in i["options"].items() if name != "problem_sink"}
     for i in found:
@@ -1067,11 +1083,243 @@ def case_demo_and_compare_replace_only_their_own_files():
     carom("run", SCENE, *SHORT, "-q", "-o", "page.variational.h5")
     before = contents("page.variational.h5")
     compare = ["compare", SCENE, "-i", "variational", *short]
-    assert "not a result of 'carom compare'" in carom(*compare, "-o", "page.html", code=2).stderr
+    assert "not a result of 'carom compare'" in carom(*compare, "-o", "page.html", code=1).stderr
     assert contents("page.variational.h5") == before
     for _ in range(2):
         carom(*compare, "-o", "again.html", "-q")
     assert "'exact' twice" in carom("compare", SCENE, "-i", "exact,dcr,exact", code=2).stderr
+
+
+TETRA = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def case_no_output_goes_onto_a_file_of_the_scene():
+    os.makedirs("parts/deep")
+    write("parts/deep/tetra.obj", TETRA)
+    write("parts/deep/more.yaml", "title: more\nbodies: [{name: m, shape: {mesh: {file: tetra.obj}}, position: [9, 0, 0]}]\n")
+    write("parts/inc.yaml", "include: deep/more.yaml\nseed: 3\n")
+    write("s.yaml", "carom: 1\ninclude: parts/inc.yaml\nduration: 20 ms\nbodies: [{name: b, shape: {box: [1, 1, 1]}}]\n")
+    shutil.copytree(PLAN, "plan")
+    carom("run", "s.yaml", "-o", "r.h5", "-q")
+    os.symlink("parts/deep/tetra.obj", "soft")
+    os.link("parts/inc.yaml", "hard")
+    os.mkdir("other")
+    os.symlink("../parts", "other/way")
+    problem, scene = "plan/problem.yaml", "plan/" + open("plan/problem.yaml").read().split("\nscene:")[1].split()[0]
+    kept = {name: contents(name) for name in ("s.yaml", "parts/inc.yaml", "parts/deep/more.yaml", "parts/deep/tetra.obj", "r.h5", problem, scene)}
+    for victim in ("parts/inc.yaml", "parts/deep/more.yaml", "soft", "hard", "other/way/deep/tetra.obj", "s.yaml"):
+        for words in (["run", "s.yaml", "-f", "-o", victim], ["compare", "s.yaml", "-i", "dcr", "-f", "-o", victim],
+                      ["audit", "r.h5", "--scene", "s.yaml", "-f", "--html", victim]):
+            assert "is read, so it cannot be written" in carom(*words, code=2).stderr, words
+    for option in ("--log", "--forces", "-o"):
+        for victim in (problem, scene):
+            assert "is read, so it cannot be written" in carom("plan", problem, "-f", option, victim, code=2).stderr, (option, victim)
+    words = ["gap", "mesh: {file: parts/deep/tetra.obj}", "sphere: 1", "-f", "--html", "soft"]
+    assert "is read, so it cannot be written" in carom(*words, code=2).stderr
+    assert all(contents(name) == text for name, text in kept.items())
+
+
+def case_outputs_do_not_overwrite_each_other():
+    problem = os.path.join(PLAN, "problem.yaml")
+    os.mkdir("d")
+    os.symlink("d", "e")
+    for words in (["run", SCENE, *SHORT, "--view", "-o", "r.html"], ["plan", problem, "--view", "-o", "p.html"],
+                  ["plan", problem, "--no-output", "--log", "x", "--forces", "./x"],
+                  ["plan", problem, "--no-output", "--log", "d/x", "--forces", "e/x"]):
+        assert "are one file" in carom(*words, code=2).stderr, words
+    assert sorted(os.listdir(".")) == ["d", "e"] and os.listdir("d") == []
+
+
+def case_nothing_is_replaced_that_carom_did_not_make():
+    scene = write("s.yaml", "carom: 1\nduration: 20 ms\nbodies: [{name: b, shape: {sphere: 1}}]\n")
+    problem = os.path.join(PLAN, "problem.yaml")
+    carom("run", scene, "-o", "r.h5", "-q")
+    outputs = {  # how each verb is told where to write
+        "mine.html": (["view", "r.h5", "-o"], ["compare", scene, "-i", "dcr", "-q", "-o"], ["audit", "r.h5", "--html"],
+                      ["gap", "sphere: 1", "box: [1, 1, 1]", "--pose-b", "5,0,0", "--html"], ["export", "r.h5", "-o"]),
+        "mine.csv": (["export", "r.h5", "-o"], ["plan", problem, "--no-output", "-q", "--forces"]),
+        "mine.txt": (["plan", problem, "--no-output", "-q", "--log"],), "mine.glb": (["export", "r.h5", "-o"],),
+        "mine.pvd": (["export", "r.h5", "-o"],), "mine.yaml": (["explain", "r.h5", "-o"],), "mine.fields.csv": (["export", "r.h5", "-o"],)}
+    page = has_viewer()
+    for name, commands in outputs.items():
+        for words in commands:
+            if name.endswith("html") and words[0] in ("view", "export") and not page:
+                continue
+            write(name, "my own notes")
+            assert "--force" in carom(*words, name, code=1).stderr, words
+            assert contents(name) == b"my own notes", words
+            carom(*words, name, "--force")
+            assert contents(name) != b"my own notes", words
+            if not name.endswith((".csv", ".txt")):  # what says who made it may be made anew
+                carom(*words, name)
+    for beside, name in (("t.audit.csv", "t.csv"), ("v_frames/frame_000001.vtp", "v.pvd"), ("w.fields.vti", "w.fields.csv")):
+        os.makedirs(os.path.dirname(beside) or ".", exist_ok=True)
+        write(beside, "my own notes")
+        assert "--force" in carom("export", "r.h5", "-o", name, code=1).stderr, beside
+        assert contents(beside) == b"my own notes" and not os.path.exists(name), beside
+    carom("run", scene, "-o", "r.h5", code=1)  # results are replaced on demand alone
+
+
+def limited(size):
+    """Of files that a child writes, in bytes: a disk that is full for it."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def case_pages_are_written_whole_or_not_at_all():
+    scene = write("s.yaml", "carom: 1\nduration: 20 ms\nbodies: [{name: b, shape: {sphere: 1}}]\n")
+    carom("run", scene, "-o", "r.h5", "-q")
+    verbs = (["audit", "r.h5", "--html"], ["gap", "sphere: 1", "box: [1, 1, 1]", "--pose-b", "5,0,0", "--html"], ["explain", "r.h5", "-o"],
+             ["export", "r.h5", "--to", "csv", "-o"], ["export", "r.h5", "--to", "glb", "-o"])
+    for number, words in enumerate(verbs):
+        os.mkdir(f"new{number}")
+        done = carom(*words, f"new{number}/page", code=1, preexec_fn=limited(100))
+        assert "size limit" in done.stderr and os.listdir(f"new{number}") == [], (words, done.stderr, os.listdir(f"new{number}"))
+        os.mkdir(f"old{number}")
+        write(f"old{number}/page", "an older one")
+        carom(*words, f"old{number}/page", "--force", code=1, preexec_fn=limited(100))
+        assert os.listdir(f"old{number}") == ["page"] and contents(f"old{number}/page") == b"an older one", words
+        if os.path.exists("/dev/full") and words[-1] == "--html":
+            assert "No space left" in carom(*words, "/dev/full", code=1).stderr, words
+
+
+BALL = "  - {name: ball, shape: {box: [0.1, 0.2, 0.3]}, position: [0, 0, 1]+}\n"
+BEYOND = {  # numbers with which nothing can be computed, in the place of @: how they are told, and a remedy
+    "a speed": ("-1e200", "-1", "bodies:\n" + FLOOR + BALL.replace("+", ", velocity: [0, 0, @]")),
+    "a spin": ("1e200", "3", "bodies:\n" + FLOOR + BALL.replace("+", ", angular_velocity: [1, @, 2]")),
+    "a place": ("1e200", "0.1", "bodies:\n" + FLOOR + BALL.replace("[0, 0, 1]+", "[@, 0, 1]")),
+    "gravity": ("1e200", "9.81", "forces: {gravity: @}\nbodies:\n" + FLOOR + BALL.replace("+", "")),
+    "a force": ("-1e250", "-1", "forces: {applied: [{body: ball, force: [0, 0, @]}]}\nbodies:\n" + FLOOR + BALL.replace("+", "")),
+    "a far joint": ("1e170", "0.1", "bodies:\n" + FLOOR + BALL.replace("+", "") + "joints: [{name: hinge, kind: revolute, between: [world, ball], at: [@, 0, 1]}]\n"),
+}
+
+
+def case_numbers_beyond_all_bounds_are_told_by_name():
+    for title, (wild, tame, text) in BEYOND.items():
+        for integrator in ("exact", "dcr", "moreau", "potential"):
+            words = ["run", "s.yaml", "--no-output", "-q", "--integrator", integrator, "--step", "2e-6" if integrator == "potential" else "1e-4"]
+            write("s.yaml", "carom: 1\nduration: 1 ms\n" + text.replace("@", wild))
+            done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG)
+            assert done.returncode in (1, 2) and "'ball'" in done.stderr and "check" in done.stderr and "t = " in done.stderr, (title, integrator, done)
+            assert "proxy" not in done.stderr and "below 0 s" not in done.stderr, (title, integrator, done.stderr)
+            write("s.yaml", "carom: 1\nduration: 1 ms\n" + text.replace("@", tame))
+            carom(*words)
+
+
+def case_comparisons_that_fail_say_so():
+    write("s.yaml", "carom: 1\nduration: 1 s\n" + FAILURES["two motors against each other"][2])
+    done = carom("compare", "s.yaml", "-i", "variational,moreau", "-o", "p.html", code=1)
+    assert "none of the integrators came to the end" in done.stderr, done.stderr
+    write("good.yaml", "carom: 1\nduration: 1 s\nbodies: [{name: b, shape: {sphere: 1}}]\n")
+    os.mkdir("full")
+    done = carom("compare", "good.yaml", "-i", "dcr,moreau", "-o", "full/p.html", code=1, preexec_fn=limited(5000))
+    assert "size limit" in done.stderr, done.stderr
+
+
+STEERS = "\x1b]0;x\x07\x1b[31m\u0085\u009b2J\u202e\u2066\u200f\x7f\r\n\t"
+
+
+def steering(text):
+    marks = "\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    return {c for c in text if (ord(c) < 32 and c != "\n") or 0x7f <= ord(c) < 0xa0 or c in marks}
+
+
+def shown(*words):
+    """What a command writes on a terminal, which nothing may steer, and how it ended."""
+    done = subprocess.run([CAROM, *words], capture_output=True, timeout=HANG)
+    text = (done.stdout + done.stderr).decode()
+    assert not steering(text), (words, steering(text), text)
+    return text, done.returncode
+
+
+def case_nothing_steers_the_terminal():
+    """Titles, names, paths, options and texts of result files reach the terminal as they look, not as they act."""
+    assert "\\u001b[31m" in shown(STEERS)[0]
+    for words in (["run", STEERS], ["check", STEERS], ["info", STEERS], ["view", STEERS], ["lcp", STEERS], ["gap", STEERS, STEERS], ["plan", STEERS],
+                  ["gap", "--pairs", STEERS], ["audit", STEERS, "--scene", STEERS], ["demo", STEERS], ["help", STEERS], ["run", SCENE, "--" + STEERS],
+                  ["run", SCENE, "--set", STEERS], ["check", SCENE, "--json", "--set", STEERS], ["export", "x", "--to", STEERS],
+                  ["integrators", STEERS], ["compare", SCENE, "-i", STEERS]):
+        text, code = shown(*words)
+        assert code in (1, 2) and text.count("\n") <= 4, (words, code, text)
+    marks = "a\u202eb\u2066c\u200fd"
+    write("s.yaml", f"carom: 1\ntitle: \"{marks}\"\ndescription: \"{marks}\"\nduration: 20 ms\nbodies: [{{name: \"{marks}\", shape: {{sphere: 1}}}}]\n")
+    for words in (["check", "s.yaml"], ["check", "s.yaml", "--resolved"], ["check", "s.yaml", "--json"], ["run", "s.yaml", "-o", "r.h5"],
+                  ["info", "r.h5"], ["info", "r.h5", "--json"], ["info", "r.h5", "--scene"], ["explain", "r.h5"], ["explain", "r.h5", "--json"]):
+        text, code = shown(*words)
+        assert code == 0 and ("\\u202e" in text or "--json" in words and words[0] == "explain"), (words, code, text)
+    assert report("info", "r.h5")["title"] == marks  # JSON gives it back as it was
+    write("again.yaml", carom("check", "s.yaml", "--resolved").stdout)
+    assert report("check", "again.yaml")["title"] == marks
+
+
+STRANGE_FILES = {  # whatever another file may name; SECRET must not be told
+    "shadow": "root:$y$j9T$SECRET:19000:0:99999:7:::\ndaemon:SECRET:1\n", "passwd": "root:x:SECRET:0:root\ndaemon:x:1\n", "key": "-----BEGIN-----\nSECRET\n",
+    "config": "SECRET_password: SECRET\napi: {key: SECRET}\n", "twice": "SECRET: 1\nSECRET: 2\n", "open": "SECRET: 1\nSECRET: 2\n\"SECRET\n",
+    "list": "- SECRET\n- SECRET\n", "ini": "[SECRET]\nuser = SECRET: SECRET: x\n"}
+
+
+def case_files_that_are_no_scenes_are_refused_unread():
+    for name, text in STRANGE_FILES.items():
+        write(name, text)
+        write("s.yaml", f"carom: 1\ninclude: {name}\nduration: 1 s\nbodies: [{{name: b, shape: {{sphere: 1}}}}]\n")
+        write("m.yaml", f"carom: 1\nduration: 1 s\nbodies: [{{name: b, shape: {{mesh: {{file: {name}}}}}}}]\n")
+        write("p.yaml", f"carom-plan: 1\nscene: {name}\nhorizon: {{duration: 1 s}}\n")
+        for words in (["check", "s.yaml"], ["check", "s.yaml", "--json"], ["run", "s.yaml"], ["check", "m.yaml"], ["plan", "p.yaml"]):
+            done = carom(*words, code=2)
+            assert "SECRET" not in done.stdout + done.stderr and name in done.stdout + done.stderr, (words, name, done.stderr)
+    write("inc.yaml", "bodies: [{name: c, shape: {spheer: 1}}]\n")  # a scene with a mistake is told as before
+    write("s.yaml", "carom: 1\ninclude: inc.yaml\nduration: 1 s\n")
+    assert "spheer" in carom("check", "s.yaml", code=2).stderr
+
+
+def case_a_removed_result_comes_back():
+    for folder, remove in (("", os.unlink), ("d", lambda path: shutil.rmtree("d"))):
+        if folder:
+            os.mkdir(folder)
+        path = os.path.join(folder, "r.h5")
+        child = subprocess.Popen([CAROM, "run", endless(), "-o", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(child, lambda: frames_in(path) > 1)
+        before = frames_in(path)
+        remove(path)
+        wait_for(child, lambda: frames_in(path) > before)  # it is back, and goes on
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=HANG)
+        assert child.returncode == 130 and "was removed while it is written" in errors, (child.returncode, errors)
+        info = report("info", path)
+        assert info["ending"] == "interrupted" and info["frames"] > before, info
+        assert [name for name in os.listdir(folder or ".") if "part" in name] == []
+
+
+def case_a_killed_run_can_be_continued():
+    """From the beginning on, however it was ended."""
+    scene = endless()
+    for number, way in enumerate((signal.SIGKILL, signal.SIGHUP, signal.SIGTERM, signal.SIGXCPU)):
+        path = f"r{number}.h5"
+        child = subprocess.Popen([CAROM, "run", scene, "-o", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_for(child, lambda: frames_in(path) > 0)
+        child.send_signal(way)
+        child.communicate(timeout=HANG)
+        assert child.returncode == (-way if way == signal.SIGKILL else 130), (way, child.returncode)
+        end = report("explain", path, "-o", f"next{number}.yaml")["last_good"] + 0.01
+        whole = report("run", scene, "--duration", f"{end!r}", "--no-output")
+        rest = report("run", scene, "--duration", f"{end!r}", "--continue", path, "--no-output")
+        assert rest["state_hash"] == whole["state_hash"] and rest["time"] == whole["time"], (way, rest, whole)
+
+
+def case_a_limit_on_memory_is_met_or_told():
+    if SANITIZED:
+        return
+    scene = write("s.yaml", "carom: 1\nduration: 20 ms\nbodies: [{name: b, shape: {sphere: 1}}]\n")
+    words, good = ["run", scene, "--no-output", "-j", "1"], 0
+
+    def within(kilobytes):
+        return lambda: resource.setrlimit(resource.RLIMIT_AS, (kilobytes << 10, kilobytes << 10))
+    for kilobytes in (100000, 130000, 200000, 400000, 1000000):
+        done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, preexec_fn=within(kilobytes))
+        assert done.returncode == 0 or "ulimit -v" in done.stderr or "shared libraries" in done.stderr, (kilobytes, done)
+        good += done.returncode == 0
+        if "ulimit -v" in done.stderr:  # and what it says helps
+            carom(*words, preexec_fn=within(int(done.stderr.split("ulimit -v ")[1].split(")")[0])))
+    assert good >= 2, good
 
 
 def case_a_full_standard_output_is_reported():
@@ -1144,6 +1392,46 @@ def case_an_interrupted_comparison_says_what_is_kept():
     _, errors = child.communicate(timeout=HANG)
     assert child.returncode == 130 and "interrupted; 'endless.compare.html' was not written" in errors, (child.returncode, errors)
     assert report("info", "endless.compare.variational.h5")["ending"] == "interrupted"
+
+
+def put_hostile(name):
+    """A result with structure that was made up, under right checksums."""
+    with gzip.open(os.path.join(EXAMPLES, "..", "tests", "data", "results", name + ".gz")) as packed, open(name, "wb") as f:
+        f.write(packed.read())
+    return name
+
+
+def case_results_that_crash_hdf5_are_damaged():
+    """A length beyond all memory: HDF5 1.10 copies it. The verb says so and ends; nothing is left behind."""
+    path = put_hostile("length-beyond-memory.h5")
+    scene = write("s.yaml", "carom: 1\nbodies: [{name: a, shape: {sphere: 1}, density: 1}]\nduration: 1\n")
+    for words in (("info", path), ("view", path, "-o", "x.html"), ("export", path, "--to", "csv", "-o", "x.csv"), ("audit", path),
+                  ("explain", path), ("run", scene, "--continue", path, "-o", "x.h5")):
+        done = carom(*words, code=1)
+        assert "damaged" in done.stderr, (words, done.stderr)
+    assert sorted(os.listdir(".")) == [path, "s.yaml"], os.listdir(".")
+
+
+def case_an_index_of_made_up_length_keeps_nobody_busy():
+    """Less than 5 s of processor time; it took for ever."""
+    path = put_hostile("endless-index.h5")
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (5, 6) if not SANITIZED else (100, 101))
+    for words in (("info", path), ("export", path, "--to", "csv", "-o", "x.csv")):
+        done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, preexec_fn=limit)
+        assert done.returncode in (0, 1) and "comes to no end" not in done.stderr, (words, done)
+
+
+def case_limits_on_the_size_of_files_are_told():
+    """Wherever the limit lies: HDF5 could not close a file after a write that failed, and crashed at the end."""
+    for size in list(range(1000, 60000, 4000)):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        done = subprocess.run([CAROM, "run", SCENE, *SHORT, "-o", "x.h5", "-q", "--force"], capture_output=True, text=True, timeout=HANG,
+                              preexec_fn=limit)
+        assert done.returncode in (0, 1), (size, done)
+        assert done.returncode == 0 or "ulimit -f" in done.stderr, (size, done)
 
 
 def main():

@@ -749,6 +749,24 @@ TEST(distance_of_curved_shapes) {
   for (int i = 0; i < 6; i++) carom_shape_release(s[i]);
 }
 
+// Cylinders side by side that touch: along the normal that is told they reach no farther past each other than
+// round-off.
+TEST(touching_cylinders_have_a_sharp_normal) {
+  const carom_shape *drum = NULL;
+  REQUIRE(carom_shape_create_cylinder(0.1, 0.1, NULL, &drum, NULL) == CAROM_OK);
+  for (int k = 0; k < 24; k++) {
+    double angle = 0.1 + k * acos(-1) / 12;
+    carom_placed a = {drum, cm_pose(cm_zero3(), cm_qidentity())},
+                 b = {drum, cm_pose(cm_vec3(0.2 * cos(angle), 0.2 * sin(angle), 0), cm_qidentity())};
+    carom_distance_result r;
+    REQUIRE(carom_distance(&a, &b, NULL, &r) == CAROM_OK);
+    CHECK_NEAR(r.distance, 0, 1e-12);
+    CHECK_NEAR(cm_dot(r.normal, b.pose.p), -0.2, 1e-14);
+    CHECK_AT_MOST(r.duality_gap, 1e-11);
+  }
+  carom_shape_release(drum);
+}
+
 // Round bodies that stand on one another, with closed forms.
 TEST(distance_of_standing_cylinders) {
   const carom_shape *drum = NULL, *cone = NULL, *cube = box_shape(2, 2, 2);

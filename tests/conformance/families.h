@@ -5,10 +5,11 @@
 #include "conformance.h"
 
 extern const conformance_scene flight_scenes[], bounce_scenes[], slide_scenes[], tip_scenes[], stack_scenes[],
-    fast_scenes[], pendulum_scenes[], joint_scenes[], spring_scenes[], drive_scenes[], funnel_scenes[];
+    fast_scenes[], pendulum_scenes[], joint_scenes[], spring_scenes[], drive_scenes[], funnel_scenes[],
+    machine_scenes[];
 
 #define CONFORMANCE_FAMILIES                                                                                        \
   flight_scenes, bounce_scenes, slide_scenes, tip_scenes, stack_scenes, fast_scenes, pendulum_scenes, joint_scenes, \
-      spring_scenes, drive_scenes, funnel_scenes
+      spring_scenes, drive_scenes, funnel_scenes, machine_scenes
 
 #endif

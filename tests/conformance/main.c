@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < count && !w.random; i++)
     if (!w.scene || strcmp(all[i].name, w.scene) == 0) run_scene(&m, &all[i], &w);
   if (w.rewrite) {  // the list that the tests go by: the matrix, and the sample of random scenes
-    w.random = "0+40";
+    w.random = "0+100";
     run_random(&m, &w);
     return !write_wrong(&m, CONFORMANCE_KNOWN);
   }

@@ -86,7 +86,7 @@ static void check_file(const cell *c) {
   cell plain = *c;
   char reason[CONFORMANCE_TEXT] = "";
   bool touches = !(c->scene->flags & SCENE_FREE);
-  plain.integrator = touches ? "dcr" : "variational";
+  plain.integrator = touches ? "auto" : "variational";  // whoever can
   carom_scene *scene = read_cell(&plain, 1, reason);
   if (!scene) fprintf(stderr, "%s.yaml: %s\n", c->scene->file, reason), exit(2);
   carom_scene_destroy(scene);
@@ -288,7 +288,7 @@ static void peer_inside(cell *c, const void *job) {
   const conformance_peer *peer = job;
   char reason[CONFORMANCE_TEXT] = "";
   cell plain = *c;
-  plain.integrator = c->scene->flags & SCENE_FREE ? "variational" : "dcr";
+  plain.integrator = c->scene->flags & SCENE_FREE ? "variational" : "auto";
   carom_scene *scene = read_cell(&plain, 1, reason);
   c->accuracy = (accuracy){.order = 1, .late = c->h};
   int steps = (int)lround(scene->duration / c->h);

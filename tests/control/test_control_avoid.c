@@ -200,7 +200,7 @@ TEST(the_whole_burr_is_put_together_long) {
   carom_plan_file_destroy(file);
 }
 
-// 1.44 for the satellites, 31 nodes.
+// Johnson reports 1.44 for the satellites from a better guess, 31 nodes.
 TEST(the_whole_satellites_change_their_docking_long) {
   static const char *const nested[] = {"avoid.method=nested"};
   carom_plan_file *file = read_example("plan-satellites", nested, 1);
@@ -208,7 +208,7 @@ TEST(the_whole_satellites_change_their_docking_long) {
   REQUIRE(file != NULL);
   check_solution(file, &report);
   CHECK(carom_plan_node_count(file->plan) >= 31);
-  CHECK(report.cost < report.guess_cost / 1.44);
+  CHECK(report.cost < report.guess_cost / 4000);  // 4098
   check_satellites_effort(&report);
   carom_plan_file_destroy(file);
 }

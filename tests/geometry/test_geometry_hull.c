@@ -1,6 +1,7 @@
 // Convex hulls: against brute force, against exact integers, and on inputs made to break them.
 #include <pthread.h>
 
+#include "model/size.h"
 #include "test_geometry.h"
 
 static const carom_shape *hull_of(const carom_vec3 *points, int count) {
@@ -516,4 +517,37 @@ TEST(threads_agree) {
   for (int i = 0; i < 4; i++) REQUIRE(pthread_create(&threads[i], NULL, hulls_in_a_thread, &sums[i]) == 0);
   for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
   for (int i = 1; i < 4; i++) CHECK(sums[i] == sums[0]);
+}
+
+// ---- how thin ---------------------------------------------------------------------------------
+
+static double brute_half_depth(const carom_polytope *p) {
+  double least = INFINITY;
+  for (int f = 0; f < p->face_count; f++) {
+    double lowest = INFINITY;
+    for (int v = 0; v < p->vertex_count; v++) lowest = fmin(lowest, cm_dot(p->face_normals[f], p->vertices[v]));
+    least = fmin(least, (p->face_offsets[f] - lowest) / 2);
+  }
+  return least;
+}
+
+// Found by climbing where there are many vertices, by looking at all of them where there are few: flat, long, round and
+// tilted hulls, with and without large faces.
+TEST(half_depth_is_that_of_the_thinnest_way_through) {
+  carom_random r = carom_random_make(41, 0);
+  for (int trial = 0; trial < 60; trial++) {
+    carom_vec3 points[800], axes = cm_vec3(1, 0.02 + 0.98 * carom_random_uniform(&r), 0.01 + 2 * (trial % 3));
+    carom_quat q = random_rotation(&r);
+    int count = trial % 2 ? 800 : 40;
+    for (int i = 0; i < count; i++) {
+      carom_vec3 d = random_direction(&r);
+      if (trial % 5 == 0) d.z = d.z > 0 ? 1 : -1;  // a drum
+      points[i] = cm_rotate(q, cm_mul_diag(axes, d));
+    }
+    const carom_shape *shape = hull_of(points, count);
+    REQUIRE(shape != NULL);
+    double expected = brute_half_depth(carom_shape_polytope(shape));
+    CHECK_NEAR(carom_shape_half_depth(shape), expected, 4e-16 * extent_of(carom_shape_polytope(shape)));
+    carom_shape_release(shape);
+  }
 }

@@ -287,3 +287,67 @@ TEST(gravity_has_its_zero_at_the_origin) {
   CHECK_NEAR(carom_potential_energy(w.model, w.state), 60, 1e-13);
   free_world(&w);
 }
+
+// A step that fails leaves the state as it was; whoever judges then must not hear that all is well.
+TEST(a_failed_step_is_no_pass) {
+  world w = spinner();
+  carom_audit *audit = new_audit(&w);
+  carom_stepper *stepper;
+  carom_step_options o = carom_step_default_options();
+  carom_step_report report;
+  carom_error error = {0};
+  o.integrator = "variational", o.step = 0.01, o.nothing_meets = true;
+  REQUIRE(carom_stepper_create(w.model, &o, NULL, &stepper, &error) == CAROM_OK);
+  for (int i = 0; i < 3; i++) {
+    CHECK(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK && report.status == CAROM_OK);
+    carom_audit_step(audit, w.state, &report);
+  }
+  CHECK(carom_audit_judge(audit, NULL).pass);
+  carom_vec3 l = w.state->l[0];
+  w.state->l[0] = cm_vec3(1e9, 2e9, 3e9);
+  uint64_t hash = carom_state_hash(w.state);
+  CHECK(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_ERR_NUMBER && report.status == CAROM_ERR_NUMBER);
+  CHECK(carom_state_hash(w.state) == hash);
+  w.state->l[0] = l;
+  carom_audit_step(audit, w.state, &report);
+  carom_verdict v = carom_audit_judge(audit, NULL);
+  CHECK(!v.pass && v.outcome == CAROM_VERDICT_INCOMPLETE);
+  CHECK_CONTAINS(v.reason, "a step failed at t = 0.03 s");
+  CHECK(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+  carom_audit_step(audit, w.state, &report);
+  CHECK(!carom_audit_judge(audit, NULL).pass);  // for good
+  carom_stepper_destroy(stepper);
+  end_world(&w, audit);
+}
+
+// Where states enter, those that are none are refused by name.
+TEST(states_that_are_not_finite_are_refused) {
+  world w = spinner();
+  carom_audit *audit = NULL;
+  carom_stepper *stepper;
+  carom_step_options o = carom_step_default_options();
+  o.integrator = "variational", o.nothing_meets = true;
+  REQUIRE(carom_stepper_create(w.model, &o, NULL, &stepper, NULL) == CAROM_OK);
+  double *numbers[] = {&w.state->time,   &w.state->x[0].y, &w.state->q[0].w,
+                       &w.state->q[0].z, &w.state->p[0].x, &w.state->l[0].z};
+  static const char *const fields[] = {"time", "position", "quaternion", "quaternion", "momentum", "angular momentum"};
+  for (int i = 0; i < 6; i++)
+    for (int k = 0; k < 2; k++) {
+      carom_error error = {0};
+      double kept = *numbers[i];
+      *numbers[i] = k ? NAN : -INFINITY;
+      uint64_t hash = carom_state_hash(w.state);
+      CHECK(carom_state_check(w.model, w.state, &error) == CAROM_ERR_NUMBER);
+      CHECK_CONTAINS(error.message, fields[i]);
+      if (i > 0) CHECK_CONTAINS(error.message, w.model->bodies[0].name);
+      CHECK(carom_stepper_step(stepper, w.state, NULL, &error) == CAROM_ERR_NUMBER);
+      CHECK(carom_audit_create(w.model, w.state, NULL, &audit, &error) == CAROM_ERR_NUMBER && !audit);
+      CHECK(carom_step_check_start(w.model, w.state, &o, &error) == CAROM_ERR_NUMBER);
+      CHECK(carom_state_hash(w.state) == hash);
+      *numbers[i] = kept;
+    }
+  w.state->q[0] = cm_quat(0, 0, 0, 0);
+  CHECK(carom_state_check(w.model, w.state, NULL) == CAROM_ERR_NUMBER);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}

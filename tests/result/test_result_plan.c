@@ -352,6 +352,37 @@ TEST(planned_contact_is_an_event) {
   carom_plan_file_destroy(p.file);
 }
 
+// What is followed is the same from the plan and from its file, through the bounce; in the file velocities before it
+// come from the event's impulse.
+TEST(a_recorded_plan_is_followed_as_the_plan_itself) {
+  problem p = {.file = read_example("plan-wall", NULL, 0)};
+  REQUIRE(p.file && carom_plan_solve(p.file->plan, &p.file->options, &p.report, NULL) == CAROM_OK);
+  carom_result *r = record_and_open(&p);
+  carom_trajectory *planned = NULL, *recorded = NULL;
+  carom_error error = {CAROM_OK, ""};
+  REQUIRE(r && carom_trajectory_create_plan(p.file->plan, 0, NULL, &planned, &error) == CAROM_OK);
+  REQUIRE(carom_trajectory_create_result(r, 0, NULL, &recorded, &error) == CAROM_OK);
+  double end = carom_trajectory_end(planned), bounce = r->events[0].time;
+  CHECK_NEAR(carom_trajectory_end(recorded), end, 1e-12);
+  for (int i = 0; i <= 1000; i++) {
+    carom_reference a = carom_trajectory_at(planned, end * i / 1000), b = carom_trajectory_at(recorded, end * i / 1000);
+    CHECK_AT_MOST(fixture_distance(a.position, b.position), 1e-9);
+    CHECK_AT_MOST(fixture_distance(a.velocity, b.velocity), 1e-7);
+    CHECK_AT_MOST(fixture_distance(a.angular_velocity_body, b.angular_velocity_body), 1e-6);
+  }
+  carom_vec3 before = carom_trajectory_at(recorded, bounce - 1e-9).velocity;
+  carom_vec3 after = carom_trajectory_at(recorded, bounce + 1e-9).velocity;
+  CHECK(before.y < -0.01 && after.y > 0.01);
+  carom_vec3 jump = cm_scale(r->bodies[0].mass, cm_sub(after, before));
+  CHECK_AT_MOST(fixture_distance(jump, r->events[0].impulse), 1e-6);
+  CHECK(carom_trajectory_create_result(r, 1, NULL, &(carom_trajectory *){NULL}, &error) == CAROM_ERR_ARGUMENT);
+  CHECK_CONTAINS(error.message, "is fixed");
+  carom_trajectory_destroy(planned);
+  carom_trajectory_destroy(recorded);
+  carom_result_close(r);
+  carom_plan_file_destroy(p.file);
+}
+
 // The last arm is moved by the last hinge alone: the integrator's own kick gives it that angular momentum, and no
 // other.
 static void check_motor(const problem *p, const carom_result *r) {

@@ -1,5 +1,6 @@
 // Running out of memory at every single allocation, several threads at once, and no allocation while recording.
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "export/export.h"
 #include "result_fixture.h"
@@ -199,4 +200,173 @@ TEST(several_threads) {
     pthread_join(threads[i], NULL);
     CHECK(arguments[i] == 1);
   }
+}
+
+// ---- files that go away --------------------------------------------------------------------------------------------
+
+static void count_messages(void *context, carom_log_level level, const char *message) {
+  (void)level, (void)message;
+  ++*(int *)context;
+}
+
+typedef struct recording {
+  fixture f;
+  carom_recorder *recorder;
+  int messages;
+} recording;
+
+static void record_some(recording *r, const char *path, int frames) {
+  carom_error error = {0};
+  carom_recorder_options options = {.overwrite = true, .log = {&r->messages, count_messages}};
+  fixture_create(&r->f);
+  REQUIRE(carom_recorder_open(path, &r->f.scene, &options, NULL, &r->recorder, &error) == CAROM_OK);
+  for (int i = 0; i < frames; i++) CHECK(fixture_record(&r->f, r->recorder, i, &error) == CAROM_OK);
+  CHECK(carom_recorder_flush(r->recorder, &error) == CAROM_OK);
+}
+
+static void end_recording(recording *r, const char *path, int begin, int frames) {
+  carom_error error = {0};
+  carom_frame frame = {0};
+  for (int i = begin; i < frames; i++) CHECK(fixture_record(&r->f, r->recorder, i, &error) == CAROM_OK);
+  carom_status status = carom_recorder_finish(r->recorder, NULL, "complete", &error);
+  if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
+  carom_recorder_close(r->recorder);
+  fixture_destroy(&r->f);
+  carom_result *result = fixture_open(path);
+  REQUIRE(result && carom_frame_init(result, &frame, NULL) == CAROM_OK);
+  CHECK(result->complete && result->frame_count == frames);
+  for (int i = 0; i < result->frame_count; i++) CHECK(fixture_frame_is_right(result, i, &frame));
+  carom_frame_release(&frame);
+  carom_result_close(result);
+}
+
+// Removed before the last burst, before a checkpoint, and twice: nothing of it is lost.
+TEST(a_removed_file_comes_back) {
+  const char *path = fixture_path("removed.h5");
+  recording r = {.messages = 0};
+  record_some(&r, path, 5);
+  unlink(path);
+  CHECK(carom_recorder_checkpoint(r.recorder, r.f.state, "memory", 6, NULL) == CAROM_OK && r.messages == 1);
+  CHECK(access(path, F_OK) == 0);
+  unlink(path);
+  end_recording(&r, path, 5, 9);
+  CHECK(r.messages == 2);
+  unlink(path);
+}
+
+TEST(a_removed_folder_comes_back) {
+  char path[400];
+  const char *folder = fixture_path("folder");
+  snprintf(path, sizeof path, "%s/a/r.h5", folder);
+  mkdir(folder, 0777);
+  snprintf(path, sizeof path, "%s/a", folder);
+  mkdir(path, 0777);
+  snprintf(path, sizeof path, "%s/a/r.h5", folder);
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  unlink(path);
+  *strrchr(path, '/') = 0;
+  rmdir(path);
+  rmdir(folder);
+  path[strlen(path)] = '/';
+  end_recording(&r, path, 3, 6);
+  CHECK(r.messages == 1);
+  unlink(path);
+  *strrchr(path, '/') = 0;
+  CHECK(rmdir(path) == 0 && rmdir(folder) == 0);  // and no litter
+}
+
+// Nothing can be written there any more: the current folder keeps it.
+TEST(a_folder_that_became_a_file_does_not_lose_the_run) {
+  char path[400];
+  const char *folder = fixture_path("lost"), *name = fixture_path("kept.h5");
+  mkdir(folder, 0777);
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  unlink(path);
+  rmdir(folder);
+  CHECK(carom_write_file(&(carom_bytes){folder, "a file", 6}, NULL) == CAROM_OK);
+  end_recording(&r, name, 3, 6);
+  CHECK(r.messages == 1);
+  unlink(name);
+  unlink(folder);
+}
+
+// What others put there meanwhile stays; the record goes beside it.
+TEST(a_replaced_file_is_not_lost) {
+  char beside[400];
+  const char *path = fixture_path("replaced.h5");
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  unlink(path);
+  CHECK(carom_write_file(&(carom_bytes){path, "mine", 4}, NULL) == CAROM_OK);
+  snprintf(beside, sizeof beside, "%s.rescued-1", path);
+  end_recording(&r, beside, 3, 6);
+  char text[8] = "";
+  FILE *in = fopen(path, "rb");
+  CHECK(in && fread(text, 1, sizeof text, in) == 4 && memcmp(text, "mine", 4) == 0);
+  if (in) fclose(in);
+  unlink(path);
+  unlink(beside);
+}
+
+TEST(a_moved_file_goes_on) {
+  char elsewhere[400];
+  const char *path = fixture_path("moved.h5");
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  snprintf(elsewhere, sizeof elsewhere, "%s.moved", path);
+  CHECK(rename(path, elsewhere) == 0);
+  end_recording(&r, elsewhere, 3, 6);
+  CHECK(r.messages == 1);
+  unlink(elsewhere);
+}
+
+TEST(a_file_cut_short_is_told) {
+  const char *path = fixture_path("cut.h5");
+  carom_error error = {0};
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  CHECK(truncate(path, 100) == 0);
+  CHECK(fixture_record(&r.f, r.recorder, 3, &error) == CAROM_OK);
+  CHECK(carom_recorder_flush(r.recorder, &error) == CAROM_ERR_IO);
+  CHECK_CONTAINS(error.message, "cut short");
+  carom_recorder_close(r.recorder);
+  fixture_destroy(&r.f);
+  unlink(path);
+}
+
+// Written every second of a run for days: the places must stay where they are.
+TEST(checkpoints_do_not_let_the_file_grow) {
+  const char *path = fixture_path("checkpoints.h5");
+  struct stat early, late;
+  static char memory[5000];
+  recording r = {.messages = 0};
+  record_some(&r, path, 3);
+  for (int i = 0; i < 10; i++)
+    CHECK(carom_recorder_checkpoint(r.recorder, r.f.state, memory, sizeof memory, NULL) == CAROM_OK);
+  CHECK(stat(path, &early) == 0);
+  for (int i = 0; i < 200; i++) {
+    for (size_t k = 0; k < sizeof memory; k++) memory[k] = (char)(i * 31 + (int)(k * k % 251));
+    size_t size = sizeof memory - (size_t)(i % 7) * 600;
+    CHECK(carom_recorder_checkpoint(r.recorder, r.f.state, memory, size, NULL) == CAROM_OK);
+  }
+  CHECK(stat(path, &late) == 0 && late.st_size == early.st_size);
+  end_recording(&r, path, 3, 4);
+  unlink(path);
+}
+
+TEST(states_that_are_not_finite_are_not_recorded) {
+  const char *path = fixture_path("nan.h5");
+  carom_error error = {0};
+  recording r = {.messages = 0};
+  record_some(&r, path, 2);
+  double time = r.f.state->time;
+  r.f.state->time = NAN;
+  CHECK(carom_recorder_frame(r.recorder, r.f.state, NULL, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_recorder_checkpoint(r.recorder, r.f.state, "", 0, &error) == CAROM_ERR_NUMBER);
+  r.f.state->time = time;
+  end_recording(&r, path, 2, 4);  // and the record goes on
+  unlink(path);
 }

@@ -132,6 +132,7 @@ TEST(units) {
   CHECK_VALUE("1 ms", 0.001);
   CHECK_VALUE("30 deg", 0.5235987755982988);
   CHECK_VALUE("60 rpm", 6.283185307179586);
+  CHECK_VALUE("30 Hz", 30);
   CHECK_VALUE("(1/60) s", 1.0 / 60);
   CHECK_VALUE("sqrt(4) km", 2000);
   CHECK_VALUE("3 kN*m", 3000);
@@ -164,6 +165,7 @@ TEST(dimensions) {
   CHECK(carom_dimension_equal(dimension_of("arm_ + 1"), CAROM_LENGTH));
   CHECK(carom_dimension_equal(dimension_of("max(1, arm_)"), CAROM_LENGTH));
   CHECK(carom_dimension_equal(dimension_of("1 rpm"), CAROM_ANGULAR_VELOCITY));
+  CHECK(carom_dimension_equal(dimension_of("1 Hz"), CAROM_FREQUENCY));
   carom_quantity q;
   REQUIRE(evaluate("3", &q, NULL));
   CHECK(carom_quantity_fits(&q, CAROM_MASS));

@@ -44,8 +44,13 @@ TEST(includes_find_their_neighbours) {
   make_folder();
   mkdir(path_of("parts"), 0700);
   put_file("parts/tetra.obj", tetrahedron);
-  put_file("parts/lib.yaml", "include: more.yaml\nshapes: {tetra: {mesh: {file: tetra.obj, scale: 2}}}\nduration: 5\n");
-  put_file("parts/more.yaml", "constants: {x: 3}\nbodies: [{name: first, shape: {sphere: x}}]\n");
+  put_file("parts/lib.yaml",
+           "include: deep/more.yaml\nshapes: {tetra: {mesh: {file: tetra.obj, scale: 2}}}\nduration: 5\n");
+  mkdir(path_of("parts/deep"), 0700);
+  put_file("parts/deep/near.obj", tetrahedron);
+  put_file("parts/deep/more.yaml",
+           "constants: {x: 3}\nbodies:\n  - {name: first, shape: {sphere: x}}\n"
+           "  - {name: near, shape: {mesh: {file: near.obj}}, position: [-20, 0, 0]}\n");
   put_file("scene.yaml",
            "carom: 1\ninclude: [parts/lib.yaml]\nduration: 4\nintegrator: {name: dcr}\nbodies:\n"
            "  - {name: second, shape: tetra, density: 6, position: [x*3, 0, 0]}\n");
@@ -53,10 +58,18 @@ TEST(includes_find_their_neighbours) {
   carom_scene *s = read_scene("scene.yaml", &d);
   CHECK(d.count == 0);
   REQUIRE(s);
-  CHECK(s->duration == 4 && s->model->body_count == 2);
+  CHECK(s->duration == 4 && s->model->body_count == 3);
   CHECK_TEXT(s->model->bodies[0].name, "first");
-  CHECK_NEAR(s->model->bodies[1].mass, 8, 1e-13);  // (2^3 / 6) * 6
+  CHECK_NEAR(s->model->bodies[2].mass, 8, 1e-13);  // (2^3 / 6) * 6
   CHECK_CONTAINS(s->resolved, "file: parts/tetra.obj");
+  static const char *const opened[] = {"/scene.yaml", "/parts/lib.yaml", "/parts/deep/more.yaml", "/parts/tetra.obj",
+                                       "/parts/deep/near.obj"};
+  CHECK(s->file_count == 5);
+  for (int i = 0; i < 5; i++) {
+    bool found = false;
+    for (int k = 0; k < s->file_count; k++) found = found || strstr(s->files[k], opened[i]);
+    if (!found) test_fail(__FILE__, __LINE__, "%s is not among the files", opened[i]);
+  }
   carom_scene *again;
   carom_diagnostics e;
   carom_scene_parse(&(carom_bytes){s->path, s->resolved, strlen(s->resolved)}, NULL, NULL, &again, &e);
@@ -110,6 +123,44 @@ TEST(large_files_are_refused) {
   CHECK_CONTAINS(d.items[0].message, "too large");
   carom_diagnostics_release(&d);
   remove_folder();
+}
+
+// ---- progress -------------------------------------------------------------------------------------------
+
+typedef struct listener {
+  int calls, refused_at;
+  double last;
+} listener;
+
+static bool listen(void *context, double done, double total) {
+  listener *l = context;
+  CHECK(done > l->last && done < total && total == 20000);
+  l->last = done;
+  return ++l->calls != l->refused_at;
+}
+
+// Long arrays tell how far they are, as often on every machine, and can be stopped.
+TEST(reading_many_bodies_tells_its_progress) {
+  static const char text[] =
+      "carom: 1\nbodies:\n  - {name: g, shape: {sphere: 1 cm}, density: 1, replicate: {grid: {count: [20, 20, 50], "
+      "spacing: 0.03}}}\ncontacts: ignore\nduration: 1\n";
+  for (int refused_at = 0; refused_at < 3; refused_at += 2) {
+    listener l = {.refused_at = refused_at};
+    carom_scene_options options = carom_scene_default_options();
+    options.progress = (carom_progress){&l, listen};
+    carom_scene *scene;
+    carom_diagnostics d;
+    carom_status status =
+        carom_scene_parse(&(carom_bytes){"many.yaml", text, sizeof text - 1}, &options, NULL, &scene, &d);
+    CHECK(l.calls == (refused_at ? 2 : 4));
+    CHECK(status == (refused_at ? CAROM_ERR_SCENE : CAROM_OK));
+    if (refused_at) {
+      REQUIRE(d.count == 1);
+      CHECK_CONTAINS(d.items[0].message, "reading was stopped after 8192 of 20000 copies");
+    }
+    carom_scene_destroy(scene);
+    carom_diagnostics_release(&d);
+  }
 }
 
 // ---- memory that runs out ------------------------------------------------------------------------------

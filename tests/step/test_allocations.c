@@ -1,5 +1,6 @@
 // Steps do not ask for memory once their contacts have been as many as they will be: in the second second of a pile no
 // integrator calls the heap, nor does a library beneath it. Counted per step, by every call of malloc in the process.
+#include "failing_allocator.h"
 #include "fixtures.h"
 #include "heap_counter.h"
 
@@ -85,13 +86,18 @@ typedef struct subject {
   int events;  // so far
 } subject;
 
-static subject begin(const trial *t) {
+static carom_step_options options_of(const trial *t) {
   carom_step_options o = carom_step_default_options();
   o.integrator = t->integrator, o.step = t->step, o.solver = t->solver;
   o.nothing_meets = !carom_integrator_honours(carom_integrator_find(t->integrator), CAROM_TRAIT_CONTACTS);
   if (t->tolerance > 0) o.solver_tolerance = t->tolerance;
   if (t->threads) o.threads = t->threads;
   if (t->penetration > 0) o.penetration = t->penetration;
+  return o;
+}
+
+static subject begin(const trial *t) {
+  carom_step_options o = options_of(t);
   subject s = {.world = t->make(), .steps = (int)lround(1 / t->step)};
   s.stepper = stepper_by(&s.world, &o);
   return s;
@@ -136,6 +142,85 @@ static void check(trial t) {
   carom_state_destroy(start);
   carom_stepper_destroy(s.stepper);
   free_world(&s.world);
+}
+
+// ---- refusals ------------------------------------------------------------------------------------------------------
+
+// The same trial with a heap that refuses the first request, then the second, and so on, in set-up and in each step.
+// What cannot be had is told as such, leaves the state as it was, bit for bit, and the step that is taken then is that
+// of a run that was never disturbed.
+typedef struct refused {
+  const trial *trial;
+  world world;
+  carom_stepper *stepper;
+  carom_state *before;
+  failing_allocator heap;
+  bool process;  // the heap of the whole process refuses instead, in steps: the libraries beneath feel it, too
+  int refusals;
+} refused;
+
+static carom_status step_with(refused *r, int served, carom_step_report *report, carom_error *error) {
+  r->heap.allowed = r->process ? -1 : r->heap.calls + served;
+  heap_left = r->process ? served : LONG_MAX;
+  carom_status status = carom_stepper_step(r->stepper, r->world.state, report, error);
+  heap_left = LONG_MAX;
+  return status;
+}
+
+static void create_refused(refused *r) {
+  carom_allocator allocator = failing_allocator_of(&r->heap);
+  carom_step_options o = options_of(r->trial);
+  carom_status status = CAROM_ERR_MEMORY;
+  for (int k = 0; status != CAROM_OK && k < 10000; k++) {
+    carom_error error = {0};
+    r->heap = (failing_allocator){.allowed = k};
+    status = carom_stepper_create(r->world.model, &o, &allocator, &r->stepper, &error);
+    if (status == CAROM_OK) break;
+    CHECK(status == CAROM_ERR_MEMORY && error.status == CAROM_ERR_MEMORY && !r->stepper && r->heap.live == 0);
+    r->refusals++;
+  }
+  REQUIRE(status == CAROM_OK);
+}
+
+static void step_refused(refused *r) {
+  carom_status status = CAROM_ERR_MEMORY;
+  carom_state_copy(r->before, r->world.state);
+  for (int k = 0; status == CAROM_ERR_MEMORY && k < 10000; k++) {
+    carom_error error = {0};
+    carom_step_report report;
+    status = step_with(r, k, &report, &error);
+    CHECK(status == report.status && (status == CAROM_OK || error.message[0]));
+    if (status == CAROM_OK) break;
+    CHECK(carom_state_hash(r->world.state) == carom_state_hash(r->before));
+    if (status != CAROM_ERR_MEMORY) test_fail(__FILE__, __LINE__, "refusal %d was told as: %s", k, error.message);
+    r->refusals++;
+  }
+}
+
+static void check_refusals_of(trial t, bool process) {
+  subject whole = begin(&t);
+  refused r = {.trial = &t, .world = t.make(), .process = process};
+  int refusals_of_set_up, steps = whole.steps / 16;
+  REQUIRE(carom_state_clone(r.world.state, NULL, &r.before, NULL) == CAROM_OK);
+  create_refused(&r);
+  refusals_of_set_up = r.refusals;
+  for (int i = 0; i < steps && test_failures == 0; i++) {
+    carom_stepper_step(whole.stepper, whole.world.state, NULL, NULL);
+    step_refused(&r);
+    CHECK(carom_state_hash(r.world.state) == carom_state_hash(whole.world.state));
+  }
+  CHECK(refusals_of_set_up > 0 && (r.refusals > refusals_of_set_up || t.make == loop));
+  carom_stepper_destroy(r.stepper);
+  CHECK(r.heap.live == 0);
+  carom_state_destroy(r.before);
+  free_world(&r.world);
+  carom_stepper_destroy(whole.stepper);
+  free_world(&whole.world);
+}
+
+static void check_refusals(trial t) {
+  check_refusals_of(t, false);
+  if (MALLOC_COUNTED) check_refusals_of(t, true);
 }
 
 // ---- cases ---------------------------------------------------------------------------------------------------------
@@ -192,6 +277,34 @@ TEST(cone_joints) { check((trial){"cone", loop, .step = 2e-3}); }
 TEST(cone_solvers) {
   static const char *const solvers[] = {"pgs", "apgd", "spg"};
   for (int i = 0; i < 3; i++) check((trial){"cone", tower, .step = 2e-3, .solver = solvers[i]});
+}
+
+TEST(refusals_exact) {
+  check_refusals((trial){"exact", balls, .step = 2e-3});
+  check_refusals((trial){"exact", tower, .step = 2e-3});
+}
+TEST(refusals_dcr) {
+  check_refusals((trial){"dcr", balls, .step = 2e-3});
+  check_refusals((trial){"dcr", blocks, .step = 2e-3});
+  check_refusals((trial){"dcr", loop, .step = 2e-3});
+}
+TEST(refusals_potential) { check_refusals((trial){"potential", tower, .step = 1e-4, .penetration = 3e-3}); }
+TEST(refusals_newmark) { check_refusals((trial){"newmark", balls, .step = 1e-4, .penetration = 3e-3}); }
+TEST(refusals_moreau) {
+  static const char *const solvers[] = {"lemke", "pgs", "newton"};
+  check_refusals((trial){"moreau", blocks, .step = 2e-3});
+  for (int i = 0; i < 3; i++)
+    check_refusals((trial){"moreau", tower, .step = 2e-3, .solver = solvers[i], .tolerance = 1e-3});
+}
+TEST(refusals_cone) {
+  check_refusals((trial){"cone", balls, .step = 2e-3});
+  check_refusals((trial){"cone", blocks, .step = 2e-3, .threads = 2});
+  check_refusals((trial){"cone", loop, .step = 2e-3});
+}
+TEST(refusals_without_contacts) {
+  check_refusals((trial){"variational", loop, .step = 2e-3});
+  check_refusals((trial){"index2", loop, .step = 2e-3});
+  check_refusals((trial){"index3", loop, .step = 2e-3});
 }
 
 // An integrator that is added gets its cases here, too.

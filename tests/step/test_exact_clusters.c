@@ -87,3 +87,29 @@ TEST(elastic_box_at_rest_stays_until_it_is_hit) {
   carom_shape_release(ball);
   check_kept(finish_world(builder), CAROM_IMPACT_GENERALIZED, 1500, 1e-11);
 }
+
+// Round logs side by side on the floor touch it and each other from the start, and stay.
+TEST(logs_that_touch_stay) {
+  for (int k = 0; k < 4; k++) {
+    carom_builder *builder = new_builder();
+    int wood = add_material(builder, "wood", 700, k % 2 ? 0.5 : 0, 0.3);
+    const carom_shape *log = NULL;
+    carom_shape_create_cylinder(0.1, 0.3, NULL, &log, NULL);
+    carom_part part = part_of(log);
+    for (int i = 0; i < 2 + k; i++) {
+      carom_body_def def = solid(&part, wood, cm_vec3(0.2 * i, 0, 0.1));
+      def.pose.q = cm_axis_angle(cm_vec3(1, 0, 0), acos(0));
+      carom_builder_add_body(builder, &def);
+    }
+    add_floor(builder, wood);
+    carom_builder_set_gravity(builder, cm_vec3(0, 0, -9.81));
+    carom_shape_release(log);
+    world w = finish_world(builder);
+    carom_stepper *stepper = exact_stepper(&w, 2e-3, CAROM_IMPACT_GENERALIZED);
+    tally t = run_exact(&w, stepper, 40);
+    CHECK_AT_MOST(t.penetration, 1e-9);
+    for (int i = 0; i < 2 + k; i++) CHECK_AT_MOST(cm_norm(cm_sub(w.state->x[i], cm_vec3(0.2 * i, 0, 0.1))), 1e-7);
+    carom_stepper_destroy(stepper);
+    free_world(&w);
+  }
+}

@@ -289,7 +289,7 @@ TEST(hinged_arms_fall_on_a_floor) {
     carom_builder_set_gravity(builder, cm_vec3(0, 0, -9.81));
     world w = finish_world(builder);
     carom_stepper *stepper = exact_stepper(&w, 1e-3, CAROM_IMPACT_GENERALIZED);
-    tally t = run_exact(&w, stepper, 1000);
+    tally t = run_exact(&w, stepper, 1500);
     CHECK_AT_MOST(t.penetration, 1e-8);
     CHECK_AT_MOST(t.energy_error, 1e-4);
     CHECK_AT_MOST(t.angular_momentum_error, 1e-11);

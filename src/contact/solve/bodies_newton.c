@@ -110,7 +110,8 @@ carom_status carom_contact_newton(carom_contact_system *s, carom_arena *arena, c
   double enough = s->options.tolerance * s->scale, asked = 0.5 * enough;
   info->outcome = CAROM_CONTACT_LIMIT;
   for (int i = 0; i < MOST_TRIES && info->outcome == CAROM_CONTACT_LIMIT; i++, asked *= 0.1) {
-    carom_newton_goal goal = {asked, asked, fmax(asked, s->options.acceptable * s->scale), s->options.max_iterations};
+    carom_newton_goal goal = {asked, asked, fmax(asked, s->options.acceptable * s->scale), s->options.max_iterations,
+                              .last_digit = s->options.acceptable > 0};
     double reached = carom_newton_solve(f.newton, &f.a, &goal, f.P, f.u, &info->iterations);
     unload(&f);
     carom_contact_refresh(s, info);

@@ -9,6 +9,7 @@
 // eps over the block's response: close to a solution, far from it, and in the end. Far from a solution a small eps is
 // of no use, since laws that contradict each other then have huge impulses: the problem is solved with a large one
 // first, and again with smaller ones.
+static const double NEAR_FALL = 1e-2, LAST_NEAR_EPS = 1e-9;  // of the first one, where it leads nowhere
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
 static const double ROUND_OFF = 1e-13;             // velocities over the largest one
@@ -176,8 +177,8 @@ static void finish(carom_newton *n, search *s) {
 }
 
 // From impulses that are nearly right.
-static void solve_near(carom_newton *n, search *s) {
-  set_eps(n, s->a, NEAR_EPS, true);
+static void solve_near(carom_newton *n, search *s, double eps) {
+  set_eps(n, s->a, eps, true);
   hold(n, s->a);
   if (run_round(n, NEAR_STEPS, s)) finish(n, s);
 }
@@ -208,14 +209,20 @@ static void solve_far(carom_newton *n, search *s) {
   }
 }
 
-// The last digits: a tiny eps loses them to round-off.
+// The last digits: a tiny eps loses them to round-off. Heavy bodies on light ones yield so little, over what their
+// contacts do alone, that only a tiny one gets any further.
 static void polish(carom_newton *n, search *s) {
-  double before = INFINITY;
-  for (int round = 0; round < POLISHINGS && s->least < 0.5 * before; round++) {
+  double before = INFINITY, eps = NEAR_EPS;
+  for (int round = 0, turns = 0; turns < POLISHINGS; round++, turns++) {
     if (s->least <= (round == 0 ? s->goal.good : s->goal.wanted)) return;
+    if (s->least >= 0.5 * before) {
+      if (s->least <= s->goal.accepted || !s->goal.last_digit || eps <= LAST_NEAR_EPS) return;
+      eps *= NEAR_FALL;
+      turns = 0;
+    }
     before = s->least;
     go_to(n, s->a, n->best);
-    solve_near(n, s);
+    solve_near(n, s, eps);
   }
 }
 

@@ -22,7 +22,8 @@ carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena);
 // effort is made.
 typedef struct carom_newton_goal {
   double good, wanted, accepted;
-  int most;  // steps after which nothing new is begun; 0: no such limit
+  int most;         // steps after which nothing new is begun; 0: no such limit
+  bool last_digit;  // tries tiny eps, too, where larger ones lead nowhere: for heavy bodies on light ones
 } carom_newton_goal;
 
 // Improves P (rows) and brings u (rows) up to date; on failure the better of start and end stays. Returns the residual

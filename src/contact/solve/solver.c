@@ -6,12 +6,14 @@
 #include "base/groups.h"
 #include "base/memory.h"
 
-enum { HEADINGS_MAX = 30, SWEEPS_MAX = 20000, PIVOTS_PER_PAIR = 4, POLYGON = 4 };
+enum { MANY_ROWS = 60, HEADINGS_MAX = 30, SWEEPS_MAX = 20000, PIVOTS_PER_PAIR = 4, POLYGON = 4 };
 
 // Residuals over the largest velocity.
 static const double SAME = 1e-12;      // impulses that are this good are left alone
 static const double WANTED = 1e-11;    // no further steps are made
 static const double ACCEPTED = 1e-10;  // no great effort is made
+static const double BACKWARD = 1e-12;  // of the velocities that impulses alone would make
+static const double LEAST = 5e-7;      // and no worse than this
 static const double SOLVED = 1e-9;     // what counts as a solution, unless asked otherwise
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
@@ -24,6 +26,8 @@ static void push_system(carom_system *s, carom_arena *arena) {
   s->P = CAROM_PUSH(arena, double, rows);
   s->u = CAROM_PUSH(arena, double, rows);
   s->before = CAROM_PUSH(arena, double, 2 * rows);
+  s->levers = CAROM_PUSH(arena, carom_lever, s->bodies > 0 ? rows : 0);
+  s->V = CAROM_PUSH(arena, double, 6 * s->bodies);
 }
 
 static void lay_out(void *owner, carom_arena *arena) {
@@ -34,6 +38,8 @@ static void lay_out(void *owner, carom_arena *arena) {
   s->group = CAROM_PUSH(arena, int, s->whole.count);
   s->member = CAROM_PUSH(arena, int, s->whole.count);
   s->newton = carom_newton_push(s->whole.rows, 0, arena);
+  s->by_bodies = s->whole.bodies > 0 ? carom_newton_push(s->whole.rows, s->whole.bodies, arena) : NULL;
+  s->place = CAROM_PUSH(arena, int, s->whole.bodies);
 }
 
 carom_status carom_solver_create(const carom_allocator *allocator, carom_solver **solver, carom_error *error) {
@@ -52,7 +58,8 @@ void carom_solver_destroy(carom_solver *s) {
   carom_object_destroy(s);
 }
 
-carom_status carom_solver_reserve(carom_solver *s, int count, int rows, carom_error *error) {
+carom_status carom_solver_reserve(carom_solver *s, int count, int rows, int bodies, carom_error *error) {
+  s->whole.bodies = s->part.bodies = bodies;
   s->whole.count = s->part.count = count;
   s->whole.rows = s->part.rows = rows;
   carom_status status = carom_arena_lay_out(&s->arena, lay_out, s, error);
@@ -73,9 +80,30 @@ typedef struct attempt {
   int iterations;
 } attempt;
 
+// With many contacts on few bodies there is less to solve for by body.
+static carom_assembled by_body(const carom_system *s) {
+  return (carom_assembled){.count = s->count,
+                           .rows = s->rows,
+                           .blocks = s->blocks,
+                           .u0 = s->u0,
+                           .bodies = s->bodies,
+                           .levers = s->levers,
+                           .V = s->V};
+}
+
+static void solve_by_bodies(carom_solver *s, attempt *a) {
+  carom_assembled bodies = by_body(a->system);
+  carom_newton_goal goal = {SAME * a->scale, a->accepted, a->solved, 0};
+  a->residual = carom_newton_solve(s->by_bodies, &bodies, &goal, a->system->P, a->system->u, &a->iterations);
+}
+
+// Where many rows couple few bodies by body, to as many digits as pay.
 static carom_status by_newton(carom_solver *s, attempt *a, carom_error *error) {
   carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted, 0};
+  bool many = a->system->bodies > 0 && a->system->rows >= MANY_ROWS;
   (void)error;
+  if (many) solve_by_bodies(s, a);
+  if (many && a->residual <= a->solved) return CAROM_OK;
   a->residual = carom_newton_solve(s->newton, &a->problem, &goal, a->system->P, a->system->u, &a->iterations);
   return CAROM_OK;
 }
@@ -146,13 +174,25 @@ static const struct {
 } table[] = {{"newton", by_newton}, {"pgs", by_sweeps}, {"lemke", by_pivots}};
 enum { SOLVERS = sizeof table / sizeof *table };
 
+// Between heavy bodies a light one shows the last digits of impulses as velocities: those that are good to as many
+// digits as there are (BACKWARD) cannot be better.
+static bool is_solved(const attempt *a) {
+  double most = 0;
+  if (a->residual <= a->solved || a->choice->tolerance > 0) return a->residual <= a->solved;
+  for (int i = 0; i < a->system->count; i++) {
+    const carom_block *b = &a->system->blocks[i];
+    most = fmax(most, carom_block_response(&a->problem, b) * fabs(a->system->P[b->first]));
+  }
+  return a->residual <= fmin(BACKWARD * most, LEAST * a->scale);
+}
+
 // The one that was asked for; or all that converge by themselves, until one succeeds.
 static carom_status ask(carom_solver *s, attempt *a, const char **method, carom_error *error) {
   carom_status status = CAROM_OK;
   const char *name = a->choice->name;
   for (int i = 0; i < SOLVERS && status == CAROM_OK; i++) {
     bool wanted = name ? strcmp(name, table[i].name) == 0 : table[i].solve != by_sweeps;
-    if (!wanted || a->residual <= a->solved) continue;
+    if (!wanted || is_solved(a)) continue;
     *method = table[i].name;
     status = table[i].solve(s, a, error);
   }
@@ -194,7 +234,7 @@ static carom_status solve_part(carom_solver *s, carom_system *part, const carom_
   }
   carom_status status = ask(s, &a, &method, error);
   double residual = a.scale > 0 ? a.residual / a.scale : a.residual;
-  outcome->solved = outcome->solved && a.residual <= a.solved;
+  outcome->solved = outcome->solved && is_solved(&a);
   if (a.iterations > outcome->iterations) outcome->iterations = a.iterations;
   if (!(residual <= outcome->residual))
     outcome->residual = residual, outcome->method = method, outcome->worst = worst_block(part);
@@ -251,6 +291,25 @@ static void take_part(carom_solver *s, int root) {
     }
 }
 
+// The levers of the part, its bodies numbered in the order in which they come.
+static void take_levers(carom_solver *s) {
+  const carom_system *w = &s->whole;
+  carom_system *p = &s->part;
+  memset(s->place, 0, (size_t)w->bodies * sizeof *s->place);
+  p->bodies = 0;
+  for (int i = 0; i < p->count; i++)
+    for (int r = 0; r < p->blocks[i].width; r++) {
+      carom_lever *lever = &p->levers[p->blocks[i].first + r];
+      *lever = w->levers[w->blocks[s->member[i]].first + r];
+      for (int end = 0; end < 2; end++) {
+        if (lever->body[end] < 0) continue;
+        int *place = &s->place[lever->body[end]];
+        if (*place == 0) *place = ++p->bodies;
+        lever->body[end] = *place - 1;
+      }
+    }
+}
+
 static void put_part_back(carom_solver *s) {
   for (int i = 0; i < s->part.count; i++) {
     const carom_block *from = &s->part.blocks[i], *to = &s->whole.blocks[s->member[i]];
@@ -268,6 +327,7 @@ carom_status carom_solver_run(carom_solver *s, const carom_solver_choice *choice
     double before = outcome->residual;
     if (s->group[i] != i) continue;
     take_part(s, i);
+    if (s->whole.bodies > 0) take_levers(s);
     status = solve_part(s, &s->part, choice, outcome, error);
     if (outcome->residual > before) outcome->worst = s->member[outcome->worst];
     put_part_back(s);

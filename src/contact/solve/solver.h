@@ -14,6 +14,10 @@ typedef struct carom_system {
   double *W;            // (rows x rows)
   double *u0, *P, *u;   // (rows)
   double *before;       // (2 rows) scratch of sweeps
+  // Where nothing couples bodies but their contacts:
+  int bodies;           // 0: something does, or it is not known
+  carom_lever *levers;  // (rows)
+  double *V;            // (6 bodies) scratch
 } carom_system;
 
 typedef struct carom_solver {
@@ -22,7 +26,8 @@ typedef struct carom_solver {
   carom_system part;       // blocks that W couples, where not all are
   carom_block *polygonal;  // (count) those of a part with a polygon where friction is in the disc, for pivots
   int *group, *member;     // (count) of the whole: smallest block that it is coupled with; blocks of the part
-  carom_newton *newton;
+  carom_newton *newton, *by_bodies;
+  int *place;  // (bodies) number of a body in the part, plus 1
   carom_pivot *pivot;
 } carom_solver;
 
@@ -48,9 +53,9 @@ typedef struct carom_solver_outcome {
 
 carom_status carom_solver_create(const carom_allocator *allocator, carom_solver **solver, carom_error *error);
 void carom_solver_destroy(carom_solver *solver);  // null is fine
-// Room for so many; blocks and arrays are the caller's to fill then. P is zero. Allocates only when there are more than
-// ever before.
-carom_status carom_solver_reserve(carom_solver *solver, int count, int rows, carom_error *error);
+// Room for so many; blocks and arrays are the caller's to fill then, with `bodies` > 0 the levers, too. P is zero.
+// Allocates only when there are more than ever before.
+carom_status carom_solver_reserve(carom_solver *solver, int count, int rows, int bodies, carom_error *error);
 // From P to P and u. A problem that was not solved is an outcome, not an error.
 carom_status carom_solver_run(carom_solver *solver, const carom_solver_choice *choice, carom_solver_outcome *outcome,
                               carom_error *error);

@@ -20,6 +20,7 @@ static carom_vec3 place_of_weight(const carom_cone *cone, const carom_state *sta
   double s = b->share[body], h = cone->h;
   if (b->bounces[body])
     return cm_axpy(cm_axpy(x, h * (s - 0.5 * s * s), v), 0.5 * h * (1 - s) * (1 - s), b->after.v[body]);
+  if (b->falls[body]) return cm_axpy(x, 0.5 * h, b->after.v[body]);
   return b->touches[body] ? cm_axpy(x, s * h, v) : cm_axpy(x, 0.5 * h, v);
 }
 
@@ -30,6 +31,19 @@ static void book_weight(carom_cone *cone, const carom_state *state, carom_ledger
         b->middle[b->mover[i]] = place_of_weight(cone, state, b->mover[i]);
       });
   carom_ledger_weight(ledger, b->middle, cone->h);
+}
+
+// Forces are evaluated at the start. On a body that goes with the mean of its velocities they act half way.
+static void book_lever(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
+  const carom_cone_bodies *b = &cone->bodies;
+  for (int i = 0; i < cone->model->moving_count && cone->fields.present; i++) {
+    int body = b->mover[i];
+    if (!b->lasts[body]) continue;
+    carom_vec3 gained = cm_sub(b->free.v[body], cm_axpy(b->start.v[body], cone->h, cone->model->gravity));
+    carom_vec3 impulse = cm_scale(b->constants.mass[body], gained);
+    carom_vec3 lever = cm_sub(carom_cone_place(cone, state, body), state->x[body]);
+    carom_ledger_outside(ledger, cm_zero3(), cm_cross(lever, impulse));
+  }
 }
 
 // ---- contacts -----------------------------------------------------------------------------------------------------
@@ -74,11 +88,12 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
 static double unbooked_height(const carom_cone *cone) {
   const carom_cone_bodies *b = &cone->bodies;
   double gain = 0;
-  for (int i = 0; i < cone->model->moving_count && cone->program.lawful; i++) {
+  for (int i = 0; i < cone->model->moving_count; i++) {
     int body = b->mover[i];
+    if (!b->pushed[body] || !b->touches[body] || b->falls[body] || b->lasts[body]) continue;
     carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
     double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
-    if (b->touches[body] && !b->lasts[body]) gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
+    gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
 }
@@ -89,10 +104,7 @@ static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledg
                      for (int k = 0; k < SHARES; k++) sums[k] = sum_of_share(cone, state, k));
   for (int k = 0; k < SHARES; k++) {
     double taken = sums[k].normal_loss + sums[k].friction_loss;
-    if (cone->program.lawful)
-      cone->owed -= taken;
-    else
-      carom_ledger_loss(ledger, taken, 0);
+    cone->owed -= taken;
     carom_ledger_loss(ledger, -sums[k].friction_loss, sums[k].friction_loss);
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
@@ -141,8 +153,9 @@ static carom_status tell(const carom_cone *cone, const carom_state *state, doubl
 carom_status carom_cone_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger,
                              carom_error *error) {
   book_weight(cone, state, ledger);
+  book_lever(cone, state, ledger);
   book_contacts(cone, state, ledger);
-  if (cone->joints.trial) carom_cone_joints_book(cone, state, end, ledger);
+  if (cone->model->joint_count > 0) carom_cone_joints_book(cone, state, ledger);
   return tell(cone, state, end, ledger, error);
 }
 

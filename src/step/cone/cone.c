@@ -15,10 +15,10 @@
 #include "base/threads.h"
 #include "contact/reach.h"
 
-enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 6 };
-static const double SPARE = 0.1;     // of its size: how far a body may be pushed by those that it meets
-static const double BEFORE = 0.999;  // of the way to where a body bounces
-static const double HELD = 1e-6;     // of the smallest radius: how far joints may be off
+enum { MOST_SEARCHES = 16, MOST_SOFTENINGS = 6, MOST_CORRECTIONS = 8, MOST_CUTS = 40, MOST_PARTS = 200 };
+static const double SPARE = 0.1;   // of its size: how far a body may be pushed by those that it meets
+static const double GROWTH = 1.5;  // of parts of the step, from one to the next
+static const double HELD = 1e-6;   // of the smallest radius: how far joints may be off
 
 // ---- find and solve -----------------------------------------------------------------------------------------------
 
@@ -45,12 +45,13 @@ static void begin(carom_cone *c) {
   memcpy(b->after.v, b->free.v, bytes);
   memcpy(b->after.w, b->free.w, bytes);
   memset(b->touches, 0, (size_t)c->model->body_count * sizeof *b->touches);
-  for (int i = 0; i < c->model->body_count; i++) b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
-  c->outcome = (carom_cone_outcome){0};
+  for (int i = 0; i < c->model->body_count; i++) b->falls[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
+  c->outcome = (carom_cone_outcome){.held = true};
 }
 
 static double deepest(const carom_cone *c) {
   double worst = 0;
+  if (c->program.projection) return c->search.deepest;
   CAROM_PARALLEL_FOR(
       c->threads,
       schedule(static) reduction(max
@@ -88,6 +89,7 @@ static carom_status find_and_solve(carom_cone *c, const carom_state *state, caro
     carom_status status = carom_cone_search_near(c, state, error);
     if (status == CAROM_OK) status = carom_cone_begin_program(c, state, k > 0, error);
     if (k == 0 && status == CAROM_OK) c->outcome.overlap = deepest(c);
+    if (status == CAROM_OK && carom_cone_collides_now(c)) return CAROM_OK;
     if (status == CAROM_OK)
       status = carom_cone_solve(c, state, k == 0 || c->program.exacting || c->program.lawful, error);
     if (status != CAROM_OK || !outrun(c)) return status;
@@ -106,31 +108,21 @@ static carom_status soften(carom_cone *c, const carom_state *state, carom_error 
   return status;
 }
 
-static carom_status hold_joints(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
-  carom_cone *c = stepper->work;
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
-    carom_state_copy(c->joints.trial, state);
-    carom_cone_take_momenta(c, c->joints.trial);
-    status = carom_cone_drift(stepper, c->joints.trial, end, error);
-    if (status != CAROM_OK || carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest) break;
-    status = carom_cone_solve(c, state, true, error);
-  }
-  return status;
-}
-
-// Gaps are linear in the step; what bodies that turn make of them is seen at a trial end and asked for anew.
+// Gaps and joints are linear in the step; what bodies that turn make of them is seen at a trial end and asked for anew.
 static carom_status foresee(carom_stepper *stepper, const carom_state *state, double end, carom_error *error) {
   carom_cone *c = stepper->work;
   carom_status status = CAROM_OK;
-  bool any = true;
   for (int i = 0; i < MOST_CORRECTIONS && status == CAROM_OK; i++) {
-    carom_cone_note_touches(c, state);
-    carom_state_copy(c->program.trial, state);
-    carom_cone_take_momenta(c, c->program.trial);
-    status = carom_cone_drift(stepper, c->program.trial, end, error);
-    if (status == CAROM_OK) status = carom_cone_foresee(c, state, &any, error);
-    if (status != CAROM_OK || !any) break;
+    bool overlaps = false;
+    if (c->program.lawful) carom_cone_note_touches(c, state);
+    carom_state_copy(c->trial, state);
+    carom_cone_take_momenta(c, c->trial);
+    status = carom_cone_drift(stepper, c->trial, end, error);
+    if (status == CAROM_NOT_CONVERGED && i > 0 && !c->outcome.held) return CAROM_OK;  // corrections lead nowhere
+    if (status == CAROM_OK && c->program.projection) status = carom_cone_foresee(c, state, &overlaps, error);
+    if (status != CAROM_OK) break;
+    c->outcome.held = c->joints.equation_count == 0 || carom_cone_joints_correct(c, end) <= HELD * c->bodies.smallest;
+    if (!overlaps && c->outcome.held) break;
     status = carom_cone_solve(c, state, true, error);
   }
   return status;
@@ -140,11 +132,13 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
   carom_cone *c = stepper->work;
   carom_cone_joints_begin(c, state, end);
   carom_status status = find_and_solve(c, state, error);
-  if (status == CAROM_OK && c->program.bounces) status = soften(c, state, error);
-  if (status == CAROM_OK && c->program.projection) status = foresee(stepper, state, end, error);
-  if (status == CAROM_OK && c->joints.equation_count > 0) status = hold_joints(stepper, state, end, error);
+  if (status != CAROM_OK || carom_cone_collides_now(c)) return status;
+  if (c->program.bounces && !c->program.impacts) status = soften(c, state, error);
+  if (status == CAROM_OK && (c->program.projection || c->joints.equation_count > 0))
+    status = foresee(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
   if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
+  if (status == CAROM_OK) carom_cone_note_held(c);
   return status;
 }
 
@@ -164,7 +158,7 @@ static void note_outcome(const carom_cone *c, const carom_state *state, double e
   carom_ledger_note_solve(ledger, o->iterations, 0);
   carom_ledger_note_complementarity(ledger, o->residual, o->gap);
   carom_ledger_note_overlap(ledger, fmax(o->violation, o->overlap));
-  if (c->joints.trial) carom_ledger_note_constraint(ledger, carom_joints_drift_at(c->model, state, end));
+  if (c->model->joint_count > 0) carom_ledger_note_constraint(ledger, carom_joints_drift_at(c->model, state, end));
 }
 
 static carom_status predict(carom_stepper *stepper, carom_state *state, double h, carom_ledger *ledger,
@@ -186,21 +180,32 @@ static carom_status finish(carom_stepper *stepper, carom_state *state, carom_led
   return carom_cone_recirculate(c, state, end, ledger, error);
 }
 
-// Up to h, or to just before a body bounces, so that it is thrown back where it touches; *taken says how far.
+// How much of a part that was solved is gone: to where bodies meet that bounce, and as far as the program is good.
+static double share_of(carom_cone *c) {
+  double good = carom_cone_good_share(c);
+  c->stride = good < 1 ? good * c->h : fmax(c->stride, c->h);
+  return fmin(good, carom_cone_first_meeting(c));
+}
+
+// Up to h; *taken says how far. Nothing is taken where bodies have met that bounce: they collide.
 static carom_status take_part(carom_stepper *stepper, carom_state *state, double h, double *taken, carom_ledger *ledger,
                               carom_error *error) {
   carom_cone *c = stepper->work;
   carom_ledger_mark mark = carom_ledger_get_mark(ledger);
   if (c->program.before) carom_state_copy(c->program.before, state);
-  carom_status status = predict(stepper, state, h, ledger, error);
-  double first = c->program.before && status == CAROM_OK ? carom_cone_first_bounce(c) : 1;
-  *taken = first < 1 ? BEFORE * first * h : h;
-  if (first < 1) {
+  *taken = fmin(h, GROWTH * c->stride);
+  for (int cuts = 0;; cuts++) {
+    carom_status status = predict(stepper, state, *taken, ledger, error);
+    if (status != CAROM_OK) return status;
+    bool now = carom_cone_collides_now(c);
+    double share = c->program.before && !now ? share_of(c) : 1;
+    if (!now && (share >= 1 || cuts == MOST_CUTS)) break;
     carom_state_copy(state, c->program.before);
     carom_ledger_roll_back(ledger, &mark);
-    status = predict(stepper, state, *taken, ledger, error);
+    *taken = now ? 0 : share * *taken;
+    if (now) return carom_cone_collide(c, state, ledger, error);
   }
-  return status == CAROM_OK ? finish(stepper, state, ledger, error) : status;
+  return finish(stepper, state, ledger, error);
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
@@ -208,10 +213,11 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_cone *c = stepper->work;
   double start = state->time, done = 0;
   carom_status status = CAROM_OK;
+  c->whole = c->stride = h;
   for (int i = 0; done < h && status == CAROM_OK; i++) {
     double taken = h - done;
     state->time = start + done;
-    c->splits = i;
+    c->hasty = i >= MOST_PARTS;
     status = take_part(stepper, state, h - done, &taken, ledger, error);
     done = taken >= h - done ? h : done + taken;
   }

@@ -8,6 +8,7 @@
 //     walls.c          the same for what does not move by itself: boundaries and fixed bodies
 //     memory.c         what each contact carried a step ago                   -> warm start
 //     restitution.c    which of these are impacts, and what they are thrown back with
+//     impacts.c        bounces at the moment that bodies meet, by the impact laws
 //     program.c        which of these enter the program, and the solve        -> velocities
 //     joints.c         joints, motors and stops as rows of it
 //     project.c        what is left of overlaps of bodies that are no balls
@@ -23,6 +24,7 @@
 #include "contact/pairs.h"
 #include "contact/projection.h"
 #include "contact/solve/balls.h"
+#include "impact/system.h"
 #include "model/fields.h"
 #include "model/joints.h"
 #include "step/step.h"
@@ -63,6 +65,8 @@ typedef struct carom_cone_bodies {
   void *constants_room;
   carom_velocities start, free, after;  // before forces; after forces; after the contacts, as far as they are known
   bool *touches;                        // (body_count) is in a contact of the program
+  bool *pushed;                         // (body_count) a contact pushes it, or another of its group; for the books
+  bool *falls;                          // (body_count) nothing that touches it is held by what does not move
   bool *lasts;         // (body_count) so do those it touches, none of which moves: goes with the mean velocity
   bool *bounces;       // (body_count) they throw it back: goes freely until it meets them, and freely from there
   double *share;       // (body_count) of the step that it goes with its velocity before: 1/2 if it lasts; else 0
@@ -99,7 +103,10 @@ typedef struct carom_cone_search {
   carom_contacts *parts;
   carom_near *unsorted;
   int unsorted_capacity;
-  int *first;  // (body_count + 1) of each body, in near
+  int *first;          // (body_count + 1) of each body, in near
+  double deepest;      // overlap of bodies of any shape, m
+  carom_contact *due;  // those of an impact
+  int due_capacity;
 } carom_cone_search;
 
 // The program: which contacts are in it, and its solution.
@@ -107,7 +114,7 @@ typedef struct carom_cone_program {
   // by number of the place that is near
   bool *chosen;          // (near_count) is in the program
   carom_vec3 *impulses;  // (near_count) of those in the program; 0 of others
-  double *rebound;       // (near_count) speed that an impact is thrown back with, m/s; 0 for no impact
+  double *rebound;       // (near_count) speed that an impact is thrown back with, or is awaited with, m/s; 0 for none
   int capacity;          // of these and of those by number of the contact
   // by number of the contact in it
   int *active;                    // (active_count) into near
@@ -126,11 +133,12 @@ typedef struct carom_cone_program {
   bool exacting;  // a tolerance was asked for: then it is met, else sweeps are saved where they change nothing
   // Bodies of any shape, where no solver was asked for, go by Coulomb's law itself; else null.
   bool lawful;
+  bool unequal;  // in mass: then what the heavy ones hardly feel throws the light ones about
   carom_groups *groups;
   carom_gathering *gathering;    // of the projection
-  carom_state *trial;            // the end of the step, to see what overlaps there
   carom_state *before;           // of a part of the step, then of the projection
   carom_projection *projection;  // takes away what is left of overlaps; null with boundaries, of which it knows nothing
+  carom_impact_system *impacts;  // by which bodies bounce when they meet; null where nothing does, and likewise
 } carom_cone_program;
 
 // Joints as rows of the program: the equations of all that hold, joint by joint, then stops.
@@ -140,7 +148,6 @@ typedef struct carom_cone_joints {
   carom_contact_row *rows;   // (count)
   double *multipliers;       // (count)
   int count, equation_count, stop_count;
-  carom_state *trial;  // the end of the step, to see what joints make of it; null without joints
 } carom_cone_joints;
 
 // What the solve of a step came to.
@@ -150,6 +157,8 @@ typedef struct carom_cone_outcome {
   double gap;        // relative duality gap; 0 where sweeps solve, which do not tell it
   double overlap;    // deepest at the start of the step, m
   double violation;  // deepest that the new velocities lead to, m; between balls there is never more
+  double foreseen;   // deepest at the trial end of the step, m
+  bool held;         // joints are closed there
 } carom_cone_outcome;
 
 typedef struct carom_cone {
@@ -163,8 +172,11 @@ typedef struct carom_cone {
   carom_cone_program program;
   carom_cone_joints joints;
   carom_memory *memory;
-  double h;     // of the step at hand, or of its part; 0 before the first
-  int splits;   // parts of the step before this one
+  carom_state *trial;  // the end of the step, to see what overlaps there and what joints make of it; null without need
+  double h;            // of the step at hand, or of its part; 0 before the first
+  double whole;        // of the step of which that is a part
+  double stride;       // how far the program was good last
+  bool hasty;          // so many impacts were in it that no more are waited for: bodies stop each other
   double owed;  // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
   carom_cone_outcome outcome;
 } carom_cone;
@@ -194,8 +206,6 @@ void carom_cone_kick(carom_cone *cone, carom_state *state, carom_ledger *ledger)
 void carom_cone_take_momenta(const carom_cone *cone, carom_state *state);
 // Which bodies carry an impulse, once it is known, and which contacts last.
 void carom_cone_note_touches(carom_cone *cone, const carom_state *state);
-// The part of the step after which the first body bounces that turns as it does; 1 when none does, or right away.
-double carom_cone_first_bounce(const carom_cone *cone);
 // Where contacts act on a body: at the start, or where it bounces.
 carom_vec3 carom_cone_place(const carom_cone *cone, const carom_state *state, int body);
 carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double end, carom_error *error);
@@ -203,6 +213,10 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
 // ---- search.c, search_parts.c: fills near with all places where bodies within each other's reach may meet
 carom_status carom_cone_search_near(carom_cone *cone, const carom_state *state, carom_error *error);
 carom_status carom_cone_search_parts(carom_cone *cone, const carom_state *state, carom_error *error);
+
+// All contacts of bodies of any shape within reach of each other, once pairs have been looked for.
+carom_status carom_cone_find_contacts(carom_cone *cone, const carom_state *state, const carom_contact **contacts,
+                                      int *count, carom_error *error);
 
 // Lets the places of a pair of parts that overlap there at the trial end of the step seem nearer; false when there are
 // none.
@@ -236,6 +250,19 @@ void carom_cone_set_rebounds(carom_cone *cone);  // from the velocities at the s
 // not.
 bool carom_cone_soften(carom_cone *cone, bool last);
 
+// The part of the step after which gap + start s + more s^2 / 2 = 0, all in units of velocity; at most 1.
+double carom_cone_time_to_close(double gap, double start, double more);
+
+// ---- impacts.c
+// Speed with which bodies that bounce will meet where they are near, m/s; 0 when they do not, or stop each other there.
+double carom_cone_awaited(const carom_cone *cone, const carom_near *near, double start, double free);
+bool carom_cone_collides_now(const carom_cone *cone);  // one of those that are awaited has come
+// How much of the part of the step that was solved may be gone: until bodies meet, and less where they would overlap.
+double carom_cone_first_meeting(const carom_cone *cone);
+double carom_cone_good_share(const carom_cone *cone);
+double carom_cone_shortest(const carom_cone *cone);  // a part that is not cut for that, s
+carom_status carom_cone_collide(carom_cone *cone, carom_state *state, carom_ledger *ledger, carom_error *error);
+
 // ---- program.c
 // Room for all that is near; then those that enter the program, by the velocities at hand. Those that `carry` a force
 // stay in it, whatever they are about to do.
@@ -243,6 +270,9 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
 // Solves for the places at hand until overlaps are as small as they should be; not at all where those that carry a
 // force already part them, unless `fresh`.
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error);
+// Who is pushed by the contacts of the solution; what is not falls freely.
+void carom_cone_note_held(carom_cone *cone);
+// Awaited, or thrown back by the program.
 static inline bool carom_cone_is_impact(const carom_cone *cone, int near) {
   return cone->program.bounces && cone->program.rebound[near] > 0;
 }
@@ -254,7 +284,7 @@ void carom_cone_joints_begin(carom_cone *cone, const carom_state *state, double 
 void carom_cone_joints_touch(carom_cone *cone, const carom_state *state);  // marks jointed bodies as touching
 // Moves the right-hand sides by what the trial end of the step leaves of the equations; returns the worst of it (m).
 double carom_cone_joints_correct(carom_cone *cone, double end);
-void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger);
+void carom_cone_joints_book(carom_cone *cone, const carom_state *state, carom_ledger *ledger);
 
 // ---- project.c
 // Makes places of pairs that would overlap at the trial end of the step seem nearer by that; false when none does.

@@ -25,4 +25,5 @@ const carom_honours carom_honours_cone = {
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
     .has_solver = has_solver,
+    .spring_order = 1,
 };

@@ -88,13 +88,13 @@ double carom_cone_joints_correct(carom_cone *cone, double end) {
   carom_cone_joints *j = &cone->joints;
   int row = 0;
   for (int i = 0; i < cone->model->joint_count; i++) {
-    if (!carom_joint_acts(cone->model, j->trial, i)) continue;
+    if (!carom_joint_acts(cone->model, cone->trial, i)) continue;
     double g[ROWS];
     const carom_joint *def = &cone->model->joints[i];
-    carom_joint_equations(cone->model, j->trial, i, end, g, NULL);
+    carom_joint_equations(cone->model, cone->trial, i, end, g, NULL);
     for (int k = 0; k < carom_joint_row_count(def); k++) j->rows[row++].bias += g[k] / cone->h;
   }
-  return carom_joints_drift_at(cone->model, j->trial, end);
+  return carom_joints_drift_at(cone->model, cone->trial, end);
 }
 
 // ---- books ----------------------------------------------------------------------------------------------------------
@@ -118,18 +118,22 @@ static double driven_rate(const carom_cone *cone, const carom_row *row) {
   return rate;
 }
 
-// The impulse gives the movers lambda x their mean rate. Of this, what motors and driven bodies ask for is work; the
-// rest of an equation goes to or comes from where the bodies were brought back to the joint, that of a stop is lost.
-static void book_joint(carom_cone *cone, const carom_state *state, int joint, double end, int row,
-                       carom_ledger *ledger) {
+static bool is_motor(const carom_joint *joint, int row) {
+  int motors = carom_motor_prescribes(joint->slide.motor) + carom_motor_prescribes(joint->turn.motor);
+  return row >= carom_joint_row_count(joint) - motors;
+}
+
+// The impulse gives the movers lambda x their mean rate. Of motors all of that is work, and of others what driven
+// bodies do; the rest of an equation goes to or comes from where the bodies were brought back to the joint, that of a
+// stop is lost.
+static void book_joint(carom_cone *cone, const carom_state *state, int joint, int row, carom_ledger *ledger) {
   const carom_joint *def = &cone->model->joints[joint];
-  double rates[ROWS] = {0};
-  carom_joint_rates(cone->model, def, end, rates);
   for (int i = 0; i < carom_joint_row_count(def); i++) {
     const carom_row *equation = &cone->joints.equations[joint * ROWS + i];
-    double lambda = cone->joints.multipliers[row + i], asked = lambda * (rates[i] - driven_rate(cone, equation));
+    double lambda = cone->joints.multipliers[row + i], given = lambda * mean_rate(cone, equation);
+    double asked = is_motor(def, i) ? given : -lambda * driven_rate(cone, equation);
     carom_ledger_work(ledger, asked);
-    carom_ledger_projection(ledger, lambda * mean_rate(cone, equation) - asked, cm_zero3(), cm_zero3());
+    carom_ledger_projection(ledger, given - asked, cm_zero3(), cm_zero3());
     carom_ledger_row(ledger, equation, lambda, state->x);
     *carom_memory_joint_row(cone->memory, joint, i) = lambda / cone->h;
   }
@@ -144,13 +148,13 @@ static void book_stop(carom_cone *cone, const carom_state *state, const carom_jo
   *stop_force(cone, stop) = lambda / cone->h;
 }
 
-void carom_cone_joints_book(carom_cone *cone, const carom_state *state, double end, carom_ledger *ledger) {
+void carom_cone_joints_book(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
   carom_cone_joints *j = &cone->joints;
   int row = 0;
   for (int i = 0; i < cone->model->joint_count; i++) {
     memset(carom_memory_joint_row(cone->memory, i, 0), 0, CAROM_MEMORY_JOINT * sizeof(double));
     if (!carom_joint_acts(cone->model, state, i)) continue;
-    book_joint(cone, state, i, end, row, ledger);
+    book_joint(cone, state, i, row, ledger);
     row += carom_joint_row_count(&cone->model->joints[i]);
   }
   for (int i = 0; i < j->stop_count; i++) book_stop(cone, state, &j->stops[i], j->multipliers[row + i], ledger);

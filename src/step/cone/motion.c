@@ -9,8 +9,6 @@
 #include "model/size.h"
 #include "step/cone/cone.h"
 
-enum { MOST_SPLITS = 12 };           // of a step by bounces
-static const double SOON = 0.01;     // of the step: a bounce that is taken to be now
 static const double LASTING = 1e-6;  // of the thinnest body: overlap that a contact which lasts may come to in a step
 
 // ---- forces -------------------------------------------------------------------------------------------------------
@@ -123,10 +121,23 @@ static void classify(carom_cone *c, int body, const carom_group *g) {
   b->share[body] = lasts ? 0.5 : bounces ? meeting : 0;
 }
 
+// A group that nothing holds falls on a parabola as a single body does: all of it is shifted alike.
+static bool is_held(const carom_cone *c, const carom_group *g) {
+  for (int i = 0; i < g->problem.contact_count; i++) {
+    const carom_contact_point *contact = &g->contacts[i];
+    bool outside = (unsigned)contact->a >= (unsigned)g->moving || (unsigned)contact->b >= (unsigned)g->moving;
+    if (outside && cm_norm2(c->program.impulses[c->program.active[g->contact[i]]]) > 0) return true;
+  }
+  for (int i = 0; i < g->problem.row_count; i++)
+    if ((unsigned)g->rows[i].a >= (unsigned)g->moving || (unsigned)g->rows[i].b >= (unsigned)g->moving) return true;
+  return false;
+}
+
 void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
   const carom_cone_program *p = &c->program;
   carom_cone_bodies *b = &c->bodies;
-  for (int i = 0; i < c->model->body_count; i++) b->touches[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
+  for (int i = 0; i < c->model->body_count; i++)
+    b->touches[i] = b->falls[i] = b->lasts[i] = b->bounces[i] = false, b->share[i] = 0;
   for (int i = 0; i < p->active_count; i++) {
     const carom_near *near = &c->search.near[p->active[i]];
     if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
@@ -136,22 +147,10 @@ void carom_cone_note_touches(carom_cone *c, const carom_state *state) {
   carom_cone_joints_touch(c, state);
   for (int i = 0; i < c->model->moving_count; i++) {
     int group = p->groups->of_body[b->rank[b->mover[i]]];
-    if (b->touches[b->mover[i]] && group >= 0) classify(c, b->mover[i], &p->groups->groups[group]);
+    if (!b->touches[b->mover[i]] || group < 0) continue;
+    b->falls[b->mover[i]] = !is_held(c, &p->groups->groups[group]);
+    if (!b->falls[b->mover[i]]) classify(c, b->mover[i], &p->groups->groups[group]);
   }
-}
-
-// A ball is the same however it has turned; others are thrown back as they stand at the start of the step.
-double carom_cone_first_bounce(const carom_cone *c) {
-  const carom_cone_program *p = &c->program;
-  double first = 1;
-  for (int i = 0; i < p->active_count && c->splits < MOST_SPLITS; i++) {
-    const carom_near *near = &c->search.near[p->active[i]];
-    if (!carom_cone_is_impact(c, p->active[i]) || carom_cone_moves(c, near->b)) continue;
-    if (carom_body_is_ball(c->model, &c->model->bodies[near->a]) && c->bodies.bounces[near->a]) continue;
-    double meeting = carom_cone_meeting(c, near);
-    if (meeting > SOON) first = fmin(first, meeting);
-  }
-  return first;
 }
 
 // Velocity that forces add over the step.
@@ -219,7 +218,7 @@ carom_status carom_cone_drift(carom_stepper *stepper, carom_state *state, double
   CAROM_PARALLEL_FOR(
       c->threads, schedule(static), for (int i = 0; i < c->model->moving_count; i++) {
         int body = c->bodies.mover[i];
-        if (!c->bodies.touches[body]) state->x[body] = cm_add(state->x[body], fall);
+        if (!c->bodies.touches[body] || c->bodies.falls[body]) state->x[body] = cm_add(state->x[body], fall);
       });
   carom_drives_place(c->model, state, end);
   return CAROM_OK;

@@ -14,6 +14,7 @@ enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12
 static const double TAKE_IN = 0.1;    // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double TOUCHING = 1e-6;  // of the thinnest body: gap of bodies that go by Coulomb's law and touch
 static const double SLIGHT = 1e-9;    // the same: overlap for which they are not taken in
+static const double UNEQUAL = 2e-8;   // relative residual where light bodies bear what is many times heavier
 static const double CALM = 5e-4;      // residual aimed at, in radii per step
 static const double JOINTED = 1e-7;   // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
@@ -48,14 +49,20 @@ static double take_in_gap(const carom_cone *cone, const carom_near *near) {
   return TAKE_IN * (cone->bodies.radius[near->a] + (both ? cone->bodies.radius[near->b] : 0));
 }
 
+// Bodies that bounce when they meet: the program does not stop them before.
+static bool is_awaited(const carom_cone *cone, int near) {
+  return cone->program.impacts && carom_cone_is_impact(cone, near);
+}
+
 static void choose(carom_cone *cone, const carom_state *state, bool carry) {
   carom_cone_program *p = &cone->program;
   CAROM_PARALLEL_FOR(
       cone->threads, schedule(static), for (int i = 0; i < cone->search.near_count; i++) {
         const carom_near *near = &cone->search.near[i];
         carom_vec3 impulse = carom_cone_recall(cone, state, near);
-        p->chosen[i] =
+        bool near_enough =
             near->gap <= 0 || (carry && cm_norm2(impulse) > 0) || coming_gap(cone, near) <= take_in_gap(cone, near);
+        p->chosen[i] = near_enough && !is_awaited(cone, i);
         p->impulses[i] = p->chosen[i] ? impulse : cm_zero3();
       });
 }
@@ -166,8 +173,8 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
   carom_status status = make_room(cone, error);
   if (status != CAROM_OK) return status;
   program_bodies(cone, state);
-  choose(cone, state, carry);
   if (cone->program.bounces) carom_cone_set_rebounds(cone);
+  choose(cone, state, carry);
   return CAROM_OK;
 }
 
@@ -211,6 +218,7 @@ static carom_status solve_groups(carom_cone *cone, const carom_contact_problem *
                                  carom_contact_solution *solution, carom_error *error) {
   carom_cone_program *p = &cone->program;
   carom_groups_options options = carom_groups_default_options(0, p->options.max_iterations);
+  if (p->unequal) options.acceptable = UNEQUAL;
   for (int i = 0; i < problem->body_count; i++)
     solution->velocities[i] = problem->bodies[i].velocity, solution->spins[i] = problem->bodies[i].spin;
   carom_status status = carom_groups_split(p->groups, problem, solution, error);
@@ -262,6 +270,7 @@ static double check_gaps(carom_cone *cone, double slight, double *within, bool *
                                  : worst, solved) reduction(||
                                                             : more),
       for (int i = 0; i < cone->search.near_count; i++) {
+        if (is_awaited(cone, i)) continue;
         double overlap = -coming_gap(cone, &cone->search.near[i]);
         worst = overlap > worst ? overlap : worst;
         if (chosen[i]) {
@@ -279,7 +288,7 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, c
   const carom_near *worst = &cone->search.near[0];
   double least = INFINITY;
   for (int i = 0; i < cone->search.near_count; i++) {
-    double gap = coming_gap(cone, &cone->search.near[i]);
+    double gap = is_awaited(cone, i) ? INFINITY : coming_gap(cone, &cone->search.near[i]);
     if (gap < least) least = gap, worst = &cone->search.near[i];
   }
   const char *other = worst->b == CAROM_WORLD ? "a boundary" : cone->model->bodies[worst->b].name;
@@ -311,4 +320,64 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool f
   }
   bool hopeless = cone->outcome.violation > HOPELESS_OVERLAP * cone->bodies.smallest;
   return hopeless ? overfull(cone, state, error) : CAROM_OK;
+}
+
+// ---- who is held ----------------------------------------------------------------------------------------------------
+
+static void spread_in_groups(carom_cone *cone) {
+  const int *group = cone->program.groups->of_body;
+  const carom_cone_bodies *b = &cone->bodies;
+  int *any = cone->search.first;  // free at this time
+  for (int i = 0; i < cone->program.groups->count; i++) any[i] = 0;
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < cone->model->moving_count; i++) {
+      int body = b->mover[i], g = group[b->rank[body]];
+      if (g < 0) continue;
+      if (pass == 0) any[g] = any[g] || b->pushed[body];
+      b->pushed[body] = any[g];
+    }
+}
+
+// Who is pushed by a contact, itself or, by Coulomb's law, through others of its group: what joints do alone is not
+// lost to contacts, nor what falls past others.
+static void note_pushed(carom_cone *cone) {
+  const carom_cone_program *p = &cone->program;
+  carom_cone_bodies *b = &cone->bodies;
+  memset(b->pushed, 0, (size_t)cone->model->body_count * sizeof *b->pushed);
+  for (int i = 0; i < p->active_count; i++) {
+    const carom_near *near = &cone->search.near[p->active[i]];
+    if (cm_norm2(p->impulses[p->active[i]]) == 0) continue;
+    b->pushed[near->a] = true;
+    if (near->b != CAROM_WORLD) b->pushed[near->b] = true;
+  }
+  if (p->lawful && cone->model->joint_count > 0) spread_in_groups(cone);
+}
+
+// What a parabola lifts bodies by that are moved with the velocities after the forces, m.
+static carom_vec3 lift_of(const carom_cone *cone) { return cm_scale(-0.5 * cone->h * cone->h, cone->model->gravity); }
+
+// Bodies that are in the program but are pushed by nothing fall on their parabolas, too, where these have room.
+static void let_fall(carom_cone *cone) {
+  const carom_cone_program *p = &cone->program;
+  carom_cone_bodies *b = &cone->bodies;
+  carom_vec3 lift = lift_of(cone);
+  for (int i = 0; i < cone->model->moving_count; i++) b->falls[b->mover[i]] = !b->pushed[b->mover[i]];
+  for (int i = 0; i < p->active_count; i++) {
+    const carom_near *near = &cone->search.near[p->active[i]];
+    bool other = carom_cone_moves(cone, near->b) && b->falls[near->b];
+    if (!b->falls[near->a] && !other) continue;
+    if (coming_gap(cone, near) >= fabs(cm_dot(near->normal, lift))) continue;
+    b->falls[near->a] = false;
+    if (other) b->falls[near->b] = false;
+  }
+  for (int i = 0; i < cone->model->moving_count; i++) {
+    int body = b->mover[i];
+    if (b->falls[body]) b->touches[body] = b->falls[body] = false;
+  }
+}
+
+void carom_cone_note_held(carom_cone *cone) {
+  note_pushed(cone);
+  bool room = cm_norm(lift_of(cone)) <= TAKE_IN * cone->bodies.smallest;
+  if (!cone->program.lawful && cone->joints.count == 0 && room) let_fall(cone);
 }

@@ -6,19 +6,22 @@
 #include "mechanics/balance.h"
 #include "step/cone/cone.h"
 
-static const double LEFT = 1e-9;     // of the thinnest body: overlap that the projection may leave
-static const double SLIGHT = 1e-6;   // overlap at the end of the step that velocities need not foresee
-static const double VISIBLE = 1e-4;  // and that they may leave
+static const double LEFT = 1e-9;       // of the thinnest body: overlap that the projection may leave
+static const double SLIGHT = 1e-6;     // overlap at the end of the step that velocities need not foresee
+static const double VISIBLE = 1.5e-4;  // and that they may leave
 
 carom_status carom_cone_foresee(carom_cone *cone, const carom_state *state, bool *any, carom_error *error) {
   carom_contacts *parts = cone->search.parts;
-  const carom_state *end = cone->program.trial;
+  const carom_state *end = cone->trial;
   carom_status status = carom_contacts_extend(parts, end, error);
   *any = false;
+  cone->outcome.foreseen = 0;
   for (int i = 0; i < parts->pair_count && status == CAROM_OK; i++) {
     carom_distance_result d;
     if (carom_joints_hold(cone->model, end, parts->pairs[i].body_a, parts->pairs[i].body_b)) continue;
     if (carom_contacts_distance(parts, i, end, &d) != CAROM_OK) continue;
+    cone->outcome.foreseen = fmax(cone->outcome.foreseen, -d.distance);
+    d.distance += cone->outcome.overlap;  // that there was at the start is parted in time
     if (d.distance >= -SLIGHT * cone->bodies.smallest) continue;
     *any = carom_cone_widen(cone, state, i, &d) || *any;
   }

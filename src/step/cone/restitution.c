@@ -29,12 +29,15 @@ bool carom_cone_may_bounce(const carom_model *model) {
   return false;
 }
 
+double carom_cone_time_to_close(double gap, double start, double more) {
+  double root = start * start - 2 * more * gap, s = root >= 0 ? 2 * gap / (sqrt(root) - start) : 1;
+  return s > 0 ? fmin(s, 1) : 0;
+}
+
 double carom_cone_meeting(const carom_cone *cone, const carom_near *near) {
   double start = cm_dot(near->normal, carom_near_velocity(near, &cone->bodies.start));
-  double more = cm_dot(near->normal, carom_near_velocity(near, &cone->bodies.free)) - start;
-  double gap = near->gap / cone->h, root = start * start - 2 * more * gap;  // gap + start s + more s^2 / 2 = 0
-  double s = root >= 0 ? 2 * gap / (sqrt(root) - start) : 1;
-  return s > 0 ? fmin(s, 1) : 0;
+  double free = cm_dot(near->normal, carom_near_velocity(near, &cone->bodies.free));
+  return carom_cone_time_to_close(near->gap / cone->h, start, free - start);
 }
 
 // Speed that an impact is thrown back with. One on what does not move happens when the bodies meet.
@@ -68,11 +71,15 @@ void carom_cone_set_rebounds(carom_cone *cone) {
         const carom_near *near = &cone->search.near[i];
         double start = cm_dot(near->normal, carom_near_velocity(near, &b->start));
         double free = cm_dot(near->normal, carom_near_velocity(near, &b->free));
+        if (cone->program.impacts) {
+          cone->program.rebound[i] = carom_cone_awaited(cone, near, start, free);
+          continue;
+        }
         double last = cone->program.lawful ? 0.5 * (start + free) : free;
         bool impact = near->restitution > 0 && start < -slowest && near->gap + cone->h * last <= 0;
         cone->program.rebound[i] = impact ? rebound_of(cone, near, start, free) : 0;
       });
-  if (cone->program.lawful) keep_first(cone);
+  if (cone->program.lawful && !cone->program.impacts) keep_first(cone);
 }
 
 // Twice the energy that the impacts made: gamma.(u + u') of each, and the height that bodies gained because they are

@@ -19,6 +19,8 @@ static void push_bodies(carom_cone_bodies *b, const carom_model *m, carom_arena 
   b->rank = CAROM_PUSH(arena, int, n);
   b->radius = CAROM_PUSH(arena, double, n);
   b->touches = CAROM_PUSH(arena, bool, n);
+  b->pushed = CAROM_PUSH(arena, bool, n);
+  b->falls = CAROM_PUSH(arena, bool, n);
   b->lasts = CAROM_PUSH(arena, bool, n);
   b->bounces = CAROM_PUSH(arena, bool, n);
   b->share = CAROM_PUSH(arena, double, n);
@@ -60,7 +62,8 @@ void carom_cone_push(carom_stepper *stepper, carom_arena *arena) {
   c->program.spins = CAROM_PUSH(arena, carom_vec3, program);
 }
 
-enum { FEW_BALLS = 32 };  // so many are searched for and solved like bodies of any shape
+static const double MASS_RATIO = 1e3;  // from which on solves must be better
+enum { FEW_BALLS = 32 };               // so many are searched for and solved like bodies of any shape
 
 // ---- what the model is --------------------------------------------------------------------------------------------
 
@@ -80,6 +83,13 @@ static double thinnest(const carom_model *m) {
     for (int k = 0; k < m->bodies[i].part_count && !m->bodies[i].fixed; k++)
       least = fmin(least, carom_shape_half_depth(m->parts[m->bodies[i].part_start + k].shape));
   return isfinite(least) ? least : carom_model_smallest(m);
+}
+
+static double lightest(const carom_model *m) {
+  double mass = INFINITY;
+  for (int i = 0; i < m->body_count; i++)
+    if (!m->bodies[i].fixed) mass = fmin(mass, m->bodies[i].mass);
+  return mass;
 }
 
 static void number_bodies(carom_cone *c) {
@@ -132,6 +142,7 @@ static void read_options(const carom_stepper *stepper, carom_cone *c) {
   p->lawful = !c->bodies.balls && c->model->moving_count < CAROM_FLOW && !p->exacting && !asked->solver &&
               o->cone == CAROM_CONTACT_CIRCULAR;
   p->bounces = carom_cone_may_bounce(c->model);
+  p->unequal = carom_model_heaviest(c->model) > MASS_RATIO * lightest(c->model);
 }
 
 // ---- what lives on the heap ---------------------------------------------------------------------------------------
@@ -146,7 +157,8 @@ static carom_status create_lawful(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK)
     status = carom_projection_create(c->search.parts, p->gathering, p->groups, &p->projection, error);
   if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->before, error);
-  if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->trial, error);
+  if (status == CAROM_OK && p->bounces)
+    status = carom_impact_system_create(m, CAROM_IMPACT_GENERALIZED, &c->allocator, &p->impacts, error);
   return status;
 }
 
@@ -160,8 +172,8 @@ static carom_status create_all(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK && c->program.swept) status = carom_balls_create(&c->program.balls, m->moving_count, a, error);
   if (status == CAROM_OK) status = carom_contact_work_create(a, &c->program.solver, error);
   if (status == CAROM_OK && c->program.lawful) status = create_lawful(c, error);
-  if (status == CAROM_OK && m->joint_count > 0)
-    status = carom_state_create(m->body_count, m->joint_count, a, &c->joints.trial, error);
+  if (status == CAROM_OK && (c->program.projection || m->joint_count > 0))
+    status = carom_state_create(m->body_count, m->joint_count, a, &c->trial, error);
   return status;
 }
 
@@ -190,11 +202,11 @@ void carom_cone_release(carom_stepper *stepper) {
   carom_projection_destroy(p->projection);
   carom_gathering_destroy(p->gathering);
   carom_groups_destroy(p->groups);
+  carom_impact_system_destroy(p->impacts);
   carom_state_destroy(p->before);
-  carom_state_destroy(p->trial);
-  carom_state_destroy(c->joints.trial);
-  void *blocks[] = {c->search.near, c->search.unsorted, p->chosen,   p->impulses,
-                    p->rebound,     p->active,          p->contacts, p->solution};
+  carom_state_destroy(c->trial);
+  void *blocks[] = {c->search.near, c->search.unsorted, c->search.due, p->chosen,  p->impulses,
+                    p->rebound,     p->active,          p->contacts,   p->solution};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) carom_release(&c->allocator, blocks[i]);
 }
 

@@ -77,6 +77,8 @@ static carom_status tell_pair(const carom_dcr *w, int i, double time, carom_ledg
                                .point = cm_scale(1 / pair->weight, pair->moment),
                                .normal = cm_unit(pair->normal),
                                .impulse = pair->impulse};
+  w->pushed[event.body_a] += cm_norm(event.impulse);
+  w->pushed[event.body_b] += cm_norm(event.impulse);
   pair->impulse = pair->moment = pair->normal = cm_zero3();
   pair->weight = 0;
   return carom_ledger_event(ledger, &event, error);

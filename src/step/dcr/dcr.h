@@ -8,6 +8,8 @@
 //     impact    momenta by the impact law at the contacts that touch, and the other half of the forces at those that
 //               last                                                               (impact.c)
 //     book      what impulses did                                                  (books.c)
+//     judge     what the projection did that no velocity explains; too much of it, and the cycle is taken back and cut
+//               short where bodies met                                             (defects.c)
 //
 // Rest is not in the paper, which lets a resting body fall for a step, lifts it back and takes its velocity away: a
 // body that sticks on an incline would thus move on by g h^2 / 2 in every step. With both halves taken up, a body at
@@ -65,10 +67,18 @@ typedef struct carom_dcr_law {
 
 typedef struct carom_dcr {
   carom_allocator allocator;
-  double size;          // bounding radius of the smallest moving body
-  double *thickness;    // (part_count) half the least depth of a part
-  carom_state *start;   // of the cycle, then of the projection
-  double moved;         // farthest by the projection, m
+  double size;             // bounding radius of the smallest moving body
+  double *thickness;       // (part_count) half the least depth of a part
+  double *thin;            // (body_count) the least depth of a body's parts
+  bool *tied;              // (body_count) by a joint, and moving
+  double *pushed;          // (body_count) sum of the impulses on a body in this cycle, N s
+  carom_state *start;      // of the cycle
+  carom_state *free_end;   // where the smooth motion led, before the projection
+  double moved;            // farthest by the projection, m
+  bool projected;          // whether the projection moved anything in this cycle
+  double energy_before;    // at the start of the cycle, less work, with losses: as the audit's raw balance, J
+  double residual_before;  // worst of the step's contact solves until then
+  double energy_scale;     // largest kinetic energy so far
   double *debt;         // (body_count) energy that contacts and projections gave a body and have not yet taken back, J
   double *debt_before;  // (body_count) at the start of the cycle
   carom_dcr_free free;
@@ -95,8 +105,14 @@ static inline carom_dcr_pair *carom_dcr_pair_of(const carom_dcr *w, int pair) {
 
 // How far the projection moved a body.
 static inline double carom_dcr_moved(const carom_dcr *w, const carom_state *state, int body) {
-  return cm_norm(cm_sub(state->x[body], w->start->x[body]));
+  return cm_norm(cm_sub(state->x[body], w->free_end->x[body]));
 }
+
+// What no law explains in a cycle.
+typedef struct carom_dcr_defect {
+  double size;  // over what is tolerated: up to 1 the cycle is fit to stand
+  int body;     // whose it is; CAROM_WORLD: of all together
+} carom_dcr_defect;
 
 // The two solves of a cycle.
 typedef enum carom_dcr_half {
@@ -139,6 +155,16 @@ double carom_dcr_fastest_rest(const carom_stepper *stepper);
 // The part of the cycle after which the first fast pair has just met, so that the projection finds it; 1 when none is
 // so fast that it could pass through the other unseen.
 double carom_dcr_safe_fraction(carom_stepper *stepper, const carom_state *state);
+// The part of the cycle after which a body (CAROM_WORLD: any) has just met the first other one, whatever its speed; 1
+// when it meets none.
+double carom_dcr_first_meeting(carom_stepper *stepper, int body);
+
+// ---- defects.c
+// Notes where a cycle begins.
+void carom_dcr_begin_cycle(carom_stepper *stepper, const carom_state *state, const carom_ledger *ledger);
+// How much of a cycle that was cut so often no law explains.
+carom_dcr_defect carom_dcr_judge(const carom_stepper *stepper, const carom_state *state, double dt, int cuts,
+                                 const carom_ledger *ledger);
 
 // ---- lift.c
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error);

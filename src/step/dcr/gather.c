@@ -41,6 +41,10 @@ static bool hangs(const carom_dcr *w, const carom_state *state, const carom_cont
   return c->gap <= CAROM_DCR_TOUCH * w->size + CAROM_DCR_HANG * way;
 }
 
+// Of the approach that still bounces: bodies that come down faster have an impact, though they stay. What rests comes
+// down by what forces make in half a step, a quarter of it.
+static const double LANDING = 0.5;
+
 // In `rest` a contact that is not yet closed may close within the step, but no further; one that is being hit is not at
 // rest. At the impact it parts by its restitution.
 static carom_status take_contact(carom_stepper *stepper, const carom_state *state, const carom_dcr_solve *solve, int i,
@@ -60,7 +64,7 @@ static carom_status take_contact(carom_stepper *stepper, const carom_state *stat
   w->touches[w->gathering->contact_count - 1] = (carom_dcr_touch){.contact = i, .before = before, .slow = slow};
   c->bias = rest ? fmax(0, contact->gap) / solve->dt : hit ? contact->restitution * approach : 0;
   if (rest && hit) carom_gathering_drop_contact(w->gathering);
-  if (!rest && hit) carom_dcr_pair_of(w, contact->pair)->impact = true;
+  if (approach < -LANDING * slow) carom_dcr_pair_of(w, contact->pair)->impact = true;
   return CAROM_OK;
 }
 

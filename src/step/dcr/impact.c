@@ -176,7 +176,9 @@ static carom_status balance_group(carom_stepper *stepper, carom_group *g, carom_
   carom_status status = carom_groups_solve_one(w->groups, g, &options, error);
   if (status != CAROM_OK) return status;
   double without = work_of(w, g, &g->solution, &unused), returned = without < 0 ? 1 - fmin(law, 0) / without : 0;
-  double wanted = fmin(law - fmax(0, returned) * debt, -debt), share = share_that_does(w, g, wanted);
+  double wanted = fmin(law - fmax(0, returned) * debt, -debt);
+  // With friction or joints restitution may take more than parting without it: there is nothing to be had from a mean.
+  double share = without >= wanted && law <= without ? 1 : share_that_does(w, g, wanted);
   mix_in_kept(g, is_smooth(g) ? fmin(share, 1.1) : fmin(share, 1));
   return CAROM_OK;
 }
@@ -204,7 +206,7 @@ static carom_status latch(carom_stepper *stepper, carom_state *state, const caro
                           carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   if (!w->latches) return CAROM_OK;
-  carom_impact_system_set_time(w->latches, state->time + solve->dt, 0);
+  carom_impact_system_set_time(w->latches, state->time, 0);
   return carom_impact_system_latch(w->latches, state, solve->contacts, solve->count, ledger, error);
 }
 

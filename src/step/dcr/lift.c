@@ -20,7 +20,7 @@ static carom_status lift(carom_stepper *stepper, carom_state *state, const carom
 static double cost(const carom_stepper *stepper, const carom_state *state, int i) {
   const carom_dcr *w = stepper->work;
   const carom_body *body = &stepper->model->bodies[i];
-  carom_vec3 d = cm_sub(state->x[i], w->start->x[i]), r = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
+  carom_vec3 d = cm_sub(state->x[i], w->free_end->x[i]), r = cm_log(cm_qmul(state->q[i], cm_qconj(w->free_end->q[i])));
   return -body->mass * cm_dot(w->free.a[i], d) -
          cm_dot(carom_body_spin_momentum(body, state->q[i], w->free.alpha[i]), r);
 }
@@ -48,15 +48,16 @@ static void owe(carom_stepper *stepper, const carom_state *state, double energy,
 carom_status carom_dcr_project(carom_stepper *stepper, carom_state *state, carom_ledger *ledger, carom_error *error) {
   carom_dcr *w = stepper->work;
   carom_projection_info info;
-  carom_state_copy(w->start, state);
+  carom_state_copy(w->free_end, state);
   carom_status status = carom_projection_run(w->projection, state, CAROM_DCR_OVERLAP * w->size, &info, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_overlap(ledger, info.overlap);
   w->moved = 0;
-  if (info.iterations == 0) return CAROM_OK;
-  status = lift(stepper, state, w->start->q, error);
+  w->projected = info.iterations > 0;
+  if (!w->projected) return CAROM_OK;
+  status = lift(stepper, state, w->free_end->q, error);
   if (status != CAROM_OK) return status;
-  carom_balance before = carom_balance_of(stepper->model, w->start), after = carom_balance_of(stepper->model, state);
+  carom_balance before = carom_balance_of(stepper->model, w->free_end), after = carom_balance_of(stepper->model, state);
   owe(stepper, state, after.potential - before.potential + after.kinetic - before.kinetic, ledger);
   carom_ledger_projection(ledger, 0, cm_sub(after.momentum, before.momentum),
                           cm_sub(after.angular_momentum, before.angular_momentum));

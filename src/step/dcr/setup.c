@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "base/memory.h"
 #include "model/model.h"
 #include "model/size.h"
@@ -40,6 +42,9 @@ void carom_dcr_push(carom_stepper *stepper, carom_arena *arena) {
   w->debt = CAROM_PUSH(arena, double, model->body_count);
   w->debt_before = CAROM_PUSH(arena, double, model->body_count);
   w->thickness = CAROM_PUSH(arena, double, model->part_count);
+  w->thin = CAROM_PUSH(arena, double, model->body_count);
+  w->tied = CAROM_PUSH(arena, bool, model->body_count);
+  w->pushed = CAROM_PUSH(arena, double, model->body_count);
 }
 
 static carom_status create_tools(carom_dcr *w, const carom_model *model, int threads, carom_error *error) {
@@ -54,7 +59,14 @@ static carom_status create_tools(carom_dcr *w, const carom_model *model, int thr
   if (status == CAROM_OK && model->joint_count > 0)
     status = carom_impact_system_create(model, CAROM_IMPACT_PLASTIC, a, &w->latches, error);
   if (status == CAROM_OK) status = carom_state_create(model->body_count, model->joint_count, a, &w->start, error);
+  if (status == CAROM_OK) status = carom_state_create(model->body_count, model->joint_count, a, &w->free_end, error);
   return status;
+}
+
+static double least_depth(const carom_dcr *w, const carom_body *body) {
+  double least = INFINITY;
+  for (int k = body->part_start; k < body->part_start + body->part_count; k++) least = fmin(least, 2 * w->thickness[k]);
+  return least;
 }
 
 carom_status carom_dcr_prepare(carom_stepper *stepper, carom_error *error) {
@@ -66,6 +78,11 @@ carom_status carom_dcr_prepare(carom_stepper *stepper, carom_error *error) {
   w->size = carom_model_smallest(model);
   w->free.fields = carom_fields_present(model);
   for (int i = 0; i < model->part_count; i++) w->thickness[i] = carom_shape_half_depth(model->parts[i].shape);
+  for (int i = 0; i < model->body_count; i++) w->thin[i] = least_depth(w, &model->bodies[i]);
+  for (int i = 0; i < 2 * model->joint_count; i++) {
+    int body = model->joints[i / 2].body[i % 2];
+    if (carom_body_moves(model, body)) w->tied[body] = true;
+  }
   w->limit_capacity = carom_joints_limit_capacity(model);
   w->limits = CAROM_NEW(&w->allocator, carom_joint_limit, w->limit_capacity);
   if (!w->limits)
@@ -77,6 +94,7 @@ void carom_dcr_release(carom_stepper *stepper) {
   carom_dcr *w = stepper->work;
   if (!w) return;
   carom_state_destroy(w->start);
+  carom_state_destroy(w->free_end);
   carom_impact_work_destroy(w->law.work);
   carom_impact_system_destroy(w->latches);
   carom_joints_destroy(w->joints);
@@ -93,6 +111,6 @@ void carom_dcr_release(carom_stepper *stepper) {
 bool carom_dcr_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_dcr *w = stepper->work;
   return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(w->contacts, tape) &&
-         carom_memory_remember(w->memory, tape) &&
+         carom_memory_remember(w->memory, tape) && carom_tape_pass(tape, &w->energy_scale, sizeof w->energy_scale) &&
          carom_tape_pass(tape, w->debt, (size_t)stepper->model->body_count * sizeof *w->debt);
 }

@@ -80,6 +80,7 @@ typedef struct carom_exact_held {
   double *numbers;  // (12 capacity) for the four that follow
   double *impulse, *drive, *target, *velocity;
   double time;
+  double rubbed;               // what friction may take in this leap, J
   carom_vec3 *force, *torque;  // (body_count) what the impulses amount to; they act in the first kick
 } carom_exact_held;
 
@@ -243,11 +244,12 @@ carom_status carom_exact_search_held(carom_stepper *stepper, const carom_state *
 // What they come to in a move of `time`, put in at its start.
 carom_status carom_exact_push_held(carom_exact *exact, carom_state *state, double time, carom_ledger *ledger,
                                    carom_error *error);
-// Velocities after a move: resting contacts do not approach.
-carom_status carom_exact_settle(carom_exact *exact, carom_state *state, const carom_exact_group *group,
+// Velocities after a move of `time`: resting contacts do not approach.
+carom_status carom_exact_settle(carom_exact *exact, carom_state *state, const carom_exact_group *group, double time,
                                 carom_ledger *ledger, carom_error *error);
-// Books what resting contacts took in a leap, J.
-void carom_exact_book_loss(const carom_exact *exact, double loss, carom_ledger *ledger);
+// Books what resting contacts took in a leap of the energy that is missing, J; whether other points may have hit at its
+// end.
+void carom_exact_book_loss(const carom_exact *exact, double missing, bool hit, carom_ledger *ledger);
 
 // ---- energy.c ----------------------------------------------------------------------------------------------------
 

@@ -352,6 +352,8 @@ carom_status carom_exact_press(carom_stepper *stepper, const carom_state *state,
   act_on_bodies(e, g, duration);
   if (count == 0) return CAROM_OK;
   set_targets(e, duration, g->duration);
+  status = carom_exact_bound(stepper, state, g, duration);  // curved parts are corrected by no more than paths bend
+  if (status != CAROM_OK) return status;
   return solve_positions(stepper, state, g, &problem, error);
 }
 
@@ -361,17 +363,33 @@ carom_status carom_exact_push_held(carom_exact *e, carom_state *state, double ti
   int m = 3 * carom_exact_held_count(e);
   if (m == 0) return CAROM_OK;
   for (int i = 0; i < m; i++) h->velocity[i] = time / h->time * h->impulse[i];
+  carom_impact_system_work_along(e->impacts, e->now, time);
   return carom_impact_system_apply(e->impacts, state, h->velocity, CAROM_EVENT_CONTACT, ledger, error);
 }
 
 // ---- velocity ----------------------------------------------------------------------------------------------------
 
-carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_exact_group *g, carom_ledger *ledger,
-                                carom_error *error) {
+// Friction at the points of the leap takes their impulses along the way that they slipped. The impulses are those of
+// its start, about half of what acts in it; twice as much again leaves room for what they become on the way.
+static void note_rubbing(carom_exact *e, const carom_state *end, double time) {
+  enum { ROOM = 4 };
+  carom_exact_held *h = &e->held;
+  h->rubbed = 0;
+  for (int i = 0; i < h->count && time > 0; i++) {
+    const double *P = h->velocity + 3 * i;  // as they were put in
+    double moved[3];
+    follow_point(&h->points[i], end, moved);
+    h->rubbed += ROOM * h->contacts[i].friction * P[0] * hypot(moved[1], moved[2]) / time;
+  }
+}
+
+carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_exact_group *g, double time,
+                                carom_ledger *ledger, carom_error *error) {
   carom_exact_held *h = &e->held;
   carom_impact_problem problem;
   carom_impact_info info;
   if (carom_exact_held_count(e) == 0) return CAROM_OK;
+  note_rubbing(e, state, time);
   carom_status status = take_held(e, state, g, CAROM_EXACT_RELEASE, error);
   if (status != CAROM_OK || carom_exact_held_count(e) == 0) return status;
   status = load(e, state, &problem, error);
@@ -384,14 +402,17 @@ carom_status carom_exact_settle(carom_exact *e, carom_state *state, const carom_
   for (int i = 0; i < 3 * carom_exact_held_count(e); i++) size = fmax(size, fabs(problem.velocity[i]));
   double scale = fmax(size, g->duration * cm_norm(e->model->gravity));
   carom_ledger_note_complementarity(ledger, scale > 0 ? info.complementarity * size / scale : 0, 0);
+  carom_impact_system_work_along(e->impacts, e->now - time, time);
   return carom_impact_system_apply(e->impacts, state, h->impulse, CAROM_EVENT_CONTACT, ledger, error);
 }
 
-// The loss is the energy that is missing at the end of a leap. Kicks of gravity and of the contacts cancel in the
-// middle of it without any loss, so that the impulses themselves do not tell. What the discrete flow gains for a while
-// is not a loss.
-void carom_exact_book_loss(const carom_exact *e, double loss, carom_ledger *ledger) {
-  bool rough = false;
+// The loss is the energy that is missing at the end of a leap: kicks of gravity and of the contacts cancel in the
+// middle of it without any loss, so that the impulses themselves do not tell. The work of driven bodies is known to the
+// square of the leap only; what is missing by that is no loss. So on them no more is one than friction can have taken,
+// unless other points may have hit at the end.
+void carom_exact_book_loss(const carom_exact *e, double missing, bool hit, carom_ledger *ledger) {
+  bool rough = false, driven = e->model->drive_count > 0;
   for (int i = 0; i < e->held.count; i++) rough = rough || e->held.contacts[i].friction > 0;
-  if (loss > 0) carom_ledger_loss(ledger, rough ? 0 : loss, rough ? loss : 0);
+  double loss = fmax(0, driven && !hit ? fmin(missing, e->held.rubbed) : missing);
+  carom_ledger_loss(ledger, rough ? 0 : loss, rough ? loss : 0);
 }

@@ -16,4 +16,5 @@ const carom_honours carom_honours_exact = {
                [CAROM_TRAIT_BOUNCING_LIMITS] = true, [CAROM_TRAIT_LATCHES] = true},
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
+    .spring_order = 2,
 };

@@ -3,19 +3,29 @@
 
 #include "step/moreau/moreau.h"
 
+static const double LANDING = 0.25;  // of the slowest bounce
+
+static bool lasts(const carom_moreau *m, const carom_moreau_item *item) {
+  return !item->impact && fabs(item->before[0] - item->surface[0]) <= carom_moreau_slow(m);
+}
+
 // What an impulse does to the kinetic energy is impulse times the mean of the velocities before and after, exactly.
 // The share of the tangents is friction's, that of the normal restitution's, where surfaces have them; what neither
 // may take is nobody's: the audit sees it. Contacts that last take at one end of a step what they give at the other, so
 // that sums are booked when the step is over.
+// A driven body that carries another works on it along the way that the latter takes: it speeds up within the step, so
+// that nothing that rests on it has its velocity at both ends.
 static void add_losses(carom_moreau *m, const carom_moreau_item *item, carom_ledger *ledger) {
   const carom_moreau_motion *motion = &m->motion;
   double loss = 0, friction = 0, work = 0;
   for (int k = 0; k <= item->tangents; k++) {
-    double after = carom_row_rate(m->model, &item->row[k], motion->v_new.v, motion->v_new.w) - item->surface[k];
-    double lost = -item->impulse[k] * 0.5 * (item->before[k] - item->surface[k] + after);
+    double after = carom_row_rate(m->model, &item->row[k], motion->v_new.v, motion->v_new.w);
+    double mean = 0.5 * (item->before[k] + after);
+    double moving = k == 0 && item->surface[0] != 0 && lasts(m, item) ? mean : item->surface[k];
+    double lost = -item->impulse[k] * (mean - moving);
     loss += lost;
     if (k > 0) friction += lost;
-    work += item->impulse[k] * item->surface[k];
+    work += item->impulse[k] * moving;
   }
   carom_ledger_work(ledger, work);
   if (item->e >= 1) friction = item->mu > 0 ? loss : 0;
@@ -43,8 +53,13 @@ void carom_moreau_book_losses(carom_moreau *m, carom_ledger *ledger) {
   m->losses.restitution = m->losses.friction = 0;
 }
 
+// Bodies that meet without a bounce have an impact all the same; what rests comes down by what forces make in a step.
+static bool lands(const carom_moreau *m, const carom_moreau_item *item) {
+  return item->surface[0] - item->before[0] > LANDING * carom_moreau_slow(m);
+}
+
 static carom_contact_event event_of(const carom_moreau *m, const carom_moreau_item *item) {
-  carom_contact_event event = {.kind = item->impact ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
+  carom_contact_event event = {.kind = item->impact || lands(m, item) ? CAROM_EVENT_IMPACT : CAROM_EVENT_CONTACT,
                                .time = m->motion.time + m->motion.h,
                                .body_a = item->row[0].body[0],
                                .body_b = item->row[0].body[1],

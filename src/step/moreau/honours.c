@@ -1,4 +1,4 @@
-#include "step/step.h"
+#include "step/moreau/moreau.h"
 
 static const char *const solvers[] = {"lemke", "pgs", "newton", NULL};
 static const char *const newton[] = {"newton", NULL};
@@ -17,4 +17,5 @@ const carom_honours carom_honours_moreau = {
                [CAROM_TRAIT_LIMITS] = true, [CAROM_TRAIT_BOUNCING_LIMITS] = true, [CAROM_TRAIT_TURNING_PLANES] = true},
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
+    .solves_springs = carom_moreau_solves_springs,
 };

@@ -2,9 +2,10 @@
 
 #include "step/moreau/moreau.h"
 
-enum { SAMPLES = 16, BISECTIONS = 60 };
+enum { SAMPLES = 16, BISECTIONS = 60, LOOKS_MAX = 32 };
 // Over the thinner part's half width: bodies that get farther in a piece might pass through each other.
 static const double FAST = 0.5;
+static const double DIP = 4e-3;  // over it: how deep bodies may be in each other on the way, out again at its end
 
 static double cubic(const double c[4], double t) { return ((c[3] * t + c[2]) * t + c[1]) * t + c[0]; }
 
@@ -32,10 +33,11 @@ static double gap_rate(const carom_moreau *m, const carom_state *state, const ca
   return carom_row_state_rate(m->model, &row, state) - moving;
 }
 
-static bool among_items(const carom_moreau *m, const carom_part_pair *p) {
+static bool among_items(const carom_moreau *m, const carom_part_pair *p, bool dips) {
   for (int i = 0; i < m->items.count; i++) {
     const carom_moreau_item *item = &m->items.list[i];
-    if (item->kind == CAROM_MOREAU_CONTACT && item->contact.part_a == p->part_a && item->contact.part_b == p->part_b)
+    if (item->kind == CAROM_MOREAU_CONTACT && item->contact.part_a == p->part_a && item->contact.part_b == p->part_b &&
+        (item->dips || !dips))
       return true;
   }
   return false;
@@ -78,7 +80,42 @@ static void place_at(carom_moreau *m, const carom_part_pair *p, const carom_stat
     carom_pose pose = carom_motion_at(&motion, share);
     m->meeting->x[body[k]] = pose.p;
     m->meeting->q[body[k]] = pose.q;
+    m->meeting->p[body[k]] = end->p[body[k]];
+    m->meeting->l[body[k]] = end->l[body[k]];
   }
+}
+
+// How deep a pair is in each other, and where on the piece.
+typedef struct look {
+  int pair;
+  bool fast, known;       // moves by more than its thickness; has rows
+  const carom_state *at;  // of its two bodies
+  double share;           // of the piece
+  carom_distance_result d;
+} look;
+
+static carom_status look_at(carom_moreau *m, look *l, carom_error *error) {
+  carom_status status = carom_contacts_distance(m->contacts, l->pair, l->at, &l->d);
+  return status == CAROM_OK ? status : carom_contacts_no_separation(m->contacts, l->pair, l->at, status, error);
+}
+
+// A corner of a fast body may dip into another and be out again at the end: the deepest of some looks on the way.
+static carom_status look_between(carom_moreau *m, const carom_state *end, look *l, carom_error *error) {
+  const carom_part_pair *p = &m->contacts->pairs[l->pair];
+  double way = m->way[p->body_a] + m->way[p->body_b], thin = carom_moreau_thin(m, p->part_a, p->part_b);
+  double deepest = -DIP * thin, share = 0;
+  int looks = (int)fmin(ceil(2 * way / thin), LOOKS_MAX);
+  for (int i = 1; i < looks && l->d.distance <= way; i++) {
+    look now = {.pair = l->pair, .at = m->meeting};
+    place_at(m, p, end, (double)i / looks);
+    carom_status status = look_at(m, &now, error);
+    if (status != CAROM_OK) return status;
+    if (now.d.distance < deepest) deepest = now.d.distance, share = (double)i / looks;
+  }
+  if (share == 0) return CAROM_OK;
+  place_at(m, p, end, share);
+  l->at = m->meeting, l->share = share;
+  return look_at(m, l, error);
 }
 
 // ---- pairs ----------------------------------------------------------------------------------------------------------
@@ -95,67 +132,97 @@ static void note_entered(carom_moreau_meeting *meeting, int a, int b) {
   if (!meeting->hit) meeting->body[0] = a, meeting->body[1] = b;
 }
 
-// Pairs that bounce: by the gaps and their rates at both ends where the bodies overlap at the second.
-static carom_status hit_pair(carom_moreau *m, int index, const carom_state *end, const carom_distance_result *d1,
-                             carom_moreau_meeting *meeting) {
-  const carom_part_pair *p = &m->contacts->pairs[index];
-  carom_distance_result d0;
-  double share = impact_of(m, p, end);
-  if (!isfinite(share) && d1->distance <= -carom_moreau_touch(m, p->part_a, p->part_b)) {
-    carom_status status = carom_contacts_distance(m->contacts, index, m->origin, &d0);
+// Where the points at which a pair is deepest were at the start, as seen along the same normal.
+static carom_distance_result point_at_start(const carom_moreau *m, const look *l) {
+  const carom_part_pair *p = &m->contacts->pairs[l->pair];
+  carom_distance_result start = {.normal = l->d.normal};
+  start.point_a = carom_moreau_carried(l->at, m->origin, p->body_a, l->d.point_a);
+  start.point_b = carom_moreau_carried(l->at, m->origin, p->body_b, l->d.point_b);
+  start.distance = cm_dot(l->d.normal, cm_sub(start.point_a, start.point_b));
+  return start;
+}
+
+static double touch_of(const carom_moreau *m, const look *l) {
+  return carom_moreau_touch(m, m->contacts->pairs[l->pair].part_a, m->contacts->pairs[l->pair].part_b);
+}
+
+// Whether the point at which a pair overlaps came from afar, and fast enough for a bounce: another corner of a body
+// that touches already.
+static bool arrives(const carom_moreau *m, const look *l) {
+  const carom_part_pair *p = &m->contacts->pairs[l->pair];
+  double touch = touch_of(m, l);
+  if (l->d.distance > -touch) return false;
+  carom_distance_result start = point_at_start(m, l);
+  double approach = fmax(-gap_rate(m, l->at, p, &l->d), -gap_rate(m, m->origin, p, &start));
+  return approach > carom_moreau_slow(m) && start.distance > CAROM_MOREAU_TOUCHING * touch;
+}
+
+// Pairs that bounce: by the gaps and their rates at both ends where the bodies overlap at the second; of those that
+// touch already, by the gap of the corner that arrives.
+static carom_status hit_pair(carom_moreau *m, const look *l, const carom_state *end, carom_moreau_meeting *meeting) {
+  const carom_part_pair *p = &m->contacts->pairs[l->pair];
+  double share = l->known ? INFINITY : impact_of(m, p, end), time = l->share * m->motion.h;
+  if (!isfinite(share) && l->d.distance <= -touch_of(m, l)) {
+    carom_distance_result d0 = l->known ? point_at_start(m, l) : (carom_distance_result){0};
+    carom_status status = l->known ? CAROM_OK : carom_contacts_distance(m->contacts, l->pair, m->origin, &d0);
     if (status != CAROM_OK) return status;
-    double s0 = m->motion.h * gap_rate(m, m->origin, p, &d0), s1 = m->motion.h * gap_rate(m, end, p, d1);
-    share = cubic_root(fmax(d0.distance, 0), s0, d1->distance, s1);
+    double s0 = time * gap_rate(m, m->origin, p, &d0), s1 = time * gap_rate(m, l->at, p, &l->d);
+    share = l->share * cubic_root(fmax(d0.distance, 0), s0, l->d.distance, s1);
   }
   if (isfinite(share)) note_hit(meeting, share, p->body_a, p->body_b);
   return CAROM_OK;
 }
 
-typedef struct entry {
-  int pair;
-  double share;    // of the piece, at which fast bodies first touched; else INFINITY
-  double overlap;  // at the end, m
-} entry;
+// What they overlapped by at the start, beyond touching, they may at the end.
+static carom_status allowed_depth(carom_moreau *m, const look *l, double *depth, carom_error *error) {
+  look start = {.pair = l->pair, .at = m->origin};
+  carom_status status = look_at(m, &start, error);
+  *depth = fmax(-start.d.distance - touch_of(m, l), 0);
+  return status;
+}
 
-// Others: rows where they first touched, if they came from afar, or else where they are.
-static carom_status enter_pair(carom_moreau *m, const entry *e, const carom_state *end, carom_moreau_meeting *meeting,
+// Others: rows where they are, or where they are deepest on the way.
+static carom_status enter_pair(carom_moreau *m, const look *l, const carom_state *end, carom_moreau_meeting *meeting,
                                carom_error *error) {
-  const carom_part_pair *p = &m->contacts->pairs[e->pair];
-  double touch = carom_moreau_touch(m, p->part_a, p->part_b), depth = 0;
-  const carom_state *at = end;
-  if (isfinite(e->share)) {
-    place_at(m, p, end, e->share);
-    at = m->meeting;
-  } else {
-    carom_distance_result d0;
-    carom_status status = carom_contacts_distance(m->contacts, e->pair, m->origin, &d0);
-    if (status != CAROM_OK) return carom_contacts_no_separation(m->contacts, e->pair, m->origin, status, error);
-    depth = fmax(-d0.distance - touch, 0);
-    if (e->overlap <= depth + touch) return CAROM_OK;
-  }
+  const carom_part_pair *p = &m->contacts->pairs[l->pair];
+  carom_moreau_place place = {l->at, end, l->share, 0};
+  carom_status status = allowed_depth(m, l, &place.depth, error);
+  double touch = touch_of(m, l), overlap = -l->d.distance - place.depth;
+  if (status != CAROM_OK || overlap <= touch) return status;
   note_entered(meeting, p->body_a, p->body_b);
-  meeting->excess = fmax(meeting->excess, isfinite(e->share) ? INFINITY : (e->overlap - depth) / touch);
-  return carom_moreau_gather_again(m, e->pair, at, end, depth, error);
+  meeting->excess = fmax(meeting->excess, overlap / touch);
+  return carom_moreau_gather_again(m, l->pair, &place, error);
+}
+
+// Those that came from afar: rows where they first touched, for the end.
+static carom_status enter_from_afar(carom_moreau *m, int pair, double share, const carom_state *end,
+                                    carom_moreau_meeting *meeting, carom_error *error) {
+  const carom_part_pair *p = &m->contacts->pairs[pair];
+  carom_moreau_place place = {m->meeting, end, 1, 0};
+  place_at(m, p, end, share);
+  note_entered(meeting, p->body_a, p->body_b);
+  meeting->excess = INFINITY;
+  return carom_moreau_gather_again(m, pair, &place, error);
 }
 
 static carom_status meet_pair(carom_moreau *m, int index, const carom_state *end, carom_moreau_meeting *meeting,
                               carom_error *error) {
   const carom_part_pair *p = &m->contacts->pairs[index];
-  carom_distance_result d;
   double touch = carom_moreau_touch(m, p->part_a, p->part_b);
-  carom_status status = carom_contacts_distance(m->contacts, index, end, &d);
-  if (status != CAROM_OK) return carom_contacts_no_separation(m->contacts, index, end, status, error);
-  if (carom_joints_hold(m->model, end, p->body_a, p->body_b)) return CAROM_OK;
-  meeting->deepest = fmax(meeting->deepest, -d.distance);
-  bool fast = m->way[p->body_a] + m->way[p->body_b] > FAST * carom_moreau_thin(m, p->part_a, p->part_b);
-  if (d.distance > -touch && !fast) return CAROM_OK;
-  bool known = among_items(m, p);
-  if (!known && carom_moreau_pair_collides(m, p->body_a, p->body_b, p->restitution))
-    return hit_pair(m, index, end, &d, meeting);
-  double share = known ? INFINITY : impact_of(m, p, end);
-  if (d.distance > -touch && !isfinite(share)) return CAROM_OK;
-  entry e = {index, share, -d.distance};
-  return enter_pair(m, &e, end, meeting, error);
+  look l = {.pair = index, .at = end, .share = 1};
+  carom_status status = look_at(m, &l, error);
+  if (status != CAROM_OK || carom_joints_hold(m->model, end, p->body_a, p->body_b)) return status;
+  meeting->deepest = fmax(meeting->deepest, -l.d.distance);
+  l.fast = m->way[p->body_a] + m->way[p->body_b] > FAST * carom_moreau_thin(m, p->part_a, p->part_b);
+  if (l.d.distance > -touch && !l.fast) return CAROM_OK;
+  l.known = among_items(m, p, false);
+  if (l.d.distance > -touch && l.known && !among_items(m, p, true)) status = look_between(m, end, &l, error);
+  if (status != CAROM_OK) return status;
+  bool collides = carom_moreau_pair_collides(m, p->body_a, p->body_b, p->restitution);
+  if (collides && (!l.known || arrives(m, &l))) return hit_pair(m, &l, end, meeting);
+  double first = l.known ? INFINITY : impact_of(m, p, end);
+  if (isfinite(first)) return enter_from_afar(m, index, first, end, meeting, error);
+  return l.d.distance > -touch ? CAROM_OK : enter_pair(m, &l, end, meeting, error);
 }
 
 // ---- limits ---------------------------------------------------------------------------------------------------------

@@ -20,15 +20,17 @@
 
 enum {
   PIECES_MAX = 400,  // of a step, from collision to collision
+  FINEST = 128,      // into which the rest of a step goes where jointed bodies turn fast
   TRIES_MAX = 30,    // to end a piece at a collision
   SOLVES_MAX = 16,   // of a piece, with rows taken again
+  SPRINGS_MAX = 14,  // of those, for springs that turn
 };
 static const double NO_GAP = 1e-4;         // of `touch`: round-off, of which redundant contacts make what cannot be met
 static const double SHORTEST = 1e-6;       // share of a piece that is tried next
 static const double NOTHING_LEFT = 1e-12;  // share of a step
 static const double START = 1e-7;          // over the thinnest part: overlap at the start that is none
 static const double EXCESS = 8;            // overlaps over `touch` that may stay where solves no longer help
-static const double ELASTIC_REST = 1e-6;   // of the slowest bounce: an elastic body this slow rests
+static const double JOINT_TURN = 0.05;     // rad in a piece, at which the energy of jointed bodies is kept to 1e-3
 static const double JOINTS_MET = 1e-11;    // over the smallest body, or rad
 static const double JOINTS_OFF = 1e-7;     // that may stay where solves no longer help; the next step takes it up
 
@@ -72,6 +74,10 @@ static carom_status solve_piece(carom_moreau *m, carom_state *state, carom_morea
     status = carom_moreau_move(&m->motion, state, error);
     if (status == CAROM_OK) status = carom_moreau_meet(m, state, meeting, error);
     bool met = status == CAROM_OK && joints_met(m, state, &off);
+    if (status == CAROM_OK && !meeting->hit && i < SPRINGS_MAX && !carom_moreau_springs_met(&m->motion, state)) {
+      met = false;
+      status = carom_moreau_couple_springs(&m->motion, error);
+    }
     if (status != CAROM_OK || meeting->hit || (meeting->entered == 0 && met)) return status;
     if (met && meeting->excess <= EXCESS && meeting->excess > 0.5 * excess) return status;
     excess = meeting->excess;
@@ -124,69 +130,6 @@ static carom_status advance_piece(carom_moreau *m, carom_state *state, double le
       m->model->bodies[m->met[0]].name, carom_body_name(m->model, m->met[1]), m->motion.time);
 }
 
-// ---- collisions -----------------------------------------------------------------------------------------------------
-
-// How fast an item closes, what forces add at that moment included, where that is not too slow for a bounce: else
-// resting bodies would hop for ever. What is elastic bounces however slow it is, unless it is forces alone that push.
-static double approach_of(const carom_moreau *m, const carom_moreau_item *item, double slow) {
-  if (item->kind == CAROM_MOREAU_LIMIT && item->limit.turn) slow /= carom_model_smallest(m->model);  // rad/s
-  double free = carom_row_rate(m->model, &item->row[0], m->motion.v_free.v, m->motion.v_free.w);
-  double approach = item->surface[0] - free, before = item->surface[0] - item->before[0];
-  bool bounces = item->e < 1 ? approach > slow : before > ELASTIC_REST * slow;
-  return bounces ? fmax(approach, 0) : 0;
-}
-
-// Poisson: after the impulses of a plastic collision (compression) e times the normal ones are given back, and
-// further impulses keep bodies from entering each other again (2.1.12-2.1.22).
-static carom_status decompress(carom_moreau *m, double still, carom_ledger *ledger, carom_error *error) {
-  carom_moreau_motion *motion = &m->motion;
-  for (int i = 0; i < m->items.count; i++) {
-    carom_moreau_item *item = &m->items.list[i];
-    memcpy(item->returned, item->impulse, sizeof item->returned);
-    if (item->impact) item->returned[0] += item->e * item->impulse[0];
-    for (int k = 0; k <= item->tangents; k++)
-      carom_row_push(m->model, &item->row[k], item->returned[k], motion->b_free.p, motion->b_free.l);
-  }
-  carom_moreau_free_velocity(motion);
-  carom_status status = carom_moreau_solve(m, still, ledger, error);
-  for (int i = 0; i < m->items.count && status == CAROM_OK; i++)
-    for (int k = 0; k < 3; k++) m->items.list[i].impulse[k] += m->items.list[i].returned[k];
-  return status;
-}
-
-// Newton: u+ >= -e u-. Impacts begin when forces have acted.
-static bool allow_bounces(carom_moreau *m, double slow) {
-  bool any = false;
-  for (int i = 0; i < m->items.count; i++) {
-    carom_moreau_item *item = &m->items.list[i];
-    double approach = approach_of(m, item, slow);
-    item->impact = approach > 0;
-    any = any || item->impact;
-    for (int end = 0; end < 2 && item->impact; end++)
-      if (carom_body_moves(m->model, item->row[0].body[end])) m->impacts[item->row[0].body[end]]++;
-    item->bias = m->options->poisson ? 0 : -item->e * approach;
-    for (int k = 0; k <= item->tangents && item->impact; k++)
-      item->before[k] = carom_row_rate(m->model, &item->row[k], m->motion.v_free.v, m->motion.v_free.w);
-  }
-  return any;
-}
-
-// What touches now collides, while forces act for `kick`; what may be met in the rest of the step is found on the way.
-static carom_status collide(carom_moreau *m, carom_state *state, double kick, carom_ledger *ledger,
-                            carom_error *error) {
-  carom_moreau_span moment = {0, kick, 1};
-  carom_status status = carom_moreau_begin(&m->motion, state, &moment, error);
-  if (status == CAROM_OK) status = carom_moreau_candidates(m, m->whole, error);
-  if (status == CAROM_OK) status = carom_moreau_gather(m, CAROM_MOREAU_TOUCHING, error);
-  if (status != CAROM_OK) return status;
-  double slow = carom_moreau_slow(m), still = kick > 0 ? 0 : slow;
-  if (!allow_bounces(m, slow) && kick == 0) return CAROM_OK;
-  status = carom_moreau_solve(m, still, ledger, error);
-  if (status == CAROM_OK && m->options->poisson) status = decompress(m, still, ledger, error);
-  if (status == CAROM_OK) status = carom_moreau_move(&m->motion, state, error);
-  return status == CAROM_OK ? carom_moreau_book(m, ledger, error) : status;
-}
-
 // ---- the step -------------------------------------------------------------------------------------------------------
 
 static carom_status too_many_pieces(const carom_moreau *m, double time, carom_error *error) {
@@ -195,6 +138,19 @@ static carom_status too_many_pieces(const carom_moreau *m, double time, carom_er
       "more than %d collisions in one step from t = %.9g s on, bodies '%s' and '%s' at last: use a smaller "
       "step, or less restitution between them",
       PIECES_MAX, time, m->model->bodies[m->met[0]].name, carom_body_name(m->model, m->met[1]));
+}
+
+// Jointed bodies swing in energy by the square of their turn in a piece: those that turn far go in equal pieces.
+static double longest_piece(const carom_moreau *m, const carom_state *state, double left) {
+  double fastest = 0;
+  for (int i = 0; i < m->model->joint_count; i++)
+    for (int end = 0; end < 2; end++) {
+      int body = m->model->joints[i].body[end];
+      if (!carom_body_moves(m->model, body) || !carom_joint_acts(m->model, state, i)) continue;
+      fastest = fmax(fastest, cm_norm(carom_state_angular_velocity(m->model, state, body)));
+    }
+  double pieces = ceil(left * fastest / JOINT_TURN);
+  return pieces > 1 ? left / fmin(pieces, FINEST) : left;
 }
 
 // Whether the state is as the last step left it, so that all that touches has collided.
@@ -232,18 +188,22 @@ carom_status carom_moreau_advance(carom_stepper *stepper, carom_state *state, do
   m->losses.restitution = m->losses.friction = 0;
   memset(m->impacts, 0, (size_t)state->body_count * sizeof *m->impacts);
   if (!m->begun) status = part(m, state, ledger, error);
+  int collisions = 0, events = ledger->report.event_count;
   for (int pieces = 0; gone < h && status == CAROM_OK; pieces++) {
-    double done = 0;
-    if (pieces == PIECES_MAX) return too_many_pieces(m, start, error);
-    if (m->collides && !(halves && (pieces > 0 || goes_on(m, state)))) status = collide(m, state, 0, ledger, error);
-    if (status == CAROM_OK) status = advance_piece(m, state, h - gone, &done, ledger, error);
+    double piece = longest_piece(m, state, h - gone), done = 0;
+    if (collisions == PIECES_MAX) return too_many_pieces(m, start, error);
+    if (m->collides && !(halves && (pieces > 0 || goes_on(m, state))))
+      status = carom_moreau_collide(m, state, 0, ledger, error);
+    if (status == CAROM_OK) status = advance_piece(m, state, piece, &done, ledger, error);
+    if (done < piece) collisions++;
     state->time += done;
-    if (status == CAROM_OK && halves) status = collide(m, state, 0.5 * done, ledger, error);
+    if (status == CAROM_OK && halves) status = carom_moreau_collide(m, state, 0.5 * done, ledger, error);
     gone = h - gone - done <= NOTHING_LEFT * h ? h : gone + done;
   }
   if (status != CAROM_OK) return status;
   state->time = start;  // the clock is the caller's
   carom_moreau_book_losses(m, ledger);
+  carom_ledger_merge(ledger, events);
   carom_state_copy(m->last, state);
   m->begun = 1;
   if (m->motion.joints.system) carom_ledger_note_constraint(ledger, carom_joints_drift_at(m->model, state, end));

@@ -37,6 +37,7 @@ void carom_moreau_motion_push(carom_moreau_motion *m, carom_arena *arena, const 
                                   &m->v_new.w, &m->b_free.p, &m->b_free.l, &m->b.p,      &m->b.l};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, carom_vec3, n);
   push_forces(&m->forces, arena, model);
+  carom_moreau_springs_push(&m->springs, arena, model);
   push_joints(&m->joints, arena, model);
 }
 
@@ -97,7 +98,7 @@ static carom_configuration configuration_at(carom_moreau_motion *m, const carom_
     f->d_rate[i] = cm_mmul(cm_hat(cm_lerp(m->v.w[i], end->w[i], 0.5)), m->d[i]);
   }
   double time = m->time + (m->kick == m->h ? m->alpha * m->h : 0);
-  return (carom_configuration){time, m->star->x, m->d, f->rate, f->d_rate, m->star->joints};
+  return (carom_configuration){time, m->star->x, m->d, f->rate, f->d_rate, m->star->joints, m->springs.count > 0};
 }
 
 static void evaluate_forces(carom_moreau_motion *m) {
@@ -136,6 +137,14 @@ static void set_momenta(carom_moreau_motion *m, const carom_state *state) {
 
 // ---- joints ---------------------------------------------------------------------------------------------------------
 
+// What motors asked for over the past: the residuals of one configuration differ by their ways alone.
+static void mean_rates(const carom_moreau_motion *m, int joint, double *rates) {
+  double now[ROWS] = {0}, then[ROWS] = {0};
+  carom_joint_equations(m->model, m->star, joint, m->time, now, NULL);
+  carom_joint_equations(m->model, m->star, joint, m->time - m->joints.past, then, NULL);
+  for (int i = 0; i < ROWS; i++) rates[i] = (then[i] - now[i]) / m->joints.past;
+}
+
 // nu'(alpha v' + (1 - alpha) v) = -Theta/h + what motors ask for: brings joints back that have drifted (2.1.4c with the
 // residual of the start on the right).
 static void set_joint_targets(carom_moreau_motion *m) {
@@ -143,7 +152,10 @@ static void set_joint_targets(carom_moreau_motion *m) {
   for (int joint = 0; joint < m->model->joint_count; joint++) {
     if (!carom_joint_acts(m->model, m->star, joint)) continue;
     double rates[ROWS] = {0};
-    carom_joint_rates(m->model, &m->model->joints[joint], m->time + m->h, rates);
+    if (m->h == 0 && m->joints.past > 0)
+      mean_rates(m, joint, rates);
+    else
+      carom_joint_rates(m->model, &m->model->joints[joint], m->time + m->h, rates);
     for (int i = 0; i < carom_joint_row_count(&m->model->joints[joint]); i++) {
       int k = joint * ROWS + i;
       double now = carom_row_rate(m->model, &rows[k], m->v.v, m->v.w);
@@ -166,8 +178,7 @@ static carom_status begin_joints(carom_moreau_motion *m, const carom_state *stat
     if (carom_joint_acts(m->model, state, joint))
       carom_joint_equations(m->model, state, joint, m->time, m->joints.theta + joint * ROWS, NULL);
   if (carom_joint_system_factor(system) != CAROM_OK)
-    return carom_fail(error, CAROM_ERR_SINGULAR,
-                      "the joints at t = %.9g s are singular: two of them hold the same body in the same way", m->time);
+    return carom_joint_system_blame(system, CAROM_ERR_SINGULAR, m->time, error);
   set_joint_targets(m);
   return CAROM_OK;
 }
@@ -214,14 +225,20 @@ static void respond_jointed(carom_moreau_motion *m, const carom_vec3 *p, const c
   }
 }
 
-void carom_moreau_respond(carom_moreau_motion *m, const carom_vec3 *p, const carom_vec3 *l, const double *target,
-                          const carom_twists *z) {
+static void respond_without_springs(carom_moreau_motion *m, const carom_vec3 *p, const carom_vec3 *l,
+                                    const double *target, const carom_twists *z) {
   for (int i = 0; i < m->model->body_count; i++) {
     if (m->model->bodies[i].fixed) continue;
     z->v[i] = cm_scale(m->model->bodies[i].inverse_mass, p[i]);
     z->w[i] = cm_mulv(m->inverse_rotation[i], l[i]);
   }
   if (m->joints.system) respond_jointed(m, p, l, target, z);
+}
+
+void carom_moreau_respond(carom_moreau_motion *m, const carom_vec3 *p, const carom_vec3 *l, const double *target,
+                          const carom_twists *z) {
+  respond_without_springs(m, p, l, target, z);
+  if (m->springs.count > 0) carom_moreau_springs_answer(m, z);
 }
 
 void carom_moreau_free_velocity(carom_moreau_motion *m) {
@@ -232,10 +249,25 @@ void carom_moreau_free_velocity(carom_moreau_motion *m) {
 }
 
 void carom_moreau_new_velocity(carom_moreau_motion *m) {
-  carom_moreau_respond(m, m->b.p, m->b.l, m->joints.target, &m->v_new);
+  respond_without_springs(m, m->b.p, m->b.l, m->joints.target, &m->v_new);
+  if (m->springs.count > 0) {
+    carom_moreau_springs_push_back(m, &m->v_new);
+    respond_without_springs(m, m->b.p, m->b.l, m->joints.target, &m->v_new);
+  }
   if (m->joints.system)
     memcpy(m->joints.impulse, carom_joint_system_vectors(m->joints.system)->lambda,
            (size_t)m->model->joint_count * ROWS * sizeof *m->joints.impulse);
+}
+
+carom_status carom_moreau_couple_springs(carom_moreau_motion *m, carom_error *error) {
+  size_t bytes = (size_t)m->model->body_count * sizeof *m->b.p;
+  for (int i = 0; i < m->springs.count; i++) {
+    memset(m->b.p, 0, bytes);
+    memset(m->b.l, 0, bytes);
+    carom_row_push(m->model, &m->springs.row[i], 1, m->b.p, m->b.l);
+    respond_without_springs(m, m->b.p, m->b.l, NULL, &m->springs.answer[i]);
+  }
+  return carom_moreau_springs_couple(m, error);
 }
 
 carom_status carom_moreau_begin(carom_moreau_motion *m, const carom_state *state, const carom_moreau_span *span,
@@ -248,7 +280,9 @@ carom_status carom_moreau_begin(carom_moreau_motion *m, const carom_state *state
   if (status != CAROM_OK) return status;
   set_velocities(m, state);
   set_momenta(m, state);
+  if (m->springs.count > 0) carom_moreau_springs_begin(m);
   if (m->joints.system) status = begin_joints(m, state, error);
+  if (status == CAROM_OK && m->springs.count > 0) status = carom_moreau_couple_springs(m, error);
   if (status == CAROM_OK) carom_moreau_free_velocity(m);
   return status;
 }
@@ -302,4 +336,5 @@ void carom_moreau_book_motion(carom_moreau_motion *m, carom_ledger *ledger) {
   carom_ledger_weight(ledger, m->star->x, m->kick);
   if (m->forces.present && m->kick > 0) book_fields(m, ledger);
   if (m->joints.system) book_joints(m, ledger);
+  if (m->springs.count > 0) carom_moreau_springs_book(m, ledger);
 }

@@ -36,11 +36,28 @@ typedef struct carom_moreau_forces {
 
 typedef struct carom_moreau_joints {
   carom_joint_system *system;  // null without joints
-  bool may_drift;              // held by their velocities alone (index 2)
+  bool may_drift;              // held by their velocities alone (index 2, as published)
+  double past;                 // s: motors at one moment have the rate of their way over it (index 3); 0: their own
   double *theta;               // (joint_count * CAROM_JOINT_ROWS) residuals at the start of the step
   double *target;              // (as long) the rates asked for: L v' = target
   double *impulse;             // (as long) found with v'
 } carom_moreau_joints;
+
+// Springs and dampers by what they are in the mean of a piece (springs.c).
+typedef struct carom_moreau_springs {
+  int count;              // all there are; 0 where they count as forces
+  carom_row *row;         // (count) on the ends at q*
+  carom_vec3 *direction;  // (count) of the row, kept for the end of the piece
+  double *stretch;        // (count) at the start, m
+  double *lag;            // (count) what the stretch changes by on the way beyond what the row knows, m
+  double *coupling;       // (count) of the impulse to the rate along the row, kg
+  double *tension;        // (count) mean over the piece, kept for its end, N
+  double *rate;           // (count) mean over the piece, m/s
+  double *u;              // (count) along the rows
+  carom_twists *answer;   // (count) S row'
+  double *LU;             // (count x count) of 1 + J S J' coupling
+  int *swaps;             // (count)
+} carom_moreau_springs;
 
 // A step of h, or 0 for what happens at one moment; forces act for `kick`.
 typedef struct carom_moreau_span {
@@ -62,6 +79,7 @@ typedef struct carom_moreau_motion {
   carom_moreau_momenta b_free, b;  // momenta with forces, without and with impulses
   carom_moreau_forces forces;
   carom_moreau_joints joints;
+  carom_moreau_springs springs;
 } carom_moreau_motion;
 
 void carom_moreau_motion_push(carom_moreau_motion *motion, carom_arena *arena, const carom_model *model);
@@ -74,7 +92,7 @@ carom_status carom_moreau_begin(carom_moreau_motion *motion, const carom_state *
                                 carom_error *error);
 // v_free anew, from b_free.
 void carom_moreau_free_velocity(carom_moreau_motion *motion);
-// z = S (p, l), with joints held to the rates asked for; null: to 0.
+// z = S (p, l), springs included, with joints held to the rates asked for; null: to 0.
 void carom_moreau_respond(carom_moreau_motion *motion, const carom_vec3 *p, const carom_vec3 *l, const double *target,
                           const carom_twists *z);
 // v' and the joints' impulses from b.
@@ -88,5 +106,24 @@ double carom_moreau_correct(carom_moreau_motion *motion, const carom_state *end,
 
 // What gravity, force fields, joints and motors did.
 void carom_moreau_book_motion(carom_moreau_motion *motion, carom_ledger *ledger);
+
+// What every spring alone does to all bodies.
+carom_status carom_moreau_couple_springs(carom_moreau_motion *motion, carom_error *error);
+
+// ---- springs.c
+// As many as are solved for; where there are more, and with an alpha, they count as forces.
+#define CAROM_MOREAU_SPRINGS_MAX 64
+void carom_moreau_springs_push(carom_moreau_springs *springs, carom_arena *arena, const carom_model *model);
+// Rows, and what of the tension does not depend on the velocities to be found, into b_free; then, when S stands, what
+// they make of it.
+void carom_moreau_springs_begin(carom_moreau_motion *motion);
+carom_status carom_moreau_springs_couple(carom_moreau_motion *motion, carom_error *error);
+// Takes what springs do about velocities z off z; or what they do, with the impulses in b, into b.
+void carom_moreau_springs_answer(carom_moreau_motion *motion, const carom_twists *z);
+void carom_moreau_springs_push_back(carom_moreau_motion *motion, const carom_twists *z);
+// Measures stretches at the end of the piece; true when they are as the tensions have it. Else b_free is made so that
+// the next solve allows for them.
+bool carom_moreau_springs_met(carom_moreau_motion *motion, const carom_state *end);
+void carom_moreau_springs_book(const carom_moreau_motion *motion, carom_ledger *ledger);
 
 #endif

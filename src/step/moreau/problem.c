@@ -24,11 +24,33 @@ static carom_status fill_W(carom_moreau *m, carom_error *error) {
   for (int i = 0; i < m->items.count; i++)
     memcpy(m->items.rows + s->blocks[i].first, m->items.list[i].row, (size_t)s->blocks[i].width * sizeof(carom_row));
   carom_status status =
-      m->motion.joints.system
+      m->motion.joints.system || m->motion.springs.count > 0
           ? carom_assemble_by(m->assembly, m->items.rows, s->rows, &response, s->W, error)
           : carom_assemble(m->assembly, m->items.rows, s->rows, m->motion.inverse_rotation, s->W, error);
   for (size_t k = 0; k < (size_t)s->rows * (size_t)s->rows && m->motion.alpha != 1; k++) s->W[k] *= m->motion.alpha;
   return status;
+}
+
+static carom_lever lever_of(const carom_moreau *m, const carom_row *row) {
+  carom_lever lever = {.body = {-1, -1}};
+  for (int end = 0; end < 2; end++) {
+    int body = row->body[end];
+    if (!carom_body_moves(m->model, body)) continue;
+    carom_vec3 v = cm_scale(m->motion.alpha * m->model->bodies[body].inverse_mass, row->linear[end]);
+    carom_vec3 w = cm_scale(m->motion.alpha, cm_mulv(m->motion.inverse_rotation[body], row->angular[end]));
+    lever.body[end] = m->number[body];
+    lever.own += cm_dot(v, row->linear[end]) + cm_dot(w, row->angular[end]);
+    memcpy(lever.J[end], &row->linear[end], sizeof row->linear[end]);
+    memcpy(lever.J[end] + 3, &row->angular[end], sizeof row->angular[end]);
+    memcpy(lever.SJ[end], &v, sizeof v);
+    memcpy(lever.SJ[end] + 3, &w, sizeof w);
+  }
+  return lever;
+}
+
+static void fill_levers(carom_moreau *m) {
+  carom_system *s = &m->solver->whole;
+  for (int r = 0; r < s->rows && s->bodies > 0; r++) s->levers[r] = lever_of(m, &m->items.rows[r]);
 }
 
 static void fill_u0(carom_moreau *m) {
@@ -55,12 +77,15 @@ static double *force_of_limit(const carom_moreau *m, const carom_moreau_item *it
   return carom_memory_stop(m->memory, item->limit.joint, item->limit.turn, item->limit.upper);
 }
 
+// A problem that is solved again begins from its last solution.
 static void guess(carom_moreau *m) {
   double kick = m->motion.kick;
-  for (int i = 0; i < m->items.count && kick > 0; i++) {
+  for (int i = 0; i < m->items.count; i++) {
     const carom_moreau_item *item = &m->items.list[i];
     double *P = m->solver->whole.P + m->solver->whole.blocks[i].first;
     carom_vec3 force = cm_zero3();
+    if (item->solved) memcpy(P, item->impulse, (size_t)(1 + item->tangents) * sizeof *P);
+    if (item->solved || kick == 0) continue;
     if (item->kind == CAROM_MOREAU_LIMIT) {
       P[0] = kick * *force_of_limit(m, item);
       continue;
@@ -98,13 +123,27 @@ carom_status carom_moreau_note_forces(carom_moreau *m, carom_error *error) {
 // Without a wish friction is in Coulomb's cone; where that is not solved, in a polygon of this many corners.
 enum { MANY_CORNERS = 8 };
 
+// Numbers the bodies of all items in their own order, so that neighbours stay so; how many. None where joints or
+// springs couple them.
+static int number_bodies(carom_moreau *m) {
+  int count = 0;
+  if (m->motion.joints.system || m->motion.springs.count > 0) return 0;
+  memset(m->number, 0, (size_t)m->model->body_count * sizeof *m->number);
+  for (int i = 0; i < 2 * m->items.count; i++) {
+    int body = m->items.list[i / 2].row[0].body[i % 2];
+    if (carom_body_moves(m->model, body)) m->number[body] = 1;
+  }
+  for (int i = 0; i < m->model->body_count; i++) m->number[i] = m->number[i] ? count++ : -1;
+  return count;
+}
+
 static carom_status reserve(carom_moreau *m, carom_error *error) {
   carom_moreau_items *items = &m->items;
   int rows = 0, o = m->options->friction_directions;
   for (int i = 0; i < items->count; i++) rows += 1 + items->list[i].tangents;
   if (!carom_reserve(&m->allocator, (void **)&items->rows, &items->row_capacity, rows, sizeof *items->rows))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the %d contacts of a step", items->count);
-  carom_status status = carom_solver_reserve(m->solver, items->count, rows, error);
+  carom_status status = carom_solver_reserve(m->solver, items->count, rows, number_bodies(m), error);
   for (int i = 0, first = 0; i < items->count && status == CAROM_OK; first += m->solver->whole.blocks[i++].width)
     m->solver->whole.blocks[i] = (carom_block){
         .first = first, .width = 1 + items->list[i].tangents, .mu = items->list[i].mu, .corners = o > 0 ? o : 0};
@@ -124,15 +163,24 @@ static carom_status not_solved(const carom_moreau *m, const carom_solver_outcome
                     m->items.count, m->motion.time + m->motion.h, o->residual, o->iterations, o->method, first, second);
 }
 
+// Round-off in the impulses of others may leave friction where next to nothing presses.
+static void keep_in_cone(carom_moreau_item *item) {
+  double across = hypot(item->impulse[1], item->tangents > 1 ? item->impulse[2] : 0),
+         most = item->mu * item->impulse[0];
+  for (int k = 1; k <= item->tangents && across > most; k++) item->impulse[k] *= fmax(most, 0) / across;
+}
+
 // v' with the impulses of all items.
 static void apply(carom_moreau *m) {
   carom_moreau_motion *motion = &m->motion;
   for (int i = 0; i < m->items.count; i++) {
     carom_moreau_item *item = &m->items.list[i];
-    for (int k = 0; k <= item->tangents; k++) {
-      item->impulse[k] = m->solver->whole.P[m->solver->whole.blocks[i].first + k];
+    const double *P = m->solver->whole.P + m->solver->whole.blocks[i].first;
+    item->solved = true;
+    memcpy(item->impulse, P, (size_t)(1 + item->tangents) * sizeof *P);
+    if (item->tangents > 0) keep_in_cone(item);
+    for (int k = 0; k <= item->tangents; k++)
       carom_row_push(m->model, &item->row[k], item->impulse[k], motion->b.p, motion->b.l);
-    }
   }
   carom_moreau_new_velocity(motion);
 }
@@ -156,15 +204,19 @@ static carom_status run(carom_moreau *m, double still, carom_solver_outcome *out
   carom_solver_choice choice = choice_of(m, still);
   carom_status status = fill_W(m, error);
   if (status != CAROM_OK) return status;
+  fill_levers(m);
   fill_u0(m);
   guess(m);
   status = carom_solver_run(m->solver, &choice, outcome, error);
   bool asked = m->options->solver || m->options->solver_tolerance > 0;
-  outcome->solved = outcome->solved || (!asked && outcome->residual <= ROUND_OFF);
+  double enough = asked ? 0 : ROUND_OFF;
+  outcome->solved = outcome->solved || outcome->residual <= enough;
   if (status != CAROM_OK || outcome->solved || m->options->friction_directions >= 0) return status;
   for (int i = 0; i < m->items.count; i++) m->solver->whole.blocks[i].corners = MANY_CORNERS;
   guess(m);
-  return carom_solver_run(m->solver, &choice, outcome, error);
+  status = carom_solver_run(m->solver, &choice, outcome, error);
+  outcome->solved = outcome->solved || outcome->residual <= enough;
+  return status;
 }
 
 carom_status carom_moreau_solve(carom_moreau *m, double still, carom_ledger *ledger, carom_error *error) {

@@ -16,6 +16,7 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   m->reach = CAROM_PUSH(arena, double, n);
   m->way = CAROM_PUSH(arena, double, n);
   m->impacts = CAROM_PUSH(arena, int, n);
+  m->number = CAROM_PUSH(arena, int, n);
   m->pushed = CAROM_PUSH(arena, bool, n);
   m->thickness = CAROM_PUSH(arena, double, model->part_count);
   m->items.limits = CAROM_PUSH(arena, carom_joint_limit, carom_joints_limit_capacity(model));
@@ -39,6 +40,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   m->allocator = stepper->allocator;
   m->collides = bounces(model) || (stepper->options.alpha > 0 && stepper->options.alpha < 1);
   for (int i = 0; i < model->part_count; i++) m->thickness[i] = carom_shape_half_depth(model->parts[i].shape);
+  if (carom_moreau_solves_springs(model, &stepper->options)) m->motion.springs.count = model->spring_count;
   carom_status status = carom_moreau_motion_create(&m->motion, allocator, error);
   carom_state **const states[] = {&m->origin, &m->last, &m->meeting};
   for (size_t i = 0; i < sizeof states / sizeof *states && status == CAROM_OK; i++)
@@ -71,12 +73,17 @@ static void release(carom_stepper *stepper) {
   carom_release(&stepper->allocator, m->items.rows);
 }
 
+bool carom_moreau_solves_springs(const carom_model *model, const carom_step_options *options) {
+  return options->alpha == 0 && model->spring_count <= CAROM_MOREAU_SPRINGS_MAX;
+}
+
 // The forces of the last step, the bases of the separations, and where it ended.
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_moreau *m = stepper->work;
   size_t n = (size_t)stepper->model->body_count;
   return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape) &&
          carom_tape_pass(tape, &m->begun, sizeof m->begun) &&
+         carom_tape_pass(tape, m->motion.springs.tension, (size_t)m->motion.springs.count * sizeof(double)) &&
          carom_tape_pass(tape, m->last->x, n * sizeof *m->last->x) &&
          carom_tape_pass(tape, m->last->q, n * sizeof *m->last->q) &&
          carom_tape_pass(tape, m->last->p, n * sizeof *m->last->p) &&

@@ -8,4 +8,5 @@ const carom_honours carom_honours_potential = {
                [CAROM_TRAIT_BOUNCING_LIMITS] = true, [CAROM_TRAIT_TURNING_PLANES] = true},
     .conflicts = conflicts,
     .conflict_count = sizeof conflicts / sizeof *conflicts,
+    .spring_order = 2,
 };

@@ -30,7 +30,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
 
 static carom_status begin(carom_stepper *stepper, const carom_state *state, carom_error *error) {
   potential *w = stepper->work;
-  return carom_potential_tune(stepper, w->contact, state, stepper->options.step, error);
+  return carom_potential_tune(stepper, w->contact, state, stepper->options.step / stepper->parts, error);
 }
 
 static void release(carom_stepper *stepper) {

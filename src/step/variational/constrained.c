@@ -54,25 +54,29 @@ static carom_status drift_with(carom_constrained *c, const carom_leg *leg, carom
   return drift(leg, state, error);
 }
 
-// The lengths that a joint's residuals are differences of.
-static double length_scale(const carom_joint *joint, const carom_joint_state *record, const carom_state *state) {
+// The lengths that a joint's residuals are differences of: places, arms, and the way that the body would go without it.
+// A body that is held at its centre in the origin has only the last.
+static double length_scale(const carom_constrained *c, const carom_model *model, const carom_state *state, int j,
+                           double h) {
+  const carom_joint *joint = &model->joints[j];
   double scale = joint->length;
   for (int end = 0; end < 2; end++) {
-    scale += cm_norm(record->frame[end].p);
-    if (joint->body[end] != CAROM_WORLD) scale += cm_norm(state->x[joint->body[end]]);
+    int b = joint->body[end];
+    scale += cm_norm(state->joints[j].frame[end].p);
+    if (b != CAROM_WORLD) scale += cm_norm(state->x[b]) + fabs(h) * model->bodies[b].inverse_mass * cm_norm(c->p[b]);
   }
   return scale > 0 ? scale : 1;
 }
 
 // Residuals at the end of the drift; returns the largest, relative, and whose it is.
-static double residual(carom_constrained *c, const carom_model *model, const carom_state *state, double end,
-                       int *worst_joint) {
+static double residual(carom_constrained *c, const carom_leg *leg, const carom_state *state, int *worst_joint) {
+  const carom_model *model = leg->stepper->model;
   double worst = 0;
   for (int j = 0; j < model->joint_count; j++) {
     if (!carom_joint_acts(model, state, j)) continue;
     const carom_joint *joint = &model->joints[j];
-    double *g = c->g + j * ROWS, length = length_scale(joint, &state->joints[j], state);
-    carom_joint_equations(model, state, j, end, g, NULL);
+    double *g = c->g + j * ROWS, length = length_scale(c, model, state, j, leg->h);
+    carom_joint_equations(model, state, j, leg->end, g, NULL);
     for (int i = 0; i < carom_joint_row_count(joint); i++) {
       double turn = joint->kind == CAROM_JOINT_SCREW ? 1 : fmax(1, fabs(state->joints[j].turn));
       double relative = fabs(g[i]) / (carom_joint_row_is_angle(joint, i) ? turn : length);
@@ -152,7 +156,7 @@ carom_status carom_constrained_drift(carom_constrained *c, const carom_leg *leg,
     status = drift_with(c, leg, drift, state, error);
     if (status != CAROM_OK) return iteration > 1 ? not_converged(leg, joint, worst, error) : status;
     double previous = worst;
-    worst = residual(c, model, state, leg->end, &joint);
+    worst = residual(c, leg, state, &joint);
     if (!isfinite(worst) || worst > 1e3 * previous) break;
     if (worst <= SOLVED || leg->h == 0 || (worst <= STALLED && worst >= 0.5 * previous)) {
       carom_ledger_note_solve(leg->ledger, iteration, worst);

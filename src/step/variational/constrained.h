@@ -54,5 +54,7 @@ carom_status carom_constrained_pass_kink(carom_constrained *joints, const carom_
 
 // Of the last stretch that the variational integrator went: null when the model has no joints. For joint forces.
 const carom_constrained *carom_variational_joints(const carom_stepper *stepper);
+// Power of dampers and applied forces at a state, W.
+double carom_variational_power(const carom_stepper *stepper, const carom_state *state, double time);
 
 #endif

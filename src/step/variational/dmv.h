@@ -41,6 +41,9 @@ void carom_dmv_bodies_fill(carom_dmv_bodies *bodies, const carom_model *model, v
 #define CAROM_DMV_SAFE_TURN 0.5
 double carom_dmv_largest_turn(const carom_dmv_bodies *bodies, const carom_state *state, double h);
 
+// Halvings of a turn alone, by how often a step may be halved: a free body can be followed however fast it turns, and
+// halving its drift costs it alone, not the step of all.
+static inline int carom_dmv_halvings(int max_halvings) { return max_halvings > 0 ? max_halvings + 8 : 0; }
 // Moves bodies first .. first + CAROM_DMV_LANES - 1 freely for a time h: x += h p/m, R := R F. A body that turns too
 // far for one solve is turned in 2, 4, ... 2^max_halvings equal parts.
 void carom_dmv_drift(const carom_dmv_bodies *bodies, int first, double h, int max_halvings, carom_state *state,

@@ -129,11 +129,17 @@ static carom_status report_failed_turn(const carom_stepper *stepper, const carom
                       "body '%s' is no longer finite at t = %.9g s: check its start state and the forces on it",
                       b->name, state->time);
   double turn = h * cm_norm(carom_state_angular_velocity(stepper->model, state, body));
+  if (!(turn < 1e12))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "body '%s' turns by %.3g rad in one step at t = %.9g s, more than any step can follow: check its "
+                      "start state and the torques on it",
+                      b->name, turn, state->time);
+  int halvings = carom_dmv_halvings(stepper->options.max_halvings);
   return carom_fail(
       error, CAROM_ERR_NUMBER,
       "body '%s' turns by %.3g rad in one step at t = %.9g s, more than %d halvings can follow: use a step "
       "below %.2g s",
-      b->name, turn, state->time, stepper->options.max_halvings, 0.5 * h / turn);
+      b->name, turn, state->time, halvings, ldexp(0.5 * h / turn, halvings));
 }
 
 static carom_status drift(const carom_leg *leg, carom_state *state, carom_error *error) {
@@ -147,7 +153,7 @@ static carom_status drift(const carom_leg *leg, carom_state *state, carom_error 
                                  : iterations, failed, residual),
       for (int first = 0; first < state->body_count; first += CAROM_DMV_LANES) {
         carom_dmv_info info = {.failed = -1};
-        carom_dmv_drift(&w->bodies, first, leg->h, stepper->options.max_halvings, state, &info);
+        carom_dmv_drift(&w->bodies, first, leg->h, carom_dmv_halvings(stepper->options.max_halvings), state, &info);
         iterations = info.iterations > iterations ? info.iterations : iterations;
         failed = info.failed > failed ? info.failed : failed;
         residual = info.residual > residual ? info.residual : residual;
@@ -197,7 +203,15 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
   }
   bool v = w->velocities;
-  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints};
+  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints, false};
+}
+
+double carom_variational_power(const carom_stepper *stepper, const carom_state *state, double time) {
+  variational *w = stepper->flow;
+  if (!w->velocities) return 0;
+  directors_of(state, w->d);
+  carom_configuration c = configuration_of(stepper, state, time);
+  return carom_fields_resultant(stepper->model, &c, &w->loads).power;
 }
 
 // The mean of the configurations at both ends of a leg, and the rate between them.
@@ -210,7 +224,7 @@ static carom_configuration mean_configuration(const carom_leg *leg, const carom_
     w->v[i] = cm_scale(1 / leg->h, cm_sub(state->x[i], x_start[i]));
     w->d_rate[i] = cm_mscale(1 / leg->h, cm_msub(w->d[i], w->d_start[i]));
   }
-  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints};
+  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints, false};
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------

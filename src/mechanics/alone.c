@@ -1,0 +1,118 @@
+// Two bodies that touch each other and nothing else in a step, free of joints, springs and forces: there the velocities
+// at both ends of the step say what the laws of the surface would have done.
+#include "mechanics/audit.h"
+#include "model/row.h"
+#include "model/size.h"
+
+static bool is_alone(const carom_audit *audit, int body) {
+  if (!carom_body_moves(audit->model, body)) return true;
+  return !audit->step[body].crowded && !audit->tied[body];
+}
+
+static bool are_alone(const carom_audit *audit, const carom_contact_event *e) {
+  bool one_surface = e->body_b != CAROM_WORLD && audit->model->boundary_count == 0;
+  return one_surface && is_alone(audit, e->body_a) && is_alone(audit, e->body_b);
+}
+
+// All that moves are balls: these touch in one place, whichever way they turn.
+static bool is_central(const carom_audit *audit, const carom_contact_event *e) {
+  const carom_model *m = audit->model;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (carom_body_moves(m, b) && !carom_body_is_ball(m, &m->bodies[b])) return false;
+  }
+  return true;
+}
+
+static double weight_leeway(const carom_audit *audit) { return fabs(audit->dt) * cm_norm(audit->model->gravity); }
+
+// Where a ball touches: known from the normal, however far it moved in the step.
+static carom_vec3 touch_of_ball(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                                int end) {
+  int b = end == 0 ? e->body_a : e->body_b;
+  return cm_axpy(state->x[b], (end == 0 ? -1 : 1) * audit->model->bodies[b].bounding_radius, e->normal);
+}
+
+static carom_vec3 slip_of_balls(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  bool moves[2] = {carom_body_moves(audit->model, e->body_a), carom_body_moves(audit->model, e->body_b)};
+  carom_vec3 a = touch_of_ball(audit, state, e, moves[0] ? 0 : 1), b = touch_of_ball(audit, state, e, moves[1] ? 1 : 0);
+  return cm_sub(carom_audit_velocity_at(audit, state, e->body_a, a),
+                carom_audit_velocity_at(audit, state, e->body_b, b));
+}
+
+// What is known of the slip: where it is, and how far it may have changed within the step.
+typedef struct slipping {
+  carom_vec3 before, after;
+  double leeway, turn;
+} slipping;
+
+static slipping slipping_of(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                            const carom_met *met) {
+  slipping s = {met->before, met->after, 0, met->turn};
+  if (is_central(audit, e)) {
+    s.before = slip_of_balls(audit, audit->before, e);
+    s.after = slip_of_balls(audit, state, e);
+    if (e->kind == CAROM_EVENT_IMPACT) s.turn = 0;  // there is but one normal
+  } else {
+    s.leeway = fmax(carom_audit_slip_leeway(audit, state, e), carom_audit_slip_leeway(audit, audit->before, e)) +
+               carom_audit_swerve(audit, state, e);
+  }
+  s.leeway += (1 + met->surface.friction) * weight_leeway(audit) + 1e-6 * cm_norm(met->before);
+  return s;
+}
+
+// Coulomb: while bodies slide on each other, friction is as large as it can be, against the slip. Told where the slip
+// goes one way over the whole patch and the whole step.
+static void judge_sliding(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                          const carom_met *met) {
+  double mu = met->surface.friction;
+  if (mu == 0) return;
+  slipping s = slipping_of(audit, state, e, met);
+  carom_vec3 slip = cm_axpy(s.before, -cm_dot(s.before, e->normal), e->normal);
+  double speed = cm_norm(slip);
+  if (speed <= 2 * s.leeway) return;
+  carom_vec3 way = cm_scale(1 / speed, slip);
+  double slowest = fmin(speed, cm_dot(s.after, way));
+  if (slowest <= 2 * s.leeway) return;
+  double angle = s.leeway / slowest, missing = mu * cm_dot(e->impulse, e->normal) + cm_dot(e->impulse, way);
+  double value = missing / cm_norm(e->impulse) - (1 + mu) * s.turn - mu * angle * angle;
+  carom_finding_note(&audit->law, value, e->time, e->body_a, e->body_b);
+}
+
+// By how much velocities at the event's place are uncertain, since bodies turn and since they were elsewhere within the
+// step.
+static double turning_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e) {
+  double sum = carom_audit_swerve(audit, state, e);
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (!carom_body_moves(audit->model, b)) continue;
+    double moved = cm_norm(cm_sub(state->x[b], audit->before->x[b]));
+    sum += moved * fmax(cm_norm(carom_state_angular_velocity(audit->model, state, b)),
+                        cm_norm(carom_state_angular_velocity(audit->model, audit->before, b)));
+  }
+  return sum;
+}
+
+// Newton: bodies part e times as fast as they met. Where friction turns them as well, other laws of restitution say
+// otherwise; where balls meet, or nothing rubs, all agree. Bodies that stay together may: a law can be plastic, and
+// those that meet slowly come to rest.
+static void judge_rebound(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                          const carom_met *met) {
+  bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1,
+       central = is_central(audit, e);
+  if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !central)) return;
+  carom_vec3 before = central ? slip_of_balls(audit, audit->before, e) : met->before,
+             after = central ? slip_of_balls(audit, state, e) : met->after;
+  double e_n = met->surface.restitution, met_at = -cm_dot(before, e->normal), part = cm_dot(after, e->normal);
+  double leeway = weight_leeway(audit) + (central ? 0 : turning_leeway(audit, state, e));
+  leeway *= 1 + e_n;
+  if (met_at <= 4 * leeway || fabs(part) <= leeway) return;
+  carom_finding_note(&audit->law, (fabs(part - e_n * met_at) - leeway) / met_at, e->time, e->body_a, e->body_b);
+}
+
+void carom_audit_judge_alone(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                             const carom_met *met) {
+  if (!are_alone(audit, e)) return;
+  judge_sliding(audit, state, e, met);
+  judge_rebound(audit, state, e, met);
+}
