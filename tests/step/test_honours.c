@@ -478,6 +478,7 @@ static const char head[] =
   "bodies: [{name: a, mass: 1, inertia: [0.1, 0.2, 0.25], position: [1, 0.2, 0], velocity: [-0.4, 2, 0], " \
   "angular_velocity: [0, 0, 2]}]\n"
 #define FALL "forces: {gravity: 9.81}\n"
+#define ASKEW "forces: {springs: [{from: {body: a}, to: {world: [0, 1, 1]}, stiffness: 10, rest_length: 0.1}]}\n"
 #define JOINT(text) FALL "joints: [{name: j, between: [world, a], " text "}]\n"
 #define TURNING(text) \
   "forces: {gravity: [0, 9.81, 0]}\njoints: [{name: j, kind: revolute, between: [world, a], at: [0, 0, 0]" text "}]\n"
@@ -532,7 +533,7 @@ static const trait_case trait_cases[] = {
      LANDING
      "]\nrecirculation: [{outlet: {min: [-1, -1, -1], max: [1, 1, 0.1]}, inlet: {min: [0, 0, 2], max: [1, 1, 3]}}]\n",
      LANDING "]\n"},
-    {CAROM_TRAIT_PLANAR_SCENES, TWO FALL "planar: true\n", TWO FALL},
+    {CAROM_TRAIT_PLANAR_SCENES, TWO ASKEW "planar: true\n", TWO ASKEW},
 };
 enum { TRAIT_CASES = sizeof trait_cases / sizeof *trait_cases };
 
