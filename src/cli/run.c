@@ -380,6 +380,13 @@ static int check_files(const run_words *w, const carom_scene *scene) {
                    .outputs = {{.path = w->settings.output, .result = true}, {.path = w->view ? w->page : NULL}}});
 }
 
+// Only the first rank knows what is in the way of the outputs; the others would wait for it for ever.
+static int agree_to_start(const run_words *w, int code) {
+  carom_error error = {0};
+  carom_status own = code == EXIT_GOOD ? CAROM_OK : CAROM_ERR_IO;
+  return cli_ranks_agree(&w->settings.ranks, own, &error) == own ? code : EXIT_FAILED;
+}
+
 static carom_scene *read_scene(const run_words *w) {
   cli_ranks_quieten(&w->settings.ranks, true);
   carom_scene *scene = cli_read_scene(w->scene, &w->overrides, w->settings.json);
@@ -403,6 +410,7 @@ int cli_run(int argc, char **argv) {
   bool quiet = w.settings.quiet || w.settings.json;
   code = check_files(&w, scene);
   if (code == EXIT_GOOD) code = cli_dump_open(&w.problems, scene, w.settings.overwrite);
+  code = agree_to_start(&w, code);
   if (code == EXIT_GOOD) code = cli_dump_close(&w.problems, cli_run_scene(scene, &w.settings), quiet);
   carom_scene_destroy(scene);
   if (!w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;
