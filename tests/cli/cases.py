@@ -658,7 +658,7 @@ def run_ranks(*words, ranks=2):
 
 
 def last_positions(path):
-    carom("export", path, "--to", "csv", "-q", "-o", "positions.csv")
+    carom("export", path, "--to", "csv", "-q", "-o", "positions.csv", "--force")
     rows = list(csv.DictReader(open("positions.csv")))
     end = rows[-1]["time (s)"]
     return [float(row[axis]) for row in rows if row["time (s)"] == end for axis in ("x (m)", "y (m)", "z (m)")]
