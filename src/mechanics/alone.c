@@ -40,6 +40,24 @@ static carom_vec3 slip_of_balls(const carom_audit *audit, const carom_state *sta
                 carom_audit_velocity_at(audit, state, e->body_b, b));
 }
 
+// Velocities at both ends of the step where the bodies touch.
+static carom_met met_where_they_touch(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                                      const carom_met *met) {
+  carom_met touch = *met;
+  if (!is_central(audit, e)) return touch;
+  touch.before = slip_of_balls(audit, audit->before, e);
+  touch.after = slip_of_balls(audit, state, e);
+  return touch;
+}
+
+// Where a ball touches it does not move along the normal by turning.
+double carom_audit_normal_speed(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                                const carom_met *met) {
+  carom_met touch = met_where_they_touch(audit, state, e, met);
+  double speed = fmax(fabs(cm_dot(touch.before, e->normal)), fabs(cm_dot(touch.after, e->normal)));
+  return is_central(audit, e) ? speed : fmax(0, speed - carom_audit_swerve(audit, state, e));
+}
+
 // What is known of the slip: where it is, and how far it may have changed within the step.
 typedef struct slipping {
   carom_vec3 before, after;
@@ -48,10 +66,9 @@ typedef struct slipping {
 
 static slipping slipping_of(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                             const carom_met *met) {
-  slipping s = {met->before, met->after, 0, met->turn};
+  carom_met touch = met_where_they_touch(audit, state, e, met);
+  slipping s = {touch.before, touch.after, 0, met->turn};
   if (is_central(audit, e)) {
-    s.before = slip_of_balls(audit, audit->before, e);
-    s.after = slip_of_balls(audit, state, e);
     if (e->kind == CAROM_EVENT_IMPACT) s.turn = 0;  // there is but one normal
   } else {
     s.leeway = fmax(carom_audit_slip_leeway(audit, state, e), carom_audit_slip_leeway(audit, audit->before, e)) +
@@ -101,9 +118,9 @@ static void judge_rebound(carom_audit *audit, const carom_state *state, const ca
   bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1,
        central = is_central(audit, e);
   if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !central)) return;
-  carom_vec3 before = central ? slip_of_balls(audit, audit->before, e) : met->before,
-             after = central ? slip_of_balls(audit, state, e) : met->after;
-  double e_n = met->surface.restitution, met_at = -cm_dot(before, e->normal), part = cm_dot(after, e->normal);
+  carom_met touch = met_where_they_touch(audit, state, e, met);
+  double e_n = met->surface.restitution, met_at = -cm_dot(touch.before, e->normal),
+         part = cm_dot(touch.after, e->normal);
   double leeway = weight_leeway(audit) + (central ? 0 : turning_leeway(audit, state, e));
   leeway *= 1 + e_n;
   if (met_at <= 4 * leeway || fabs(part) <= leeway) return;

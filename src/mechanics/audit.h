@@ -103,6 +103,9 @@ typedef struct carom_met {
   carom_vec3 before, after;  // velocities of A against B at the event's place, at both ends of the step
   double turn;               // by how much the bodies turned, rad
 } carom_met;
+// The fastest that the bodies surely were along the normal where they touch, at either end of the step, m/s.
+double carom_audit_normal_speed(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                                const carom_met *met);
 void carom_audit_judge_alone(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                              const carom_met *met);
 

@@ -286,9 +286,7 @@ static bool is_shocked(const carom_audit *audit, const carom_contact_event *e) {
 // Bodies that come to rest on each other are still moving towards each other a little, and those that yield away again.
 static double normal_loss(const carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                           const carom_met *met) {
-  double along = fabs(cm_dot(e->impulse, e->normal));
-  double moves = fmax(fabs(cm_dot(met->before, e->normal)), fabs(cm_dot(met->after, e->normal)));
-  return along * fmax(0, moves - carom_audit_swerve(audit, state, e));
+  return fabs(cm_dot(e->impulse, e->normal)) * carom_audit_normal_speed(audit, state, e, met);
 }
 
 // The most that a contact could take: its impulse against the fastest that the bodies were at its place.

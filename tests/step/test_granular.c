@@ -217,7 +217,7 @@ static double recirculate(double h) {
   return s.energy_error;
 }
 
-// The step is of first order: -6.0e-3 and -2.6e-3 of the energy are missing, where nothing else than the length of the
+// The step is of first order: -3.5e-3 and -1.2e-3 of the energy are missing, where nothing else than the length of the
 // steps tells what grains that fall, rub and are lifted back have cost.
 TEST(grains_that_leave_come_back_and_are_booked) {
   CHECK_AT_MOST(fabs(recirculate(0.01)), 8e-3);

@@ -83,19 +83,28 @@ static balance sum_of_share(const carom_cone *cone, const carom_state *state, in
   return sum;
 }
 
-// Bodies that are stopped are moved with the velocities after, while weight acts as if with the mean: what they so gain
-// or lose of height goes with what the contacts took.
-static double unbooked_height(const carom_cone *cone) {
+// Bodies that touch are moved with the velocities after, while weight acts as if with the mean: so they gain or lose
+// height.
+static double height_gained(const carom_cone *cone, bool pushed) {
   const carom_cone_bodies *b = &cone->bodies;
   double gain = 0;
   for (int i = 0; i < cone->model->moving_count; i++) {
     int body = b->mover[i];
-    if (!b->pushed[body] || !b->touches[body] || b->falls[body] || b->lasts[body]) continue;
+    if (b->pushed[body] != pushed || !b->touches[body] || b->falls[body] || b->lasts[body]) continue;
     carom_vec3 from = b->bounces[body] ? b->free.v[body] : b->start.v[body];
     double way = cone->h * (b->share[body] - 0.5) * b->constants.mass[body];
     gain += way * cm_dot(cone->model->gravity, cm_sub(b->after.v[body], from));
   }
   return gain;
+}
+
+// What bodies that are pushed gain goes with what the contacts took. Grains that fall past others lose height which no
+// contact took: that is not booked, but what they gain when they are stopped makes it good first.
+static void book_height(carom_cone *cone) {
+  double gain = height_gained(cone, true), good = fmin(cone->forgone, fmax(gain, 0));
+  cone->owed += gain - good;
+  cone->forgone -= good;
+  if (!cone->program.lawful) cone->forgone = fmax(0, cone->forgone - height_gained(cone, false));
 }
 
 static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledger *ledger) {
@@ -109,7 +118,7 @@ static void book_contacts(carom_cone *cone, const carom_state *state, carom_ledg
     carom_ledger_work(ledger, sums[k].work);
     carom_ledger_outside(ledger, sums[k].impulse, sums[k].moment);
   }
-  cone->owed += unbooked_height(cone);
+  book_height(cone);
 }
 
 // Where bodies speed up and are stopped again, height is lent and given back.

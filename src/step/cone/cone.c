@@ -138,7 +138,7 @@ static carom_status solve(carom_stepper *stepper, const carom_state *state, doub
     status = foresee(stepper, state, end, error);
   if (status == CAROM_OK) status = carom_cone_note_forces(c, state, error);
   if (status == CAROM_OK && c->program.lawful) carom_cone_note_touches(c, state);
-  if (status == CAROM_OK) carom_cone_note_held(c);
+  if (status == CAROM_OK) carom_cone_note_pushed(c);
   return status;
 }
 

@@ -177,7 +177,8 @@ typedef struct carom_cone {
   double whole;        // of the step of which that is a part
   double stride;       // how far the program was good last
   bool hasty;          // so many impacts were in it that no more are waited for: bodies stop each other
-  double owed;  // energy that the discrete motion gave to bodies that go by Coulomb's law and has not taken back, J
+  double owed;         // energy that the discrete motion gave to bodies and has not taken back, J;
+  double forgone;      // and that it took from bodies which nothing pushes, and has not given back
   carom_cone_outcome outcome;
 } carom_cone;
 
@@ -270,8 +271,8 @@ carom_status carom_cone_begin_program(carom_cone *cone, const carom_state *state
 // Solves for the places at hand until overlaps are as small as they should be; not at all where those that carry a
 // force already part them, unless `fresh`.
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error);
-// Who is pushed by the contacts of the solution; what is not falls freely.
-void carom_cone_note_held(carom_cone *cone);
+// Who is pushed by the contacts of the solution, for the books.
+void carom_cone_note_pushed(carom_cone *cone);
 // Awaited, or thrown back by the program.
 static inline bool carom_cone_is_impact(const carom_cone *cone, int near) {
   return cone->program.bounces && cone->program.rebound[near] > 0;

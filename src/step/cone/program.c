@@ -322,7 +322,7 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool f
   return hopeless ? overfull(cone, state, error) : CAROM_OK;
 }
 
-// ---- who is held ----------------------------------------------------------------------------------------------------
+// ---- who is pushed --------------------------------------------------------------------------------------------------
 
 static void spread_in_groups(carom_cone *cone) {
   const int *group = cone->program.groups->of_body;
@@ -340,7 +340,7 @@ static void spread_in_groups(carom_cone *cone) {
 
 // Who is pushed by a contact, itself or, by Coulomb's law, through others of its group: what joints do alone is not
 // lost to contacts, nor what falls past others.
-static void note_pushed(carom_cone *cone) {
+void carom_cone_note_pushed(carom_cone *cone) {
   const carom_cone_program *p = &cone->program;
   carom_cone_bodies *b = &cone->bodies;
   memset(b->pushed, 0, (size_t)cone->model->body_count * sizeof *b->pushed);
@@ -351,33 +351,4 @@ static void note_pushed(carom_cone *cone) {
     if (near->b != CAROM_WORLD) b->pushed[near->b] = true;
   }
   if (p->lawful && cone->model->joint_count > 0) spread_in_groups(cone);
-}
-
-// What a parabola lifts bodies by that are moved with the velocities after the forces, m.
-static carom_vec3 lift_of(const carom_cone *cone) { return cm_scale(-0.5 * cone->h * cone->h, cone->model->gravity); }
-
-// Bodies that are in the program but are pushed by nothing fall on their parabolas, too, where these have room.
-static void let_fall(carom_cone *cone) {
-  const carom_cone_program *p = &cone->program;
-  carom_cone_bodies *b = &cone->bodies;
-  carom_vec3 lift = lift_of(cone);
-  for (int i = 0; i < cone->model->moving_count; i++) b->falls[b->mover[i]] = !b->pushed[b->mover[i]];
-  for (int i = 0; i < p->active_count; i++) {
-    const carom_near *near = &cone->search.near[p->active[i]];
-    bool other = carom_cone_moves(cone, near->b) && b->falls[near->b];
-    if (!b->falls[near->a] && !other) continue;
-    if (coming_gap(cone, near) >= fabs(cm_dot(near->normal, lift))) continue;
-    b->falls[near->a] = false;
-    if (other) b->falls[near->b] = false;
-  }
-  for (int i = 0; i < cone->model->moving_count; i++) {
-    int body = b->mover[i];
-    if (b->falls[body]) b->touches[body] = b->falls[body] = false;
-  }
-}
-
-void carom_cone_note_held(carom_cone *cone) {
-  note_pushed(cone);
-  bool room = cm_norm(lift_of(cone)) <= TAKE_IN * cone->bodies.smallest;
-  if (!cone->program.lawful && cone->joints.count == 0 && room) let_fall(cone);
 }

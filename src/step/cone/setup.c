@@ -214,5 +214,6 @@ void carom_cone_release(carom_stepper *stepper) {
 bool carom_cone_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_cone *c = stepper->work;
   return carom_memory_remember(c->memory, tape) && carom_tape_pass(tape, &c->owed, sizeof c->owed) &&
+         carom_tape_pass(tape, &c->forgone, sizeof c->forgone) &&
          (c->bodies.balls || carom_contacts_remember(c->search.parts, tape));
 }
