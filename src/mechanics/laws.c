@@ -342,6 +342,7 @@ carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, co
     if (!(e->time >= audit->before->time - leeway && e->time <= state->time + leeway))
       carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
   }
+  audit->yields = audit->stored > 0 || (report->stored > 0 && report->penetration > 0);
   spread_shocks(audit, report);
   for (int i = 0; i < report->event_count; i++) {
     const carom_contact_event *e = &report->events[i];
