@@ -78,21 +78,24 @@ static slipping slipping_of(const carom_audit *audit, const carom_state *state, 
   return s;
 }
 
+static carom_vec3 across(carom_vec3 v, carom_vec3 normal) { return cm_axpy(v, -cm_dot(v, normal), normal); }
+
 // Coulomb: while bodies slide on each other, friction is as large as it can be, against the slip. Told where the slip
-// goes one way over the whole patch and the whole step.
+// goes on over the whole patch and the whole step. Other than in the plane a blow may turn it, one way and no further
+// than it ends (the rate of the angle depends on the angle alone): friction is against what lies between.
 static void judge_sliding(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                           const carom_met *met) {
   double mu = met->surface.friction;
   if (mu == 0) return;
   slipping s = slipping_of(audit, state, e, met);
-  carom_vec3 slip = cm_axpy(s.before, -cm_dot(s.before, e->normal), e->normal);
-  double speed = cm_norm(slip);
-  if (speed <= 2 * s.leeway) return;
-  carom_vec3 way = cm_scale(1 / speed, slip);
-  double slowest = fmin(speed, cm_dot(s.after, way));
-  if (slowest <= 2 * s.leeway) return;
-  double angle = s.leeway / slowest, missing = mu * cm_dot(e->impulse, e->normal) + cm_dot(e->impulse, way);
-  double value = missing / cm_norm(e->impulse) - (1 + mu) * s.turn - mu * angle * angle;
+  carom_vec3 first = across(s.before, e->normal), last = across(s.after, e->normal);
+  double speed = cm_norm(first);
+  if (speed <= 2 * s.leeway || cm_dot(last, first) <= 2 * s.leeway * speed) return;
+  double slowest = fmin(speed, cm_dot(last, first) / speed);
+  carom_vec3 from = cm_unit(first), to = cm_unit(last), way = cm_unit(cm_add(from, to));
+  double angle = atan2(cm_norm(cm_cross(to, way)), cm_dot(to, way)) + 1.5 * s.leeway / slowest;
+  double missing = mu * cm_dot(e->impulse, e->normal) + cm_dot(e->impulse, way);
+  double value = missing / cm_norm(e->impulse) - (1 + mu) * s.turn - mu * (1 - cos(angle));
   carom_finding_note(&audit->law, value, e->time, e->body_a, e->body_b);
 }
 
@@ -112,12 +115,12 @@ static double turning_leeway(const carom_audit *audit, const carom_state *state,
 
 // Newton: bodies part e times as fast as they met. Where friction turns them as well, other laws of restitution say
 // otherwise; where balls meet, or nothing rubs, all agree. Bodies that stay together may: a law can be plastic, and
-// those that meet slowly come to rest.
+// those that meet slowly come to rest. Where contacts yield, it takes several steps to turn bodies round.
 static void judge_rebound(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
                           const carom_met *met) {
   bool single = audit->step[e->body_a].events <= 1 && audit->step[e->body_b].events <= 1,
        central = is_central(audit, e);
-  if (e->kind != CAROM_EVENT_IMPACT || !single || (met->surface.friction > 0 && !central)) return;
+  if (e->kind != CAROM_EVENT_IMPACT || !single || audit->yields || (met->surface.friction > 0 && !central)) return;
   carom_met touch = met_where_they_touch(audit, state, e, met);
   double e_n = met->surface.restitution, met_at = -cm_dot(touch.before, e->normal),
          part = cm_dot(touch.after, e->normal);

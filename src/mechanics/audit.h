@@ -61,6 +61,7 @@ struct carom_audit {
   carom_sum work, restitution_loss, friction_loss, projection_energy, lawful_loss, along_slip, unlawful;
   carom_sum3 impulse, angular_impulse, projection_angular_momentum;
   double stored;                                                // in contacts that yield, J
+  bool yields;                                                  // some do in this step
   double energy_scale, momentum_scale, angular_momentum_scale;  // largest seen so far
   double lowest, highest;                                       // of the raw energy balance so far, J
   carom_trend energy_trend;

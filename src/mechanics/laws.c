@@ -243,12 +243,12 @@ static double slip_by_others(const carom_audit *audit, const carom_contact_event
   return change;
 }
 
-// Friction that pushes along the slip at both ends of the step.
+// Friction that pushes along the slip at both ends of the step, and so in between as far as bodies did not turn.
 static void judge_slip(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_vec3 before,
                        carom_vec3 after) {
   carom_vec3 J = cm_axpy(e->impulse, -cm_dot(e->impulse, e->normal), e->normal);
   double leeway = fmax(carom_audit_slip_leeway(audit, state, e), carom_audit_slip_leeway(audit, audit->before, e)) +
-                  slip_by_others(audit, e);
+                  slip_by_others(audit, e) + carom_audit_swerve(audit, state, e);
   double gain = fmin(cm_dot(J, before), cm_dot(J, after)) - cm_norm(J) * leeway;
   if (gain > 0) carom_sum_add(&audit->along_slip, gain);
   if (gain > 0 || isnan(gain)) carom_finding_note(&audit->slip, gain, e->time, e->body_a, e->body_b);
@@ -340,6 +340,7 @@ carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, co
     if (!(e->time >= audit->before->time - leeway && e->time <= state->time + leeway))
       carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
   }
+  audit->yields = audit->stored > 0 || (report->stored > 0 && report->penetration > 0);
   spread_shocks(audit, report);
   for (int i = 0; i < report->event_count; i++) {
     const carom_contact_event *e = &report->events[i];

@@ -534,7 +534,7 @@ TEST(pour_polyhedra_long) {
   example x = open_example("pour-polyhedra", NULL);
   double start = total_energy(&x);
   run_for(&x, 0.5);
-  check_verdict_but(&x, "position complementarity");
+  check_verdict_but(&x, "complementarity");
   for (int i = 0; i < x.model->body_count; i++) {
     if (x.model->bodies[i].fixed) continue;
     CHECK_AT_MOST(fmax(fabs(x.state->x[i].x), fabs(x.state->x[i].y)), 0.3);

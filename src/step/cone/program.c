@@ -10,12 +10,13 @@
 #include "base/threads.h"
 #include "step/cone/cone.h"
 
-enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12 };
+enum { BALL_SWEEPS = 20, FIRST_SWEEPS = 30, JOINT_SWEEPS = 400, MOST_PASSES = 12, MOST_DOUBLED = 3 };
 static const double TAKE_IN = 0.1;    // of the bodies' radii: gap at the end of the step that is no longer "near"
 static const double TOUCHING = 1e-6;  // of the thinnest body: gap of bodies that go by Coulomb's law and touch
 static const double SLIGHT = 1e-9;    // the same: overlap for which they are not taken in
 static const double UNEQUAL = 2e-8;   // relative residual where light bodies bear what is many times heavier
 static const double CALM = 5e-4;      // residual aimed at, in radii per step
+static const double ROUGH = 3e-2;     // the same: what sweeps of balls may leave where nothing overlaps
 static const double JOINTED = 1e-7;   // the same where joints are in the program
 static const double ALLOWED_OVERLAP = 7e-3;   // of the smallest radius, asked of every step
 static const double HOPELESS_OVERLAP = 0.25;  // of the smallest radius, after all passes
@@ -202,14 +203,19 @@ static carom_contact_options options_of(const carom_cone *cone, int doubled) {
   o.velocity_scale = cone->bodies.smallest / cone->h;
   o.tolerance = joints ? JOINTED : CALM;
   if (o.max_iterations == 0) o.max_iterations = joints ? JOINT_SWEEPS : p->swept ? BALL_SWEEPS : FIRST_SWEEPS;
-  o.max_iterations <<= shift < 3 ? shift : 3;
+  o.max_iterations <<= shift < MOST_DOUBLED ? shift : MOST_DOUBLED;
   return o;
 }
+
+// Impulses of balls that are still far from their laws, though nothing overlaps: many that fall onto each other at
+// once.
+static bool is_rough(const carom_cone *cone) { return cone->program.swept && cone->outcome.residual > ROUGH; }
 
 // Then that overlap tells when to stop. A sweep sees each contact just before it is solved, while later ones may push
 // it back in: if it stopped too early, less is enough.
 static double enough(const carom_cone *cone, int doubled) {
-  return doubled > 0 ? 0.8 * ALLOWED_OVERLAP * cone->bodies.smallest / cone->h / (1 << (doubled - 1)) : -1;
+  return doubled > 0 && !is_rough(cone) ? 0.8 * ALLOWED_OVERLAP * cone->bodies.smallest / cone->h / (1 << (doubled - 1))
+                                        : -1;
 }
 
 // The convex program parts what slides by mu times its slip; by Coulomb's law nothing does. It is the fixed point of
@@ -299,8 +305,9 @@ static carom_status overfull(const carom_cone *cone, const carom_state *state, c
       cone->model->bodies[worst->a].name, other, cone->outcome.violation, state->time);
 }
 
-// Sweeps are doubled only where those before did not part what was in the program. Where a tolerance was asked for,
-// whatever would overlap is taken in: the program then is the same one whoever solves it, and so is the motion.
+// Sweeps are doubled only where those before did not part what was in the program, or left it rough. Where a tolerance
+// was asked for, whatever would overlap is taken in: the program then is the same one whoever solves it, and so is the
+// motion.
 carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool fresh, carom_error *error) {
   const carom_cone_program *p = &cone->program;
   double allowed = ALLOWED_OVERLAP * cone->bodies.smallest, slight = 0.25 * allowed;
@@ -314,9 +321,10 @@ carom_status carom_cone_solve(carom_cone *cone, const carom_state *state, bool f
     double within;
     bool taken;
     cone->outcome.violation = check_gaps(cone, slight, &within, &taken);
-    if (cone->outcome.violation <= allowed && !((p->exacting || p->lawful) && taken)) return CAROM_OK;
+    bool rough = is_rough(cone) && doubled < MOST_DOUBLED;
+    if (cone->outcome.violation <= allowed && !rough && !((p->exacting || p->lawful) && taken)) return CAROM_OK;
     if (p->lawful && !taken) break;
-    doubled += within > allowed;
+    doubled += within > allowed || rough;
   }
   bool hopeless = cone->outcome.violation > HOPELESS_OVERLAP * cone->bodies.smallest;
   return hopeless ? overfull(cone, state, error) : CAROM_OK;
