@@ -86,13 +86,13 @@ TEST(passages_are_those_of_the_free_motion) {
 
 enum { PUSHES = 2000 };
 
-// A brick with a corner on the plate, which slides and comes down on it.
-static world brick_on_plate(carom_random *random, carom_vec3 *corner) {
+// A brick with a corner on top of a ball, which slides and comes down on it.
+static world brick_on_ball(carom_random *random, carom_vec3 *corner) {
   carom_builder *b = new_builder();
-  carom_body_def plate = carom_body_default(), brick = carom_body_default();
+  carom_body_def ball = carom_body_default(), brick = carom_body_default();
   const carom_shape *shapes[2] = {NULL, NULL};
   carom_vec3 half = cm_vec3(0.05, 0.02, 0.03), turn;
-  if (carom_shape_create_box(cm_vec3(2, 2, 0.1), NULL, &shapes[0], NULL) != CAROM_OK ||
+  if (carom_shape_create_sphere(1, NULL, &shapes[0], NULL) != CAROM_OK ||
       carom_shape_create_box(cm_scale(2, half), NULL, &shapes[1], NULL) != CAROM_OK)
     abort();
   turn = cm_vec3(carom_random_normal(random), carom_random_normal(random), carom_random_normal(random));
@@ -102,9 +102,9 @@ static world brick_on_plate(carom_random *random, carom_vec3 *corner) {
   *corner = cm_rotate(brick.pose.q, lowest);
   brick.pose.p = cm_vec3(0, 0, -corner->z);
   brick.velocity = cm_vec3(carom_random_between(random, 1, 4), 0, carom_random_between(random, -2, -0.2));
-  plate.fixed = true;
-  plate.pose.p = cm_vec3(0, 0, -0.05);
-  put_shape(b, plate, shapes[0]);
+  ball.fixed = true;
+  ball.pose.p = cm_vec3(corner->x, corner->y, -1);
+  put_shape(b, ball, shapes[0]);
   put_shape(b, brick, shapes[1]);
   return finish_world(b);
 }
@@ -153,7 +153,7 @@ static carom_contact_event blow_at(carom_vec3 corner, carom_vec3 impulse, double
 // What the audit says of a brick that was struck as Coulomb's law has it, but with `part` of the friction.
 static double judged(carom_random *random, double part, double *turned) {
   carom_vec3 corner, impulse;
-  world w = brick_on_plate(random, &corner);
+  world w = brick_on_ball(random, &corner);
   carom_audit *audit = NULL;
   if (carom_audit_create(w.model, w.state, NULL, &audit, NULL) != CAROM_OK) abort();
   bool slides = strike(&w, corner, part, &impulse);
@@ -190,7 +190,7 @@ static void turn_back(const world *w) {
 // A brick that spins fast and is struck in the middle of a step. Returns what friction is said to have put in.
 static double put_in_by_friction(carom_random *random) {
   carom_vec3 corner, impulse;
-  world w = brick_on_plate(random, &corner);
+  world w = brick_on_ball(random, &corner);
   carom_vec3 spin = cm_vec3(carom_random_normal(random), carom_random_normal(random), carom_random_normal(random));
   carom_state_set_velocity(w.model, w.state, 1, carom_state_velocity(w.model, w.state, 1), cm_scale(300, spin));
   carom_state *met = NULL;
