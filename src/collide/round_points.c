@@ -2,7 +2,8 @@
 
 #include <float.h>
 
-// Over its radius: a circle whose highest point is no higher above its lowest lies flat, and no point of it is the lowest.
+// Over its radius: a circle whose highest point is no higher above its lowest lies flat, and no point of it is the
+// lowest.
 static const double LEVEL = 0.01;
 
 typedef struct gathering {
