@@ -155,7 +155,7 @@ static bool change(void) {
   return true;
 }
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define NEXT(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 ssize_t write(int file, const void *data, size_t size) {
   return ready && on_disk(file) && change() ? -1 : NEXT(write)(file, data, size);
 }
