@@ -1,4 +1,5 @@
 #include "cli/plot.h"
+#include "carom/base.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -50,7 +50,7 @@ static void evaluate_fields(carom_mechanism *m) {
     m->dv[i] = cm_mmul(cm_hat(m->motion[i].w), m->d[i]);
     m->velocities[i] = m->motion[i].v;
   }
-  carom_configuration c = {m->time, m->x, m->d, m->velocities, m->dv, m->joints};
+  carom_configuration c = {m->time, m->x, m->d, m->velocities, m->dv, m->joints, false};
   carom_fields_evaluate(m->model, &c, &m->fields);
 }
 

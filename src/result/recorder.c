@@ -82,7 +82,8 @@ static carom_h5_array series_array(const series *s, size_t body_count, const dou
   enum { CHUNK_NUMBERS = 8192, CHUNK_BODIES = 32768 };
   bool wide = s->info.components > 0;
   carom_h5_array array = {s->info.path, s->info.unit, s->info.description, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                          wide ? 3 : 1, {0, 0, 0},    {0, 0, 0},           true,           fill};
+                          wide ? 3 : 1, {0, 0, 0},    {0, 0, 0},           true,           fill,
+                          false};
   size_t bodies = body_count < 1 ? 1 : body_count > CHUNK_BODIES ? CHUNK_BODIES : body_count;
   size_t numbers = wide ? 3 * bodies : 8;  // three for all: their chunks then end at the same frame
   size_t frames = CHUNK_NUMBERS / numbers;

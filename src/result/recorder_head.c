@@ -15,9 +15,17 @@ static const char *or_empty(const char *text) { return text ? text : ""; }
 carom_h5_array carom_result_array(carom_result_field_id id, hid_t file_type, hid_t memory_type, int rank,
                                   const hsize_t size[3]) {
   const carom_result_field *field = &carom_result_fields[id];
-  carom_h5_array array = {field->path, field->unit, field->description,          file_type,
-                          memory_type, rank,        {size[0], size[1], size[2]}, {0, 0, 0},
-                          false,       NULL};
+  carom_h5_array array = {field->path,
+                          field->unit,
+                          field->description,
+                          file_type,
+                          memory_type,
+                          rank,
+                          {size[0], size[1], size[2]},
+                          {0, 0, 0},
+                          false,
+                          NULL,
+                          false};
   return array;
 }
 

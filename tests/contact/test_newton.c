@@ -58,7 +58,7 @@ static carom_arena make_arena(int rows, int bodies) {
 static double solve(toy *t) {
   carom_assembled a = view(t);
   double scale = carom_assembled_scale(&a);
-  carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
+  carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0, false};
   int steps = 0;
   carom_arena arena = make_arena(t->rows, 0);
   double residual = carom_newton_solve(carom_newton_push(t->rows, 0, &arena), &a, &goal, t->P, t->u, &steps);
@@ -171,7 +171,7 @@ TEST(steps_by_row_and_by_body_agree) {
     fill_W(&t, &a);
     carom_arena arena = make_arena(t.rows, BODIES);
     double scale = carom_assembled_scale(&a);
-    carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0};
+    carom_newton_goal goal = {1e-13 * scale, 1e-12 * scale, 1e-11 * scale, 0, false};
     int steps = 0;
     double residual = carom_newton_solve(carom_newton_push(t.rows, BODIES, &arena), &a, &goal, P, u, &steps);
     CHECK_AT_MOST(residual, 1e-11 * scale);
@@ -330,7 +330,7 @@ static double score(const friction_problem *f) {
   for (int i = 0; i < f->count; i++) blocks[i] = (carom_block){.first = d * i, .width = d, .mu = f->mu[i]};
   carom_assembled a = {.count = f->count, .rows = m, .blocks = blocks, .W = f->W, .u0 = f->q};
   double scale = carom_assembled_scale(&a);
-  carom_newton_goal goal = {1e-12 * scale, 1e-11 * scale, 1e-10 * scale, 0};
+  carom_newton_goal goal = {1e-12 * scale, 1e-11 * scale, 1e-10 * scale, 0, false};
   carom_arena arena = make_arena(m, 0);
   carom_newton_solve(carom_newton_push(m, 0, &arena), &a, &goal, P, u, &steps);
   carom_arena_destroy(&arena);

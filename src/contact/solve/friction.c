@@ -83,7 +83,7 @@ carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_
   if (n == 1) info.converged = carom_friction_contact(q->W, 3, q->b, q->mu[0], P);
   carom_assembled_velocity(&problem, P, v);
   if (n == 1 || size == 0) return info;
-  carom_newton_goal goal = {tiny, 10 * tiny, 100 * tiny, 0};
+  carom_newton_goal goal = {.good = tiny, .wanted = 10 * tiny, .accepted = 100 * tiny};
   info.change = carom_newton_solve(work->newton, &problem, &goal, P, v, &info.sweeps) / size;
   info.converged = info.change * size <= fmax(1e-12 * size, q->noise);
   return info;
@@ -92,7 +92,7 @@ carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_
 bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const double *b, double *P) {
   double size = carom_lcp_largest(n, b), tiny = DBL_EPSILON * size;
   carom_assembled problem = {.count = n, .rows = n, .blocks = work->blocks, .W = A, .u0 = b};
-  carom_newton_goal goal = {2 * tiny, 2 * tiny, 1e-13 * size, 0};
+  carom_newton_goal goal = {.good = 2 * tiny, .wanted = 2 * tiny, .accepted = 1e-13 * size};
   int steps = 0;
   for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = i, .width = 1};
   memset(P, 0, (size_t)n * sizeof *P);

@@ -93,13 +93,13 @@ static carom_assembled by_body(const carom_system *s) {
 
 static void solve_by_bodies(carom_solver *s, attempt *a) {
   carom_assembled bodies = by_body(a->system);
-  carom_newton_goal goal = {SAME * a->scale, a->accepted, a->solved, 0};
+  carom_newton_goal goal = {SAME * a->scale, a->accepted, a->solved, 0, false};
   a->residual = carom_newton_solve(s->by_bodies, &bodies, &goal, a->system->P, a->system->u, &a->iterations);
 }
 
 // Where many rows couple few bodies by body, to as many digits as pay.
 static carom_status by_newton(carom_solver *s, attempt *a, carom_error *error) {
-  carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted, 0};
+  carom_newton_goal goal = {SAME * a->scale, fmin(WANTED * a->scale, a->accepted), a->accepted, 0, false};
   bool many = a->system->bodies > 0 && a->system->rows >= MANY_ROWS;
   (void)error;
   if (many) solve_by_bodies(s, a);
@@ -156,7 +156,7 @@ static carom_status by_pivots(carom_solver *s, attempt *a, carom_error *error) {
   carom_system *q = a->system;
   carom_assembled polygons = with_polygons(s, q);
   int limit = a->choice->iterations, polishing = 0;
-  carom_newton_goal goal = {SAME * a->scale, INFINITY, INFINITY, 0};
+  carom_newton_goal goal = {SAME * a->scale, INFINITY, INFINITY, 0, false};
   if (limit == 0 && !a->choice->name) limit = PIVOTS_PER_PAIR * 6 * q->count + 100;
   for (int round = 0; round < HEADINGS_MAX; round++) {
     carom_status status = carom_pivot_solve(s->pivot, &polygons, limit, q->P, &a->iterations, error);

@@ -1,6 +1,7 @@
 // Bodies so fast that they could pass through others in one step.
 #include <math.h>
 
+#include "model/size.h"
 #include "step/dcr/dcr.h"
 
 enum { MOST_LOOKS = 64 };
