@@ -137,4 +137,13 @@ static inline hindsight look_back(world w, const char *integrator, double h, dou
   return s;
 }
 
+// A floor of one material for all, and what falls on it.
+static inline carom_builder *with_floor(double e, double mu, carom_vec3 gravity) {
+  carom_builder *b = new_builder();
+  add_material(b, "any", 1000, e, mu);
+  carom_builder_set_gravity(b, gravity);
+  add_floor(b, cm_qidentity());
+  return b;
+}
+
 #endif

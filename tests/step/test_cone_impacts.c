@@ -3,14 +3,6 @@
 
 static const double G = 9.81;
 
-static carom_builder *with_floor(double e, double mu, carom_vec3 gravity) {
-  carom_builder *b = new_builder();
-  add_material(b, "any", 1000, e, mu);
-  carom_builder_set_gravity(b, gravity);
-  add_floor(b, cm_qidentity());
-  return b;
-}
-
 static void check_verdict(const run *r) {
   carom_audit_bounds bounds = carom_audit_bounds_of("cone", r->w.model);
   carom_verdict verdict = carom_audit_judge(r->audit, &bounds);

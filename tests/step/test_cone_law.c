@@ -3,14 +3,6 @@
 
 static const double G = 9.81;
 
-static carom_builder *with_floor(double e, double mu, carom_vec3 gravity) {
-  carom_builder *b = new_builder();
-  add_material(b, "any", 1000, e, mu);
-  carom_builder_set_gravity(b, gravity);
-  add_floor(b, cm_qidentity());
-  return b;
-}
-
 // The furthest that a body has come from where it was, m, corners included.
 static double way_of(const world *w, const carom_state *from) {
   double worst = 0;
