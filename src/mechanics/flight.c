@@ -5,15 +5,11 @@
 #include "model/row.h"
 #include "model/size.h"
 
-// Of curved surfaces and balls alike; a half-space does not move.
-static double radius_of(const carom_body *body) {
-  return isfinite(body->bounding_radius) && body->bounding_radius > 0 ? body->bounding_radius : 0;
-}
-
 double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body) {
   if (!carom_body_moves(audit->model, body)) return 0;
   return cm_norm(carom_state_velocity(audit->model, state, body)) +
-         radius_of(&audit->model->bodies[body]) * cm_norm(carom_state_angular_velocity(audit->model, state, body));
+         carom_body_radius(&audit->model->bodies[body]) *
+             cm_norm(carom_state_angular_velocity(audit->model, state, body));
 }
 
 // ---- momenta --------------------------------------------------------------------------------------------------------
@@ -35,7 +31,7 @@ static void judge_momentum(carom_audit *audit, const carom_state *state, int i, 
   carom_vec3 weight = cm_scale(body->mass * dt, audit->model->gravity);
   carom_vec3 dp = cm_sub(cm_sub(state->p[i], before->p[i]), cm_add(weight, s->impulse));
   double scale = fmax(cm_norm(state->p[i]), cm_norm(before->p[i])) + cm_norm(weight) + s->pushed;
-  double spin = fmax(cm_norm(state->l[i]), cm_norm(before->l[i])) + radius_of(body) * scale;
+  double spin = fmax(cm_norm(state->l[i]), cm_norm(before->l[i])) + carom_body_radius(body) * scale;
   if (cm_norm(dp) != 0) carom_finding_note(&audit->flight, cm_norm(dp) / scale, state->time, i, CAROM_WORLD);
   double twist = untold_spin(audit, state, i) - s->twisted;
   if (!(twist <= 0)) carom_finding_note(&audit->flight, twist / spin, state->time, i, CAROM_WORLD);
@@ -85,9 +81,6 @@ static carom_vec3 spin_at(const carom_audit *audit, const carom_state *state, in
   return alike ? cm_scale(inverse.x, state->l[i]) : carom_state_angular_velocity(audit->model, state, i);
 }
 
-static double largest(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
-static double least(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
-
 // Likewise for turns, as far as they can be told: a free body's angular velocity wanders within a step by its
 // asymmetry (Euler's equations), means of rotations are those of vectors to the second order only, and steps turn by
 // sin(angle) = w dt or the like, right to the third (Moser and Veselov 1991).
@@ -100,9 +93,9 @@ static double turn(carom_audit *audit, const carom_state *state, int i, double d
   audit->swing[i] = audit->tied[i] ? swung : 0;  // as of kicks
   *angle = cm_norm(theta);
   if (off <= 0) return off;
-  double w = fmax(cm_norm(w0), cm_norm(w1)), I = least(body->inertia), swing = w * dt;
-  double odd = I > 0 ? largest(body->inertia) / I - 1 : 0;
-  double pushed = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
+  double w = fmax(cm_norm(w0), cm_norm(w1)), I = carom_least3(body->inertia), swing = w * dt;
+  double odd = I > 0 ? carom_largest3(body->inertia) / I - 1 : 0;
+  double pushed = I > 0 ? (carom_body_radius(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
   if (swing + dt * pushed > 1) return 0;  // too fast to tell
   return off - 0.5 * dt * (before + pushed) - swing * (fmin(odd, 1) * swing + dt * pushed + 0.25 * swing * swing);
 }
@@ -135,7 +128,7 @@ static double free_stray(const carom_audit *audit, const carom_state *state, int
     for (int n = 0; n < parts; n++) q = turn_freely(body, q, audit->before->l[i], audit->dt / (LOOKS * parts));
     carom_quat straight = cm_qmul(cm_exp(cm_scale(s, theta)), audit->before->q[i]);
     off = cm_sub(cm_axpy(cm_scale(t, v), 0.5 * t * t, audit->model->gravity), cm_scale(s, way));
-    worst = fmax(worst, cm_norm(off) + radius_of(body) * cm_norm(cm_log(cm_qmul(q, cm_qconj(straight)))));
+    worst = fmax(worst, cm_norm(off) + carom_body_radius(body) * cm_norm(cm_log(cm_qmul(q, cm_qconj(straight)))));
   }
   return worst;
 }
@@ -146,14 +139,14 @@ static double pushed_stray(const carom_audit *audit, const carom_state *state, i
   const carom_body *body = &audit->model->bodies[i];
   carom_vec3 w0 = carom_state_angular_velocity(audit->model, audit->before, i);
   carom_vec3 w1 = carom_state_angular_velocity(audit->model, state, i);
-  double w = fmax(cm_norm(w0), cm_norm(w1)), I = least(body->inertia), dt = audit->dt;
-  double odd = I > 0 ? fmin(largest(body->inertia) / I - 1, 1) : 0;
-  double spun = I > 0 ? (radius_of(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
+  double w = fmax(cm_norm(w0), cm_norm(w1)), I = carom_least3(body->inertia), dt = audit->dt;
+  double odd = I > 0 ? fmin(carom_largest3(body->inertia) / I - 1, 1) : 0;
+  double spun = I > 0 ? (carom_body_radius(body) * pushed_of(audit, i) + audit->step[i].twisted) / I : 0;
   double kicked = pushed_of(audit, i) * body->inverse_mass + dt * cm_norm(audit->model->gravity);
   if (audit->tied[i])
     kicked += cm_norm(
         cm_sub(carom_state_velocity(audit->model, state, i), carom_state_velocity(audit->model, audit->before, i)));
-  return 0.25 * dt * (kicked + radius_of(body) * (spun + cm_norm(cm_sub(w1, w0)) + odd * w * w * dt));
+  return 0.25 * dt * (kicked + carom_body_radius(body) * (spun + cm_norm(cm_sub(w1, w0)) + odd * w * w * dt));
 }
 
 // Parts turn about the middle of the body, not about their own.
@@ -173,7 +166,7 @@ double carom_audit_stray(const carom_audit *audit, const carom_state *state, int
 
 static void judge_position(carom_audit *audit, const carom_state *state, int i, double dt) {
   const carom_body *body = &audit->model->bodies[i];
-  double angle, thin = audit->overlaps->thin[i], r = radius_of(body);
+  double angle, thin = audit->overlaps->thin[i], r = carom_body_radius(body);
   double jump = shift(audit, state, i, dt), spin = r * turn(audit, state, i, dt, &angle);
   double size = isfinite(thin) ? thin : r > 0 ? r : 1;
   audit->travel[i] = cm_norm(cm_sub(state->x[i], audit->before->x[i])) + r * angle;
@@ -183,7 +176,7 @@ static void judge_position(carom_audit *audit, const carom_state *state, int i, 
 
 // Fixed bodies stay, driven ones are where their drive says.
 static void judge_given(carom_audit *audit, const carom_state *state, int i, carom_pose should) {
-  double r = radius_of(&audit->model->bodies[i]), size = r > 0 ? r : 1;
+  double r = carom_body_radius(&audit->model->bodies[i]), size = r > 0 ? r : 1;
   double off = cm_norm(cm_sub(state->x[i], should.p));
   double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(should.q))));
   off = off + r * (angle > 1e-7 ? angle : 0);
@@ -198,7 +191,7 @@ static void judge_drives(carom_audit *audit, const carom_state *state, double dt
     carom_vec3 v, w;
     judge_given(audit, state, b, carom_drive_pose(m, k, state->time));
     carom_model_motion(m, b, audit->before->time, dt, &v, &w);
-    audit->travel[b] = dt * (cm_norm(v) + radius_of(&m->bodies[b]) * cm_norm(w));
+    audit->travel[b] = dt * (cm_norm(v) + carom_body_radius(&m->bodies[b]) * cm_norm(w));
     audit->chosen[b] = true;
   }
 }

@@ -2,6 +2,8 @@
 #ifndef CAROM_SRC_MODEL_SIZE_H
 #define CAROM_SRC_MODEL_SIZE_H
 
+#include <math.h>
+
 #include "carom/model.h"
 
 // Bounding radius of the smallest body that moves and has a shape, m; 1 when there is none.
@@ -13,5 +15,12 @@ bool carom_body_is_ball(const carom_model *model, const carom_body *body);
 // How deep a shape is at least about its middle, m: half its least width. Twice this, and a body could pass through it
 // unseen.
 double carom_shape_half_depth(const carom_shape *shape);
+
+// Of the ball around it, m; 0 for a half-space, which does not move.
+static inline double carom_body_radius(const carom_body *body) {
+  return isfinite(body->bounding_radius) ? body->bounding_radius : 0;
+}
+static inline double carom_largest3(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
+static inline double carom_least3(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
 
 #endif

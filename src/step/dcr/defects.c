@@ -4,6 +4,7 @@
 
 #include "mechanics/balance.h"
 #include "mechanics/finding.h"
+#include "model/size.h"
 #include "step/dcr/dcr.h"
 
 // A fifth of what the audit allows in a step, which may have several such cycles.
@@ -15,11 +16,6 @@ static const double OPEN = 1e-9;        // joints, over the largest body
 
 static const double UNSOLVED = 8e-7;  // residual of the contact solves
 enum { FEW_BODIES = 40, FEW_CUTS = 8 };
-
-static double radius_of(const carom_body *body) { return isfinite(body->bounding_radius) ? body->bounding_radius : 0; }
-
-static double largest_of3(carom_vec3 a) { return fmax(a.x, fmax(a.y, a.z)); }
-static double least_of3(carom_vec3 a) { return fmin(a.x, fmin(a.y, a.z)); }
 
 // How far a body is from where the velocities at both ends of the cycle lead, beyond what impulses on the way explain.
 static double shift_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
@@ -37,9 +33,9 @@ static double turn_of(const carom_stepper *stepper, const carom_state *state, in
   const carom_body *body = &stepper->model->bodies[i];
   carom_vec3 w0 = carom_state_angular_velocity(stepper->model, w->start, i);
   carom_vec3 w1 = carom_state_angular_velocity(stepper->model, state, i);
-  double swing = dt * fmax(cm_norm(w0), cm_norm(w1)), I = least_of3(body->inertia);
-  double odd = I > 0 ? fmin(largest_of3(body->inertia) / I - 1, 1) : 0;
-  double pushed = I > 0 ? radius_of(body) * w->pushed[i] / I : 0;
+  double swing = dt * fmax(cm_norm(w0), cm_norm(w1)), I = carom_least3(body->inertia);
+  double odd = I > 0 ? fmin(carom_largest3(body->inertia) / I - 1, 1) : 0;
+  double pushed = I > 0 ? carom_body_radius(body) * w->pushed[i] / I : 0;
   double slack = 0.5 * dt * (cm_norm(cm_sub(w1, w0)) + pushed) + swing * (swing * (odd + 0.25 * swing) + dt * pushed);
   carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(w->start->q[i])));
   return cm_norm(cm_axpy(theta, -0.5 * dt, cm_add(w0, w1))) - slack;
@@ -47,7 +43,7 @@ static double turn_of(const carom_stepper *stepper, const carom_state *state, in
 
 static double jump_of(const carom_stepper *stepper, const carom_state *state, int i, double dt) {
   const carom_dcr *w = stepper->work;
-  double r = radius_of(&stepper->model->bodies[i]), thin = isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1;
+  double r = carom_body_radius(&stepper->model->bodies[i]), thin = isfinite(w->thin[i]) ? w->thin[i] : r > 0 ? r : 1;
   return fmax(shift_of(stepper, state, i, dt), r * turn_of(stepper, state, i, dt)) / thin;
 }
 
@@ -58,7 +54,7 @@ static double twist_of(const carom_stepper *stepper, const carom_state *state, i
   double angle = cm_norm(cm_log(cm_qmul(state->q[i], cm_qconj(w->free_end->q[i])))), l = cm_norm(w->free_end->l[i]);
   double push = cm_norm(w->free_end->p[i]) + body->mass * dt * cm_norm(stepper->model->gravity) + w->pushed[i];
   double lifted = fmin(angle, 2) * l - w->pushed[i] * cm_norm(cm_sub(state->x[i], w->start->x[i]));
-  return carom_relative(fmax(0, lifted), l + radius_of(body) * push);
+  return carom_relative(fmax(0, lifted), l + carom_body_radius(body) * push);
 }
 
 static double turned(const carom_stepper *stepper, const carom_state *state, double scale) {
