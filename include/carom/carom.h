@@ -12,6 +12,7 @@
 #include "carom/impact.h"
 #include "carom/lcp.h"
 #include "carom/lcp_file.h"
+#include "carom/loop.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
 #include "carom/plan.h"

@@ -3,6 +3,7 @@
 #define CAROM_SCENE_H
 
 #include "carom/base.h"
+#include "carom/loop.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
 #include "carom/step.h"
@@ -56,6 +57,7 @@ typedef struct carom_scene {
   char *choice;               ///< why `auto` took the integrator of `step`; empty when the scene names it
   carom_audit_bounds bounds;  ///< what counts as a pass
   carom_camera camera;        ///< of the replay
+  carom_loop_def *loop;       ///< sensors and controllers; belongs to the scene; never null
   carom_model *model;         ///< belongs to the scene
   carom_state *state;         ///< at the start; belongs to the scene: clone it for a run
   char *source;               ///< the text of the file itself, for the record
