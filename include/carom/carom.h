@@ -19,6 +19,7 @@
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"
+#include "carom/sweep.h"
 #include "carom/track.h"
 #include "carom/vec.h"
 
