@@ -34,9 +34,9 @@ typedef enum carom_sensor_kind {
                        ///< those that slide
   CAROM_SENSOR_REACTION,  ///< what a joint carried in the last step, mean over it, on body 1: fx fy fz, force (N), mx
                           ///< my mz, moment (N m) about its point; see carom_reactions_find. World axes
-  CAROM_SENSOR_CONTACT,  ///< what contacts did to a body in the last step, mean over it: fx fy fz, force (N), touches
-                         ///< (how many). World axes; NaN where a flow has too many contacts to tell
-  CAROM_SENSOR_GAP,      ///< gap (m): Euclidean separation of two bodies, < 0 where they overlap
+  CAROM_SENSOR_CONTACT,   ///< what contacts did to a body in the last step, mean over it: fx fy fz, force (N), touches
+                          ///< (how many). World axes; NaN where a flow has too many contacts to tell
+  CAROM_SENSOR_GAP,       ///< gap (m): Euclidean separation of two bodies, < 0 where they overlap
 } carom_sensor_kind;
 
 /// A sensor. Begin with carom_sensor_default().

@@ -171,6 +171,9 @@ CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, 
 /// carom_result_read_frame.
 CAROM_API carom_status carom_trajectory_create_result(carom_result *result, int body, const carom_allocator *allocator,
                                                       carom_trajectory **trajectory, carom_error *error);
+/// The same out of a file, of the body with that name.
+CAROM_API carom_status carom_trajectory_read(const char *path, const char *body, const carom_allocator *allocator,
+                                             carom_trajectory **trajectory, carom_error *error);
 
 #ifdef __cplusplus
 }

@@ -283,7 +283,7 @@ typedef struct carom_control {
 /// Lets a control act before every step, from the next one on; null: none. The struct is copied; context and memory
 /// must outlive the stepper. In a model without inputs it can only watch. CAROM_ERR_MEMORY. Allocates.
 CAROM_API carom_status carom_stepper_set_control(carom_stepper *stepper, const carom_control *control,
-                                                    carom_error *error);
+                                                 carom_error *error);
 
 /// What a stepper remembers beyond the state, from step to step: its clock, impulses to begin solves from, which bodies
 /// rest on each other, what its controller remembers. With the state it continues a run bit for bit. Returns how many

@@ -37,6 +37,11 @@ static carom_status compile(carom_loop *loop, carom_controller *c, int k, carom_
   carom_expression_error why = {0};
   if (carom_formula_compile(text, strlen(text), &scope, &loop->arena.allocator, &c->formula[k], &why)) return CAROM_OK;
   if (!why.message[0]) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a formula");
+  if (loop->fault) {
+    loop->fault->formula = k, loop->fault->offset = why.offset;
+    memcpy(loop->fault->message, why.message, sizeof why.message);
+    memcpy(loop->fault->hint, why.hint, sizeof why.hint);
+  }
   return carom_fail(error, CAROM_ERR_ARGUMENT, "controller '%.80s': '%.120s': %s%s%s", c->def->name, text, why.message,
                     why.hint[0] ? "; " : "", why.hint);
 }

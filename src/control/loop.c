@@ -68,8 +68,9 @@ static carom_status ready_controllers(carom_loop *loop, carom_error *error) {
   carom_status status = CAROM_OK;
   for (int i = 0; i < loop->def->controller_count && status == CAROM_OK; i++) {
     carom_controller *c = &loop->controllers[i];
+    if (loop->fault) loop->fault->controller = i;
     status = carom_controller_ready(loop, c, &loop->def->controllers[i], error);
-    for (int k = 0; k < c->input->count && status == CAROM_OK; k++) loop->driven[c->input->first + k] = true;
+    for (int k = 0; status == CAROM_OK && k < c->input->count; k++) loop->driven[c->input->first + k] = true;
   }
   return status;
 }
@@ -83,15 +84,15 @@ static carom_status fill(carom_loop *loop, carom_error *error) {
   return status == CAROM_OK ? ready_controllers(loop, error) : status;
 }
 
-carom_status carom_loop_create(const carom_loop_def *def, const carom_model *model, double step,
-                               const carom_allocator *allocator, carom_loop **loop, carom_error *error) {
-  carom_loop initial = {.def = def, .model = model, .step = step};
+static carom_status make(const carom_loop *initial, const carom_allocator *allocator, carom_loop **loop,
+                         carom_error *error) {
   *loop = NULL;
-  if (!(step > 0) || isinf(step))
-    return carom_fail(error, CAROM_ERR_NUMBER, "control in the loop by steps of %g s, expected more than 0", step);
-  carom_status status = check_def(&initial, error);
+  if (!(initial->step > 0) || isinf(initial->step))
+    return carom_fail(error, CAROM_ERR_NUMBER, "control in the loop by steps of %g s, expected more than 0",
+                      initial->step);
+  carom_status status = check_def(initial, error);
   if (status != CAROM_OK) return status;
-  carom_loop *l = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  carom_loop *l = carom_object_create(initial, sizeof *initial, lay_out, allocator, error);
   if (!l) return CAROM_ERR_MEMORY;
   status = fill(l, error);
   if (status != CAROM_OK) {
@@ -100,6 +101,21 @@ carom_status carom_loop_create(const carom_loop_def *def, const carom_model *mod
   }
   *loop = l;
   return CAROM_OK;
+}
+
+carom_status carom_loop_create(const carom_loop_def *def, const carom_model *model, double step,
+                               const carom_allocator *allocator, carom_loop **loop, carom_error *error) {
+  return make(&(carom_loop){.def = def, .model = model, .step = step}, allocator, loop, error);
+}
+
+carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, double step,
+                                   carom_loop_fault *fault, carom_error *error) {
+  carom_loop *loop;
+  *fault = (carom_loop_fault){.controller = -1, .formula = -1};
+  carom_status status =
+      make(&(carom_loop){.def = def, .model = model, .step = step, .fault = fault}, &def->allocator, &loop, error);
+  carom_loop_destroy(loop);
+  return status;
 }
 
 void carom_loop_destroy(carom_loop *loop) {

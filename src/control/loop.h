@@ -72,8 +72,9 @@ struct carom_loop {
   const carom_loop_def *def;
   const carom_model *model;
   double step;
-  carom_channel *channels;  // (channel_count)
-  char *texts;              // names of channels, one after the other
+  struct carom_loop_fault *fault;  // is told where; null: nobody asks
+  carom_channel *channels;         // (channel_count)
+  char *texts;                     // names of channels, one after the other
   size_t text_size;
   int channel_count;
   carom_names names;
@@ -92,6 +93,18 @@ struct carom_loop {
   size_t memory_size;
   double *values;  // (channel_count) in the memory
 };
+
+// Where a definition is in error.
+typedef struct carom_loop_fault {
+  int controller;  // -1: in none
+  int formula;     // which of its texts; -1: in none
+  size_t offset;   // bytes into the text
+  char message[200], hint[200];
+} carom_loop_fault;
+
+// As carom_loop_create, for the mistakes alone.
+carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, double step,
+                                   carom_loop_fault *fault, carom_error *error);
 
 // ---- channels.c
 // Makes room for sensors, channels and names; called by the layout, which runs twice.
