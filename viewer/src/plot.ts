@@ -143,7 +143,7 @@ export class TimePlot {
       scales: { x: { time: false, range: () => [start, end > start ? end : start + 1] }, y: { range: yRange } },
       axes: [
         { ...axis, grid, size: timeAxis ? 22 : 0, gap: 2, space: 56, values: (_, v) => (timeAxis ? ticks(v) : v.map(() => "")) },
-        { ...axis, grid, size: axisWidth, gap: 6, space: 24, values: (_, v) => ticks(v) },
+        { ...axis, grid, size: axisWidth, gap: 6, space: 18, values: (_, v) => ticks(v) },
       ],
       series: [{}, ...series.map((s, i) => this.curve(s, i))],
     };
