@@ -41,9 +41,9 @@ typedef enum carom_sensor_kind {
                           ///< slide
   CAROM_SENSOR_REACTION,  ///< what a joint carried in the last step, mean over it, on body 1: fx fy fz, force (N), mx
                           ///< my mz, moment (N m) about its point; motors, springs and inputs along it included; world
-  CAROM_SENSOR_CONTACT,  ///< what contacts did to a body in the last step, mean over it: fx fy fz, force (N), touches
-                         ///< (how many); of all bodies, or of `other` alone
-  CAROM_SENSOR_GAP,      ///< gap (m): the separation of two bodies, < 0 where they overlap
+  CAROM_SENSOR_CONTACT,   ///< what contacts did to a body in the last step, mean over it: fx fy fz, force (N), touches
+                          ///< (how many); of all bodies, or of `other` alone
+  CAROM_SENSOR_GAP,       ///< gap (m): the separation of two bodies, < 0 where they overlap
 } carom_sensor_kind;
 
 /// A sensor. Begin with carom_sensor_default().
