@@ -270,7 +270,7 @@ typedef struct carom_control_view {
 } carom_control_view;
 
 /// Is asked before every step what the inputs of the model shall do.
-typedef struct carom_controller {
+typedef struct carom_control {
   /// Sets `inputs` (carom_model.input_size), which still hold what was said last. They hold for the whole step, however
   /// often it is tried in parts. A failure ends the step with its status and message.
   carom_status (*act)(void *context, const carom_control_view *view, double *inputs, carom_error *error);
@@ -278,11 +278,11 @@ typedef struct carom_controller {
   void *memory;        ///< what it remembers from step to step: goes into carom_stepper_memory, and is put back when a
                        ///< step fails; may be null
   size_t memory_size;  ///< bytes, always the same
-} carom_controller;
+} carom_control;
 
-/// Lets a controller act before every step, from the next one on; null: none. The struct is copied; context and memory
-/// must outlive the stepper. CAROM_ERR_ARGUMENT for a model without inputs, CAROM_ERR_MEMORY. Allocates.
-CAROM_API carom_status carom_stepper_set_controller(carom_stepper *stepper, const carom_controller *controller,
+/// Lets a control act before every step, from the next one on; null: none. The struct is copied; context and memory
+/// must outlive the stepper. In a model without inputs it can only watch. CAROM_ERR_MEMORY. Allocates.
+CAROM_API carom_status carom_stepper_set_control(carom_stepper *stepper, const carom_control *control,
                                                     carom_error *error);
 
 /// What a stepper remembers beyond the state, from step to step: its clock, impulses to begin solves from, which bodies

@@ -10,7 +10,7 @@
 #include "base/names.h"
 #include "carom/scene.h"
 #include "scene/diagnostics.h"
-#include "scene/expression.h"
+#include "base/expression.h"
 #include "scene/keys.h"
 #include "scene/pool.h"
 #include "scene/yaml.h"

@@ -17,7 +17,7 @@ typedef struct clock_record {
 
 static bool pass(const carom_stepper *stepper, carom_tape *tape) {
   // Passing to a tape that does not read changes nothing in the stepper.
-  const carom_controller *by = &stepper->steering.by;
+  const carom_control *by = &stepper->steering.by;
   return (!stepper->integrator->remember || stepper->integrator->remember((carom_stepper *)stepper, tape)) &&
          carom_tape_pass(tape, by->memory, by->memory_size);
 }

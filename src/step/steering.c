@@ -12,16 +12,13 @@ void carom_stepper_end_steering(carom_stepper *stepper) {
   stepper->steering = (carom_steering){.stepped = stepper->steering.stepped};
 }
 
-carom_status carom_stepper_set_controller(carom_stepper *stepper, const carom_controller *controller,
-                                          carom_error *error) {
+carom_status carom_stepper_set_control(carom_stepper *stepper, const carom_control *control, carom_error *error) {
   carom_stepper_end_steering(stepper);
-  if (!controller || !controller->act) return CAROM_OK;
-  if (stepper->model->input_count == 0)
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "the model has no inputs to control: add some to the builder");
-  size_t memory = controller->memory ? controller->memory_size : 0, size = input_bytes(stepper) + memory;
-  stepper->steering.before = carom_allocate(&stepper->allocator, size, 1);
-  if (!stepper->steering.before) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a controller");
-  stepper->steering.by = *controller;
+  if (!control || !control->act) return CAROM_OK;
+  size_t memory = control->memory ? control->memory_size : 0, size = input_bytes(stepper) + memory;
+  stepper->steering.before = carom_allocate(&stepper->allocator, size > 0 ? size : 1, 1);
+  if (!stepper->steering.before) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a control");
+  stepper->steering.by = *control;
   stepper->steering.by.memory_size = memory;
   return CAROM_OK;
 }
