@@ -1,4 +1,4 @@
-// A formula as code: postfix steps over numbers, run on a small stack. Compiled from text by scene/expression.h; what
+// A formula as code: postfix steps over numbers, run on a small stack. Compiled from text by base/expression.h; what
 // the slots mean (channels, time, axes) is the business of whoever fills them. Truth is 1 and falsehood 0; whatever is
 // neither zero nor NaN counts as true.
 #ifndef CAROM_SRC_BASE_FORMULA_H

@@ -1,4 +1,4 @@
-// carom run: scene file -> model -> state -> (step -> audit) ... -> recorder -> result file -> report.
+// carom run: scene file -> model -> state -> (control -> step -> sense -> audit) ... -> recorder -> result file -> report.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@ typedef struct run {
   const cli_run_settings *settings;
   carom_state *state;
   carom_stepper *stepper;
+  carom_loop *loop;
   carom_audit *audit;
   carom_recorder *recorder;  // null when nothing is written
   int64_t steps, steps_per_frame;
@@ -108,6 +109,9 @@ static carom_status set_up(run *r, carom_error *error) {
   options.log.write = tell;
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
+  if (status == CAROM_OK) status = carom_loop_create(scene->loop, scene->model, scene->step.step, NULL, &r->loop, error);
+  if (status == CAROM_OK) status = carom_loop_begin(r->loop, r->state, error);
+  if (status == CAROM_OK) status = carom_loop_attach(r->loop, r->stepper, error);
   if (status == CAROM_OK) status = take_up(r, error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, r->state, NULL, &r->audit, error);
   if (status == CAROM_OK && r->settings->output)
@@ -132,6 +136,7 @@ static carom_status one_step(run *r, carom_error *error) {
   cli_ranks_enter_step(&r->settings->ranks);
   carom_status status = carom_stepper_step(r->stepper, r->state, &report, error);
   cli_ranks_leave_step(&r->settings->ranks);
+  if (status == CAROM_OK) status = carom_loop_sense(r->loop, r->state, &report, error);
   if (status != CAROM_OK) return status;
   carom_audit_step(r->audit, r->state, &report);
   if (report.iterations > r->worst_iterations) r->worst_iterations = report.iterations;
@@ -212,6 +217,7 @@ static void tear_down(run *r) {
   free(r->moments);
   carom_audit_destroy(r->audit);
   carom_stepper_destroy(r->stepper);
+  carom_loop_destroy(r->loop);
   carom_state_destroy(r->state);
 }
 

@@ -3,7 +3,7 @@
 #ifndef CAROM_SRC_SCENE_FORMULA_CODE_H
 #define CAROM_SRC_SCENE_FORMULA_CODE_H
 
-#include "scene/expression.h"
+#include "base/expression.h"
 
 typedef struct carom_formula_code {
   const carom_formula_scope *names;

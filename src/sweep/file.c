@@ -62,7 +62,8 @@ static bool read_scene(carom_sweep_reader *s, const carom_node *node, const char
 static bool make_loop(carom_sweep_reader *s) {
   const carom_scene *scene = s->sweep->scene;
   carom_error error;
-  carom_status status = carom_loop_create(scene->loop, scene->model, &s->r.allocator, &s->loop, &error);
+  carom_status status =
+      carom_loop_create(scene->loop, scene->model, scene->step.step, &s->r.allocator, &s->loop, &error);
   if (status == CAROM_ERR_MEMORY) s->r.reporter.out_of_memory = true;
   if (status == CAROM_OK) return true;
   return carom_report(&s->r.reporter, (carom_place){scene->path, 0, 0}, NULL, "%s", error.message);

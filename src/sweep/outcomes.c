@@ -92,7 +92,7 @@ static void suggest(void *context, carom_nearest *nearest) {
   for (int i = 0; i < s->sweep->sampling.axis_count; i++)
     if (s->sweep->axes[i].name) carom_nearest_try(nearest, s->sweep->axes[i].name);
   for (int i = 0; i < carom_loop_channel_count(s->loop); i++)
-    carom_nearest_try(nearest, carom_loop_channel(s->loop, i)->name);
+    carom_nearest_try(nearest, carom_loop_channels(s->loop)[i].name);
   suggest_bodies(s, nearest);
 }
 

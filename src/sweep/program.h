@@ -6,8 +6,8 @@
 #ifndef CAROM_SRC_SWEEP_PROGRAM_H
 #define CAROM_SRC_SWEEP_PROGRAM_H
 
+#include "base/expression.h"
 #include "carom/sweep.h"
-#include "scene/expression.h"
 
 // Figures of the run. What is of the audit is looked up only where a formula asks for it.
 typedef enum carom_figure {

@@ -55,9 +55,10 @@ static carom_status set_up(run *r, carom_error *error) {
   const carom_scene *scene = r->scene;
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
-  if (status == CAROM_OK) status = carom_loop_create(scene->loop, scene->model, NULL, &r->loop, error);
+  if (status == CAROM_OK)
+    status = carom_loop_create(scene->loop, scene->model, scene->step.step, NULL, &r->loop, error);
   if (status == CAROM_OK) status = carom_loop_begin(r->loop, r->state, error);
-  if (status == CAROM_OK) carom_loop_attach(r->loop, r->stepper);
+  if (status == CAROM_OK) status = carom_loop_attach(r->loop, r->stepper, error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, r->state, NULL, &r->audit, error);
   if (status == CAROM_OK)
     status = carom_observer_create(r->sweep->program, scene->model, r->loop, NULL, &r->observer, error);
@@ -74,7 +75,8 @@ static carom_status record_frame(run *r, carom_error *error) {
   carom_audit_frame(r->audit);
   carom_audit_sample sample = carom_audit_latest(r->audit);
   r->last_frame = r->state->time;
-  return carom_recorder_frame(r->recorder, r->state, &sample, error);
+  carom_status status = carom_recorder_channels(r->recorder, carom_loop_values(r->loop), error);
+  return status == CAROM_OK ? carom_recorder_frame(r->recorder, r->state, &sample, error) : status;
 }
 
 static carom_status record_step(run *r, const carom_step_report *report, carom_error *error) {
@@ -89,8 +91,10 @@ static carom_status record_step(run *r, const carom_step_report *report, carom_e
 
 static carom_status open_record(run *r, carom_error *error) {
   if (!r->options->result) return CAROM_OK;
-  carom_status status =
-      carom_recorder_open(r->options->result, r->scene, &r->options->record, NULL, &r->recorder, error);
+  carom_recorder_options options = r->options->record;
+  options.channels = carom_loop_channels(r->loop);
+  options.channel_count = carom_loop_channel_count(r->loop);
+  carom_status status = carom_recorder_open(r->options->result, r->scene, &options, NULL, &r->recorder, error);
   return status == CAROM_OK ? record_frame(r, error) : status;
 }
 
@@ -128,8 +132,9 @@ static void look(run *r) {
 static carom_status one_step(run *r, carom_step_report *report, carom_error *error) {
   carom_status status = carom_stepper_step(r->stepper, r->state, report, error);
   if (status != CAROM_OK) return status;
-  carom_audit_step(r->audit, r->state, report);
-  return carom_loop_sense(r->loop, r->state, report, error);
+  status = carom_loop_sense(r->loop, r->state, report, error);
+  if (status == CAROM_OK) carom_audit_step(r->audit, r->state, report);
+  return status;
 }
 
 static carom_status march(run *r, carom_status *recorded, carom_error *error) {

@@ -20,8 +20,8 @@
 //   ")"
 //
 // with `choice` in place of `sum` inside parentheses.
-#ifndef CAROM_SRC_SCENE_EXPRESSION_H
-#define CAROM_SRC_SCENE_EXPRESSION_H
+#ifndef CAROM_SRC_BASE_EXPRESSION_H
+#define CAROM_SRC_BASE_EXPRESSION_H
 
 #include "base/formula.h"
 #include "base/nearest.h"
