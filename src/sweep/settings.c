@@ -212,7 +212,9 @@ bool carom_sweep_fixed_overrides(carom_sweep_reader *s, carom_overrides *overrid
   double inputs[CAROM_MOST_AXES] = {0};
   *overrides = (carom_overrides){.allocator = s->r.allocator};
   if (s->sweep->sampling.count > 0) carom_sampling_inputs(&s->sweep->sampling, 0, inputs);
-  return expand_all(s->sweep, 0, inputs, true, overrides) == CAROM_OK || out_of_memory(s);
+  if (expand_all(s->sweep, 0, inputs, true, overrides) == CAROM_OK) return true;
+  carom_overrides_release(overrides);
+  return out_of_memory(s);
 }
 
 // ---- trying ---------------------------------------------------------------------------------------------------------
