@@ -170,12 +170,12 @@ void carom_sweep_read_design(carom_sweep_reader *s, const carom_node *design, co
   carom_sampling *sampling = &s->sweep->sampling;
   double points = 0, number = 1;
   int kind = 0;
-  carom_read_choice(&s->r, design, designs, &kind);
+  bool known = carom_read_choice(&s->r, design, designs, &kind);
   sampling->design = (carom_design)kind;
   if (carom_read_integer(&s->r, seed, 0, 9007199254740992.0, &number)) sampling->seed = (uint64_t)number;
-  if (kind == CAROM_DESIGN_GRID)
+  if (known && kind == CAROM_DESIGN_GRID)
     check_grid(s, count);
-  else if (carom_require(&s->r, s->r.root, count, "count", designs[kind]))
+  else if (known && carom_require(&s->r, s->r.root, count, "count", designs[kind]))
     carom_read_integer(&s->r, count, 1, 1e9, &points);
   if (s->r.reporter.list->error_count > 0 || !sampling->axes) return;
   sampling->count = carom_sampling_size(sampling->design, sampling->axes, sampling->axis_count, (int64_t)points);
