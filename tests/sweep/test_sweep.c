@@ -188,7 +188,7 @@ TEST(tables_are_read_as_they_were_written) {
   carom_error error = {0};
   char path[250];
   carom_case bad = carom_cases_get(cases, 2);
-  carom_case_fail(sweep, &bad, "because, \"so\"");
+  carom_case_fail(sweep, "because, \"so\"", &bad);
   CHECK(carom_cases_put(cases, &bad, &error) == CAROM_OK);
   snprintf(path, sizeof path, "%s/table.h5", folder);
   REQUIRE(carom_cases_write(cases, sweep, path, &error) == CAROM_OK);
