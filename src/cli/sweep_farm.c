@@ -329,9 +329,11 @@ int cli_farm_run(cli_sweep_run *run, carom_cases *cases, int64_t first, int64_t 
   bool good = true;
   while (good && ((next < end && !cli_interrupted()) || count_busy(run->farm) > 0)) {
     char detail[64];
+    long long so_far = known;
     if (!cli_interrupted()) good = share_out(run, cases, &next, end);
     if (good) good = hear(run, cases, &done);
-    snprintf(detail, sizeof detail, "case %lld of %lld", (long long)(done + known), (long long)count);
+    so_far += done;
+    snprintf(detail, sizeof detail, "case %lld of %lld", so_far, (long long)count);
     cli_progress_show(&run->progress, (double)done, (double)(count - known), detail);
   }
   if (!good) return EXIT_FAILED;
