@@ -148,6 +148,14 @@ typedef struct carom_coordinate_def {
   int knot_count;           ///< 0 means factor 1 always
 } carom_coordinate_def;
 
+/// Where the bodies of a latch must be for it to close: seated, as a cone in its cup.
+typedef struct carom_seat {
+  carom_pose pose;  ///< of the frame of body 1 as seen from that of body 0
+  double position;  ///< how far the origin of body 1 may be from there, m; 0 (default) means that any pose will do
+  double angle;     ///< how far it may be turned from there, rad; default INFINITY
+  double speed;     ///< of that origin against body 0, m/s; default INFINITY
+} carom_seat;
+
 /// Two bodies joined.
 typedef struct carom_joint_def {
   const char *name;       ///< unique; null means "joint" and its number
@@ -162,6 +170,7 @@ typedef struct carom_joint_def {
   bool collide;                      ///< the two bodies may touch each other; default false
   bool latch;                        ///< gained when the bodies collide: spherical, revolute (anchored at the contact)
                                      ///< and fixed (holds the pose at that moment)
+  carom_seat seat;                   ///< fixed latches: they close in this pose only; default anywhere
   bool engaged;                      ///< a latch that holds at the start already
   int releases;                      ///< index of a joint that is dropped when this latch is gained; default -1
 } carom_joint_def;
@@ -373,6 +382,7 @@ typedef struct carom_joint {
   carom_coordinate slide, turn;  ///< what acts along them
   bool collide;                  ///< the two bodies may touch each other
   bool latch;                    ///< gained when the bodies collide
+  carom_seat seat;               ///< where, if its `position` is not 0
   bool engaged;                  ///< a latch that holds at the start
   int releases;                  ///< a joint, or -1
 } carom_joint;

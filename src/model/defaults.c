@@ -31,5 +31,6 @@ carom_joint_def carom_joint_default(void) {
                            .length = -1,
                            .slide = free,
                            .turn = free,
+                           .seat = {.pose = {.q = {1, 0, 0, 0}}, .angle = INFINITY, .speed = INFINITY},
                            .releases = -1};
 }

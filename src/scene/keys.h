@@ -78,7 +78,9 @@
 #define CAROM_KEYS_JOINT(K, S) \
   K(S, NAME, name) K(S, KIND, kind) K(S, BETWEEN, between) K(S, CHAIN, chain) K(S, AT, at) K(S, AXIS, axis) \
   K(S, POINTS, points) K(S, AXES, axes) K(S, PITCH, pitch) K(S, LENGTH, length) K(S, SLIDE, slide) K(S, TURN, turn) \
-  K(S, COLLIDE, collide) K(S, LATCH, latch) K(S, ENGAGED, engaged) K(S, RELEASES, releases)
+  K(S, COLLIDE, collide) K(S, LATCH, latch) K(S, SEATED, seated) K(S, ENGAGED, engaged) K(S, RELEASES, releases)
+#define CAROM_KEYS_SEAT(K, S) \
+  K(S, AT, at) K(S, ROTATION, rotation) K(S, POSITION, position) K(S, ANGLE, angle) K(S, SPEED, speed)
 #define CAROM_KEYS_COORDINATE(K, S) \
   K(S, STIFFNESS, stiffness) K(S, REST, rest) K(S, DAMPING, damping) K(S, LOWER, lower) K(S, UPPER, upper) \
   K(S, RESTITUTION, restitution) K(S, MOTOR, motor)
@@ -124,7 +126,7 @@
   S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud") S(FORCES, "forces") S(CHARGE_SET, "charge set") \
   S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") \
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
-  S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
+  S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
   S(START, "start") S(PLACED, "placed body") S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
 // clang-format on
