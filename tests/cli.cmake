@@ -27,6 +27,19 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.program_page PROPERTIES FIXTURES_REQUIRED page)
   set_tests_properties(browser.replay browser.program_page PROPERTIES LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
                        ENVIRONMENT "${browser_environment}")
+  if(TARGET result_samples)
+    set(sensed_folder ${PROJECT_BINARY_DIR}/sensed)
+    file(MAKE_DIRECTORY ${sensed_folder})
+    add_test(NAME browser.make_sensed COMMAND result_samples ${sensed_folder})
+    add_test(NAME browser.view_sensed COMMAND carom_cli view ${sensed_folder}/complete.h5 -o ${sensed_folder}/page.html --quiet)
+    add_test(NAME browser.sensed_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
+             ${sensed_folder}/page.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/sensed.png --hash t=0.5&paused)
+    set_tests_properties(browser.make_sensed PROPERTIES FIXTURES_SETUP sensed LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.view_sensed PROPERTIES DEPENDS browser.make_sensed FIXTURES_SETUP sensed LABELS browser
+                         TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.sensed_page PROPERTIES FIXTURES_REQUIRED sensed LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  endif()
   if(IPOPT_FOUND)
     set(plan_page ${PROJECT_BINARY_DIR}/demo-plan-wall)
     add_test(NAME browser.make_plan COMMAND carom_cli plan ${PROJECT_SOURCE_DIR}/examples/plan-wall/problem.yaml --force

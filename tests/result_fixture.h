@@ -161,11 +161,29 @@ static inline carom_contact_event fixture_event(int index) {
   return event;
 }
 
+// ---- channels ------------------------------------------------------------------------------------------------------
+
+enum { FIXTURE_CHANNELS = 4 };
+static const carom_channel fixture_channels[FIXTURE_CHANNELS] = {
+    {"hinge.angle", "rad"}, {"hinge.rate", "rad/s"}, {"grip, \"left\".fx", "N"}, {"K\xC3\xB6rper.touches", ""}};
+
+// Not all are numbers at all times.
+static inline double fixture_channel(int frame, int channel) {
+  if (channel == 1 && frame % 5 == 4) return NAN;
+  if (channel == 2 && frame % 7 == 3) return -INFINITY;
+  return channel == 3 ? frame % 4 : sin(0.3 * frame + channel);
+}
+
+static inline bool fixture_same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 static inline carom_status fixture_record(fixture *f, carom_recorder *recorder, int frame, carom_error *error) {
   carom_audit_sample sample = fixture_sample(frame);
   carom_contact_event events[2] = {fixture_event(2 * frame), fixture_event(2 * frame + 1)};
+  double channels[FIXTURE_CHANNELS];
+  for (int i = 0; i < FIXTURE_CHANNELS; i++) channels[i] = fixture_channel(frame, i);
   fixture_move(f, frame);
-  carom_status status = carom_recorder_events(recorder, events, 2, error);
+  carom_status status = carom_recorder_channels(recorder, channels, error);
+  if (status == CAROM_OK) status = carom_recorder_events(recorder, events, 2, error);
   return status == CAROM_OK ? carom_recorder_frame(recorder, f->state, &sample, error) : status;
 }
 
@@ -195,12 +213,21 @@ static inline const char *fixture_path(const char *name) {
   return p;
 }
 
+// With channels, over an older file.
+static inline carom_recorder_options fixture_options(void) {
+  return (carom_recorder_options){.overwrite = true,
+                                  .command = "carom run fixture.yaml",
+                                  .host = "testhost",
+                                  .channels = fixture_channels,
+                                  .channel_count = FIXTURE_CHANNELS};
+}
+
 // A complete file of `frames` frames.
 static inline void fixture_write(const char *path, int frames) {
   fixture f;
   carom_error error = {CAROM_OK, ""};
   carom_recorder *recorder = NULL;
-  carom_recorder_options options = {.overwrite = true, .command = "carom run fixture.yaml", .host = "testhost"};
+  carom_recorder_options options = fixture_options();
   fixture_create(&f);
   carom_status status = carom_recorder_open(path, &f.scene, &options, NULL, &recorder, &error);
   for (int i = 0; status == CAROM_OK && i < frames; i++) status = fixture_record(&f, recorder, i, &error);
@@ -238,6 +265,8 @@ static inline bool fixture_frame_is_right(carom_result *result, int index, carom
   }
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++)
     right = right && result->audit[(size_t)i * (size_t)result->frame_count + (size_t)index] == fixture_audit(index, i);
+  for (int i = 0; i < result->channel_count; i++)
+    right = right && fixture_same(frame->channels[i], fixture_channel(index, i));
   return right;
 }
 

@@ -21,10 +21,9 @@ static void write_killed(const char *path) {
   if (child == 0) {
     fixture f;
     carom_recorder *recorder = NULL;
+    carom_recorder_options options = fixture_options();
     fixture_create(&f);
-    if (carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) !=
-        CAROM_OK)
-      _exit(1);
+    if (carom_recorder_open(path, &f.scene, &options, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
     for (int i = 0; i < 50; i++) {
       fixture_record(&f, recorder, i, NULL);
       if (i == 19 || i == 39) carom_recorder_flush(recorder, NULL);

@@ -16,7 +16,8 @@ extern "C" {
 CAROM_API carom_status carom_export_replay(carom_result *result, const char *path, const carom_progress *progress,
                                            carom_error *error);
 /// A table of comma-separated values: time, body, position, orientation, velocity, angular velocity; a line per body
-/// and frame. Beside it the audit ("name.audit.csv") and, if there are any, the events ("name.events.csv").
+/// and frame. Beside it the audit ("name.audit.csv") and, if there are any, the events ("name.events.csv") and the
+/// channels ("name.channels.csv": time, then a column for each).
 CAROM_API carom_status carom_export_csv(carom_result *result, const char *path, const carom_progress *progress,
                                         carom_error *error);
 /// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView.

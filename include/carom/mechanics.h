@@ -21,6 +21,26 @@ CAROM_API carom_vec3 carom_linear_momentum(const carom_model *model, const carom
 /// The sum of x cross p + l, about the world origin, world axes, kg m2/s.
 CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const carom_state *state);
 
+// ---- what joints carried ------------------------------------------------------------------------------
+// Found from a motion: what changed the momenta of every body in a step, less gravity, force fields and contacts, came
+// through its joints. So it holds for every integrator, impacts and limits included.
+
+/// Scratch for the joints of a model.
+typedef struct carom_reactions carom_reactions;
+
+/// Makes room; the model must outlive it. Nothing below allocates after this.
+CAROM_API carom_status carom_reactions_create(const carom_model *model, const carom_allocator *allocator,
+                                              carom_reactions **reactions, carom_error *error);
+CAROM_API void carom_reactions_destroy(carom_reactions *reactions);  ///< null is fine
+/// Fills `loads` (joint_count) with what the joints carried in the step from `before` to `after`, mean over it: forces
+/// and moments on body 1 about the joint's point, motors, springs, limits and inputs along it included; zero for joints
+/// that do not hold. `report` tells the contacts of the step; null: there were none. Where joints close a loop, what
+/// its limits carry is not told apart, and of redundant joints the smallest loads in the norm of the masses are given.
+/// CAROM_ERR_SINGULAR where joints cannot be solved.
+CAROM_API carom_status carom_reactions_find(carom_reactions *reactions, const carom_state *before,
+                                            const carom_state *after, const carom_step_report *report,
+                                            carom_joint_load *loads, carom_error *error);
+
 // ---- the audit ------------------------------------------------------------------------------------
 // It sees a model and a motion: states, the events between them, and the work that was applied. What an integrator says
 // of itself is a claim: losses count only as far as the surfaces that met allow them, and what projections put in or

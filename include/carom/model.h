@@ -223,6 +223,28 @@ typedef struct carom_recirculation_def {
   uint64_t seed;                       ///< of the places; default 1
 } carom_recirculation_def;
 
+// ---- inputs: definitions -----------------------------------------------------------------------------------------
+
+/// What an input drives.
+typedef enum carom_input_kind {
+  CAROM_INPUT_WRENCH,  ///< six numbers: a force at a point of a body, N, then a torque, N m
+  CAROM_INPUT_TURN,    ///< one: a torque on body 1 of a joint about its axis, N m, and its opposite on body 0
+  CAROM_INPUT_SLIDE,   ///< one: a force along the axis, N, likewise
+} carom_input_kind;
+
+/// Forces that are told from outside, step by step: carom_state.inputs holds them, and whoever steps the state sets
+/// them between steps (carom/loop.h does). They count as external in the audit.
+typedef struct carom_input_def {
+  const char *name;       ///< unique; null means "input" and its number
+  carom_input_kind kind;  ///< default a wrench
+  int body;               ///< wrench: on which it acts
+  carom_vec3 point;       ///< wrench: where the force acts, body frame, m
+  bool at_center;         ///< wrench: the force acts at the centre of mass, whatever `point` says; default true
+  bool body_axes;         ///< wrench: its numbers are along the axes of the body frame; default false: world axes
+  int joint;              ///< turn, slide: of which joint; the coordinate must be free and have no other input
+} carom_input_def;
+
+CAROM_API carom_input_def carom_input_default(void);                  ///< a wrench at the centre of mass of body 0
 CAROM_API carom_drive_def carom_drive_default(void);                  ///< at rest; name the body
 CAROM_API carom_boundary_def carom_boundary_default(void);            ///< the world's half-space z <= 0
 CAROM_API carom_recirculation_def carom_recirculation_default(void);  ///< without boxes: give both
@@ -277,6 +299,8 @@ CAROM_API void carom_builder_set_surface(carom_builder *builder, int material_a,
 CAROM_API int carom_builder_add_joint(carom_builder *builder, const carom_joint_def *def);
 /// Tells how a fixed body moves.
 CAROM_API int carom_builder_add_drive(carom_builder *builder, const carom_drive_def *def);
+/// Adds an input; returns its index in carom_model.inputs.
+CAROM_API int carom_builder_add_input(carom_builder *builder, const carom_input_def *def);
 /// Adds a wall.
 CAROM_API int carom_builder_add_boundary(carom_builder *builder, const carom_boundary_def *def);
 /// Adds an outlet and its inlet, which must not overlap.
@@ -368,6 +392,7 @@ typedef struct carom_coordinate {
   carom_motor_kind motor;           ///< what drives it
   double motor_value;               ///< force, rate or position; times the schedule's factor
   double start;                     ///< the coordinate at the start: what a prescribed rate adds to
+  int input;                        ///< into carom_state.inputs; -1 for none
   int knot_start, knot_count;       ///< into carom_model.knots
 } carom_coordinate;
 
@@ -386,6 +411,19 @@ typedef struct carom_joint {
   bool engaged;                  ///< a latch that holds at the start
   int releases;                  ///< a joint, or -1
 } carom_joint;
+
+// ---- inputs: the model
+
+/// An input as built; see carom_input_def.
+typedef struct carom_input {
+  const char *name;       ///< never null
+  carom_input_kind kind;  ///< what it drives
+  int body;               ///< wrench: on which it acts
+  carom_vec3 point;       ///< wrench: principal frame, m
+  bool body_axes;         ///< wrench: along the axes of the user's body frame
+  int joint;              ///< turn, slide: of which joint
+  int first, count;       ///< its numbers in carom_state.inputs
+} carom_input;
 
 // ---- driven bodies, boundaries, recirculation: the model
 
@@ -441,6 +479,8 @@ struct carom_model {
   int drive_count, boundary_count, profile_count, recirculation_count;  ///< how many of each
   int electromagnet_count;                                              ///< pairs of them
   int moving_count;                                                     ///< bodies that are not fixed
+  int input_count;                                ///< sources of forces that are told from outside
+  int input_size;                                 ///< how many numbers they have together
   int loop_rows;                                  ///< most equations of joints that close loops, whichever joints hold
   bool planar;                                    ///< see carom_builder_set_planar
   bool ignores_contacts;                          ///< see carom_builder_ignore_contacts
@@ -457,6 +497,7 @@ struct carom_model {
   const carom_surface_pair *surfaces;             ///< (surface_count)
   const carom_joint *joints;                      ///< (joint_count)
   const carom_drive *drives;                      ///< (drive_count)
+  const carom_input *inputs;                      ///< (input_count)
   const carom_boundary *boundaries;               ///< (boundary_count)
   const carom_profile_point *profiles;            ///< (profile_count) of all boundaries
   const carom_recirculation_def *recirculations;  ///< (recirculation_count)
@@ -469,6 +510,8 @@ struct carom_model {
 CAROM_API void carom_model_destroy(carom_model *model);  ///< null is fine
 /// The index of a body by name, or -1.
 CAROM_API int carom_model_find_body(const carom_model *model, const char *name);
+/// The index of an input by name, or -1.
+CAROM_API int carom_model_find_input(const carom_model *model, const char *name);
 /// The index of a joint by name, or -1.
 CAROM_API int carom_model_find_joint(const carom_model *model, const char *name);
 /// Restitution and friction between two bodies (neither may be CAROM_WORLD): what was set for their materials, else
@@ -492,7 +535,7 @@ typedef struct carom_joint_state {
   int64_t active;       ///< 1 or 0
 } carom_joint_state;
 
-/// Positions and momenta. Fixed bodies keep x and q, and have p = l = 0.
+/// Positions and momenta, and what inputs do. Fixed bodies keep x and q, and have p = l = 0.
 struct carom_state {
   double time;                ///< s
   int64_t step;               ///< steps taken so far
@@ -503,6 +546,8 @@ struct carom_state {
   carom_vec3 *l;              ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
   int joint_count;            ///< of the model
   carom_joint_state *joints;  ///< (joint_count)
+  int input_size;             ///< of the model
+  double *inputs;             ///< (input_size) what inputs do from here on, until they are told otherwise; N, N m
   carom_allocator allocator;  ///< of all this
 };
 
@@ -529,7 +574,7 @@ CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *s
 /// Whether all numbers of a state are finite and its quaternions can be turned by: else CAROM_ERR_NUMBER, naming body
 /// and field. Steppers, audits, plans and recorders ask this of every state that they are given.
 CAROM_API carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error);
-/// A 64-bit FNV-1a hash over time, positions, momenta and joints, bit for bit: equal runs have equal hashes.
+/// A 64-bit FNV-1a hash over time, positions, momenta, joints and inputs, bit for bit: equal runs have equal hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
 
 // ---- joints: how they stand and move ----------------------------------------------------------------
@@ -602,7 +647,8 @@ CAROM_API void carom_mechanism_jacobian(const carom_mechanism *mechanism, int bo
 /// The mechanism is scratch, as in all that follows: one thread at a time.
 CAROM_API void carom_mechanism_mass(carom_mechanism *mechanism, double *matrix);
 /// Inverse dynamics: the forces (n) along the freedoms that the accelerations (n; null: zero) take, besides gravity and
-/// all force fields of the model (springs, charges, applied forces; along joints: springs, dampers, force motors).
+/// all force fields of the model (springs, charges, applied forces; along joints: springs, dampers, force motors), but
+/// not carom_state.inputs: these are what a controller asks for.
 /// `loads` (joint_count; may be null) receives what the joints carry then: reactions and those forces together; zero
 /// for joints that do not hold. Contacts are not counted.
 CAROM_API void carom_mechanism_inverse(carom_mechanism *mechanism, const double *accelerations, double *forces,

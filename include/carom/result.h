@@ -2,6 +2,7 @@
 #ifndef CAROM_RESULT_H
 #define CAROM_RESULT_H
 
+#include "carom/loop.h"
 #include "carom/scene.h"
 #include "carom/track.h"
 
@@ -13,10 +14,12 @@ extern "C" {
 
 /// How a result file is made, and what it tells about its making. All zero is the default.
 typedef struct carom_recorder_options {
-  bool overwrite;       ///< over an older file of that name; default false: an older one is refused
-  const char *command;  ///< the command line, or null
-  const char *host;     ///< or null
-  carom_log log;        ///< is told when the file is moved or removed while it is written; default: nobody
+  bool overwrite;                 ///< over an older file of that name; default false: an older one is refused
+  const char *command;            ///< the command line, or null
+  const char *host;               ///< or null
+  carom_log log;                  ///< is told when the file is moved or removed while it is written; default: nobody
+  const carom_channel *channels;  ///< (channel_count) that carom_recorder_channels will tell of; copied
+  int channel_count;              ///< default 0: none
 } carom_recorder_options;
 
 /// A result file that is being written.
@@ -39,6 +42,10 @@ CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const caro
 /// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by
 /// `cone` have a place for it in the file; else it is passed over.
 CAROM_API carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error);
+/// Tells the channels for the next frame: (channel_count), in the order of options->channels, as carom_loop_values
+/// gives them; what is told again before the frame takes its place. Frames that nothing was told of get NaN. Allocates
+/// nothing.
+CAROM_API carom_status carom_recorder_channels(carom_recorder *recorder, const double *values, carom_error *error);
 /// Adds contact events, in order of time. They are written with the next burst, which comes at once
 /// when 4096 wait; only HDF5 allocates then.
 CAROM_API carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
@@ -127,6 +134,8 @@ typedef struct carom_result {
   int wall_count;                           ///< how many
   carom_result_joint *joints;               ///< (joint_count) joints and springs
   int joint_count;                          ///< how many
+  carom_channel *channels;                  ///< (channel_count) sensed in the run; carom_result_read_channels
+  int channel_count;                        ///< how many; 0 in older files
   struct carom_result_plan *plan;           ///< what a plan's file holds besides the motion; null in others
   carom_contact_event *events;              ///< (event_count) in order of time
   int event_count;                          ///< how many
@@ -150,6 +159,7 @@ typedef struct carom_frame {
   carom_vec3 *velocities;          ///< of the centre of mass, world frame, m/s
   carom_vec3 *angular_velocities;  ///< world frame, rad/s
   carom_mat3 *contact_moments;  ///< N m; see carom_stepper_contact_moments; NaN where not told, null in files without
+  double *channels;             ///< (channel_count) in their units; NaN where not told, null in files without
   carom_allocator allocator;    ///< of the arrays
 } carom_frame;
 
@@ -165,12 +175,23 @@ CAROM_API void carom_frame_release(carom_frame *frame);  ///< frees the arrays a
 /// CAROM_ERR_FORMAT or CAROM_ERR_IO when the file is damaged. Only HDF5 allocates, for compressed files.
 CAROM_API carom_status carom_result_read_frame(carom_result *result, int index, carom_frame *frame, carom_error *error);
 
+/// The number of a channel by its name, or -1.
+CAROM_API int carom_result_find_channel(const carom_result *result, const char *name);
+/// Channels first, first + 1, ... over all frames, channel after channel: (count x frame_count), NaN where not told.
+/// Many at once cost as little as one. CAROM_ERR_ARGUMENT for channels that are not there; otherwise as
+/// carom_result_read_frame. Allocates about 1 MB for the while.
+CAROM_API carom_status carom_result_read_channels(carom_result *result, int first, int count, double *values,
+                                                  carom_error *error);
+
 /// The motion of a body in a result, to be followed (carom/track.h): through its frames, with the velocities on either
 /// side of contacts that have a frame of their own, as those of plans do. Meant for results of `carom plan`, and of
 /// runs without impacts. CAROM_ERR_ARGUMENT for a body that does not move, or fewer than two frames; otherwise as
 /// carom_result_read_frame.
 CAROM_API carom_status carom_trajectory_create_result(carom_result *result, int body, const carom_allocator *allocator,
                                                       carom_trajectory **trajectory, carom_error *error);
+/// The same out of a file, of the body with that name.
+CAROM_API carom_status carom_trajectory_read(const char *path, const char *body, const carom_allocator *allocator,
+                                             carom_trajectory **trajectory, carom_error *error);
 
 #ifdef __cplusplus
 }

@@ -76,6 +76,10 @@ typedef struct carom_scene_options {
   bool discreet;        ///< tell nothing of what stands in the file if it is not a scene: for names out of a stranger's
                         ///< file, as those of includes always are; default false
   bool bodies_only;     ///< nothing will be stepped, as in a plan: the integrator need not honour all that there is
+  /// Reads the motion of a body (its name, or null: of the same name) out of a plan's result file, for controllers that
+  /// follow it: carom_trajectory_read (carom/result.h) does. Null: scenes that name one are refused.
+  carom_status (*read_trajectory)(const char *path, const char *body, const carom_allocator *allocator,
+                                  carom_trajectory **trajectory, carom_error *error);
   /// Told now and then how many copies of a replicated body have been made, of how many; false from it refuses the
   /// scene.
   carom_progress progress;

@@ -260,9 +260,35 @@ CAROM_API void carom_stepper_destroy(carom_stepper *stepper);  ///< null is fine
 CAROM_API carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, carom_step_report *report,
                                           carom_error *error);
 
+/// What a controller may look at before a step.
+typedef struct carom_control_view {
+  const carom_model *model;       ///< of the stepper
+  const carom_state *state;       ///< from which the step begins; its time and inputs in it
+  double step;                    ///< s: how long the inputs will hold
+  const carom_step_report *last;  ///< of the step before, with its contacts; null before the first step of this stepper
+                                  ///< (also of one that was recalled: keep what is needed in the controller's memory)
+} carom_control_view;
+
+/// Is asked before every step what the inputs of the model shall do.
+typedef struct carom_control {
+  /// Sets `inputs` (carom_model.input_size), which still hold what was said last. They hold for the whole step, however
+  /// often it is tried in parts. A failure ends the step with its status and message.
+  carom_status (*act)(void *context, const carom_control_view *view, double *inputs, carom_error *error);
+  void *context;       ///< the caller's own
+  void *memory;        ///< what it remembers from step to step: goes into carom_stepper_memory, and is put back when a
+                       ///< step fails; may be null
+  size_t memory_size;  ///< bytes, always the same
+} carom_control;
+
+/// Lets a control act before every step, from the next one on; null: none. The struct is copied; context and memory
+/// must outlive the stepper. In a model without inputs it can only watch. CAROM_ERR_MEMORY. Allocates.
+CAROM_API carom_status carom_stepper_set_control(carom_stepper *stepper, const carom_control *control,
+                                                 carom_error *error);
+
 /// What a stepper remembers beyond the state, from step to step: its clock, impulses to begin solves from, which bodies
-/// rest on each other. With the state it continues a run bit for bit. Returns how many bytes there are, and writes them
-/// into `memory` unless that is null or `size` is too small for them. Allocates nothing.
+/// rest on each other, what its controller remembers. With the state it continues a run bit for bit. Returns how many
+/// bytes there are, and writes them into `memory` unless that is null or `size` is too small for them. Allocates
+/// nothing.
 CAROM_API size_t carom_stepper_memory(const carom_stepper *stepper, void *memory, size_t size);
 /// Puts back what carom_stepper_memory of a stepper with the same model and options gave. CAROM_ERR_FORMAT when it is
 /// not from such a one.

@@ -6,16 +6,19 @@
 
 #include "cli/cli.h"
 
+enum { BESIDE = 3 };
 typedef struct format {
   const char *name, *extension;
-  const char *beside[2];  // endings of what is written besides, in the place of the extension; see carom/export.h
+  const char *beside[BESIDE];  // endings of what is written besides, in the place of the extension; see carom/export.h
   carom_status (*write)(carom_result *, const char *, const carom_progress *, carom_error *);
 } format;
 
 // Longer endings come before shorter ones that they end with.
 static const format formats[] = {
-    {"fields", ".fields.csv", {".vti"}, NULL},      {"csv", ".csv", {".audit.csv", ".events.csv"}, carom_export_csv},
-    {"vtk", ".pvd", {NULL}, carom_export_vtk},      {"glb", ".glb", {NULL}, carom_export_glb},
+    {"fields", ".fields.csv", {".vti"}, NULL},
+    {"csv", ".csv", {".audit.csv", ".events.csv", ".channels.csv"}, carom_export_csv},
+    {"vtk", ".pvd", {NULL}, carom_export_vtk},
+    {"glb", ".glb", {NULL}, carom_export_glb},
     {"html", ".html", {NULL}, carom_export_replay},
 };
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
@@ -111,11 +114,11 @@ static bool may_replace_frames(const export_files *e) {
 }
 
 static int check_files(const export_files *e) {
-  char beside[2][CLI_PATH];
+  char beside[BESIDE][CLI_PATH];
   cli_files files = {.verb = "export", .force = e->force, .inputs = {e->input}, .outputs = {{.path = e->target}}};
   struct stat about;
   bool alone = stat(e->target, &about) == 0 && !S_ISREG(about.st_mode);  // nothing is written beside a pipe or device
-  for (int i = 0; i < 2 && !alone && e->format->beside[i]; i++) {
+  for (int i = 0; i < BESIDE && !alone && e->format->beside[i]; i++) {
     name_beside(e, e->format->beside[i], beside[i], sizeof beside[i]);
     files.outputs[i + 1].path = beside[i];
   }

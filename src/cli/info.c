@@ -1,10 +1,47 @@
 // carom info: what a result file holds and how its run went.
+#include <string.h>
+
 #include "cli/cli.h"
 
 static const char about[] =
     "Describes a result file: provenance, contents, verdict. Works on files of runs that were killed, too.";
 
 static double last_time(const carom_result *r) { return r->frame_count > 0 ? r->times[r->frame_count - 1] : 0; }
+
+// What a channel is of ends at the last dot; that many bytes, 0 when there is none.
+static size_t owner_length(const char *name) {
+  const char *dot = strrchr(name, '.');
+  return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool same_owner(const char *a, const char *b) {
+  size_t length = owner_length(a);
+  return length == owner_length(b) && strncmp(a, b, length) == 0;
+}
+
+// The channels from i on that are of one thing: "hinge.angle (rad), .rate (rad/s)". Returns the first of the rest.
+static int print_channels_of_one(const carom_result *r, int i) {
+  enum { ENOUGH = 20 };
+  int first = i;
+  cli_print(stdout, "              ");
+  for (; i < r->channel_count && i < first + ENOUGH; i++) {
+    const char *name = r->channels[i].name, *unit = r->channels[i].unit;
+    if (!same_owner(r->channels[first].name, name)) break;
+    cli_print(stdout, "%s%s", i > first ? ", " : "", name + (i > first ? owner_length(name) : 0));
+    if (unit[0]) cli_print(stdout, " (%s)", unit);
+  }
+  cli_print(stdout, "\n");
+  return i;
+}
+
+static void print_channels(const carom_result *r) {
+  enum { LINES = 12 };
+  if (r->channel_count == 0) return;
+  cli_print(stdout, "  channels    %d\n", r->channel_count);
+  int i = 0;
+  for (int line = 0; i < r->channel_count && line < LINES; line++) i = print_channels_of_one(r, i);
+  if (i < r->channel_count) cli_print(stdout, "              and %d more; --json lists them\n", r->channel_count - i);
+}
 
 static void print_text(const char *path, const carom_result *r) {
   cli_print(stdout, "%s: %s\n", path, r->title);
@@ -16,10 +53,21 @@ static void print_text(const char *path, const carom_result *r) {
   if (r->choice) cli_print(stdout, "  chosen      %s, since %s\n", r->integrator, r->choice);
   cli_print(stdout, "  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count,
             r->shape_count, r->frame_count, last_time(r), r->duration);
+  print_channels(r);
   if (!r->complete)
     cli_print(stdout, "  note        the run did not finish; what is here is sound up to the last frame\n");
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
+}
+
+static void add_channels(cli_json *json, const carom_result *r) {
+  cli_json_open(json, "channels", '[');
+  for (int i = 0; i < r->channel_count; i++) {
+    cli_json_open(json, NULL, '{');
+    CLI_MEMBERS(json, CLI_T("name", r->channels[i].name), CLI_T("unit", r->channels[i].unit));
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
 }
 
 static void print_json(const char *path, const carom_result *r, bool scene) {
@@ -31,6 +79,7 @@ static void print_json(const char *path, const carom_result *r, bool scene) {
   CLI_MEMBERS(&json, CLI_N("step", r->step), CLI_N("duration", r->duration), CLI_I("seed", (long long)r->seed),
               CLI_T("ending", r->ending), CLI_B("complete", r->complete), CLI_I("bodies", r->body_count),
               CLI_I("shapes", r->shape_count), CLI_I("frames", r->frame_count), CLI_N("last_time", last_time(r)));
+  add_channels(&json, r);
   cli_json_verdict(&json, &r->verdict);
   if (scene) cli_json_text(&json, "scene", r->scene_resolved);
   cli_json_end(&json);

@@ -1,4 +1,5 @@
-// carom run: scene file -> model -> state -> (step -> audit) ... -> recorder -> result file -> report.
+// carom run: scene file -> model -> state -> (control -> step -> sense -> audit) ... -> recorder -> result file ->
+// report.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct run {
   const cli_run_settings *settings;
   carom_state *state;
   carom_stepper *stepper;
+  carom_loop *loop;
   carom_audit *audit;
   carom_recorder *recorder;  // null when nothing is written
   int64_t steps, steps_per_frame;
@@ -28,6 +30,9 @@ typedef struct run {
   carom_verdict verdict;
 } run;
 
+// Those after the time, which frames have anyway.
+static int channel_count(const run *r) { return carom_loop_channel_count(r->loop) - 1; }
+
 static carom_status record(run *r, carom_error *error) {
   if (!r->recorder) return CAROM_OK;
   carom_audit_frame(r->audit);
@@ -37,6 +42,8 @@ static carom_status record(run *r, carom_error *error) {
   carom_status status = CAROM_OK;
   if (r->moments && carom_stepper_contact_moments(r->stepper, r->moments))
     status = carom_recorder_moments(r->recorder, r->moments, error);
+  if (status == CAROM_OK && channel_count(r) > 0)
+    status = carom_recorder_channels(r->recorder, carom_loop_values(r->loop) + 1, error);
   return status != CAROM_OK ? status : carom_recorder_frame(r->recorder, r->state, &sample, error);
 }
 
@@ -108,8 +115,13 @@ static carom_status set_up(run *r, carom_error *error) {
   options.log.write = tell;
   carom_status status = carom_state_clone(scene->state, NULL, &r->state, error);
   if (status == CAROM_OK) status = carom_stepper_create(scene->model, &scene->step, NULL, &r->stepper, error);
+  if (status == CAROM_OK)
+    status = carom_loop_create(scene->loop, scene->model, scene->step.step, NULL, &r->loop, error);
+  if (status == CAROM_OK) status = carom_loop_begin(r->loop, r->state, error);
+  if (status == CAROM_OK) status = carom_loop_attach(r->loop, r->stepper, error);
   if (status == CAROM_OK) status = take_up(r, error);
   if (status == CAROM_OK) status = carom_audit_create(scene->model, r->state, NULL, &r->audit, error);
+  if (r->loop) options.channels = carom_loop_channels(r->loop) + 1, options.channel_count = channel_count(r);
   if (status == CAROM_OK && r->settings->output)
     status = carom_recorder_open(r->settings->output, scene, &options, NULL, &r->recorder, error);
   if (status == CAROM_OK && r->recorder) r->moments = malloc((size_t)scene->model->body_count * sizeof *r->moments);
@@ -132,6 +144,7 @@ static carom_status one_step(run *r, carom_error *error) {
   cli_ranks_enter_step(&r->settings->ranks);
   carom_status status = carom_stepper_step(r->stepper, r->state, &report, error);
   cli_ranks_leave_step(&r->settings->ranks);
+  if (status == CAROM_OK) status = carom_loop_sense(r->loop, r->state, &report, error);
   if (status != CAROM_OK) return status;
   carom_audit_step(r->audit, r->state, &report);
   if (report.iterations > r->worst_iterations) r->worst_iterations = report.iterations;
@@ -212,6 +225,7 @@ static void tear_down(run *r) {
   free(r->moments);
   carom_audit_destroy(r->audit);
   carom_stepper_destroy(r->stepper);
+  carom_loop_destroy(r->loop);
   carom_state_destroy(r->state);
 }
 

@@ -99,6 +99,44 @@ static carom_status write_audit(csv *out, carom_error *error) {
   return status == CAROM_OK ? flush(out, 0, error) : status;
 }
 
+// ---- channels ------------------------------------------------------------------------------------------------------
+
+// "hinge.angle (rad)", as one field.
+static void add_channel_name(csv *out, carom_text_buffer *name, const carom_channel *channel) {
+  carom_text_buffer_clear(name);
+  carom_text_buffer_add(name, channel->name);
+  if (channel->unit[0]) {
+    carom_text_buffer_add(name, " (");
+    carom_text_buffer_add(name, channel->unit);
+    carom_text_buffer_add(name, ")");
+  }
+  carom_text_buffer_add_n(name, "", 1);
+  carom_text_buffer_add(&out->text, ",");
+  if (!name->failed) add_field(&out->text, name->data);
+  out->text.failed = out->text.failed || name->failed;
+}
+
+static carom_status add_channel_row(void *context, int i, const carom_frame *frame, carom_error *error) {
+  csv *out = context;
+  (void)i;
+  carom_text_buffer_number(&out->text, frame->time, DIGITS);
+  add_numbers(&out->text, frame->channels, out->result->channel_count);
+  carom_text_buffer_add(&out->text, "\r\n");
+  return flush(out, FLUSH_SIZE, error);
+}
+
+static carom_status write_channels(csv *out, carom_error *error) {
+  carom_result *result = out->result;
+  carom_text_buffer name = carom_text_buffer_make(&result->allocator);
+  carom_text_buffer_add(&out->text, "time (s)");
+  for (int i = 0; i < result->channel_count; i++) add_channel_name(out, &name, &result->channels[i]);
+  carom_text_buffer_add(&out->text, "\r\n");
+  carom_text_buffer_release(&name);
+  carom_selection all = {result->frame_count, result->frame_count};
+  carom_status status = carom_visit_frames(&(carom_frames){result, all, NULL, 0, 1}, add_channel_row, out, error);
+  return status == CAROM_OK ? flush(out, 0, error) : status;
+}
+
 // ---- contact events -------------------------------------------------------------------------------------------------
 
 static const char *event_name(carom_event_kind kind) {
@@ -129,7 +167,8 @@ static carom_status write_events(csv *out, carom_error *error) {
 
 // ---- files ----------------------------------------------------------------------------------------------------------
 
-// "name.csv" has its audit in "name.audit.csv" and its contact events in "name.events.csv"; null when out of memory.
+// "name.csv" has its audit in "name.audit.csv", its contact events in "name.events.csv" and its channels in
+// "name.channels.csv"; null when out of memory.
 static char *companion_path(const char *path, const char *suffix, const carom_allocator *allocator) {
   size_t length = strlen(path), size = length + strlen(suffix) + 1;
   if (length >= 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
@@ -170,6 +209,8 @@ carom_status carom_export_csv(carom_result *result, const char *path, const caro
   if (status == CAROM_OK && has_name) status = export_companion(result, path, ".audit.csv", write_audit, error);
   if (status == CAROM_OK && has_name && result->event_count > 0)
     status = export_companion(result, path, ".events.csv", write_events, error);
+  if (status == CAROM_OK && has_name && result->channel_count > 0)
+    status = export_companion(result, path, ".channels.csv", write_channels, error);
   if (status == CAROM_OK) status = carom_atomic_file_commit(&out.file, error);
   release_csv(&out);
   return status;

@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "export/export.h"
 #include "export/replay.h"
+#include "export/replay_channels.h"
+#include "export/replay_pack.h"
 
 static const double max_poses = 20e6;  // more would be too much for a browser
 
@@ -188,6 +190,7 @@ static void add_description(carom_text_buffer *text, const carom_result *result,
 
 static void add_head(carom_text_buffer *text, const carom_result *result, const carom_selection *selection,
                      const carom_frame *first) {
+  carom_replay_channels channels = carom_replay_channels_plan(result, selection->count);
   carom_text_buffer_json(text, "{\"format\":\"carom-replay\",\"version\":1,\"title\":%j", result->title);
   add_description(text, result, selection);
   carom_text_buffer_json(text, ",\"generator\":\"carom %s\",\"integrator\":%j,\"step\":%n,\"frames\":%d,\"planar\":%b",
@@ -201,6 +204,7 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   add_camera(text, &result->camera);
   carom_replay_events(text, result);
   carom_replay_plan(text, result);
+  carom_replay_channels_describe(&channels, text);
   carom_text_buffer_add(text, "}");
 }
 
@@ -213,29 +217,13 @@ typedef struct streams {
   int moving;
   unsigned char *bytes;
   size_t size;
-  size_t box_at, plane_at;  // where the boxes and the low bytes begin
-  size_t value_count;       // numbers in a plane
-  carom_quat *last;         // (moving) orientation in the frame before, for continuity
-  uint16_t *previous;       // (COMPONENTS x moving) value in the frame before, for the differences
-  double (*limits)[BOX];    // (moving) boxes as doubles
+  size_t box_at, plane_at, channel_at;  // where the boxes, the low bytes and the channels begin
+  size_t value_count;                   // numbers in a plane
+  carom_quat *last;                     // (moving) orientation in the frame before, for continuity
+  uint16_t *previous;                   // (COMPONENTS x moving) value in the frame before, for the differences
+  double (*limits)[BOX];                // (moving) boxes as doubles
+  carom_replay_channels channels;
 } streams;
-
-static void put_bytes_u32(unsigned char *to, uint32_t v) {
-  for (int i = 0; i < 4; i++) to[i] = (unsigned char)(v >> 8 * i);
-}
-
-static void put_f64(unsigned char *to, double value) {
-  uint64_t v;
-  memcpy(&v, &value, sizeof v);
-  put_bytes_u32(to, (uint32_t)v);
-  put_bytes_u32(to + 4, (uint32_t)(v >> 32));
-}
-
-static void put_f32(unsigned char *to, float value) {
-  uint32_t v;
-  memcpy(&v, &value, sizeof v);
-  put_bytes_u32(to, v);
-}
 
 // What the box is computed from: three coordinates, then speed and spin.
 static void measure(const carom_frame *frame, int b, double values[5]) {
@@ -251,6 +239,7 @@ static void measure(const carom_frame *frame, int b, double values[5]) {
 static carom_status extend_boxes(void *context, int i, const carom_frame *frame, carom_error *error) {
   streams *s = context;
   (void)error;
+  if (frame->channels) carom_replay_channels_add(&s->channels, i, frame->channels);
   for (int b = 0, m = 0; b < s->result->body_count; b++) {
     if (s->result->bodies[b].fixed) continue;
     double v[5], *box = s->limits[m++];
@@ -281,15 +270,9 @@ static void store_boxes(streams *s) {
     for (int k = 0; k < BOX; k++) {
       float f = k < 3 ? float_below(s->limits[m][k]) : float_above(s->limits[m][k]);
       s->limits[m][k] = f;
-      put_f32(s->bytes + s->box_at + 4 * ((size_t)m * BOX + (size_t)k), f);
+      carom_pack_f32(s->bytes + s->box_at + 4 * ((size_t)m * BOX + (size_t)k), f);
     }
   }
-}
-
-static uint16_t quantise(double value, double lo, double hi) {
-  if (!(hi > lo)) return 0;
-  double scaled = (value - lo) / (hi - lo) * 65535;
-  return (uint16_t)(scaled <= 0 ? 0 : scaled >= 65535 ? 65535 : floor(scaled + 0.5));
 }
 
 static uint16_t quantise_unit(double value) {
@@ -297,15 +280,13 @@ static uint16_t quantise_unit(double value) {
   return (uint16_t)(32768 + (scaled < -32767 ? -32767 : scaled > 32767 ? 32767 : scaled));
 }
 
-// Stored as the difference to the frame before, modulo 65536, low bytes apart from high bytes: both planes are then
-// small numbers in long runs, which deflate packs well.
+// Stored as the difference to the frame before.
 static void put_value(streams *s, int component, int m, int i, uint16_t value) {
   uint16_t *previous = &s->previous[(size_t)component * (size_t)s->moving + (size_t)m];
   uint16_t difference = (uint16_t)(i == 0 ? value : value - *previous);
   size_t at = ((size_t)component * (size_t)s->moving + (size_t)m) * (size_t)s->selection.count + (size_t)i;
   *previous = value;
-  s->bytes[s->plane_at + at] = (unsigned char)(difference & 0xFF);
-  s->bytes[s->plane_at + s->value_count + at] = (unsigned char)(difference >> 8);
+  carom_pack_difference(&(carom_planes){s->bytes + s->plane_at, s->value_count}, at, difference);
 }
 
 // Of q and -q, the same rotation, the one nearer to the frame before: else the differences would jump.
@@ -324,10 +305,10 @@ static carom_status put_frame(void *context, int i, const carom_frame *frame, ca
     const double *box = s->limits[m];
     measure(frame, b, v);
     carom_quat q = continuous(s, m, i, frame->poses[b].q);
-    for (int k = 0; k < 3; k++) put_value(s, k, m, i, quantise(v[k], box[k], box[3 + k]));
+    for (int k = 0; k < 3; k++) put_value(s, k, m, i, carom_pack_level(v[k], box[k], box[3 + k], UINT16_MAX));
     const double c[4] = {q.w, q.x, q.y, q.z};
     for (int k = 0; k < 4; k++) put_value(s, 3 + k, m, i, quantise_unit(c[k]));
-    for (int k = 0; k < 2; k++) put_value(s, 7 + k, m, i, quantise(v[3 + k], 0, box[6 + k]));
+    for (int k = 0; k < 2; k++) put_value(s, 7 + k, m, i, carom_pack_level(v[3 + k], 0, box[6 + k], UINT16_MAX));
     m++;
   }
   return CAROM_OK;
@@ -337,9 +318,9 @@ static void put_columns(streams *s) {
   size_t frames = (size_t)s->selection.count, total = (size_t)s->result->frame_count;
   for (size_t i = 0; i < frames; i++) {
     size_t f = (size_t)carom_selected_frame(&s->selection, (int)i);
-    put_f64(s->bytes + 8 * i, s->result->times[f]);
+    carom_pack_f64(s->bytes + 8 * i, s->result->times[f]);
     for (size_t c = 0; c < CAROM_AUDIT_COLUMNS; c++)
-      put_f64(s->bytes + 8 * ((c + 1) * frames + i), s->result->audit[c * total + f]);
+      carom_pack_f64(s->bytes + 8 * ((c + 1) * frames + i), s->result->audit[c * total + f]);
   }
 }
 
@@ -348,15 +329,18 @@ static carom_status allocate_streams(streams *s, carom_error *error) {
   s->value_count = COMPONENTS * moving * frames;
   s->box_at = 8 * frames * (1 + CAROM_AUDIT_COLUMNS);
   s->plane_at = s->box_at + 4 * BOX * moving;
-  s->size = s->plane_at + 2 * s->value_count;
+  s->channel_at = s->plane_at + 2 * s->value_count;
+  s->size = s->channel_at + carom_replay_channels_size(&s->channels);
   const carom_allocator *allocator = &s->result->allocator;
   if (CAROM_NEW_ALL(allocator, CAROM_ROOM(s->bytes, s->size), CAROM_ROOM(s->last, moving),
-                    CAROM_ROOM(s->previous, COMPONENTS * moving), CAROM_ROOM(s->limits, moving)))
+                    CAROM_ROOM(s->previous, COMPONENTS * moving), CAROM_ROOM(s->limits, moving)) &&
+      carom_replay_channels_create(&s->channels))
     return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d frames of %d bodies", s->selection.count, s->moving);
 }
 
 static void release_streams(streams *s) {
+  carom_replay_channels_release(&s->channels);
   CAROM_RELEASE_ALL(&s->result->allocator, s->bytes, s->last, s->previous, s->limits);
 }
 
@@ -366,6 +350,7 @@ static carom_status fill_streams(streams *s, carom_result *result, const carom_p
     status = carom_visit_frames(&(carom_frames){result, s->selection, progress, 0, 0.25}, extend_boxes, s, error);
   if (status != CAROM_OK) return status;
   store_boxes(s);
+  carom_replay_channels_pack(&s->channels, s->bytes + s->channel_at);
   put_columns(s);
   return carom_visit_frames(&(carom_frames){result, s->selection, progress, 0.25, 0.5}, put_frame, s, error);
 }
@@ -433,6 +418,7 @@ carom_status carom_replay_elements(carom_result *result, const carom_progress *p
                                    carom_error *error) {
   streams s = {.result = result, .moving = carom_count_moving(result)};
   s.selection = carom_select_frames(result, s.moving, max_poses);
+  s.channels = carom_replay_channels_plan(result, s.selection.count);
   carom_status status = add_head_element(text, result, &s.selection, error);
   if (status == CAROM_OK) status = fill_streams(&s, result, progress, error);
   if (status == CAROM_OK) {

@@ -46,8 +46,9 @@ static void tie_fields(carom_audit *audit) {
     tie(audit, m->electromagnets[i].body[0], false);
     tie(audit, m->electromagnets[i].body[1], false);
   }
-  audit->works = audit->works || m->force_count > 0 || m->electromagnet_count > 0 || m->drive_count > 0 ||
-                 m->recirculation_count > 0;
+  for (int i = 0; i < m->input_count; i++) tie(audit, m->inputs[i].body, false);
+  audit->works = audit->works || m->force_count > 0 || m->electromagnet_count > 0 || m->input_count > 0 ||
+                 m->drive_count > 0 || m->recirculation_count > 0;
 }
 
 static bool is_used(const carom_model *m, int material) {

@@ -19,6 +19,7 @@ carom_status carom_builder_create(const carom_allocator *allocator, carom_builde
   model->view.allocator = a;
   carom_names_create(&model->body_names, &a);
   carom_names_create(&model->joint_names, &a);
+  carom_names_create(&model->input_names, &a);
   b->model = model;
   b->allocator = a;
   carom_names_create(&b->material_names, &a);
@@ -43,11 +44,13 @@ void carom_model_destroy(carom_model *model) {
   for (int i = 0; i < model->material_count; i++) carom_release(&a, (void *)m->materials[i].name);
   for (int i = 0; i < model->boundary_count; i++) carom_release(&a, (void *)m->boundaries[i].name);
   for (int i = 0; i < model->joint_count; i++) carom_release(&a, (void *)m->joints[i].name);
+  for (int i = 0; i < model->input_count; i++) carom_release(&a, (void *)m->inputs[i].name);
   carom_names_destroy(&m->body_names);
   carom_names_destroy(&m->joint_names);
+  carom_names_destroy(&m->input_names);
   CAROM_RELEASE_ALL(&a, m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots,
                     m->aparts, m->surfaces, m->joints, m->drives, m->boundaries, m->profiles, m->recirculations,
-                    m->electromagnets, m);
+                    m->electromagnets, m->inputs, m);
 }
 
 int carom_model_find_body(const carom_model *model, const char *name) {
@@ -388,6 +391,7 @@ static void publish(carom_model_full *model) {
   m->profiles = model->profiles;
   m->recirculations = model->recirculations;
   m->electromagnets = model->electromagnets;
+  m->inputs = model->inputs;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
@@ -403,8 +407,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
   status = carom_builder_check_electromagnets(builder, error);
   if (status != CAROM_OK) return status;
   carom_state *start = NULL;
-  status = carom_state_create(builder->model->view.body_count, builder->model->view.joint_count, &builder->allocator,
-                              &start, error);
+  status = carom_state_create(&builder->model->view, &builder->allocator, &start, error);
   if (status != CAROM_OK) return status;
   if (!group_charges(builder)) {
     carom_state_destroy(start);

@@ -1,5 +1,6 @@
 // The builder while it collects, for the files that add to it: builder.c (materials, bodies, force fields),
-// builder_contacts.c (who may touch whom, and how), builder_joints.c, builder_drives.c, builder_magnets.c.
+// builder_contacts.c (who may touch whom, and how), builder_joints.c, builder_drives.c, builder_inputs.c,
+// builder_magnets.c.
 #ifndef CAROM_SRC_MODEL_BUILDER_H
 #define CAROM_SRC_MODEL_BUILDER_H
 
@@ -14,8 +15,8 @@ struct carom_builder {
   carom_vec3 *velocities, *angular_velocities;
   int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
   int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
-  int joint_capacity;
-  int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity, electromagnet_capacity;
+  int joint_capacity, input_capacity, electromagnet_capacity;
+  int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity;
   carom_mass_cache mass_cache;
   carom_error error;  // the first mistake
   carom_allocator allocator;

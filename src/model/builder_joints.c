@@ -232,7 +232,8 @@ static void set_frames(const carom_joint_def *def, const meeting *m, carom_joint
 // ---- adding --------------------------------------------------------------------------------------------------------
 
 static carom_coordinate coordinate_of(const carom_coordinate_def *c, int knot_start) {
-  return (carom_coordinate){.stiffness = c->stiffness,
+  return (carom_coordinate){.input = -1,
+                            .stiffness = c->stiffness,
                             .rest = c->rest,
                             .damping = c->damping,
                             .lower = c->lower,

@@ -8,7 +8,7 @@
 #include "model/model.h"
 
 bool carom_fields_present(const carom_model *model) {
-  return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0 ||
+  return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0 || model->input_count > 0 ||
          model->electromagnet_count > 0 || carom_joint_fields_present(model);
 }
 
@@ -19,8 +19,8 @@ bool carom_fields_damped(const carom_model *model) {
 }
 
 bool carom_fields_need_velocity(const carom_model *model) {
-  return model->force_count > 0 || model->electromagnet_count > 0 || carom_fields_damped(model) ||
-         carom_joint_fields_driven(model);
+  return model->force_count > 0 || model->input_count > 0 || model->electromagnet_count > 0 ||
+         carom_fields_damped(model) || carom_joint_fields_driven(model);
 }
 
 void carom_loads_push(carom_loads *loads, carom_arena *arena, const carom_model *model) {
@@ -138,12 +138,37 @@ static applied_load applied_at(const carom_model *model, const carom_force *a, c
   return load;
 }
 
+static void add_load(const carom_model *model, int body, carom_vec3 point, applied_load load, carom_loads *loads) {
+  push(model, loads, body, point, load.force);
+  loads->torque[body] = cm_add(loads->torque[body], load.torque);
+}
+
 static void add_applied(const carom_model *model, const carom_force *a, const carom_configuration *c,
                         carom_loads *loads) {
   if (model->bodies[a->body].fixed) return;
-  applied_load load = applied_at(model, a, c);
-  push(model, loads, a->body, a->point, load.force);
-  loads->torque[a->body] = cm_add(loads->torque[a->body], load.torque);
+  add_load(model, a->body, a->point, applied_at(model, a, c), loads);
+}
+
+// ---- inputs -------------------------------------------------------------------------------------------------
+
+// Numbers of body axes are along the user's frame, which turns with the directors.
+static applied_load input_at(const carom_model *model, const carom_input *input, const carom_configuration *c) {
+  const double *u = c->inputs + input->first;
+  applied_load load = {cm_vec3(u[0], u[1], u[2]), cm_vec3(u[3], u[4], u[5])};
+  if (input->body_axes) {
+    carom_quat frame = model->bodies[input->body].frame.q;
+    load.force = cm_mulv(c->d[input->body], cm_rotate(frame, load.force));
+    load.torque = cm_mulv(c->d[input->body], cm_rotate(frame, load.torque));
+  }
+  return load;
+}
+
+// Those along joints are added with what else acts there.
+static void add_inputs(const carom_model *model, const carom_configuration *c, carom_loads *loads) {
+  for (int i = 0; i < model->input_count && c->inputs; i++) {
+    const carom_input *input = &model->inputs[i];
+    if (input->kind == CAROM_INPUT_WRENCH) add_load(model, input->body, input->point, input_at(model, input, c), loads);
+  }
 }
 
 // ---- together -----------------------------------------------------------------------------------------------
@@ -157,6 +182,7 @@ void carom_fields_evaluate(const carom_model *model, const carom_configuration *
   for (int i = 0; i < model->spring_count && !c->spares_springs; i++) add_spring(model, &model->springs[i], c, loads);
   for (int i = 0; i < model->force_count; i++) add_applied(model, &model->forces[i], c, loads);
   carom_magnet_fields_add(model, c, loads);
+  add_inputs(model, c, loads);
   carom_joint_fields_add(model, c, loads);
 }
 
@@ -165,14 +191,24 @@ static carom_vec3 configuration_spin(const carom_configuration *c, int body) {
   return cm_scale(0.5, cm_axial(cm_mmul(c->dv[body], cm_transpose(c->d[body]))));
 }
 
-static void add_applied_resultant(const carom_model *model, const carom_force *a, const carom_configuration *c,
-                                  carom_resultant *r) {
-  if (model->bodies[a->body].fixed) return;
-  applied_load load = applied_at(model, a, c);
+static void add_load_resultant(const carom_configuration *c, int body, carom_vec3 point, applied_load load,
+                               carom_resultant *r) {
   r->force = cm_add(r->force, load.force);
-  r->moment = cm_add(r->moment, cm_add(load.torque, cm_cross(point_at(c, a->body, a->point), load.force)));
-  r->power += cm_dot(load.force, point_velocity(c, a->body, a->point));
-  r->power += cm_dot(load.torque, configuration_spin(c, a->body));
+  r->moment = cm_add(r->moment, cm_add(load.torque, cm_cross(point_at(c, body, point), load.force)));
+  r->power += cm_dot(load.force, point_velocity(c, body, point));
+  r->power += cm_dot(load.torque, configuration_spin(c, body));
+}
+
+static void add_applied_resultants(const carom_model *model, const carom_configuration *c, carom_resultant *r) {
+  for (int i = 0; i < model->force_count; i++) {
+    const carom_force *a = &model->forces[i];
+    if (!model->bodies[a->body].fixed) add_load_resultant(c, a->body, a->point, applied_at(model, a, c), r);
+  }
+  for (int i = 0; i < model->input_count && c->inputs; i++) {
+    const carom_input *input = &model->inputs[i];
+    if (input->kind == CAROM_INPUT_WRENCH)
+      add_load_resultant(c, input->body, input->point, input_at(model, input, c), r);
+  }
 }
 
 // Forces between bodies are internal and must cancel, so they are left out here, and the audit would notice if they did
@@ -193,7 +229,7 @@ carom_resultant carom_fields_resultant(const carom_model *model, const carom_con
                                        const carom_loads *loads) {
   carom_resultant r = {cm_zero3(), cm_zero3(), 0};
   add_reactions(model, c, loads, &r);
-  for (int i = 0; i < model->force_count; i++) add_applied_resultant(model, &model->forces[i], c, &r);
+  add_applied_resultants(model, c, &r);
   carom_magnet_fields_resultant(model, c, &r);
   for (int i = 0; i < model->spring_count && c->v && !c->spares_springs; i++) {
     const carom_spring *s = &model->springs[i];

@@ -14,6 +14,7 @@ typedef struct carom_configuration {
   const carom_vec3 *v;              // (body_count) rate of x; null when nothing depends on velocities
   const carom_mat3 *dv;             // (body_count) rate of d
   const carom_joint_state *joints;  // (joint_count) which joints act; null when there are none
+  const double *inputs;             // (input_size) what inputs do; null when there are none
   bool spares_springs;              // they are somebody else's to reckon with; those of joints are not
 } carom_configuration;
 

@@ -6,7 +6,7 @@
 #include "model/joint_rows.h"
 
 static bool pulls(const carom_coordinate *c) {
-  return c->stiffness > 0 || c->damping > 0 || c->motor == CAROM_MOTOR_FORCE;
+  return c->stiffness > 0 || c->damping > 0 || c->motor == CAROM_MOTOR_FORCE || c->input >= 0;
 }
 
 bool carom_joint_fields_present(const carom_model *model) {
@@ -21,10 +21,11 @@ bool carom_joint_fields_damped(const carom_model *model) {
   return false;
 }
 
+static bool is_driven(const carom_coordinate *c) { return c->motor == CAROM_MOTOR_FORCE || c->input >= 0; }
+
 bool carom_joint_fields_driven(const carom_model *model) {
   for (int i = 0; i < model->joint_count; i++)
-    if (model->joints[i].slide.motor == CAROM_MOTOR_FORCE || model->joints[i].turn.motor == CAROM_MOTOR_FORCE)
-      return true;
+    if (is_driven(&model->joints[i].slide) || is_driven(&model->joints[i].turn)) return true;
   return false;
 }
 
@@ -86,14 +87,17 @@ static double turn_of(const joint_at *j, double near) {
 
 // ---- forces --------------------------------------------------------------------------------------------------------
 
-static double motor_force(const carom_model *model, const carom_coordinate *k, double time) {
-  if (k->motor != CAROM_MOTOR_FORCE) return 0;
+// What a motor by force and an input push along a coordinate.
+static double motor_force(const carom_model *model, const carom_coordinate *k, const carom_configuration *c) {
+  double input = k->input >= 0 && c->inputs ? c->inputs[k->input] : 0;
+  if (k->motor != CAROM_MOTOR_FORCE) return input;
   const carom_knot *knots = k->knot_count > 0 ? model->knots + k->knot_start : NULL;
-  return k->motor_value * carom_schedule_value(knots, k->knot_count, time);
+  return k->motor_value * carom_schedule_value(knots, k->knot_count, c->time) + input;
 }
 
-static double force_along(const carom_model *model, const carom_coordinate *k, double time, double value, double rate) {
-  return motor_force(model, k, time) - k->stiffness * (value - k->rest) - k->damping * rate;
+static double force_along(const carom_model *model, const carom_coordinate *k, const carom_configuration *c,
+                          double value, double rate) {
+  return motor_force(model, k, c) - k->stiffness * (value - k->rest) - k->damping * rate;
 }
 
 static int slot_of(const carom_model *model, int body) { return body == CAROM_WORLD ? model->body_count : body; }
@@ -133,16 +137,25 @@ void carom_joint_fields_add(const carom_model *model, const carom_configuration 
     if (!record->active || !(pulls(&joint->slide) || pulls(&joint->turn))) continue;
     joint_at j = joint_at_configuration(c, joint, record);
     if (pulls(&joint->slide))
-      pull_slide(model, joint, record, &j, force_along(model, &joint->slide, c->time, cm_dot(j.n, j.d), slide_rate(&j)),
+      pull_slide(model, joint, record, &j, force_along(model, &joint->slide, c, cm_dot(j.n, j.d), slide_rate(&j)),
                  loads);
     if (pulls(&joint->turn))
-      pull_turn(model, joint, &j, force_along(model, &joint->turn, c->time, turn_of(&j, record->turn), turn_rate(&j)),
-                loads);
+      pull_turn(model, joint, &j, force_along(model, &joint->turn, c, turn_of(&j, record->turn), turn_rate(&j)), loads);
   }
 }
 
-static double power_along(const carom_model *model, const carom_coordinate *k, double time, double rate) {
-  return motor_force(model, k, time) * rate - k->damping * rate * rate;
+void carom_joint_fields_along(const carom_model *model, const carom_configuration *c, int joint, double *slide,
+                              double *turn) {
+  const carom_joint *def = &model->joints[joint];
+  const carom_joint_state *record = &c->joints[joint];
+  joint_at j = joint_at_configuration(c, def, record);
+  *slide = pulls(&def->slide) ? force_along(model, &def->slide, c, cm_dot(j.n, j.d), slide_rate(&j)) : 0;
+  *turn = pulls(&def->turn) ? force_along(model, &def->turn, c, turn_of(&j, record->turn), turn_rate(&j)) : 0;
+}
+
+static double power_along(const carom_model *model, const carom_coordinate *k, const carom_configuration *c,
+                          double rate) {
+  return motor_force(model, k, c) * rate - k->damping * rate * rate;
 }
 
 double carom_joint_fields_power(const carom_model *model, const carom_configuration *c) {
@@ -151,8 +164,8 @@ double carom_joint_fields_power(const carom_model *model, const carom_configurat
     const carom_joint *joint = &model->joints[i];
     if (!c->joints[i].active || !(pulls(&joint->slide) || pulls(&joint->turn))) continue;
     joint_at j = joint_at_configuration(c, joint, &c->joints[i]);
-    if (pulls(&joint->slide)) power += power_along(model, &joint->slide, c->time, slide_rate(&j));
-    if (pulls(&joint->turn)) power += power_along(model, &joint->turn, c->time, turn_rate(&j));
+    if (pulls(&joint->slide)) power += power_along(model, &joint->slide, c, slide_rate(&j));
+    if (pulls(&joint->turn)) power += power_along(model, &joint->turn, c, turn_rate(&j));
   }
   return power;
 }

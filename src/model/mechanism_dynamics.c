@@ -50,7 +50,7 @@ static void evaluate_fields(carom_mechanism *m) {
     m->dv[i] = cm_mmul(cm_hat(m->motion[i].w), m->d[i]);
     m->velocities[i] = m->motion[i].v;
   }
-  carom_configuration c = {m->time, m->x, m->d, m->velocities, m->dv, m->joints, false};
+  carom_configuration c = {m->time, m->x, m->d, m->velocities, m->dv, m->joints, NULL, false};
   carom_fields_evaluate(m->model, &c, &m->fields);
 }
 
@@ -74,10 +74,12 @@ static carom_vec3 moment_about(const carom_joint_load *load, carom_vec3 at, caro
   return cm_add(load->moment, cm_cross(cm_sub(at, point), load->force));
 }
 
-static void gather_loads(carom_mechanism *m) {
+// Without demands: what it takes to accelerate the bodies.
+static void gather_loads(carom_mechanism *m, const carom_joint_load *demands) {
   for (int i = 0; i < m->link_count; i++) {
-    carom_joint_load own = demand(m, m->links[i].body);
-    m->load[i] = (carom_joint_load){own.force, moment_about(&own, m->x[m->links[i].body], m->links[i].r)};
+    int body = m->links[i].body;
+    carom_joint_load own = demands ? demands[body] : demand(m, body);
+    m->load[i] = (carom_joint_load){own.force, moment_about(&own, m->x[body], m->links[i].r)};
   }
   for (int i = m->link_count - 1; i >= 0; i--) {
     const carom_link *link = &m->links[i];
@@ -99,10 +101,15 @@ static void tell_loads(const carom_mechanism *m, carom_joint_load *loads) {
   }
 }
 
+void carom_mechanism_carry(carom_mechanism *mechanism, const carom_joint_load *demands, carom_joint_load *loads) {
+  gather_loads(mechanism, demands);
+  tell_loads(mechanism, loads);
+}
+
 void carom_mechanism_inverse(carom_mechanism *m, const double *accelerations, double *forces, carom_joint_load *loads) {
   evaluate_fields(m);
   for (int i = 0; i < m->link_count; i++) accelerate(m, &m->links[i], accelerations);
-  gather_loads(m);
+  gather_loads(m, NULL);
   for (int i = 0; i < m->link_count; i++) {
     const carom_link *link = &m->links[i];
     for (int k = 0; k < link->count; k++)

@@ -20,18 +20,21 @@ typedef struct carom_model_full {
   carom_surface_pair *surfaces;
   // ---- joints
   carom_names joint_names;
+  carom_names input_names;
   carom_joint *joints;
   carom_drive *drives;
   carom_boundary *boundaries;
   carom_profile_point *profiles;
   carom_recirculation_def *recirculations;
   carom_electromagnet *electromagnets;
+  carom_input *inputs;
 } carom_model_full;
 
 // Position of a point that is fixed to a body (principal frame) or to the world.
 carom_vec3 carom_state_point(const carom_state *state, int body, carom_vec3 point);
 
-carom_status carom_state_create(int body_count, int joint_count, const carom_allocator *allocator, carom_state **state,
+// Only how many bodies, joints and inputs there are is asked of the model.
+carom_status carom_state_create(const carom_model *model, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error);
 
 // What holds between two materials.

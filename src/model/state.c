@@ -4,25 +4,28 @@
 #include "base/memory.h"
 #include "model/model.h"
 
-// One block: the struct, then x, q, p, l and the joints.
-static size_t block_size(size_t n, size_t joints) {
-  return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)) + joints * sizeof(carom_joint_state);
+// One block: the struct, then x, q, p, l, the joints and the inputs.
+static size_t block_size(const carom_model *model) {
+  size_t n = (size_t)model->body_count;
+  return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)) +
+         (size_t)model->joint_count * sizeof(carom_joint_state) + (size_t)model->input_size * sizeof(double);
 }
 
-carom_status carom_state_create(int body_count, int joint_count, const carom_allocator *allocator, carom_state **state,
+carom_status carom_state_create(const carom_model *model, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error) {
   carom_allocator a = carom_allocator_or_default(allocator);
-  size_t n = (size_t)body_count;
-  carom_state *s = carom_allocate(&a, block_size(n, (size_t)joint_count), 1);
-  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the state of %d bodies", body_count);
-  s->body_count = body_count;
+  carom_state *s = carom_allocate(&a, block_size(model), 1);
+  if (!s) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the state of %d bodies", model->body_count);
+  s->body_count = model->body_count;
+  s->joint_count = model->joint_count;
+  s->input_size = model->input_size;
   s->allocator = a;
   s->x = (carom_vec3 *)(s + 1);
-  s->q = (carom_quat *)(s->x + n);
-  s->p = (carom_vec3 *)(s->q + n);
-  s->l = s->p + n;
-  s->joint_count = joint_count;
-  s->joints = (carom_joint_state *)(s->l + n);
+  s->q = (carom_quat *)(s->x + s->body_count);
+  s->p = (carom_vec3 *)(s->q + s->body_count);
+  s->l = s->p + s->body_count;
+  s->joints = (carom_joint_state *)(s->l + s->body_count);
+  s->inputs = (double *)(s->joints + s->joint_count);
   *state = s;
   return CAROM_OK;
 }
@@ -36,12 +39,15 @@ void carom_state_copy(carom_state *to, const carom_state *from) {
   memcpy(to->p, from->p, n * sizeof *to->p);
   memcpy(to->l, from->l, n * sizeof *to->l);
   if (from->joint_count > 0) memcpy(to->joints, from->joints, (size_t)from->joint_count * sizeof *to->joints);
+  if (from->input_size > 0) memcpy(to->inputs, from->inputs, (size_t)from->input_size * sizeof *to->inputs);
 }
 
 carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                carom_error *error) {
   *state = NULL;
-  carom_status status = carom_state_create(from->body_count, from->joint_count, allocator, state, error);
+  const carom_model sizes = {
+      .body_count = from->body_count, .joint_count = from->joint_count, .input_size = from->input_size};
+  carom_status status = carom_state_create(&sizes, allocator, state, error);
   if (status == CAROM_OK) carom_state_copy(*state, from);
   return status;
 }
@@ -102,6 +108,18 @@ static const char *broken_field(const carom_state *state, int i) {
   return finite3(state->l[i]) ? NULL : "angular momentum (l)";
 }
 
+static carom_status check_inputs(const carom_model *model, const carom_state *state, carom_error *error) {
+  for (int i = 0; i < model->input_count; i++) {
+    const carom_input *input = &model->inputs[i];
+    for (int k = input->first; k < input->first + input->count; k++)
+      if (!isfinite(state->inputs[k]))
+        return carom_fail(error, CAROM_ERR_NUMBER,
+                          "input '%.200s' in the state at t = %.9g s is not finite: check what its controller says",
+                          input->name, state->time);
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error) {
   if (state->body_count != model->body_count)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
@@ -109,6 +127,9 @@ carom_status carom_state_check(const carom_model *model, const carom_state *stat
   if (state->joint_count != model->joint_count)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d joints, the model %d", state->joint_count,
                       model->joint_count);
+  if (state->input_size != model->input_size)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d numbers of inputs, the model %d", state->input_size,
+                      model->input_size);
   if (!isfinite(state->time))
     return carom_fail(error, CAROM_ERR_NUMBER, "the time of the state is not a finite number; set state->time");
   for (int i = 0; i < state->body_count; i++) {
@@ -124,7 +145,7 @@ carom_status carom_state_check(const carom_model *model, const carom_state *stat
     if (!isfinite(state->joints[i].turn))
       return carom_fail(error, CAROM_ERR_NUMBER, "the turn of joint '%.200s' in the state at t = %.9g s is not finite",
                         model->joints[i].name, state->time);
-  return CAROM_OK;
+  return check_inputs(model, state, error);
 }
 
 uint64_t carom_state_hash(const carom_state *state) {
@@ -134,5 +155,6 @@ uint64_t carom_state_hash(const carom_state *state) {
   hash = carom_hash_bytes(hash, state->q, n * sizeof *state->q);
   hash = carom_hash_bytes(hash, state->p, n * sizeof *state->p);
   hash = carom_hash_bytes(hash, state->l, n * sizeof *state->l);
-  return carom_hash_bytes(hash, state->joints, (size_t)state->joint_count * sizeof *state->joints);
+  hash = carom_hash_bytes(hash, state->joints, (size_t)state->joint_count * sizeof *state->joints);
+  return carom_hash_bytes(hash, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
 }

@@ -9,13 +9,14 @@
 
 typedef struct header {
   double time;
-  int64_t step, body_count, joint_count;
+  int64_t step, body_count, joint_count, input_size;
   uint64_t memory_size;
 } header;
 
 static size_t state_bytes(const carom_state *state) {
   size_t body = 3 * sizeof(carom_vec3) + sizeof(carom_quat);
-  return (size_t)state->body_count * body + (size_t)state->joint_count * sizeof(carom_joint_state);
+  return (size_t)state->body_count * body + (size_t)state->joint_count * sizeof(carom_joint_state) +
+         (size_t)state->input_size * sizeof(double);
 }
 
 static unsigned char *put(unsigned char *to, const void *from, size_t size) {
@@ -24,7 +25,7 @@ static unsigned char *put(unsigned char *to, const void *from, size_t size) {
 }
 
 static void pack(unsigned char *bytes, const carom_state *state, const void *memory, size_t size) {
-  header h = {state->time, state->step, state->body_count, state->joint_count, size};
+  header h = {state->time, state->step, state->body_count, state->joint_count, state->input_size, size};
   size_t n = (size_t)state->body_count;
   bytes = put(bytes, &h, sizeof h);
   bytes = put(bytes, state->x, n * sizeof *state->x);
@@ -32,6 +33,7 @@ static void pack(unsigned char *bytes, const carom_state *state, const void *mem
   bytes = put(bytes, state->p, n * sizeof *state->p);
   bytes = put(bytes, state->l, n * sizeof *state->l);
   bytes = put(bytes, state->joints, (size_t)state->joint_count * sizeof *state->joints);
+  bytes = put(bytes, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
   put(bytes, memory, size);
 }
 
@@ -46,6 +48,7 @@ bool carom_checkpoint_unpack(const unsigned char *bytes, size_t size, carom_stat
   if (size < sizeof h) return false;
   bytes = take(bytes, &h, sizeof h);
   if (h.body_count != state->body_count || h.joint_count != state->joint_count) return false;
+  if (h.input_size != state->input_size) return false;
   if (size - sizeof h != state_bytes(state) + h.memory_size) return false;
   size_t n = (size_t)state->body_count;
   state->time = h.time;
@@ -55,6 +58,7 @@ bool carom_checkpoint_unpack(const unsigned char *bytes, size_t size, carom_stat
   bytes = take(bytes, state->p, n * sizeof *state->p);
   bytes = take(bytes, state->l, n * sizeof *state->l);
   bytes = take(bytes, state->joints, (size_t)state->joint_count * sizeof *state->joints);
+  bytes = take(bytes, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
   *memory = bytes;
   *memory_size = h.memory_size;
   return true;

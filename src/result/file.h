@@ -9,11 +9,12 @@
 struct carom_result_file {
   char *path;
   hid_t id;
-  hid_t series[CAROM_SERIES_AUDIT];          // position ... angular velocity
+  hid_t series[CAROM_SERIES_AUDIT];          // position ... channels
   char *verdict_texts[CAROM_VERDICT_TEXTS];  // what the rows of carom_result.verdict point into
   unsigned char *checkpoint;                 // bytes of the last one, once asked for
   char *names;                               // what carom_result_body.name points into
   char *joint_names;                         // what carom_result_joint.name points into
+  char *channel_texts[2];                    // what names and units of carom_result.channels point into
 };
 
 // events.c, walls.c: fill result->events and result->walls. A burst that was cut off left columns of events of

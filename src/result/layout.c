@@ -40,26 +40,30 @@ const carom_audit_column *carom_audit_columns(void) { return columns; }
 
 int carom_series_count(void) { return CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1; }
 
-static carom_series_info describe_field(carom_result_field_id id, int components) {
+static carom_series_info describe_field(carom_result_field_id id, int rank, int n1, int n2) {
   carom_result_field field = carom_result_fields[id];
-  carom_series_info info = {.unit = field.unit, .description = field.description, .components = components};
+  carom_series_info info = {.unit = field.unit, .description = field.description, .rank = rank};
+  info.n1 = (size_t)n1;
+  info.n2 = (size_t)n2;
   snprintf(info.path, sizeof info.path, "%s", field.path);
   return info;
 }
 
-carom_series_info carom_series_describe(int series) {
+carom_series_info carom_series_describe(int series, int body_count, int channel_count) {
   static const struct {
     carom_result_field_id id;
     int components;
-  } of_bodies[CAROM_SERIES_AUDIT] = {{CAROM_FIELD_POSITION, 3},
-                                     {CAROM_FIELD_ORIENTATION, 4},
-                                     {CAROM_FIELD_VELOCITY, 3},
-                                     {CAROM_FIELD_ANGULAR_VELOCITY, 3},
-                                     {CAROM_FIELD_CONTACT_MOMENT, 9}};
-  if (series < CAROM_SERIES_AUDIT) return describe_field(of_bodies[series].id, of_bodies[series].components);
-  if (series == carom_series_count() - 1) return describe_field(CAROM_FIELD_TIME, 0);
+  } of_bodies[CAROM_SERIES_CHANNELS] = {{CAROM_FIELD_POSITION, 3},
+                                        {CAROM_FIELD_ORIENTATION, 4},
+                                        {CAROM_FIELD_VELOCITY, 3},
+                                        {CAROM_FIELD_ANGULAR_VELOCITY, 3},
+                                        {CAROM_FIELD_CONTACT_MOMENT, 9}};
+  if (series < CAROM_SERIES_CHANNELS)
+    return describe_field(of_bodies[series].id, 3, body_count, of_bodies[series].components);
+  if (series == CAROM_SERIES_CHANNELS) return describe_field(CAROM_FIELD_CHANNEL_VALUE, 2, channel_count, 1);
+  if (series == carom_series_count() - 1) return describe_field(CAROM_FIELD_TIME, 1, 1, 1);
   const carom_audit_column *column = &columns[series - CAROM_SERIES_AUDIT];
-  carom_series_info info = {.unit = column->unit, .description = column->label};
+  carom_series_info info = {.unit = column->unit, .description = column->label, .rank = 1, .n1 = 1, .n2 = 1};
   snprintf(info.path, sizeof info.path, CAROM_RESULT_AUDIT_GROUP "/%s", column->key);
   return info;
 }

@@ -3,6 +3,8 @@
 #ifndef CAROM_SRC_RESULT_LAYOUT_H
 #define CAROM_SRC_RESULT_LAYOUT_H
 
+#include <stddef.h>
+
 #define CAROM_RESULT_FORMAT "carom-result"
 #define CAROM_RESULT_VERSION 1
 #define CAROM_RESULT_UNFINISHED "unfinished"  // the ending until carom_recorder_finish; stays when the run is killed
@@ -75,6 +77,10 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(ANGULAR_VELOCITY, "/trajectory/angular_velocity", "rad/s", "angular velocity along world axes, per frame")         \
   X(CONTACT_MOMENT, "/trajectory/contact_moment", "N m",                                                               \
     "runs by cone: sum of contact force (x) (centre - point) of each body, rows first, per frame")                     \
+  N(CHANNEL_NAME, "/channels/name", "name of each channel: what it is of, a dot, and what of it")                      \
+  N(CHANNEL_UNIT, "/channels/unit", "unit of each channel; empty for pure numbers")                                    \
+  X(CHANNEL_VALUE, "/channels/value", "see /channels/unit",                                                            \
+    "a column for each channel, per frame; NaN where not told")                                                        \
   X(EVENT_TIME, "/events/time", "s", "time of each contact event, ascending")                                          \
   N(EVENT_KIND, "/events/kind", "0 impact, 1 lasting contact (told at frames only), 2 stick, 3 end of bouncing")       \
   N(EVENT_BODY, "/events/body", "the two bodies A and B of each event, indices into /bodies")                          \
@@ -121,16 +127,18 @@ enum {
   CAROM_SERIES_VELOCITY,
   CAROM_SERIES_ANGULAR_VELOCITY,
   CAROM_SERIES_CONTACT_MOMENT,  // only in runs by an integrator that tells it
+  CAROM_SERIES_CHANNELS,        // only in runs that have some
   CAROM_SERIES_AUDIT,           // and the other columns after it
 };
 
 typedef struct carom_series_info {
   char path[64];
   const char *unit, *description;
-  int components;  // numbers per body, or 0 for one number per frame
+  int rank;       // 1: a number for each frame; 2: one for each channel; 3: some for each body
+  size_t n1, n2;  // sizes of a row, 1 where the rank is less
 } carom_series_info;
 
 int carom_series_count(void);
-carom_series_info carom_series_describe(int series);
+carom_series_info carom_series_describe(int series, int body_count, int channel_count);
 
 #endif

@@ -36,6 +36,7 @@ typedef struct series {
   size_t width;  // numbers per frame
   hid_t dataset;
   double *rows;  // (capacity x width)
+  bool told;     // what the next frame has of it is in its row already
 } series;
 
 struct carom_recorder {
@@ -49,6 +50,7 @@ struct carom_recorder {
   carom_event_log events;
   carom_checkpoint_log checkpoints;
   double *buffer;
+  int channel_count;
   int capacity;     // frames that the buffer holds
   int pending;      // frames in the buffer
   int64_t written;  // frames in the file
@@ -57,7 +59,6 @@ struct carom_recorder {
   off_t size;  // of the file after the last burst
   bool moved;  // that was told
   bool lost;   // nothing is left of it
-  bool told;   // the contact moments of the next frame are in its row
   bool finished;
   bool torn;            // HDF5 failed to write: nothing more may reach the file
   carom_error failure;  // the first one; status CAROM_OK while there is none
@@ -72,28 +73,31 @@ static carom_h5_file open_handle(const carom_recorder *recorder, carom_error *er
 // Contact moments are known to one integrator alone, and would be most of the file of a small scene.
 static bool is_kept(const carom_recorder *recorder, int i) {
   const char *integrator = recorder->scene->step.integrator;
+  if (i == CAROM_SERIES_CHANNELS) return recorder->channel_count > 0;
   return i != CAROM_SERIES_CONTACT_MOMENT || (integrator && strcmp(integrator, "cone") == 0);
 }
 
 // ---- the series ----------------------------------------------------------------------------------------------------
 
 // Chunks hold about 64 kB: many frames of few bodies, or (from 2731 bodies on) one frame, cut where it is very wide.
-static carom_h5_array series_array(const series *s, size_t body_count, const double *fill) {
-  enum { CHUNK_NUMBERS = 8192, CHUNK_BODIES = 32768 };
-  bool wide = s->info.components > 0;
-  carom_h5_array array = {s->info.path, s->info.unit, s->info.description, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                          wide ? 3 : 1, {0, 0, 0},    {0, 0, 0},           true,           fill,
-                          false};
-  size_t bodies = body_count < 1 ? 1 : body_count > CHUNK_BODIES ? CHUNK_BODIES : body_count;
-  size_t numbers = wide ? 3 * bodies : 8;  // three for all: their chunks then end at the same frame
+static carom_h5_array series_array(const series *s, const double *fill) {
+  enum { CHUNK_NUMBERS = 8192, CHUNK_WIDTH = 32768, NARROW = 8 };
+  const carom_series_info *info = &s->info;
+  size_t width = info->n1 < 1 ? 1 : info->n1 > CHUNK_WIDTH ? CHUNK_WIDTH : info->n1;
+  size_t numbers = info->rank == 3 ? 3 * width : width;  // three for all: their chunks then end at the same frame
+  if (info->rank < 3 && numbers < NARROW) numbers = NARROW;
   size_t frames = CHUNK_NUMBERS / numbers;
-  array.chunk[0] = frames > 0 ? frames : 1;
-  if (wide) {
-    array.size[1] = body_count;
-    array.size[2] = (hsize_t)s->info.components;
-    array.chunk[1] = bodies;
-    array.chunk[2] = array.size[2];
-  }
+  carom_h5_array array = {info->path,
+                          info->unit,
+                          info->description,
+                          H5T_IEEE_F64LE,
+                          H5T_NATIVE_DOUBLE,
+                          info->rank,
+                          {0, info->n1, info->n2},
+                          {frames > 0 ? frames : 1, width, info->n2},
+                          true,
+                          fill,
+                          false};
   return array;
 }
 
@@ -101,7 +105,7 @@ static carom_h5_array series_array(const series *s, size_t body_count, const dou
 static void create_series(const carom_recorder *recorder, carom_h5_file *file) {
   const double fill = NAN;
   for (int i = 0; i < SERIES; i++) {
-    carom_h5_array array = series_array(&recorder->series[i], (size_t)recorder->scene->model->body_count, &fill);
+    carom_h5_array array = series_array(&recorder->series[i], &fill);
     if (is_kept(recorder, i)) carom_h5_write(file, &array, NULL);
   }
 }
@@ -139,12 +143,11 @@ static void create_ending(carom_h5_file *file) {
 
 static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error) {
   enum { BUFFER_BYTES = 8 << 20, FRAMES_MAX = 8192 };
-  size_t width = 0, bodies = (size_t)recorder->scene->model->body_count;
+  size_t width = 0;
   for (int i = 0; i < SERIES; i++) {
     series *s = &recorder->series[i];
-    s->info = carom_series_describe(i);
-    s->width = s->info.components > 0 ? bodies * (size_t)s->info.components : 1;
-    if (!is_kept(recorder, i)) s->width = 0;
+    s->info = carom_series_describe(i, recorder->scene->model->body_count, recorder->channel_count);
+    s->width = is_kept(recorder, i) ? s->info.n1 * s->info.n2 : 0;
     width += s->width;
   }
   size_t capacity = BUFFER_BYTES / (width * sizeof(double));
@@ -180,7 +183,7 @@ static void open_datasets(carom_recorder *recorder, carom_h5_file *file) {
     hsize_t size[3] = {CAROM_H5_ANY, CAROM_H5_ANY, CAROM_H5_ANY};
     const carom_series_info *info = &recorder->series[i].info;
     if (!is_kept(recorder, i)) continue;
-    recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->components > 0 ? 3 : 1, size);
+    recorder->series[i].dataset = carom_h5_open_dataset(file, info->path, info->rank, size);
   }
   carom_event_log_open(&recorder->events, file);
   carom_checkpoint_open(&recorder->checkpoints, file);
@@ -228,6 +231,7 @@ static carom_status open_target(carom_recorder *recorder, const char *path, bool
 static carom_status start(carom_recorder *recorder, const carom_recording *what, carom_error *error) {
   bool overwrite = what->options && what->options->overwrite;
   if (what->options) recorder->log = what->options->log;
+  if (what->options) recorder->channel_count = what->options->channel_count;
   recorder->path = carom_copy_text(&recorder->allocator, what->path);
   if (!recorder->path) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory while creating '%.700s'", what->path);
   carom_status status = allocate_buffer(recorder, error);
@@ -264,6 +268,10 @@ static carom_recorder *make_recorder(const carom_scene *scene, const carom_alloc
 carom_status carom_recorder_open_with(const carom_recording *what, const carom_allocator *allocator,
                                       carom_recorder **recorder, carom_error *error) {
   if (recorder) *recorder = NULL;
+  const carom_recorder_options *options = what->options;
+  if (options && (options->channel_count < 0 || (options->channel_count > 0 && !options->channels)))
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_recorder_open needs the %d channels that it is to keep",
+                      options->channel_count);
   if (!what->path || !*what->path || !what->scene || !what->scene->model || !recorder)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "carom_recorder_open needs a path, a built scene and a place for the recorder");
@@ -367,9 +375,19 @@ static void write_series(carom_recorder *recorder, carom_h5_file *file, int coun
   for (int i = 0; i < SERIES; i++) {
     series *s = &recorder->series[i];
     if (s->dataset < 0) continue;
-    carom_h5_array array = series_array(s, (size_t)recorder->scene->model->body_count, NULL);
+    carom_h5_array array = series_array(s, NULL);
     carom_h5_append(file, s->dataset, &array, (hsize_t)recorder->written, (hsize_t)count, s->rows);
   }
+}
+
+// What is known of the next frame already moves to where that will be gathered.
+static void empty_buffer(carom_recorder *recorder) {
+  for (int i = 0; i < SERIES; i++) {
+    series *s = &recorder->series[i];
+    if (s->told) memmove(s->rows, s->rows + s->width * (size_t)recorder->pending, s->width * sizeof(double));
+  }
+  recorder->written += recorder->pending;
+  recorder->pending = 0;
 }
 
 static carom_status burst(carom_recorder *recorder, carom_error *error) {
@@ -384,8 +402,7 @@ static carom_status burst(carom_recorder *recorder, carom_error *error) {
   check_disk(recorder, &file);
   carom_status status = file.status;
   if (status == CAROM_OK) {
-    recorder->written += recorder->pending;
-    recorder->pending = 0;
+    empty_buffer(recorder);
     note_size(recorder);
   } else {
     status = give_up(recorder, status, error);
@@ -450,11 +467,12 @@ static void gather_audit(const carom_recorder *recorder, const carom_audit_sampl
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) *row_of(recorder, CAROM_SERIES_AUDIT + i) = values[i];
 }
 
-// What nobody told of this frame.
-static void gather_moments(carom_recorder *recorder) {
-  double *row = row_of(recorder, CAROM_SERIES_CONTACT_MOMENT);
-  for (size_t i = 0; !recorder->told && i < recorder->series[CAROM_SERIES_CONTACT_MOMENT].width; i++) row[i] = NAN;
-  recorder->told = false;
+// What was told of this frame beforehand, or nothing.
+static void gather_told(carom_recorder *recorder, int i) {
+  series *s = &recorder->series[i];
+  double *row = row_of(recorder, i);
+  for (size_t k = 0; !s->told && k < s->width; k++) row[k] = NAN;
+  s->told = false;
 }
 
 // A recorder that failed or finished says so for good.
@@ -478,20 +496,29 @@ carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *s
   status = carom_state_check(recorder->scene->model, state, error);
   if (status != CAROM_OK) return status;
   gather_bodies(recorder, state);
-  gather_moments(recorder);
+  gather_told(recorder, CAROM_SERIES_CONTACT_MOMENT);
+  gather_told(recorder, CAROM_SERIES_CHANNELS);
   gather_audit(recorder, audit);
   *row_of(recorder, TIME_SERIES) = state->time;
   recorder->pending++;
   return burst_is_due(recorder) ? burst(recorder, error) : CAROM_OK;
 }
 
-carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error) {
+static carom_status tell(carom_recorder *recorder, int i, const void *values, carom_error *error) {
   carom_status status = check_open(recorder, error);
-  size_t width = recorder->series[CAROM_SERIES_CONTACT_MOMENT].width;
-  if (status != CAROM_OK || width == 0) return status;
-  memcpy(row_of(recorder, CAROM_SERIES_CONTACT_MOMENT), moments, width * sizeof(double));
-  recorder->told = true;
+  series *s = &recorder->series[i];
+  if (status != CAROM_OK || s->width == 0) return status;
+  memcpy(row_of(recorder, i), values, s->width * sizeof(double));
+  s->told = true;
   return CAROM_OK;
+}
+
+carom_status carom_recorder_moments(carom_recorder *recorder, const carom_mat3 *moments, carom_error *error) {
+  return tell(recorder, CAROM_SERIES_CONTACT_MOMENT, moments, error);
+}
+
+carom_status carom_recorder_channels(carom_recorder *recorder, const double *values, carom_error *error) {
+  return tell(recorder, CAROM_SERIES_CHANNELS, values, error);
 }
 
 carom_status carom_recorder_events(carom_recorder *recorder, const carom_contact_event *events, int count,
@@ -581,7 +608,7 @@ static void close_datasets(carom_recorder *recorder) {
     if (recorder->series[i].dataset >= 0) H5Dclose(recorder->series[i].dataset);
     recorder->series[i].dataset = -1;
   }
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < CAROM_VERDICT_COLUMNS; i++) {
     if (recorder->verdict[i] >= 0) H5Dclose(recorder->verdict[i]);
     recorder->verdict[i] = -1;
   }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "result/channels.h"
 #include "result/joints.h"
 #include "result/layout.h"
 #include "result/shape_set.h"
@@ -230,5 +231,6 @@ void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, cons
   write_geometry(file, scene->model);
   write_walls(file, scene->model);
   carom_result_write_joints(file, scene->model, extra);
+  if (options) carom_result_write_channels(file, options->channels, options->channel_count);
   if (extra && extra->write) extra->write(file, extra->context);
 }

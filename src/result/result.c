@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
+#include "result/channels.h"
 #include "result/checkpoint.h"
 #include "result/file.h"
 #include "result/joints.h"
@@ -232,8 +233,9 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
 
 // Columns of the audit that files from before there were contacts do not have; they read as NaN. And what only some
 // integrators tell.
-static bool may_lack(int series) {
+static bool may_lack(const carom_result *result, int series) {
   enum { OLDER_COLUMNS = 13 };
+  if (series == CAROM_SERIES_CHANNELS) return result->channel_count == 0;
   bool newer = series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
   return newer || series == CAROM_SERIES_CONTACT_MOMENT;
 }
@@ -242,17 +244,17 @@ static bool may_lack(int series) {
 static void open_series(carom_h5_file *file, carom_result *result, hid_t *datasets) {
   hsize_t shortest = INT_MAX;
   for (int i = 0; i < carom_series_count(); i++) {
-    carom_series_info info = carom_series_describe(i);
-    hsize_t size[3] = {CAROM_H5_ANY, (hsize_t)result->body_count, (hsize_t)info.components};
-    if (may_lack(i) && file->status == CAROM_OK && !carom_h5_has(file, info.path)) continue;
-    datasets[i] = carom_h5_open_dataset(file, info.path, info.components > 0 ? 3 : 1, size);
+    carom_series_info info = carom_series_describe(i, result->body_count, result->channel_count);
+    hsize_t size[3] = {CAROM_H5_ANY, info.n1, info.n2};
+    if (may_lack(result, i) && file->status == CAROM_OK && !carom_h5_has(file, info.path)) continue;
+    datasets[i] = carom_h5_open_dataset(file, info.path, info.rank, size);
     if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
   }
   result->frame_count = (int)shortest;
 }
 
 static void read_column(carom_h5_file *file, hid_t dataset, int series, int count, double *values) {
-  carom_h5_read_numbers(file, dataset, carom_series_describe(series).path, (hsize_t)count, values);
+  carom_h5_read_numbers(file, dataset, carom_series_describe(series, 0, 0).path, (hsize_t)count, values);
 }
 
 static void read_columns(carom_h5_file *file, carom_result *result, const hid_t *datasets) {
@@ -350,6 +352,7 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   read_bodies(file, result);
   read_shapes(file, result);
   check_indices(file, result);
+  carom_result_read_channel_names(file, result);
   read_series(file, result);
   carom_result_read_events(file, result);
   carom_result_read_walls(file, result);
@@ -413,14 +416,22 @@ void carom_result_close(carom_result *result) {
     close_file(result->file);
     for (int i = 0; i < CAROM_VERDICT_TEXTS; i++) carom_release(&allocator, result->file->verdict_texts[i]);
     CAROM_RELEASE_ALL(&allocator, result->file->checkpoint, result->file->names, result->file->joint_names,
-                      result->file->path);
+                      result->file->channel_texts[0], result->file->channel_texts[1], result->file->path);
   }
   carom_result_plan_release(result->plan, &allocator);
   CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
                     result->created, result->integrator, result->ending, result->times, result->audit, result->bodies,
                     result->scene_source, result->scene_resolved, result->parts, result->file, (void *)result->shapes,
                     result->events, result->walls, result->wall_points, result->joints, result->plan, result->choice,
-                    result);
+                    result->channels, result);
+}
+
+// Places for what not every file tells.
+static bool make_room_for_told(const carom_result *result, carom_frame *frame) {
+  bool moments = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
+  if (moments) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
+  if (result->channel_count > 0) frame->channels = CAROM_NEW(&result->allocator, double, result->channel_count);
+  return (frame->contact_moments || !moments) && (frame->channels || result->channel_count == 0);
 }
 
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
@@ -428,27 +439,25 @@ carom_status carom_frame_init(const carom_result *result, carom_frame *frame, ca
   bool enough = CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(frame->poses, result->body_count),
                               CAROM_ROOM(frame->velocities, result->body_count),
                               CAROM_ROOM(frame->angular_velocities, result->body_count));
-  bool told = result->file->series[CAROM_SERIES_CONTACT_MOMENT] >= 0;
-  if (told) frame->contact_moments = CAROM_NEW(&result->allocator, carom_mat3, result->body_count);
-  if (enough && (frame->contact_moments || !told)) return CAROM_OK;
+  if (enough && make_room_for_told(result, frame)) return CAROM_OK;
   carom_frame_release(frame);
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
 }
 
 void carom_frame_release(carom_frame *frame) {
   carom_allocator allocator = frame->allocator;
-  CAROM_RELEASE_ALL(&allocator, frame->poses, frame->velocities, frame->angular_velocities, frame->contact_moments);
+  CAROM_RELEASE_ALL(&allocator, frame->poses, frame->velocities, frame->angular_velocities, frame->contact_moments,
+                    frame->channels);
   *frame = (carom_frame){0};
 }
 
 // One series of one frame: HDF5 scatters positions and orientations into poses as it reads.
 static void read_series_row(carom_h5_file *file, const carom_result *result, int series, int index, void *to) {
-  if (file->status != CAROM_OK || result->body_count == 0) return;
-  carom_series_info info = carom_series_describe(series);
-  hsize_t bodies = (hsize_t)result->body_count, components = (hsize_t)info.components;
-  hsize_t start[3] = {(hsize_t)index, 0, 0}, block[3] = {1, bodies, components};
+  carom_series_info info = carom_series_describe(series, result->body_count, result->channel_count);
+  if (file->status != CAROM_OK || !to || info.n1 == 0) return;
+  hsize_t start[3] = {(hsize_t)index, 0, 0}, block[3] = {1, info.n1, info.n2};
   bool turned = series == CAROM_SERIES_ORIENTATION, posed = turned || series == CAROM_SERIES_POSITION;
-  hsize_t room[2] = {bodies, posed ? 7 : components}, into[2] = {0, turned ? 3 : 0}, part[2] = {bodies, components};
+  hsize_t room[2] = {info.n1, posed ? 7 : info.n2}, into[2] = {0, turned ? 3 : 0}, part[2] = {info.n1, info.n2};
   hid_t space = H5Dget_space(result->file->series[series]), memory = H5Screate_simple(2, room, NULL);
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
       H5Sselect_hyperslab(memory, H5S_SELECT_SET, into, NULL, part, NULL) < 0 ||
@@ -470,8 +479,8 @@ carom_status carom_result_read_frame(carom_result *result, int index, carom_fram
   read_series_row(&file, result, CAROM_SERIES_ORIENTATION, index, frame->poses);
   read_series_row(&file, result, CAROM_SERIES_VELOCITY, index, frame->velocities);
   read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, frame->angular_velocities);
-  if (frame->contact_moments)
-    read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, frame->contact_moments);
+  read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, frame->contact_moments);
+  read_series_row(&file, result, CAROM_SERIES_CHANNELS, index, frame->channels);
   carom_h5_leave(&guard);
   return file.status;
 }

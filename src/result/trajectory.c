@@ -1,5 +1,6 @@
 // Recorded motions as references.
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "carom/result.h"
@@ -75,5 +76,24 @@ carom_status carom_trajectory_create_result(carom_result *result, int body, cons
   }
   if (status == CAROM_OK) status = carom_trajectory_through(result->frame_count, knots, &a, trajectory, error);
   carom_release(&a, knots);
+  return status;
+}
+
+static int find_body(const carom_result *result, const char *name) {
+  for (int i = 0; i < result->body_count; i++)
+    if (strcmp(result->bodies[i].name, name) == 0) return i;
+  return -1;
+}
+
+carom_status carom_trajectory_read(const char *path, const char *body, const carom_allocator *allocator,
+                                   carom_trajectory **trajectory, carom_error *error) {
+  carom_result *result = NULL;
+  *trajectory = NULL;
+  carom_status status = carom_result_open(path, allocator, &result, error);
+  if (status != CAROM_OK) return status;
+  int index = find_body(result, body);
+  if (index < 0) status = carom_fail(error, CAROM_ERR_ARGUMENT, "'%.300s' has no body '%.80s'", path, body);
+  if (status == CAROM_OK) status = carom_trajectory_create_result(result, index, allocator, trajectory, error);
+  carom_result_close(result);
   return status;
 }

@@ -193,11 +193,11 @@ static int joints_of(const carom_reader *r, const carom_node *item) {
 }
 
 // Joints are called by name before they are read.
-static void number_joints(carom_reader *r, const carom_node *first, carom_names *names) {
+static void number_joints(carom_reader *r, const carom_node *first) {
   int index = 0;
   for (const carom_node *c = first; c; c = c->next) {
     const carom_node *name = field_of(c, "name"), *chain = field_of(c, "chain");
-    if (name && name->kind == CAROM_NODE_SCALAR && !chain && !carom_names_add(names, name->text, index))
+    if (name && name->kind == CAROM_NODE_SCALAR && !chain && !carom_names_add(&r->joint_names, name->text, index))
       r->pool.failed = true;
     index += joints_of(r, c);
   }
@@ -213,13 +213,12 @@ const carom_node *carom_joint_node(const carom_reader *r, int joint) {
   return NULL;
 }
 
-static bool read_release(carom_reader *r, const carom_node *node, const carom_names *names, int *releases) {
+bool carom_find_joint(carom_reader *r, const carom_node *node, int *joint) {
   const char *name = NULL;
-  if (!node) return true;
   if (!carom_read_text(r, node, &name)) return false;
-  *releases = carom_names_find(names, name);
-  if (*releases < 0) carom_unknown_name(r, node, "joint", names);
-  return *releases >= 0;
+  *joint = carom_names_find(&r->joint_names, name);
+  if (*joint < 0) carom_unknown_name(r, node, "joint", &r->joint_names);
+  return *joint >= 0;
 }
 
 static bool read_seat(carom_reader *r, const carom_node *node, carom_seat *seat) {
@@ -235,12 +234,12 @@ static bool read_seat(carom_reader *r, const carom_node *node, carom_seat *seat)
   return carom_read_number(r, f[KEY_SEAT_SPEED], CAROM_VELOCITY, CAROM_POSITIVE, &seat->speed) && good;
 }
 
-static bool read_flags(carom_reader *r, const carom_node *const *f, const carom_names *names, carom_joint_def *def) {
+static bool read_flags(carom_reader *r, const carom_node *const *f, carom_joint_def *def) {
   bool good = carom_read_bool(r, f[KEY_JOINT_COLLIDE], &def->collide);
   good = carom_read_bool(r, f[KEY_JOINT_LATCH], &def->latch) && good;
   good = carom_read_bool(r, f[KEY_JOINT_ENGAGED], &def->engaged) && good;
   good = read_seat(r, f[KEY_JOINT_SEATED], &def->seat) && good;
-  return read_release(r, f[KEY_JOINT_RELEASES], names, &def->releases) && good;
+  return (!f[KEY_JOINT_RELEASES] || carom_find_joint(r, f[KEY_JOINT_RELEASES], &def->releases)) && good;
 }
 
 static bool read_bodies(carom_reader *r, const carom_node *node, const carom_node *const *f, carom_joint_def *def) {
@@ -273,7 +272,7 @@ static void add_chain(carom_reader *r, const carom_node *node, const carom_node 
   }
 }
 
-static void read_joint(carom_reader *r, const carom_node *node, const carom_names *names) {
+static void read_joint(carom_reader *r, const carom_node *node) {
   static const char *const kinds[] = {"spherical", "revolute", "prismatic", "cylindrical", "planar",
                                       "screw",     "fixed",    "distance",  NULL};
   const carom_node *f[CAROM_MOST_KEYS];
@@ -290,7 +289,7 @@ static void read_joint(carom_reader *r, const carom_node *node, const carom_name
   good = carom_read_number(r, f[KEY_JOINT_LENGTH], CAROM_LENGTH, CAROM_POSITIVE, &def.length) && good;
   good = read_coordinate(r, f[KEY_JOINT_SLIDE], slide_units(), &def.slide) && good;
   good = read_coordinate(r, f[KEY_JOINT_TURN], turn_units(), &def.turn) && good;
-  good = read_flags(r, f, names, &def) && good;
+  good = read_flags(r, f, &def) && good;
   if (!good || !carom_reader_building(r)) return;
   default_place(r, f, &def);
   if (f[KEY_JOINT_CHAIN])
@@ -309,10 +308,6 @@ void carom_read_joints(carom_reader *r) {
        c = c->next)
     read_apart(r, c);
   const carom_node *first = items(r, r->top[KEY_SCENE_JOINTS], "joints");
-  carom_names names;
-  carom_allocator heap = carom_pool_allocator(&r->pool);
-  carom_names_create(&names, &heap);
-  number_joints(r, first, &names);
-  for (const carom_node *c = first; c && !carom_reader_failed(r); c = c->next) read_joint(r, c, &names);
-  carom_names_destroy(&names);
+  number_joints(r, first);
+  for (const carom_node *c = first; c && !carom_reader_failed(r); c = c->next) read_joint(r, c);
 }

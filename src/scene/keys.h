@@ -10,7 +10,7 @@
   K(S, CONSTANTS, constants) K(S, MATERIALS, materials) K(S, DEFAULTS, defaults) K(S, SHAPES, shapes) \
   K(S, BODIES, bodies) K(S, FORCES, forces) K(S, JOINTS, joints) K(S, SURFACES, surfaces) K(S, APART, apart) \
   K(S, CONTACTS, contacts) \
-  K(S, PLANAR, planar) K(S, BOUNDARIES, boundaries) K(S, DRIVES, drives) K(S, RECIRCULATION, recirculation) \
+  K(S, PLANAR, planar) K(S, SENSORS, sensors) K(S, CONTROLLERS, controllers) K(S, BOUNDARIES, boundaries) K(S, DRIVES, drives) K(S, RECIRCULATION, recirculation) \
   K(S, START, start) K(S, INTEGRATOR, integrator) K(S, DURATION, duration) K(S, OUTPUT, output) K(S, AUDIT, audit)
 #define CAROM_KEYS_INCLUDE(K, S) K(S, FILE, file)
 #define CAROM_KEYS_MATERIAL(K, S) \
@@ -97,6 +97,28 @@
 #define CAROM_KEYS_RECIRCULATION(K, S) K(S, OUTLET, outlet) K(S, INLET, inlet) K(S, VELOCITY, velocity)
 #define CAROM_KEYS_REGION(K, S) K(S, MIN, min) K(S, MAX, max)
 #define CAROM_KEYS_CIRCLES(K, S) K(S, COUNT, count) K(S, RADIUS, radius) K(S, PITCH, pitch) K(S, SPACING, spacing)
+#define CAROM_KEYS_SENSOR(K, S) \
+  K(S, NAME, name) K(S, POSE, pose) K(S, VELOCITY, velocity) K(S, JOINT, joint) K(S, REACTION, reaction) \
+  K(S, CONTACT, contact) K(S, GAP, gap) K(S, POINT, point) K(S, FROM, from) K(S, WITH, with)
+#define CAROM_KEYS_CONTROLLER(K, S) \
+  K(S, NAME, name) K(S, BODY, body) K(S, JOINT, joint) K(S, FORCE, force) K(S, TORQUE, torque) K(S, SERVO, servo) \
+  K(S, TRACK, track) K(S, AXES, axes) K(S, POINT, point) K(S, FORCE_LIMIT, force_limit) \
+  K(S, TORQUE_LIMIT, torque_limit) K(S, SAMPLE, sample) K(S, DELAY, delay) K(S, SCHEDULE, schedule)
+#define CAROM_KEYS_SERVO(K, S) \
+  K(S, TARGET, target) K(S, COORDINATE, coordinate) K(S, STIFFNESS, stiffness) K(S, DAMPING, damping) \
+  K(S, FEED_FORWARD, feed_forward)
+#define CAROM_KEYS_TRACK(K, S) \
+  K(S, HOLD, hold) K(S, WAYPOINTS, waypoints) K(S, PLAN, plan) K(S, DOCK, dock) K(S, GAINS, gains) \
+  K(S, CANCEL_WEIGHT, cancel_weight)
+#define CAROM_KEYS_GAINS(K, S) \
+  K(S, MAP, map) K(S, ROTATION, rotation) K(S, SPIN, spin) K(S, POSITION, position) K(S, VELOCITY, velocity) \
+  K(S, CAYLEY_LIMIT, cayley_limit) K(S, HYSTERESIS, hysteresis)
+#define CAROM_KEYS_HOLD(K, S) K(S, POSITION, position) K(S, ROTATION, rotation)
+#define CAROM_KEYS_WAYPOINT(K, S) K(S, TIME, time) K(S, POSITION, position) K(S, ROTATION, rotation)
+#define CAROM_KEYS_FOLLOWED(K, S) K(S, FILE, file) K(S, BODY, body)
+#define CAROM_KEYS_DOCK(K, S) \
+  K(S, CENTER, center) K(S, ROTATION, rotation) K(S, SPEED, speed) K(S, STOP, stop) K(S, REACH, reach) \
+  K(S, MODE, mode) K(S, LIMIT, limit) K(S, AHEAD, ahead)
 #define CAROM_KEYS_START(K, S) K(S, OVERLAP, overlap) K(S, TIME, time) K(S, BODIES, bodies) K(S, TURNS, turns)
 #define CAROM_KEYS_PLACED(K, S) \
   K(S, POSITION, position) K(S, ROTATION, rotation) K(S, VELOCITY, velocity) K(S, ANGULAR_VELOCITY, angular_velocity)
@@ -128,6 +150,8 @@
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
   S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
+  S(SENSOR, "sensor") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
+  S(HOLD, "hold") S(WAYPOINT, "waypoint") S(FOLLOWED, "followed plan") S(DOCK, "dock") \
   S(START, "start") S(PLACED, "placed body") S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
 // clang-format on
 

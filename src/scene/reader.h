@@ -7,11 +7,11 @@
 
 #include <math.h>
 
+#include "base/expression.h"
 #include "base/names.h"
 #include "carom/port.h"
 #include "carom/scene.h"
 #include "scene/diagnostics.h"
-#include "scene/expression.h"
 #include "scene/keys.h"
 #include "scene/pool.h"
 #include "scene/yaml.h"
@@ -80,6 +80,11 @@ typedef struct carom_reader {
 
   carom_names charge_set_names;
   int charge_set_count;
+
+  carom_names joint_names;               // of joints, to their numbers; those of chains are not in it
+  carom_names input_names;               // of inputs, to their numbers
+  struct carom_control_nodes *controls;  // (as many as controllers) where they and their formulas stand
+  int control_capacity;
 
   int integrator;  // index; -1 while it is not known
   bool chooses;    // it is `auto`
@@ -222,6 +227,14 @@ void carom_read_granular(carom_reader *r);     // after the bodies: boundaries, 
 bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);
 carom_pose carom_circles_pose(const carom_array *array, int n);
 void carom_read_run(carom_reader *r);
+
+// ---- control.c, track.c: sensors and controllers, after the joints -------------------------------------
+
+void carom_read_control(carom_reader *r);
+void carom_check_control(carom_reader *r);  // once the model is built
+bool carom_read_track(carom_reader *r, const carom_node *node, carom_controller_def *def, const char *label);
+// By name; reports unknown ones.
+bool carom_find_joint(carom_reader *r, const carom_node *node, int *joint);
 
 // ---- scene_integrator.c: what is read here is what the tables of the integrators say (step/honours.h)
 

@@ -25,8 +25,8 @@ static void begin(carom_reader *r, const char *path, const carom_scene_options *
   r->pieces_left = 16 * r->options.max_bodies;
   carom_pool_create(&r->pool, &r->allocator);
   carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
-  carom_names *tables[] = {&r->constant_names, &r->material_names, &r->shape_names, &r->body_names,
-                           &r->charge_set_names};
+  carom_names *tables[] = {&r->constant_names,   &r->material_names, &r->shape_names, &r->body_names,
+                           &r->charge_set_names, &r->joint_names,    &r->input_names};
   carom_allocator heap = carom_pool_allocator(&r->pool);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) carom_names_create(tables[i], &heap);
 }
@@ -43,6 +43,7 @@ void carom_scene_destroy(carom_scene *scene) {
   carom_allocator a = scene->allocator;
   carom_model_destroy(scene->model);
   carom_state_destroy(scene->state);
+  carom_loop_def_destroy(scene->loop);
   char *texts[] = {scene->path, scene->title, scene->description, scene->source, scene->resolved, scene->choice};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) carom_release(&a, texts[i]);
   for (int i = 0; i < scene->file_count; i++) carom_release(&a, scene->files[i]);
@@ -57,7 +58,8 @@ static bool make_scene(carom_reader *r, const char *text, size_t size) {
   s->step = carom_step_default_options();
   s->path = carom_copy_text(&r->allocator, r->path);
   s->source = carom_copy_text_n(&r->allocator, text, size);
-  return s->path && s->source && carom_builder_create(&r->allocator, &r->builder, NULL) == CAROM_OK;
+  return s->path && s->source && carom_loop_def_create(&r->allocator, &s->loop, NULL) == CAROM_OK &&
+         carom_builder_create(&r->allocator, &r->builder, NULL) == CAROM_OK;
 }
 
 // ---- the top level -----------------------------------------------------------------------------------
@@ -100,7 +102,7 @@ static bool read_sections(carom_reader *r) {
   if (!read_texts(r)) return false;
   static void (*const readers[])(carom_reader *) = {
       carom_read_materials, carom_read_named_shapes, carom_read_defaults, carom_read_charge_sets, carom_read_bodies,
-      carom_read_forces,    carom_read_joints,       carom_read_granular, carom_read_run,
+      carom_read_forces,    carom_read_joints,       carom_read_granular, carom_read_control,     carom_read_run,
   };
   for (size_t i = 0; i < sizeof readers / sizeof *readers && !carom_reader_failed(r); i++) readers[i](r);
   return true;
@@ -126,6 +128,7 @@ static bool finish(carom_reader *r) {
   if (status != CAROM_OK) carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
   if (status == CAROM_OK && !r->options.bodies_only) {
     carom_check_start(r);
+    carom_check_control(r);
     carom_check_integrator(r);
   }
   if (!s->choice) s->choice = carom_copy_text(&r->allocator, "");

@@ -50,6 +50,11 @@ static double speed_to_come(const carom_model *model, const carom_state *state, 
   double force = 0;
   for (int i = 0; i < model->force_count; i++)
     if (model->forces[i].body == body) force += largest(model->forces[i].force);
+  for (int i = 0; i < model->input_count; i++) {
+    const carom_input *input = &model->inputs[i];
+    const double *u = state->inputs + input->first;
+    if (input->body == body) force += largest(cm_vec3(u[0], u[1], u[2]));
+  }
   return speed_of(model, state, body) + h * (largest(model->gravity) + force * model->bodies[body].inverse_mass);
 }
 

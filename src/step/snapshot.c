@@ -5,7 +5,7 @@
 #include "model/model.h"
 #include "step/step.h"
 
-enum { LAYOUT = 3 };  // raised when what any integrator remembers is laid out anew
+enum { LAYOUT = 4 };  // raised when what any integrator remembers is laid out anew
 
 typedef struct clock_record {
   char integrator[32];
@@ -17,7 +17,9 @@ typedef struct clock_record {
 
 static bool pass(const carom_stepper *stepper, carom_tape *tape) {
   // Passing to a tape that does not read changes nothing in the stepper.
-  return !stepper->integrator->remember || stepper->integrator->remember((carom_stepper *)stepper, tape);
+  const carom_control *by = &stepper->steering.by;
+  return (!stepper->integrator->remember || stepper->integrator->remember((carom_stepper *)stepper, tape)) &&
+         carom_tape_pass(tape, by->memory, by->memory_size);
 }
 
 static size_t own_size(const carom_stepper *stepper) {
@@ -89,8 +91,7 @@ static carom_status make_room(carom_stepper *stepper, size_t size, carom_error *
 
 carom_status carom_snapshot_create(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
-  carom_status status =
-      carom_state_create(model->body_count, model->joint_count, &stepper->allocator, &stepper->saved.state, error);
+  carom_status status = carom_state_create(model, &stepper->allocator, &stepper->saved.state, error);
   return status == CAROM_OK ? make_room(stepper, own_size(stepper), error) : status;
 }
 

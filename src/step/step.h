@@ -86,6 +86,13 @@ typedef struct carom_snapshot {
   size_t size, capacity;
 } carom_snapshot;
 
+// Who says what inputs do.
+typedef struct carom_steering {
+  carom_control by;    // act null: nobody
+  unsigned char *before;  // inputs and memory as they were before it acted
+  bool stepped;           // there is a report of a step before
+} carom_steering;
+
 struct carom_stepper {
   const carom_integrator *integrator;
   const carom_model *model;
@@ -96,6 +103,7 @@ struct carom_stepper {
   carom_arena arena;
   carom_ledger ledger;
   carom_snapshot saved;
+  carom_steering steering;
   void *flow;        // of the smooth motion between impacts: the variational integrator's own, from the arena
   void *work;        // the integrator's own, from the arena; null until push made it
   double base_time;  // the clock is base_time + (step - base_step) h, so that it does not gather round-off
@@ -108,6 +116,11 @@ struct carom_stepper {
 carom_status carom_stepper_create_with(const carom_integrator *integrator, const carom_model *model,
                                        const carom_step_options *options, const carom_allocator *allocator,
                                        carom_stepper **stepper, carom_error *error);
+
+// ---- steering.c: the controller
+carom_status carom_stepper_steer(carom_stepper *stepper, carom_state *state, carom_error *error);  // lets it act
+void carom_stepper_unsteer(carom_stepper *stepper, carom_state *state);  // as if it had not acted
+void carom_stepper_end_steering(carom_stepper *stepper);                 // frees
 
 // ---- snapshot.c: one mechanism for steps that are rolled back and for checkpoints
 carom_status carom_snapshot_create(carom_stepper *stepper, carom_error *error);  // room for the memory there is so far

@@ -68,6 +68,7 @@ void carom_stepper_destroy(carom_stepper *stepper) {
   carom_allocator a = stepper->allocator;
   if (stepper->integrator && stepper->integrator->release) stepper->integrator->release(stepper);
   carom_snapshot_destroy(stepper);
+  carom_stepper_end_steering(stepper);
   carom_ledger_close(&stepper->ledger);
   if (stepper->arena.memory) carom_arena_destroy(&stepper->arena);
   carom_release(&a, stepper);
@@ -128,6 +129,7 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   if (report) *report = (carom_step_report){.status = CAROM_ERR_ARGUMENT};
   carom_status status = carom_state_check(stepper->model, state, error);
   if (status == CAROM_OK) status = carom_step_check_speed(stepper->model, state, error);
+  if (status == CAROM_OK) status = carom_stepper_steer(stepper, state, error);
   if (report) report->status = status;
   if (status != CAROM_OK) return status;
   double h = stepper->options.step / stepper->parts, end = next_time(stepper, state);
@@ -135,8 +137,10 @@ carom_status carom_stepper_step(carom_stepper *stepper, carom_state *state, caro
   status =
       may_fail ? advance_with_retries(stepper, state, end, error) : advance_in_parts(stepper, state, end, 0, error);
   if (report) report->status = status;
+  if (status != CAROM_OK) carom_stepper_unsteer(stepper, state);
   if (status != CAROM_OK) carom_step_tell(stepper->model, state, h, error);
   if (status != CAROM_OK) return status;
+  stepper->steering.stepped = true;
   if (stepper->model->planar) keep_planar(stepper->model, state);
   state->time = stepper->last_time = end;
   state->step++;

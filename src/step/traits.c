@@ -118,9 +118,14 @@ static int first_latch(const carom_model *m, int detail) {
   return -1;
 }
 
+// An input along a joint is a motor by force whose force is told from outside.
+static bool has_motor(const carom_coordinate *c, int kind) {
+  return (int)c->motor == kind || (kind == CAROM_MOTOR_FORCE && c->input >= 0);
+}
+
 static int first_motor(const carom_model *m, int kind) {
   for (int i = 0; i < m->joint_count; i++)
-    if ((int)m->joints[i].slide.motor == kind || (int)m->joints[i].turn.motor == kind) return i;
+    if (has_motor(&m->joints[i].slide, kind) || has_motor(&m->joints[i].turn, kind)) return i;
   return -1;
 }
 
@@ -146,12 +151,18 @@ static int first_spring(const carom_model *m, int damped) {
   return -1;
 }
 
+static int wrench_count(const carom_model *m) {
+  int count = 0;
+  for (int i = 0; i < m->input_count; i++) count += m->inputs[i].kind == CAROM_INPUT_WRENCH;
+  return count;
+}
+
 static int count_of(const carom_model *m, int trait) {
   switch (trait) {
     case CAROM_TRAIT_CHARGES:
       return m->charge_count;
     case CAROM_TRAIT_APPLIED_FORCES:
-      return m->force_count + m->electromagnet_count;
+      return m->force_count + m->electromagnet_count + wrench_count(m);
     case CAROM_TRAIT_BOUNDARIES:
       return m->boundary_count;
     case CAROM_TRAIT_RECIRCULATION:

@@ -38,6 +38,16 @@ async function checkPlots(page) {
   assert.ok(frames > 0 ? plots >= 1 && plots <= groups : plots === 0, `${plots} plots for ${groups} groups of the audit`);
 }
 
+/** Some channels are shown at once, never very many, and every plot of them says where it is now. */
+async function checkChannels(page) {
+  const channels = await page.evaluate(() => JSON.parse(document.getElementById("carom-replay").textContent).channels);
+  const { channelPlots, frames } = await state(page);
+  if (!channels || frames === 0) return assert.equal(channelPlots.length, 0);
+  assert.ok(channelPlots.length >= 1 && channelPlots.length <= 4, `${channelPlots.length} plots of channels`);
+  const values = await page.locator("#channels .plot-value").allTextContents();
+  assert.ok(values.length >= channelPlots.length && values.every((v) => v !== ""), "values at the present time");
+}
+
 /** A plan shows its history and table, and some force at some time. */
 async function checkPlan(page) {
   const plan = await page.evaluate(() => JSON.parse(document.getElementById("carom-replay").textContent).plan);
@@ -65,6 +75,7 @@ export async function checkPage(page, troubles) {
   await checkSeeking(page);
   await checkPoses(page);
   await checkPlots(page);
+  await checkChannels(page);
   await checkPlan(page);
   await checkCanvas(page);
   assert.deepEqual(troubles, []);

@@ -11,7 +11,7 @@ export const templatePath = process.env.CAROM_TEMPLATE ?? join(here, "..", "..",
 export const marker = "<!--CAROM-REPLAY-->";
 
 /** A state is { position, rotation, speed, spin }; motion(body, time) gives it. */
-export function encode(header, times, audit, motion) {
+export function encode(header, times, audit, motion, channels = []) {
   const moving = header.bodies.map((b, i) => i).filter((i) => !header.bodies[i].fixed);
   const states = moving.map((body) => Array.from(times, (t) => motion(body, t)));
   const boxes = states.map(boxOf);
@@ -21,6 +21,7 @@ export function encode(header, times, audit, motion) {
     ...audit.map((column) => Buffer.from(new Float64Array(column).buffer)),
     ...boxes.map((box) => Buffer.from(box.buffer)),
     bytePlanes(values),
+    ...channelParts(channels),
   ];
   return deflateSync(Buffer.concat(parts), { level: 9 }).toString("base64");
 }
@@ -66,6 +67,24 @@ function quantise(states, boxes, frames) {
   return out;
 }
 
+/** Bounds of each channel, then levels between them; 65535 is a gap. A channel is its points. */
+function channelParts(channels) {
+  const finite = channels.map((run) => run.filter(Number.isFinite));
+  const ranges = finite.flatMap((run) => (run.length ? [Math.min(...run), Math.max(...run)] : [NaN, NaN]));
+  const out = new Uint16Array(channels.reduce((sum, run) => sum + run.length, 0));
+  let at = 0;
+  channels.forEach((run, i) => {
+    const [lo, hi] = ranges.slice(2 * i, 2 * i + 2);
+    let before = 0;
+    for (const v of run) {
+      const level = !Number.isFinite(v) ? 65535 : hi > lo ? Math.round(((v - lo) / (hi - lo)) * 65534) : 0;
+      out[at++] = level - before;
+      before = level;
+    }
+  });
+  return [Buffer.from(new Float64Array(ranges).buffer), bytePlanes(out)];
+}
+
 function bytePlanes(values) {
   const bytes = Buffer.alloc(2 * values.length);
   values.forEach((v, i) => {
@@ -84,10 +103,10 @@ export function assemble(template, headerText, base64) {
 }
 
 export async function pageOf(scene) {
-  const { header, times, audit, motion } = scene;
+  const { header, times, audit, motion, channels } = scene;
   const full = { format: "carom-replay", version: 1, generator: "make-page", frames: times.length, ...header };
   const template = await readFile(templatePath, "utf8");
-  return assemble(template, JSON.stringify(full), encode(full, times, audit ?? [], motion));
+  return assemble(template, JSON.stringify(full), encode(full, times, audit ?? [], motion, channels));
 }
 
 export async function writePage(path, scene) {

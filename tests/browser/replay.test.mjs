@@ -278,6 +278,67 @@ test("walls of revolution are drawn, and one sees through them", async () => {
   });
 });
 
+const readoutsOf = (page, title) =>
+  page.evaluate((wanted) => {
+    const plot = [...document.querySelectorAll("#channels .plot")].find((p) => p.querySelector(".plot-title").firstChild.textContent === wanted);
+    return [...plot.querySelectorAll(".plot-value")].map((v) => v.textContent);
+  }, title);
+
+test("channels: sensors and the places of joints first, the rest on demand", async () => {
+  const scene = scenes.sensed();
+  await withPage(scene, { hash: "#t=1.25&paused" }, async (page) => {
+    const now = await state(page);
+    assert.equal(now.channels, 48);
+    assert.deepEqual(now.channelPlots, ["grip", "hand pose", "Joint angles", "Joint slides"]);
+    assert.equal(await page.locator("#channels .uplot").count(), 4);
+    const shown = await readoutsOf(page, "grip");
+    shown.forEach((text, c) => close(Number(text.replace("−", "-")), scene.channelValue(c, 1.25), 1e-3, `channel ${c}`));
+    await page.evaluate(() => window.carom.seek(0.65));
+    assert.equal((await readoutsOf(page, "grip"))[3], "–", "a gap has no value");
+    await page.click("#channels summary");
+    await page.fill('#channels input[type="search"]', "wrist rad/s");
+    assert.equal(await page.locator(".channel-list label").count(), 1);
+    await page.press('#channels input[type="search"]', "Enter");
+    assert.ok((await state(page)).channelPlots.includes("wrist.left rate"));
+    await page.fill('#channels input[type="search"]', "grip");
+    await page.locator(".channel-list input").first().uncheck();
+    assert.ok(!(await state(page)).channelPlots.includes("grip"));
+    await page.fill('#channels input[type="search"]', "no such thing");
+    assert.equal(await page.locator(".channel-list label").count(), 0);
+    await page.fill('#channels input[type="search"]', "");
+    await page.evaluate(() => window.carom.seek(0.5));
+    await checkMarkers(page, 0.25);
+    await shot(page, "channels");
+  });
+});
+
+test("a press in a plot of channels seeks, in the dark and on a telephone too", async () => {
+  for (const [name, options] of [["dark", { theme: "dark" }], ["narrow", { width: 780, height: 900 }], ["telephone", { width: 400, height: 800 }]]) {
+    await withPage(scenes.sensed(), { hash: "#t=0&paused", ...options }, async (page) => {
+      const over = page.locator("#channels .u-over").first();
+      await over.scrollIntoViewIfNeeded();
+      const box = await over.boundingBox();
+      await page.mouse.click(box.x + 0.5 * box.width, box.y + box.height / 2);
+      close((await state(page)).time, 1, 0.03, "press in a plot");
+      const wide = await page.evaluate(() => document.getElementById("side").scrollWidth - document.getElementById("side").clientWidth);
+      assert.ok(wide <= 0, `the side scrolls sideways by ${wide} px`);
+      await shot(page, `channels-${name}`);
+    });
+  }
+});
+
+test("thousands of channels are found by name, and thinned ones lie where they were", async () => {
+  await withPage(scenes.manyChannels(2000), { hash: "#t=2&paused" }, async (page) => {
+    assert.deepEqual((await state(page)).channelPlots, [0, 1, 2, 3].map((i) => `sensor ${i} gap`));
+    assert.match(await page.textContent("#channels"), /2000 of 20000 channels/);
+    close(Number((await readoutsOf(page, "sensor 3 gap"))[0]), 3 + 20, 1, "half of the way");
+    await page.click("#channels summary");
+    assert.equal(await page.locator(".channel-list label").count(), 80);
+    await page.fill('#channels input[type="search"]', "sensor 1999.");
+    assert.equal(await page.locator(".channel-list label").count(), 1);
+  });
+});
+
 test("the theme follows the system and the button", async () => {
   await withPage(scenes.spinningBox(), { theme: "dark" }, async (page) => {
     assert.equal((await state(page)).theme, "dark");

@@ -380,3 +380,43 @@ export function planned() {
     motion: (_, t) => ({ position: [0.5 * t, 0.2 * t, 0.1 * t], rotation: turn([0, 0, 1], rate * t), speed: 0.5, spin: rate }),
   };
 }
+
+/** What a joint tells of itself. */
+const ofJoint = [
+  ["angle", "rad"], ["rate", "rad/s"], ["slide", "m"], ["speed", "m/s"], ["fx", "N"], ["fy", "N"], ["fz", "N"], ["force", "N"],
+  ["mx", "N m"], ["my", "N m"], ["mz", "N m"], ["moment", "N m"],
+];
+
+/** An arm of three joints, 36 channels, with a contact sensor and one of a pose that the scene asked for. */
+export function sensed() {
+  const scene = jointed();
+  const names = ["shoulder", "elbow", "wrist.left"];
+  scene.header.title = "Sensed";
+  scene.header.joints = scene.header.joints.slice(0, 3).map((j, i) => ({ ...j, name: names[i] }));
+  const list = [
+    ...["fx", "fy", "fz", "force"].map((w) => ({ name: `grip.${w}`, unit: "N" })),
+    { name: "grip.touches", unit: "" },
+    ...["x", "y", "z"].map((w) => ({ name: `hand pose.${w}`, unit: "m" })),
+    ...["qw", "qx", "qy", "qz"].map((w) => ({ name: `hand pose.${w}`, unit: "" })),
+    ...names.flatMap((joint) => ofJoint.map(([what, unit]) => ({ name: `${joint}.${what}`, unit }))),
+  ];
+  const value = (c, t) => (c === 3 && t > 0.5 && t < 0.8 ? NaN : Math.sin(3 * t + c) * (1 + c));
+  return {
+    ...scene,
+    header: { ...scene.header, channels: { points: scene.times.length, total: list.length, list } },
+    channels: list.map((_, c) => scene.times.map((t) => value(c, t))),
+    channelValue: value,
+  };
+}
+
+/** More channels than anybody can look at, thinned to fewer points than there are frames. */
+export function manyChannels(count) {
+  const scene = spinningBox();
+  const points = 40;
+  const list = Array.from({ length: count }, (_, i) => ({ name: `sensor ${i}.gap`, unit: "m" }));
+  return {
+    ...scene,
+    header: { ...scene.header, title: "Many channels", channels: { points, total: 10 * count, list } },
+    channels: list.map((_, c) => Array.from({ length: points }, (__, k) => c + k)),
+  };
+}

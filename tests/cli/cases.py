@@ -95,6 +95,21 @@ def case_run_writes_a_result_and_a_verdict():
     assert "carom: 1" in carom("info", "scene.h5", "--scene").stdout
 
 
+def case_channels_are_listed_and_exported():
+    result = os.path.join(EXAMPLES, "..", "tests", "fuzz", "corpus", "result", "channels.h5")
+    shown = carom("info", result).stdout
+    assert "hinge.angle (rad), .rate (rad/s)\n" in shown and "K\u00f6rper.touches\n" in shown, shown
+    channels = report("info", result)["channels"]
+    assert [c["unit"] for c in channels] == ["rad", "rad/s", "N", ""] and channels[2]["name"] == 'grip, "left".fx', channels
+    carom("export", result, "--to", "csv", "-o", "t.csv", "-q")
+    rows = list(csv.reader(open("t.channels.csv", encoding="utf-8")))
+    assert rows[0] == ["time (s)", "hinge.angle (rad)", "hinge.rate (rad/s)", 'grip, "left".fx (N)', "K\u00f6rper.touches"], rows[0]
+    assert len(rows) == 4 and [float(r[4]) for r in rows[1:]] == [0, 1, 2], rows
+    write("u.channels.csv", "mine")
+    assert "u.channels.csv" in carom("export", result, "--to", "csv", "-o", "u.csv", "-q", code=1).stderr
+    assert open("u.channels.csv").read() == "mine" and not os.path.exists("u.csv")
+
+
 def case_results_are_not_overwritten_unasked():
     carom("run", SCENE, *SHORT, "-q")
     before = open("scene.h5", "rb").read()

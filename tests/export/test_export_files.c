@@ -112,6 +112,7 @@ TEST(csv_comes_back) {
   unlink(path);
   unlink(audit);
   unlink(fixture_path("motion.events.csv"));
+  unlink(fixture_path("motion.channels.csv"));
   carom_result_close(result);
 }
 
@@ -142,6 +143,37 @@ TEST(csv_events_come_back) {
   unlink(path);
   unlink(events);
   unlink(fixture_path("hits.audit.csv"));
+  unlink(fixture_path("hits.channels.csv"));
+  carom_result_close(result);
+}
+
+TEST(csv_channels_come_back) {
+  carom_result *result = make_result(FRAMES);
+  REQUIRE(result);
+  const char *path = fixture_path("sensed.csv"), *channels = fixture_path("sensed.channels.csv");
+  REQUIRE(carom_export_csv(result, path, NULL, NULL) == CAROM_OK);
+  size_t size;
+  int count;
+  char *text = read_file(channels, &size), *fields[32];
+  REQUIRE(text);
+  char *at = split_record(text, fields, &count);
+  REQUIRE(count == 1 + FIXTURE_CHANNELS);
+  CHECK_TEXT(fields[0], "time (s)");
+  CHECK_TEXT(fields[1], "hinge.angle (rad)");
+  CHECK_TEXT(fields[3], "grip, \"left\".fx (N)");
+  CHECK_TEXT(fields[4], fixture_channels[3].name);
+  for (int f = 0; f < FRAMES; f++) {
+    at = split_record(at, fields, &count);
+    REQUIRE(count == 1 + FIXTURE_CHANNELS);
+    CHECK(strtod(fields[0], NULL) == fixture_time(f));
+    for (int c = 0; c < FIXTURE_CHANNELS; c++) CHECK(fixture_same(strtod(fields[1 + c], NULL), fixture_channel(f, c)));
+  }
+  CHECK(*at == 0);
+  free(text);
+  unlink(path);
+  unlink(channels);
+  unlink(fixture_path("sensed.audit.csv"));
+  unlink(fixture_path("sensed.events.csv"));
   carom_result_close(result);
 }
 
@@ -269,8 +301,10 @@ TEST(exports_of_empty_results) {
     CHECK(exporters[e](result, path, NULL, NULL) == CAROM_OK);
     CHECK(unlink(path) == 0);
   }
-  snprintf(path, sizeof path, "%s/x.audit.csv", folder);
-  CHECK(unlink(path) == 0);
+  for (int i = 0; i < 2; i++) {
+    snprintf(path, sizeof path, "%s/x.%s.csv", folder, i == 0 ? "audit" : "channels");
+    CHECK(unlink(path) == 0);
+  }
   snprintf(path, sizeof path, "%s/x_frames", folder);
   CHECK(rmdir(path) == 0);
   CHECK(remove_empty(folder));

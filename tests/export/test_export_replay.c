@@ -114,7 +114,8 @@ enum { FRAMES = 150, MOVING = FIXTURE_BODIES - 1 };
 
 static size_t box_at(void) { return 8u * FRAMES * (1 + CAROM_AUDIT_COLUMNS); }
 static size_t planes_at(void) { return box_at() + 32u * MOVING; }
-static size_t raw_size(void) { return planes_at() + 18u * MOVING * FRAMES; }
+static size_t channels_at(void) { return planes_at() + 18u * MOVING * FRAMES; }
+static size_t raw_size(void) { return channels_at() + FIXTURE_CHANNELS * (16u + 2u * FRAMES); }
 
 static void check_pose(const replay *r, int m, int frame) {
   float box[8];
@@ -174,6 +175,76 @@ TEST(quaternions_do_not_jump) {
   free(text);
 }
 
+// ---- channels ------------------------------------------------------------------------------------------------------
+
+// The value of a point; NaN for a gap.
+static double channel_at(const replay *r, size_t start, int points, int channel, int point) {
+  const unsigned char *range = r->bytes + start + 16u * (size_t)channel;
+  size_t count = (size_t)FIXTURE_CHANNELS * (size_t)points, run = (size_t)channel * (size_t)points;
+  const unsigned char *planes = r->bytes + start + 16u * FIXTURE_CHANNELS;
+  unsigned level = 0;
+  for (int k = 0; k <= point; k++) level += planes[run + (size_t)k] | (unsigned)planes[count + run + (size_t)k] << 8;
+  double lo = read_f64(range), hi = read_f64(range + 8);
+  return (level & 0xFFFF) == 65535 ? NAN : lo + (level & 0xFFFF) / 65534.0 * (hi - lo);
+}
+
+TEST(channels_decode_to_what_was_sensed) {
+  const char *path = fixture_path("sensed.h5");
+  fixture_write(path, FRAMES);
+  char *text = elements_of(path);
+  unlink(path);
+  replay r = decode(text, raw_size());
+  REQUIRE(r.size == raw_size());
+  CHECK_CONTAINS(r.json,
+                 "\"channels\":{\"points\":150,\"total\":4,\"list\":[{\"name\":\"hinge.angle\",\"unit\":\"rad\"}");
+  for (int c = 0; c < FIXTURE_CHANNELS; c++) {
+    for (int f = 0; f < FRAMES; f++) {
+      double expected = fixture_channel(f, c), found = channel_at(&r, channels_at(), FRAMES, c, f);
+      CHECK(isfinite(expected) ? fabs(found - expected) < 4.0 / 65534 : isnan(found));
+    }
+  }
+  release(&r);
+  free(text);
+}
+
+// A force that is there in one frame of thousands is still in the page, where it was.
+TEST(thinned_channels_keep_their_extremes) {
+  enum { MANY = 9001, POINTS = 4000, BLOW = 4567 };
+  const char *path = fixture_path("blow.h5");
+  fixture f;
+  carom_recorder *recorder = NULL;
+  carom_recorder_options options = fixture_options();
+  fixture_create(&f);
+  REQUIRE(carom_recorder_open(path, &f.scene, &options, NULL, &recorder, NULL) == CAROM_OK);
+  for (int i = 0; i < MANY; i++) {
+    const double values[FIXTURE_CHANNELS] = {i, i == BLOW ? 50 : 0.5 * (i % 2), i == BLOW ? -50 : NAN, 7};
+    fixture_move(&f, i);
+    CHECK(carom_recorder_channels(recorder, values, NULL) == CAROM_OK);
+    CHECK(carom_recorder_frame(recorder, f.state, NULL, NULL) == CAROM_OK);
+  }
+  CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
+  carom_recorder_close(recorder);
+  fixture_destroy(&f);
+  char *text = elements_of(path);
+  unlink(path);
+  size_t start = 8u * MANY * (1 + CAROM_AUDIT_COLUMNS) + 32u * MOVING + 18u * MOVING * MANY;
+  replay r = decode(text, start + FIXTURE_CHANNELS * (16u + 2u * POINTS));
+  REQUIRE(r.size == start + FIXTURE_CHANNELS * (16u + 2u * POINTS));
+  int place = (int)((int64_t)BLOW * POINTS / MANY), blows = 0;
+  for (int k = 0; k < POINTS; k++) {
+    double v = channel_at(&r, start, POINTS, 1, k);
+    blows += v > 1;
+    CHECK(v <= 1 || (v == 50 && k / 2 == place / 2));
+    double t = channel_at(&r, start, POINTS, 0, k), frame = (double)k * MANY / POINTS;
+    CHECK_NEAR(t, frame, 2.0 * MANY / POINTS);
+    CHECK(channel_at(&r, start, POINTS, 3, k) == 7);
+    CHECK(isnan(channel_at(&r, start, POINTS, 2, k)) == (k / 2 != place / 2));
+  }
+  CHECK(blows == 1);
+  release(&r);
+  free(text);
+}
+
 TEST(head_is_safe_and_complete) {
   const char *path = fixture_path("head.h5");
   fixture_write(path, FRAMES);
@@ -226,7 +297,7 @@ TEST(no_frames) {
   char *text = elements_of(path);
   unlink(path);
   replay r = decode(text, 1000);
-  CHECK(r.size == 32u * MOVING);
+  CHECK(r.size == 32u * MOVING + 16u * FIXTURE_CHANNELS);
   CHECK_CONTAINS(r.json, "\"frames\":0");
   release(&r);
   free(text);

@@ -115,6 +115,10 @@ static void read_result(void) {
   if (carom_result_open("x.h5", NULL, &result, NULL) != CAROM_OK) return;
   if (carom_frame_init(result, &frame, NULL) == CAROM_OK)
     for (int i = 0; i < result->frame_count && i < 5; i++) (void)carom_result_read_frame(result, i, &frame, NULL);
+  double *channels = calloc((size_t)result->frame_count + 1, sizeof(double));
+  for (int i = 0; channels && i < result->channel_count && i < 5; i++)
+    (void)carom_result_read_channels(result, i, 1, channels, NULL);
+  free(channels);
   take_checkpoint(result);
   carom_frame_release(&frame);
   carom_result_close(result);

@@ -12,7 +12,7 @@ try:
 except ImportError as missing:
     samples.skip(f"{missing.name} is missing (apt install python3-h5py)")
 
-B, P, S, F = samples.BODIES, 6, 4, samples.FRAMES
+B, P, S, F, C = samples.BODIES, 6, 4, samples.FRAMES, len(samples.CHANNELS)
 AUDIT = ["kinetic", "potential", "energy", "work", "energy_error", "momentum_x", "momentum_y", "momentum_z",
          "momentum_error", "angular_momentum_x", "angular_momentum_y", "angular_momentum_z", "angular_momentum_error",
          "restitution_loss", "friction_loss", "projection_energy", "projection_angular_momentum", "collisions",
@@ -37,6 +37,8 @@ def layout(frames, verdicts):
         "trajectory/time": ((frames,), "f", "s"), "trajectory/position": ((frames, B, 3), "f", "m"),
         "trajectory/orientation": ((frames, B, 4), "f", "1"), "trajectory/velocity": ((frames, B, 3), "f", "m/s"),
         "trajectory/angular_velocity": ((frames, B, 3), "f", "rad/s"),
+        "channels/name": ((C,), "S", "1"), "channels/unit": ((C,), "S", "1"),
+        "channels/value": ((frames, C), "f", "see /channels/unit"),
         "events/time": ((2 * frames,), "f", "s"), "events/kind": ((2 * frames,), "u", "1"),
         "events/body": ((2 * frames, 2), "i", "1"), "events/point": ((2 * frames, 3), "f", "m"),
         "events/normal": ((2 * frames, 3), "f", "1"), "events/impulse": ((2 * frames, 3), "f", "N s"),
@@ -63,8 +65,9 @@ def check_layout(file, frames, verdicts):
         assert data.attrs["units"].decode() == unit, (name, data.attrs["units"])
         assert len(data.attrs["description"]) > 5, name
         data[()]  # readable
-    for name in ["position", "orientation", "velocity", "angular_velocity", "time"]:
-        data = found["trajectory/" + name]
+    series = ["trajectory/" + name for name in ["position", "orientation", "velocity", "angular_velocity", "time"]]
+    for name in series + ["channels/value"]:
+        data = found[name]
         assert data.compression == "gzip" and data.shuffle and data.maxshape[0] is None, name
 
 
@@ -80,6 +83,13 @@ def check_motion(file, frames):
             assert np.allclose(file["trajectory/angular_velocity"][f, b], samples.spin(f, b), atol=1e-9)
         for c, key in enumerate(AUDIT):
             assert abs(file["audit/" + key][f] - samples.audit(f, c)) < 1e-12
+
+
+def check_channels(file, frames):
+    text = lambda name: [t.decode() for t in file["channels/" + name]]
+    assert list(zip(text("name"), text("unit"))) == samples.CHANNELS
+    expected = [[samples.channel(f, c) for c in range(C)] for f in range(frames)]
+    assert np.allclose(file["channels/value"][:], expected, rtol=1e-15, atol=1e-15, equal_nan=True)
 
 
 def check_events(file, frames):
@@ -126,6 +136,7 @@ def check_killed(path):
     with h5py.File(path, "r", swmr=True) as file:
         check_layout(file, 40, 0)
         check_motion(file, 40)
+        check_channels(file, 40)
         assert file["run/ending"][()] == b"unfinished"
     if shutil.which("h5clear"):
         subprocess.run(["h5clear", "-s", "--increment=0", path], check=True)
@@ -142,6 +153,7 @@ def main():
             check_attributes(file)
             check_bodies(file)
             check_motion(file, F)
+            check_channels(file, F)
             check_events(file, F)
             assert file["run/ending"][()] == b"complete"
             assert list(file["run/verdict/pass"]) == [1, 0]

@@ -60,6 +60,17 @@ def audit(frame, column):
     return math.sin(frame + 0.25 * column) * (column + 1)
 
 
+CHANNELS = [("hinge.angle", "rad"), ("hinge.rate", "rad/s"), ('grip, "left".fx', "N"), ("Körper.touches", "")]
+
+
+def channel(frame, column):
+    if column == 1 and frame % 5 == 4:
+        return math.nan
+    if column == 2 and frame % 7 == 3:
+        return -math.inf
+    return frame % 4 if column == 3 else math.sin(0.3 * frame + column)
+
+
 def rotate(q, v):
     w, x, y, z = q
     u = (x, y, z)

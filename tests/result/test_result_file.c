@@ -538,14 +538,14 @@ TEST(walls_come_back) {
 
 // A file of some kilobytes that says it has rows by the hundred million; memory and time must not be spent on them.
 TEST(declared_rows_that_are_not_stored_are_refused) {
-  static const char *const names[] = {"/audit/kinetic", "/trajectory/time", "/events/time"};
-  for (int i = 0; i < 3; i++) {
+  static const char *const names[] = {"/audit/kinetic", "/trajectory/time", "/events/time", "/channels/value"};
+  for (int i = 0; i < 4; i++) {
     carom_error error;
     const char *path = fixture_path("declared.h5");
     fixture_write(path, 3);
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT), data = H5Dopen2(file, names[i], H5P_DEFAULT);
-    hsize_t rows = (hsize_t)1 << 28;
-    REQUIRE(data >= 0 && H5Dset_extent(data, &rows) >= 0);
+    hsize_t rows[2] = {(hsize_t)1 << 28, FIXTURE_CHANNELS};
+    REQUIRE(data >= 0 && H5Dset_extent(data, rows) >= 0);
     H5Dclose(data);
     H5Fclose(file);
     CHECK(try_open(path, &error) == CAROM_ERR_FORMAT);

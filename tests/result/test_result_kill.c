@@ -28,11 +28,10 @@ __attribute__((visibility("default"))) ssize_t pwrite(int file, const void *data
 static _Noreturn void record_until_killed(const char *path, int orders, int reports, uint64_t seed, int writes) {
   fixture f;
   carom_recorder *recorder = NULL;
+  carom_recorder_options options = fixture_options();
   carom_random random = carom_random_make(seed, 1);
   fixture_create(&f);
-  if (carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, NULL, &recorder, NULL) !=
-      CAROM_OK)
-    _exit(1);
+  if (carom_recorder_open(path, &f.scene, &options, NULL, &recorder, NULL) != CAROM_OK) _exit(1);
   writes_to_live = writes;
   char order;
   for (int i = 0; read(orders, &order, 1) == 1;) {
@@ -86,6 +85,7 @@ static void check_result(const char *path, int safe, int *most) {
   carom_frame frame;
   REQUIRE(carom_frame_init(result, &frame, NULL) == CAROM_OK);
   for (int i = 0; i < result->frame_count; i++) CHECK(fixture_frame_is_right(result, i, &frame));
+  CHECK(result->channel_count == FIXTURE_CHANNELS || safe == 0);
   CHECK(result->event_count >= 2 * safe && result->event_count % 2 == 0);
   for (int i = 0; i < result->event_count; i++) CHECK(fixture_event_is_right(result, i));
   if (result->frame_count > *most) *most = result->frame_count;
@@ -159,9 +159,10 @@ static int record_on_full_disk(const char *path, rlim_t limit, int pipe_end) {
   carom_recorder *recorder = NULL;
   carom_error error = {CAROM_OK, ""};
   struct rlimit size = {limit, limit};
+  carom_recorder_options options = fixture_options();
   fixture_create(&f);
   signal(SIGXFSZ, SIG_IGN);
-  if (carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, &error) != CAROM_OK) return 1;
+  if (carom_recorder_open(path, &f.scene, &options, NULL, &recorder, &error) != CAROM_OK) return 1;
   setrlimit(RLIMIT_FSIZE, &size);
   carom_status status = CAROM_OK;
   int safe = 0;
@@ -224,7 +225,8 @@ TEST(full_disk_at_the_start) {
       setrlimit(RLIMIT_FSIZE, &size);
       carom_recorder *recorder = NULL;
       carom_error error = {CAROM_OK, ""};
-      carom_status result = carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, &error);
+      carom_recorder_options options = fixture_options();
+      carom_status result = carom_recorder_open(path, &f.scene, &options, NULL, &recorder, &error);
       carom_recorder_close(recorder);
       fixture_destroy(&f);
       if (result == CAROM_OK) unlink(path);

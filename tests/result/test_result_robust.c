@@ -38,10 +38,10 @@ static carom_allocator limited_allocator(limited *l) {
 static carom_status record_all(const char *path, const carom_allocator *allocator, carom_error *error) {
   fixture f;
   carom_recorder *recorder = NULL;
+  carom_recorder_options options = fixture_options();
   carom_verdict verdict = fixture_verdict();
   fixture_create(&f);
-  carom_status status =
-      carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, allocator, &recorder, error);
+  carom_status status = carom_recorder_open(path, &f.scene, &options, allocator, &recorder, error);
   for (int i = 0; status == CAROM_OK && i < 3; i++) status = fixture_record(&f, recorder, i, error);
   if (status == CAROM_OK) status = carom_recorder_finish(recorder, &verdict, "complete", error);
   carom_recorder_close(recorder);
@@ -56,6 +56,8 @@ static carom_status read_all(const char *path, const carom_allocator *allocator,
   if (status != CAROM_OK) return status;
   status = carom_frame_init(result, &frame, error);
   if (status == CAROM_OK) status = carom_result_read_frame(result, 1, &frame, error);
+  double values[3 * FIXTURE_CHANNELS];
+  if (status == CAROM_OK) status = carom_result_read_channels(result, 0, FIXTURE_CHANNELS, values, error);
   carom_frame_release(&frame);
   carom_result_close(result);
   return status;
@@ -138,6 +140,8 @@ TEST(exports_without_memory) {
   CHECK(unlink(file) == 0);
   snprintf(file, sizeof file, "%s.events.csv", path);
   CHECK(unlink(file) == 0);
+  snprintf(file, sizeof file, "%s.channels.csv", path);
+  CHECK(unlink(file) == 0);
   snprintf(file, sizeof file, "%s.glb", path);
   fail_at_every_call(try_glb, file);
   CHECK(unlink(file) == 0);
@@ -162,9 +166,9 @@ TEST(recording_does_not_allocate) {
   carom_allocator allocator = limited_allocator(&l);
   fixture f;
   carom_recorder *recorder = NULL;
+  carom_recorder_options options = fixture_options();
   fixture_create(&f);
-  REQUIRE(carom_recorder_open(path, &f.scene, &(carom_recorder_options){.overwrite = true}, &allocator, &recorder,
-                              NULL) == CAROM_OK);
+  REQUIRE(carom_recorder_open(path, &f.scene, &options, &allocator, &recorder, NULL) == CAROM_OK);
   l.calls = 0;
   l.fail_at = 0;  // from here on every allocation would fail
   for (int i = 0; i < 20000; i++) CHECK(fixture_record(&f, recorder, i, NULL) == CAROM_OK);
@@ -217,7 +221,8 @@ typedef struct recording {
 
 static void record_some(recording *r, const char *path, int frames) {
   carom_error error = {0};
-  carom_recorder_options options = {.overwrite = true, .log = {&r->messages, count_messages}};
+  carom_recorder_options options = fixture_options();
+  options.log = (carom_log){&r->messages, count_messages};
   fixture_create(&r->f);
   REQUIRE(carom_recorder_open(path, &r->f.scene, &options, NULL, &r->recorder, &error) == CAROM_OK);
   for (int i = 0; i < frames; i++) CHECK(fixture_record(&r->f, r->recorder, i, &error) == CAROM_OK);

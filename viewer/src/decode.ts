@@ -11,6 +11,10 @@ export interface Streams {
   boxes: Float32Array;
   /** Quantised values, component-major, then body-major, then by frame. */
   values: Uint16Array;
+  /** The values that the lowest and the highest level of each channel mean. */
+  channelRanges: Float64Array;
+  /** Channel-major, then by point. */
+  channelLevels: Uint16Array;
 }
 
 function fail(what: string): never {
@@ -88,12 +92,19 @@ export function decode(header: Header, base64: string): Streams {
   const auditAt = 8 * frames;
   const boxesAt = auditAt + 8 * frames * header.audit.length;
   const valuesAt = boxesAt + 4 * boxLength * moving;
-  if (bytes.length !== valuesAt + 2 * count) fail(`it has ${bytes.length} bytes where ${valuesAt + 2 * count} are due`);
+  const { points, list } = header.channels;
+  const rangesAt = valuesAt + 2 * count;
+  const levelsAt = rangesAt + 16 * list.length;
+  const due = levelsAt + 2 * points * list.length;
+  if (bytes.length !== due) fail(`it has ${bytes.length} bytes where ${due} are due`);
   const times = new Float64Array(slice(bytes, 0, 8 * frames));
   checkTimes(times);
   const audit = header.audit.map((_, i) => new Float64Array(slice(bytes, auditAt + 8 * frames * i, 8 * frames)));
   const boxes = new Float32Array(slice(bytes, boxesAt, 4 * boxLength * moving));
   const values = joinPlanes(bytes, valuesAt, count);
   if (frames > 0) undoDeltas(values, frames);
-  return { times, audit, boxes, values };
+  const channelRanges = new Float64Array(slice(bytes, rangesAt, 16 * list.length));
+  const channelLevels = joinPlanes(bytes, levelsAt, points * list.length);
+  if (points > 0) undoDeltas(channelLevels, points);
+  return { times, audit, boxes, values, channelRanges, channelLevels };
 }

@@ -1,5 +1,6 @@
 // Checks the JSON part and fills in what may be absent, so that the rest of
 // the page never meets an undefined value.
+import { readChannels } from "./channels";
 import { bodyIndex, fail, list, maybeNumber, numbers, object, positive, readPose, text, type Json } from "./json";
 import { readJoint, readPlan } from "./plandata";
 import type { AuditColumn, Body, Events, Header, Part, Shape, Vec3, VerdictRow, Wall } from "./types";
@@ -153,6 +154,7 @@ export function readHeader(source: string): Header {
     events: readEvents(json.events),
     joints: list(json.joints, "joints").map((j, i) => readJoint(j, i, count)),
     plan: readPlan(json.plan, count),
+    channels: readChannels(json.channels, frames as number),
     camera: readCamera(json.camera),
   };
 }

@@ -1,5 +1,6 @@
 // The motion as a function of time: dequantises and interpolates on demand, so
 // that ten thousand bodies need no more memory than their 16-bit streams.
+import { valuesOf } from "./channels";
 import { boxLength, type Streams } from "./decode";
 import type { Header, Pose } from "./types";
 
@@ -7,6 +8,22 @@ import type { Header, Pose } from "./types";
 export interface Cursor {
   frame: number;
   alpha: number;
+}
+
+/** The last entry at or before the time, and the way to the next. */
+export function locate(times: Float64Array, time: number): Cursor {
+  const last = times.length - 1;
+  if (last < 1 || time <= times[0]!) return { frame: 0, alpha: 0 };
+  if (time >= times[last]!) return { frame: last, alpha: 0 };
+  let low = 0;
+  let high = last;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (times[middle]! <= time) low = middle;
+    else high = middle;
+  }
+  const gap = times[high]! - times[low]!;
+  return { frame: low, alpha: gap > 0 ? (time - times[low]!) / gap : 0 };
 }
 
 export class Motion {
@@ -42,21 +59,21 @@ export class Motion {
     return this.data.audit;
   }
 
-  /** The last frame at or before the time, and the way to the next. */
   locate(time: number): Cursor {
-    const times = this.times;
-    const last = this.frames - 1;
-    if (last < 1 || time <= this.start) return { frame: 0, alpha: 0 };
-    if (time >= this.end) return { frame: last, alpha: 0 };
-    let low = 0;
-    let high = last;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle]! <= time) low = middle;
-      else high = middle;
-    }
-    const gap = times[high]! - times[low]!;
-    return { frame: low, alpha: gap > 0 ? (time - times[low]!) / gap : 0 };
+    return locate(this.times, time);
+  }
+
+  /** Of the points of channels: each two stand for some frames when there are fewer points than frames. */
+  get channelTimes(): Float64Array {
+    const { points } = this.header.channels;
+    return Float64Array.from({ length: points }, (_, k) => this.times[Math.floor((k * this.frames) / points)]!);
+  }
+
+  /** All points of a channel; NaN where nothing is known. */
+  channel(index: number): Float64Array {
+    const { points } = this.header.channels;
+    const { channelRanges, channelLevels } = this.data;
+    return valuesOf(channelLevels.subarray(index * points, (index + 1) * points), channelRanges[2 * index]!, channelRanges[2 * index + 1]!);
   }
 
   /** The box of a moving body: lo, hi, greatest speed, greatest spin. */

@@ -1,5 +1,6 @@
 // The state of the page beyond the clock: picked body, toggles, and who hears of them.
 import { showArrowKey } from "./arrowkey";
+import { ChannelPlots } from "./channelplots";
 import { byId, press } from "./dom";
 import { makeFinder } from "./finder";
 import { makeForcePlots } from "./forceplots";
@@ -28,6 +29,7 @@ export class Page {
   private readonly panel: BodyPanel;
   private readonly charts: number;
   private readonly forcePlots: TimePlot[];
+  private readonly channels: ChannelPlots;
   private readonly help = byId<HTMLDialogElement>("help");
 
   constructor(
@@ -40,6 +42,7 @@ export class Page {
     showVerdict(playback.motion.header);
     this.charts = showPlan(playback.motion.header.plan, theme);
     this.forcePlots = makeForcePlots(playback, theme);
+    this.channels = new ChannelPlots(playback, theme);
     if (view?.forces) showArrowKey(view.forces);
     makeFinder(playback.motion.header, (body) => this.pick(body));
     this.connectButtons();
@@ -74,13 +77,17 @@ export class Page {
     if (options.paused) this.playback.pause();
   }
 
+  private get allPlots(): TimePlot[] {
+    return [...this.plots, ...this.forcePlots, ...this.channels.plots];
+  }
+
   private update(): void {
-    for (const plot of [...this.plots, ...this.forcePlots]) plot.update();
+    for (const plot of this.allPlots) plot.update();
     this.panel.update();
   }
 
   private redraw(): void {
-    for (const plot of [...this.plots, ...this.forcePlots]) plot.redraw();
+    for (const plot of this.allPlots) plot.redraw();
     this.panel.redraw();
   }
 
@@ -281,6 +288,8 @@ export class Page {
       follow: view?.follow ?? false,
       webgl: view !== null,
       plots: this.plots.length,
+      channels: header.channels.list.length,
+      channelPlots: this.channels.titles,
     };
   }
 }

@@ -3,6 +3,7 @@
 import uPlot from "uplot";
 import { make } from "./dom";
 import { number, ticks } from "./format";
+import { locate } from "./motion";
 import type { Playback } from "./playback";
 import type { Theme } from "./theme";
 
@@ -22,6 +23,8 @@ export interface PlotOptions {
   readouts: boolean;
   /** A value holds from its frame to the next, as planned forces do. */
   stepped?: boolean;
+  /** Of the values, where they are not those of the frames. */
+  times?: Float64Array;
 }
 
 const axisWidth = 54;
@@ -85,6 +88,10 @@ export class TimePlot {
     this.chart.destroy();
   }
 
+  private get times(): Float64Array {
+    return this.options.times ?? this.playback.motion.times;
+  }
+
   private color(index: number): string {
     const { series } = this.theme.colors;
     return series[index % series.length]!;
@@ -118,7 +125,7 @@ export class TimePlot {
 
   private data(): uPlot.AlignedData {
     const columns = this.options.series.map((s) => gaps(s.values, this.offset));
-    return [this.playback.motion.times, ...columns] as uPlot.AlignedData;
+    return [this.times, ...columns] as uPlot.AlignedData;
   }
 
   private settings(): uPlot.Options {
@@ -136,7 +143,7 @@ export class TimePlot {
       scales: { x: { time: false, range: () => [start, end > start ? end : start + 1] }, y: { range: yRange } },
       axes: [
         { ...axis, grid, size: timeAxis ? 22 : 0, gap: 2, space: 56, values: (_, v) => (timeAxis ? ticks(v) : v.map(() => "")) },
-        { ...axis, grid, size: axisWidth, gap: 6, space: 24, values: (_, v) => ticks(v) },
+        { ...axis, grid, size: axisWidth, gap: 6, space: 18, values: (_, v) => ticks(v) },
       ],
       series: [{}, ...series.map((s, i) => this.curve(s, i))],
     };
@@ -173,7 +180,7 @@ export class TimePlot {
   update(): void {
     const x = this.chart.valToPos(this.playback.time, "x");
     this.marker.style.transform = `translateX(${Math.round(x)}px)`;
-    const { frame, alpha } = this.playback.cursor;
+    const { frame, alpha } = locate(this.times, this.playback.time);
     this.readouts.forEach((readout, i) => {
       const value = this.options.series[i]!.values[alpha > 0.5 && !this.options.stepped ? frame + 1 : frame];
       readout.textContent = value === undefined ? "" : number(value, 4);

@@ -132,6 +132,20 @@ export interface Plan {
   table: Figure[];
 }
 
+export interface ChannelInfo {
+  /** What it is of, a dot, and what of it. */
+  name: string;
+  unit: string;
+}
+
+export interface Channels {
+  /** Of each; as many as there are frames, or fewer. */
+  points: number;
+  /** How many there were, if the page holds but some. */
+  total: number;
+  list: ChannelInfo[];
+}
+
 export interface Header {
   title: string;
   description: string;
@@ -152,5 +166,6 @@ export interface Header {
   events: Events;
   joints: Joint[];
   plan: Plan | null;
+  channels: Channels;
   camera: { position: Vec3; target: Vec3 } | null;
 }

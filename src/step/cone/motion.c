@@ -24,7 +24,8 @@ static carom_resultant evaluate_forces(carom_cone *c, const carom_state *state) 
                             .d = f->directors,
                             .v = c->bodies.start.v,
                             .dv = f->director_rates,
-                            .joints = state->joints};
+                            .joints = state->joints,
+                            .inputs = state->inputs};
   carom_fields_evaluate(c->model, &at, &f->loads);
   return carom_fields_resultant(c->model, &at, &f->loads);
 }

@@ -156,7 +156,7 @@ static carom_status create_lawful(carom_cone *c, carom_error *error) {
   status = carom_gathering_create(m, &c->allocator, &p->gathering, error);
   if (status == CAROM_OK)
     status = carom_projection_create(c->search.parts, p->gathering, p->groups, &p->projection, error);
-  if (status == CAROM_OK) status = carom_state_create(m->body_count, m->joint_count, &c->allocator, &p->before, error);
+  if (status == CAROM_OK) status = carom_state_create(m, &c->allocator, &p->before, error);
   if (status == CAROM_OK && p->bounces)
     status = carom_impact_system_create(m, CAROM_IMPACT_GENERALIZED, &c->allocator, &p->impacts, error);
   return status;
@@ -173,7 +173,7 @@ static carom_status create_all(carom_cone *c, carom_error *error) {
   if (status == CAROM_OK) status = carom_contact_work_create(a, &c->program.solver, error);
   if (status == CAROM_OK && c->program.lawful) status = create_lawful(c, error);
   if (status == CAROM_OK && (c->program.projection || m->joint_count > 0))
-    status = carom_state_create(m->body_count, m->joint_count, a, &c->trial, error);
+    status = carom_state_create(m, a, &c->trial, error);
   return status;
 }
 

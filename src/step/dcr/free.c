@@ -12,8 +12,13 @@ static void add_field_accelerations(carom_stepper *stepper, const carom_state *s
     f->d[i] = cm_rotation(state->q[i]);
     f->d_rate[i] = cm_mmul(cm_hat(f->w[i]), f->d[i]);
   }
-  carom_configuration c = {
-      .time = state->time, .x = state->x, .d = f->d, .v = f->v, .dv = f->d_rate, .joints = state->joints};
+  carom_configuration c = {.time = state->time,
+                           .x = state->x,
+                           .d = f->d,
+                           .v = f->v,
+                           .dv = f->d_rate,
+                           .joints = state->joints,
+                           .inputs = state->inputs};
   carom_fields_evaluate(stepper->model, &c, &f->loads);
   for (int i = 0; i < state->body_count; i++) {
     const carom_body *body = &stepper->model->bodies[i];

@@ -58,8 +58,8 @@ static carom_status create_tools(carom_dcr *w, const carom_model *model, int thr
   if (status == CAROM_OK) status = carom_impact_work_create(CAROM_DCR_LAW_MAX, a, &w->law.work, error);
   if (status == CAROM_OK && model->joint_count > 0)
     status = carom_impact_system_create(model, CAROM_IMPACT_PLASTIC, a, &w->latches, error);
-  if (status == CAROM_OK) status = carom_state_create(model->body_count, model->joint_count, a, &w->start, error);
-  if (status == CAROM_OK) status = carom_state_create(model->body_count, model->joint_count, a, &w->free_end, error);
+  if (status == CAROM_OK) status = carom_state_create(model, a, &w->start, error);
+  if (status == CAROM_OK) status = carom_state_create(model, a, &w->free_end, error);
   return status;
 }
 

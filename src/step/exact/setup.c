@@ -73,8 +73,7 @@ carom_status carom_exact_prepare(carom_stepper *stepper, carom_error *error) {
   carom_ledger_open(&e->trial.ledger, model, a);
   status = carom_contacts_create(model, a, &e->contacts, error);
   if (status == CAROM_OK) status = carom_impact_system_create(model, stepper->options.law, a, &e->impacts, error);
-  for (int i = 0; i < 3 && status == CAROM_OK; i++)
-    status = carom_state_create(model->body_count, model->joint_count, a, states[i], error);
+  for (int i = 0; i < 3 && status == CAROM_OK; i++) status = carom_state_create(model, a, states[i], error);
   return status;
 }
 

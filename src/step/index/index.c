@@ -96,7 +96,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   w->motion.joints.may_drift = velocities && stepper->options.alpha > 0;
   carom_status status = carom_moreau_motion_create(&w->motion, &stepper->allocator, error);
   if (status != CAROM_OK) return status;
-  return carom_state_create(model->body_count, model->joint_count, &stepper->allocator, &w->origin, error);
+  return carom_state_create(model, &stepper->allocator, &w->origin, error);
 }
 
 static void release(carom_stepper *stepper) {

@@ -45,7 +45,7 @@ carom_status carom_moreau_motion_create(carom_moreau_motion *m, const carom_allo
   const carom_model *model = m->model;
   m->forces.present = carom_fields_present(model);
   carom_dmv_bodies_fill(&m->dmv, model, m->dmv_memory);
-  carom_status status = carom_state_create(model->body_count, model->joint_count, allocator, &m->star, error);
+  carom_status status = carom_state_create(model, allocator, &m->star, error);
   if (status != CAROM_OK || model->joint_count == 0) return status;
   return carom_joint_system_create(model, allocator, &m->joints.system, error);
 }
@@ -98,7 +98,8 @@ static carom_configuration configuration_at(carom_moreau_motion *m, const carom_
     f->d_rate[i] = cm_mmul(cm_hat(cm_lerp(m->v.w[i], end->w[i], 0.5)), m->d[i]);
   }
   double time = m->time + (m->kick == m->h ? m->alpha * m->h : 0);
-  return (carom_configuration){time, m->star->x, m->d, f->rate, f->d_rate, m->star->joints, m->springs.count > 0};
+  return (carom_configuration){
+      time, m->star->x, m->d, f->rate, f->d_rate, m->star->joints, m->star->inputs, m->springs.count > 0};
 }
 
 static void evaluate_forces(carom_moreau_motion *m) {

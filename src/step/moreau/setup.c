@@ -44,7 +44,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_status status = carom_moreau_motion_create(&m->motion, allocator, error);
   carom_state **const states[] = {&m->origin, &m->last, &m->meeting};
   for (size_t i = 0; i < sizeof states / sizeof *states && status == CAROM_OK; i++)
-    status = carom_state_create(model->body_count, model->joint_count, allocator, states[i], error);
+    status = carom_state_create(model, allocator, states[i], error);
   if (status == CAROM_OK) status = carom_contacts_create(model, allocator, &m->contacts, error);
   if (status == CAROM_OK) status = carom_gathering_create(model, allocator, &m->gathering, error);
   if (status == CAROM_OK) status = carom_groups_create(model->body_count, 1, allocator, &m->groups, error);

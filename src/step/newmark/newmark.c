@@ -64,7 +64,8 @@ static void kick(carom_stepper *stepper, carom_state *state, double time, double
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
   }
   if (w->fields) {
-    carom_configuration c = {.time = time, .x = state->x, .d = w->d, .v = w->v, .dv = w->d_rate};
+    carom_configuration c = {
+        .time = time, .x = state->x, .d = w->d, .v = w->v, .dv = w->d_rate, .inputs = state->inputs};
     carom_fields_evaluate(stepper->model, &c, &w->loads);
     outside = carom_fields_resultant(stepper->model, &c, &w->loads);
   }

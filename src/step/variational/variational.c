@@ -59,6 +59,7 @@ static void push_fields(variational *w, carom_arena *arena, const carom_model *m
   w->known.p = CAROM_PUSH(arena, carom_vec3, n);
   w->known.l = CAROM_PUSH(arena, carom_vec3, n);
   w->known.joints = CAROM_PUSH(arena, carom_joint_state, model->joint_count);
+  w->known.inputs = CAROM_PUSH(arena, double, model->input_size);
 }
 
 static void push(carom_stepper *stepper, carom_arena *arena) {
@@ -79,6 +80,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   w->known.time = NAN;
   w->known.body_count = model->body_count;
   w->known.joint_count = model->joint_count;
+  w->known.input_size = model->input_size;
   carom_dmv_bodies_fill(&w->bodies, model, w->dmv_memory);
   if (model->joint_count == 0) return CAROM_OK;
   return carom_joint_system_create(model, &stepper->allocator, &w->joints.system, error);
@@ -203,7 +205,8 @@ static carom_configuration configuration_of(const carom_stepper *stepper, const 
     w->d_rate[i] = cm_mmul(cm_hat(carom_state_angular_velocity(stepper->model, state, i)), w->d[i]);
   }
   bool v = w->velocities;
-  return (carom_configuration){time, state->x, w->d, v ? w->v : NULL, v ? w->d_rate : NULL, state->joints, false};
+  return (carom_configuration){time,          state->x,      w->d, v ? w->v : NULL, v ? w->d_rate : NULL,
+                               state->joints, state->inputs, false};
 }
 
 double carom_variational_power(const carom_stepper *stepper, const carom_state *state, double time) {
@@ -224,7 +227,8 @@ static carom_configuration mean_configuration(const carom_leg *leg, const carom_
     w->v[i] = cm_scale(1 / leg->h, cm_sub(state->x[i], x_start[i]));
     w->d_rate[i] = cm_mscale(1 / leg->h, cm_msub(w->d[i], w->d_start[i]));
   }
-  return (carom_configuration){leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints, false};
+  return (carom_configuration){
+      leg->start + 0.5 * leg->h, w->x_mean, w->d_mean, w->v, w->d_rate, state->joints, state->inputs, false};
 }
 
 // ---- implicit iterations -----------------------------------------------------------------------------------------
@@ -274,7 +278,9 @@ static bool loads_known(const variational *w, const carom_state *state) {
   return k->time == state->time && !memcmp(k->x, state->x, n * sizeof *k->x) &&
          !memcmp(k->q, state->q, n * sizeof *k->q) && !memcmp(k->p, state->p, n * sizeof *k->p) &&
          !memcmp(k->l, state->l, n * sizeof *k->l) &&
-         (state->joint_count == 0 || !memcmp(k->joints, state->joints, (size_t)state->joint_count * sizeof *k->joints));
+         (state->joint_count == 0 ||
+          !memcmp(k->joints, state->joints, (size_t)state->joint_count * sizeof *k->joints)) &&
+         (state->input_size == 0 || !memcmp(k->inputs, state->inputs, (size_t)state->input_size * sizeof *k->inputs));
 }
 
 static void note_known(variational *w, const carom_state *state, double time) {
@@ -475,7 +481,9 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
          carom_tape_pass(tape, w->loads.torque, n * sizeof *w->loads.torque) &&
          carom_tape_pass(tape, &k->time, sizeof k->time) && carom_tape_pass(tape, k->x, n * sizeof *k->x) &&
          carom_tape_pass(tape, k->q, n * sizeof *k->q) && carom_tape_pass(tape, k->p, n * sizeof *k->p) &&
-         carom_tape_pass(tape, k->l, n * sizeof *k->l) && carom_tape_pass(tape, k->joints, joints * sizeof *k->joints);
+         carom_tape_pass(tape, k->l, n * sizeof *k->l) &&
+         carom_tape_pass(tape, k->joints, joints * sizeof *k->joints) &&
+         carom_tape_pass(tape, k->inputs, (size_t)k->input_size * sizeof *k->inputs);
 }
 
 const carom_integrator carom_integrator_variational = {

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scene/expression.h"
+#include "base/expression.h"
 
 #define PI 3.14159265358979323846
 

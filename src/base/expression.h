@@ -9,9 +9,21 @@
 //   units   = unit { [ "*" | "/" ] unit }        unit = name of a unit [ "^" ["-"] digits ]
 //
 // A quantity with units carries its dimension; one without is plain and stands for SI units wherever it is used.
-#ifndef CAROM_SRC_SCENE_EXPRESSION_H
-#define CAROM_SRC_SCENE_EXPRESSION_H
+//
+// The same parser compiles formulas: names that stand for a slot make code instead of numbers, while all that is
+// constant is folded with its units. What a slot takes part in is a plain number in SI units: channels and time have
+// none. In formulas only there are comparisons and logic, names with dots ("hinge.angle") or in quotes ("'port-a.x'"),
+// and if:
+//
+//   choice  = both { "or" both }          both = refusal { "and" refusal }      refusal = "not" refusal | relation
+//   relation = sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]              primary = "if(" choice, choice, choice
+//   ")"
+//
+// with `choice` in place of `sum` inside parentheses.
+#ifndef CAROM_SRC_BASE_EXPRESSION_H
+#define CAROM_SRC_BASE_EXPRESSION_H
 
+#include "base/formula.h"
 #include "base/nearest.h"
 
 // Exponents of metre, kilogram, second, radian, coulomb.
@@ -43,6 +55,7 @@ typedef struct carom_dimension {
 typedef struct carom_quantity {
   double value;  // in SI units
   bool plain;    // written without units
+  bool live;     // formulas: not `value`, but what the code leaves on the stack
   carom_dimension dimension;
 } carom_quantity;
 
@@ -64,6 +77,24 @@ bool carom_expression_evaluate(const char *text, size_t length, const carom_scop
                                carom_expression_error *error);
 // As a value of the wanted dimension: plain numbers always fit, and an angle may be left out of a unit (1/s for rad/s).
 bool carom_quantity_fits(const carom_quantity *quantity, carom_dimension wanted);
+
+// ---- formulas --------------------------------------------------------------------------------------
+
+// What names mean in a formula.
+typedef struct carom_formula_scope {
+  void *context;
+  // 1: it stands for slot *slot, or with *slot < 0 for the constant *value; 0: unknown; -1: in error, reported already.
+  int (*find)(void *context, const char *name, size_t length, carom_quantity *value, int *slot);
+  void (*suggest)(void *context, carom_nearest *nearest);
+  // Words such as "most" in most(x), which see all of a run: the argument is compiled by itself, and `reduce` (which
+  // takes it, and returns -1 when there is no memory) gives the slot in which its result will be. Null: none.
+  const char *const *reducers;  // (ends with null)
+  int (*reduce)(void *context, int reducer, carom_formula *argument);
+} carom_formula_scope;
+
+// Compiles the whole text. False with a message, or with an empty one when there is no memory.
+bool carom_formula_compile(const char *text, size_t length, const carom_formula_scope *scope,
+                           const carom_allocator *allocator, carom_formula **formula, carom_expression_error *error);
 
 // ---- units (expression_units.c) --------------------------------------------------------------------
 
