@@ -38,15 +38,16 @@ typedef struct carom_cup_def {
   double height;  ///< of a planar cup along z, m; default 0: spatial
 } carom_cup_def;
 
-/// A cone: a straight stem from x = 0, then a cone that ends in a flat tip, then a round nose for a mount. The nose is
-/// a ball (planar), or the hull of three balls around the axis, the first on +y.
+/// A cone: a straight stem from x = 0, then a cone that ends in a flat tip, then a nose for a mount: a ball (planar),
+/// or three balls around the axis, the first on +y. They stand on the tip.
 typedef struct carom_cone_def {
   double half_angle;  ///< between axis and surface, rad, more than 0 and less than pi/2
   double length;      ///< of the conical part, m
   double tip;         ///< radius at its end, m, 0 or more; at its begin it is tip + length tan(half_angle)
   double stem;        ///< length of the stem, m; default 0: none
   double nose;        ///< radius of the ball or balls, m; default 0: no nose
-  double spread;      ///< distance of the centres of the three balls from the axis, m; spatial only
+  double spread;      ///< distance of the centres of the balls from the axis, m; spatial only
+  int balls;          ///< 3 (default), or 2: without the one on +y. Spatial only
   int sides;          ///< of a spatial cone; default 8
   double height;      ///< of a planar cone along z, m; default 0: spatial
 } carom_cone_def;

@@ -28,19 +28,19 @@ void carom_port_release(carom_port *port) {
 
 // ---- pieces -----------------------------------------------------------------------------------
 
-void carom_port_add_shape(carom_port_maker *maker, carom_status status, const carom_shape *shape, double x) {
+void carom_port_add_shape(carom_port_maker *maker, carom_status status, const carom_shape *shape, carom_vec3 place) {
   carom_port *port = maker->port;
   maker->status = status;
   if (status != CAROM_OK) return;
   port->shapes[port->count] = shape;
-  port->places[port->count++] = cm_vec3(x, 0, 0);
+  port->places[port->count++] = place;
 }
 
 void carom_port_add_hull(carom_port_maker *maker, const carom_vec3 *points, int count) {
   const carom_shape *shape = NULL;
   if (maker->status != CAROM_OK) return;
   carom_status status = carom_shape_create_hull(points, count, maker->allocator, &shape, maker->error);
-  carom_port_add_shape(maker, status, shape, 0);
+  carom_port_add_shape(maker, status, shape, cm_zero3());
 }
 
 void carom_port_add_slab(carom_port_maker *maker, const carom_profile_corner *profile, int count, int side,

@@ -30,8 +30,8 @@ void carom_port_add_turned(carom_port_maker *maker, const carom_profile_corner *
 // The piece of the profile between two planes through the axis: that on side k of a spatial port.
 void carom_port_add_sector(carom_port_maker *maker, const carom_profile_corner *profile, int count, int k, int sides);
 void carom_port_add_hull(carom_port_maker *maker, const carom_vec3 *points, int count);
-// Takes over a shape that was made, or the failure to make it; its origin is at x on the axis.
-void carom_port_add_shape(carom_port_maker *maker, carom_status status, const carom_shape *shape, double x);
+// Takes over a shape that was made, or the failure to make it; `place` is that of its origin.
+void carom_port_add_shape(carom_port_maker *maker, carom_status status, const carom_shape *shape, carom_vec3 place);
 
 // Refuse with a message that names the thing ("the wall of the cup").
 void carom_port_check_positive(carom_port_maker *maker, const char *what, double length);

@@ -50,7 +50,7 @@ void carom_model_destroy(carom_model *model) {
   carom_names_destroy(&m->input_names);
   CAROM_RELEASE_ALL(&a, m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots,
                     m->aparts, m->surfaces, m->joints, m->drives, m->boundaries, m->profiles, m->recirculations,
-                    m->inputs, m->electromagnets, m);
+                    m->electromagnets, m->inputs, m);
 }
 
 int carom_model_find_body(const carom_model *model, const char *name) {
@@ -390,8 +390,8 @@ static void publish(carom_model_full *model) {
   m->boundaries = model->boundaries;
   m->profiles = model->profiles;
   m->recirculations = model->recirculations;
-  m->inputs = model->inputs;
   m->electromagnets = model->electromagnets;
+  m->inputs = model->inputs;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,

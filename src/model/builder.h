@@ -15,8 +15,8 @@ struct carom_builder {
   carom_vec3 *velocities, *angular_velocities;
   int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
   int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
-  int joint_capacity, input_capacity;
-  int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity, electromagnet_capacity;
+  int joint_capacity, input_capacity, electromagnet_capacity;
+  int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity;
   carom_mass_cache mass_cache;
   carom_error error;  // the first mistake
   carom_allocator allocator;

@@ -181,8 +181,8 @@ void carom_fields_evaluate(const carom_model *model, const carom_configuration *
   for (int i = 0; i < model->charge_set_count; i++) add_charges(model, &model->charge_sets[i], c, loads);
   for (int i = 0; i < model->spring_count && !c->spares_springs; i++) add_spring(model, &model->springs[i], c, loads);
   for (int i = 0; i < model->force_count; i++) add_applied(model, &model->forces[i], c, loads);
-  add_inputs(model, c, loads);
   carom_magnet_fields_add(model, c, loads);
+  add_inputs(model, c, loads);
   carom_joint_fields_add(model, c, loads);
 }
 

@@ -26,8 +26,8 @@ typedef struct carom_model_full {
   carom_boundary *boundaries;
   carom_profile_point *profiles;
   carom_recirculation_def *recirculations;
-  carom_input *inputs;
   carom_electromagnet *electromagnets;
+  carom_input *inputs;
 } carom_model_full;
 
 // Position of a point that is fixed to a body (principal frame) or to the world.

@@ -44,7 +44,7 @@
   K(S, HEIGHT, height)
 #define CAROM_KEYS_DOCKING_CONE(K, S) \
   K(S, HALF_ANGLE, half_angle) K(S, LENGTH, length) K(S, TIP, tip) K(S, STEM, stem) K(S, NOSE, nose) \
-  K(S, SPREAD, spread) K(S, SIDES, sides) K(S, HEIGHT, height)
+  K(S, SPREAD, spread) K(S, BALLS, balls) K(S, SIDES, sides) K(S, HEIGHT, height)
 #define CAROM_KEYS_MOUNT(K, S) \
   K(S, NOSE, nose) K(S, SPREAD, spread) K(S, ANGLE, angle) K(S, SEAT, seat) K(S, WIDTH, width) \
   K(S, LENGTH, length) K(S, STOP, stop) K(S, HEIGHT, height)

@@ -85,6 +85,8 @@ static bool read_cone(carom_reader *r, const carom_node *node, carom_port *port)
   length(&q, KEY_DOCKING_CONE_HEIGHT, &def.height);
   length(&q, KEY_DOCKING_CONE_SPREAD, &def.spread);
   spatial(&q, KEY_DOCKING_CONE_SPREAD, def.height);
+  q.good = carom_read_int(r, q.f[KEY_DOCKING_CONE_BALLS], 2, 3, &def.balls) && q.good;
+  spatial(&q, KEY_DOCKING_CONE_BALLS, def.height);
   sides(&q, KEY_DOCKING_CONE_SIDES, def.height, &def.sides);
   carom_error error;
   return q.good && accept(&q, carom_port_init_cone(&def, &r->allocator, port, &error), &error);
