@@ -1415,6 +1415,16 @@ def case_results_that_crash_hdf5_are_damaged():
     assert sorted(os.listdir(".")) == [path, "s.yaml"], os.listdir(".")
 
 
+def case_results_that_crash_hdf5_when_it_ends_are_damaged():
+    """HDF5 cannot open it, keeps a half-made file, and crashes when it lets go of that after main."""
+    if SANITIZED:
+        return
+    path = put_hostile("crash-at-exit.h5")
+    scene = write("s.yaml", "carom: 1\nbodies: [{name: a, shape: {sphere: 1}, density: 1}]\nduration: 1\n")
+    for words in (("info", path), ("run", scene, "--continue", path, "-o", "x.h5"), ("run", scene, "-o", path)):
+        assert path in carom(*words, code=1).stderr, words
+
+
 def case_an_index_of_made_up_length_keeps_nobody_busy():
     """Less than 5 s of processor time; it took for ever."""
     path = put_hostile("endless-index.h5")
