@@ -675,6 +675,15 @@ def case_mpi_ranks_give_the_answer_of_one():
     assert len(a) == 60 and max(abs(x - y) for x, y in zip(a, b)) < 1e-5, max(abs(x - y) for x, y in zip(a, b))
 
 
+def case_mpi_ranks_continue():
+    """Each rank tries the file in a child, and the end of a child is no end of a rank."""
+    words = ["run", *TAO, "--set", "constants.pebbles=20", "-q"]
+    for more in (["--duration", "0.05", "-o", "half.h5"], ["--duration", "0.1", "--continue", "half.h5", "-o", "whole.h5"]):
+        done = run_ranks(*words, *more)
+        assert done.returncode == 0, done.stderr
+    assert report("info", "whole.h5")["ending"] == "complete"
+
+
 def case_mpi_ranks_fail_together():
     done = run_ranks("run", "missing.yaml")
     assert done.returncode == 2 and done.stderr.count("missing.yaml: 1 error") == 1, done
