@@ -1332,6 +1332,29 @@ def case_a_limit_on_memory_is_met_or_told():
     assert good >= 2, good
 
 
+def case_a_limit_on_memory_ends_no_plan_in_silence():
+    """OpenBLAS asks for its 128 MB again and again where the limit leaves less: before it is called, there is a look."""
+    if SANITIZED:
+        return
+    write("bodies.yaml", "carom: 1\nbodies: [{name: cube, shape: {box: [0.1, 0.1, 0.1]}, density: 100}]\nduration: 1\n")
+    plan = write("plan.yaml", "carom-plan: 1\nscene: bodies.yaml\nhorizon: {intervals: 10, step: 0.1 s}\nactuators: [{body: cube}]\n"
+                 "conditions: [{body: cube, position: [0.6, 0, 0], rest: true}]\ncosts: [{effort: 1}]\n")
+    lcp = write("problem.txt", "carom-lcp 1\nn 2\nM\n2 1\n1 2\nq -5 -6\n")
+
+    def within(megabytes):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+            resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+        return limit
+    for words in (["plan", plan, "--no-output", "-q"], ["lcp", lcp, "--method", "newton"]):
+        for megabytes in (170, 180, 190, 200):
+            done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, preexec_fn=within(megabytes))
+            assert done.returncode in (0, 1, 2), (megabytes, done)
+            assert done.returncode == 0 or "ulimit -v" in done.stderr, (megabytes, done)
+            if "of its own" in done.stderr:  # and what it says helps
+                carom(*words, preexec_fn=within(megabytes + int(done.stderr.split("works in ")[1].split()[0])))
+
+
 def case_a_full_standard_output_is_reported():
     carom("run", SCENE, *SHORT, "-q", "-o", "r.h5")
     for words in (["--help"], ["run", "--help"], ["info", "r.h5"], ["info", "r.h5", "--json"], ["check", SCENE, "--resolved"], ["demo"],
