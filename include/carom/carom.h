@@ -16,6 +16,7 @@
 #include "carom/mechanics.h"
 #include "carom/model.h"
 #include "carom/plan.h"
+#include "carom/port.h"
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"

@@ -690,6 +690,15 @@ def case_mpi_ranks_give_the_answer_of_one():
     assert len(a) == 60 and max(abs(x - y) for x, y in zip(a, b)) < 1e-5, max(abs(x - y) for x, y in zip(a, b))
 
 
+def case_mpi_ranks_continue():
+    """Each rank tries the file in a child, and the end of a child is no end of a rank."""
+    words = ["run", *TAO, "--set", "constants.pebbles=20", "-q"]
+    for more in (["--duration", "0.05", "-o", "half.h5"], ["--duration", "0.1", "--continue", "half.h5", "-o", "whole.h5"]):
+        done = run_ranks(*words, *more)
+        assert done.returncode == 0, done.stderr
+    assert report("info", "whole.h5")["ending"] == "complete"
+
+
 def case_mpi_ranks_fail_together():
     done = run_ranks("run", "missing.yaml")
     assert done.returncode == 2 and done.stderr.count("missing.yaml: 1 error") == 1, done
@@ -1555,6 +1564,29 @@ def case_a_limit_on_memory_is_met_or_told():
     assert good >= 2, good
 
 
+def case_a_limit_on_memory_ends_no_plan_in_silence():
+    """OpenBLAS asks for its 128 MB again and again where the limit leaves less: before it is called, there is a look."""
+    if SANITIZED:
+        return
+    write("bodies.yaml", "carom: 1\nbodies: [{name: cube, shape: {box: [0.1, 0.1, 0.1]}, density: 100}]\nduration: 1\n")
+    plan = write("plan.yaml", "carom-plan: 1\nscene: bodies.yaml\nhorizon: {intervals: 10, step: 0.1 s}\nactuators: [{body: cube}]\n"
+                 "conditions: [{body: cube, position: [0.6, 0, 0], rest: true}]\ncosts: [{effort: 1}]\n")
+    lcp = write("problem.txt", "carom-lcp 1\nn 2\nM\n2 1\n1 2\nq -5 -6\n")
+
+    def within(megabytes):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+            resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+        return limit
+    for words in (["plan", plan, "--no-output", "-q"], ["lcp", lcp, "--method", "newton"]):
+        for megabytes in (170, 180, 190, 200):
+            done = subprocess.run([CAROM, *words], capture_output=True, text=True, timeout=HANG, preexec_fn=within(megabytes))
+            assert done.returncode in (0, 1, 2), (megabytes, done)
+            assert done.returncode == 0 or "ulimit -v" in done.stderr, (megabytes, done)
+            if "of its own" in done.stderr:  # and what it says helps
+                carom(*words, preexec_fn=within(megabytes + int(done.stderr.split("works in ")[1].split()[0])))
+
+
 def case_a_full_standard_output_is_reported():
     carom("run", SCENE, *SHORT, "-q", "-o", "r.h5")
     for words in (["--help"], ["run", "--help"], ["info", "r.h5"], ["info", "r.h5", "--json"], ["check", SCENE, "--resolved"], ["demo"],
@@ -1645,6 +1677,16 @@ def case_results_that_crash_hdf5_are_damaged():
         done = carom(*words, code=1)
         assert "damaged" in done.stderr, (words, done.stderr)
     assert sorted(os.listdir(".")) == [path, "s.yaml"], os.listdir(".")
+
+
+def case_results_that_crash_hdf5_when_it_ends_are_damaged():
+    """HDF5 cannot open it, keeps a half-made file, and crashes when it lets go of that after main."""
+    if SANITIZED:
+        return
+    path = put_hostile("crash-at-exit.h5")
+    scene = write("s.yaml", "carom: 1\nbodies: [{name: a, shape: {sphere: 1}, density: 1}]\nduration: 1\n")
+    for words in (("info", path), ("run", scene, "--continue", path, "-o", "x.h5"), ("run", scene, "-o", path)):
+        assert path in carom(*words, code=1).stderr, words
 
 
 def case_an_index_of_made_up_length_keeps_nobody_busy():
