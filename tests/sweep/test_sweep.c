@@ -127,6 +127,49 @@ TEST(until_ends_a_run) {
   carom_sweep_destroy(sweep);
 }
 
+// ---- channels -------------------------------------------------------------------------------------------------------
+
+// Sensors and controllers of the scene, and a joint, by their names: a damped servo holds a hinge where the axis says.
+TEST(formulas_read_the_channels_of_the_loop) {
+  write_problem(HEAD
+                "axes: [{name: aim, from: 0.1, to: 0.5, count: 3, set: [\"constants.aim={value}\"]}]\n"
+                "outcomes:\n"
+                "  angle: hinge.angle\n"
+                "  sensed: tip.x\n"
+                "  strongest: most(abs(hinge.torque))\n"
+                "  settles: first(held(abs(hinge.angle - aim) < 1e-3) > 0.2)\n"
+                "classes: {success: settles < 3}\n");
+  write_text(scene_path,
+             "carom: 1\n"
+             "constants: {aim: 0}\n"
+             "bodies:\n"
+             "  - {name: rod, shape: {box: [1, 0.1, 0.1]}, mass: 1, position: [0.5, 0, 0]}\n"
+             "joints:\n"
+             "  - {name: hinge, kind: revolute, between: [world, rod], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+             "sensors: [{name: tip, pose: rod, point: [0.5, 0, 0]}]\n"
+             "controllers: [{joint: hinge, torque: -20*(hinge.angle - aim) - 6*hinge.rate}]\n"
+             "forces: {gravity: 0}\n"
+             "integrator: {step: 2 ms}\n"
+             "duration: 3 s\n");
+  carom_sweep *sweep = NULL;
+  carom_diagnostics found = {0};
+  if (carom_sweep_read(problem_path, NULL, NULL, &sweep, &found) != CAROM_OK)
+    for (int i = 0; i < found.count; i++)
+      test_fail(__FILE__, __LINE__, "%s: %s", found.items[i].file, found.items[i].message);
+  carom_diagnostics_release(&found);
+  REQUIRE(sweep);
+  carom_cases *cases = run_all(sweep);
+  for (int64_t i = 0; i < 3; i++) {
+    double aim = 0.1 + 0.2 * (double)i;
+    CHECK_NEAR(value(sweep, cases, i, "angle"), aim, 1e-3);
+    CHECK_NEAR(value(sweep, cases, i, "sensed"), cos(value(sweep, cases, i, "angle")), 1e-6);
+    CHECK_NEAR(value(sweep, cases, i, "strongest"), 20 * aim, 1e-6 + 1e-9);
+    CHECK(cases->classes[i] == 0);
+  }
+  carom_cases_destroy(cases);
+  carom_sweep_destroy(sweep);
+}
+
 // ---- settings -------------------------------------------------------------------------------------------------------
 
 TEST(settings_are_formulas_of_axes) {
