@@ -180,7 +180,7 @@ TEST(settings_are_formulas_of_axes) {
       "  - {name: speed, from: 1, to: 2, count: 2, set: \"bodies.ball.velocity=[{speed*cos(angle)}, 0, "
       "{half*value}]\"}\n"
       "  - {name: angle, values: [0, 90 deg], set: [\"title=case {case}\", \"bodies.ball.position.1={2*value}\"]}\n"
-      "set: duration=0.1\n"
+      "set: [duration=0.1, \"output={{interval: {0.02 + 0*case}}}\"]\n"
       "outcomes: {vx: ball.vx, y: ball.y}\n");
   REQUIRE(sweep && sweep->sampling.count == 4);
   CHECK_TEXT(sweep->axes[1].unit, "rad");
@@ -188,11 +188,12 @@ TEST(settings_are_formulas_of_axes) {
   carom_overrides o;
   double inputs[2];
   carom_sampling_inputs(&sweep->sampling, 2, inputs);
-  REQUIRE(carom_sweep_overrides(sweep, 2, inputs, NULL, &o) == CAROM_OK && o.count == 4);
+  REQUIRE(carom_sweep_overrides(sweep, 2, inputs, NULL, &o) == CAROM_OK && o.count == 5);
   CHECK_TEXT(o.items[0], "duration=0.1");
-  CHECK_TEXT(o.items[1], "bodies.ball.velocity=[2, 0, 1]");
-  CHECK_TEXT(o.items[2], "title=case 2");
-  CHECK_TEXT(o.items[3], "bodies.ball.position.1=0");
+  CHECK_TEXT(o.items[1], "output={interval: 0.02}");
+  CHECK_TEXT(o.items[2], "bodies.ball.velocity=[2, 0, 1]");
+  CHECK_TEXT(o.items[3], "title=case 2");
+  CHECK_TEXT(o.items[4], "bodies.ball.position.1=0");
   carom_overrides_release(&o);
   carom_cases *cases = run_all(sweep);
   CHECK_NEAR(value(sweep, cases, 3, "vx"), 0, 1e-15);
