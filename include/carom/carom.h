@@ -16,9 +16,11 @@
 #include "carom/mechanics.h"
 #include "carom/model.h"
 #include "carom/plan.h"
+#include "carom/port.h"
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"
+#include "carom/sweep.h"
 #include "carom/track.h"
 #include "carom/vec.h"
 

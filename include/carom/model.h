@@ -82,10 +82,33 @@ typedef struct carom_force_def {
   double frequency, phase;  ///< Hz and rad: the factor is multiplied by cos(2 pi frequency t + phase); default 0, 0
 } carom_force_def;
 
+/// A magnet in a face of a body: two opposite charges, apart by its thickness, the first one behind the face (Johnson
+/// 2012, 3.7.1). Far away it is a dipole of the moment charge x thickness along its axis.
+typedef struct carom_magnet_def {
+  carom_vec3 position;  ///< of the middle of its face, body frame, m
+  carom_vec3 axis;      ///< out of the face, body frame; need not be a unit vector; default x
+  double charge;        ///< of the pole behind the face, in the set's unit; opposite ones attract. The other is -charge
+  double thickness;     ///< m, > 0
+  double recess;        ///< of the first pole behind the face, m, >= 0; it bounds the pull of magnets that touch
+} carom_magnet_def;
+
+/// Two electromagnets of carom_electromagnet_pair on two bodies of a planar scene. The law gives the load on the first;
+/// the second takes the exact opposite of it, so that momenta are kept. It has no potential: its work counts as
+/// external.
+typedef struct carom_electromagnet_def {
+  int body[2];          ///< that carry them; the second may be CAROM_WORLD
+  carom_vec3 point[2];  ///< middle of the core, body frame, m
+  carom_vec3 axis[2];   ///< of the core towards the other one, body frame; in the plane. Default x and -x
+  double strength;      ///< product of the currents over (0.6 A)^2; negative repels; default 1
+} carom_electromagnet_def;
+
 CAROM_API carom_material_def carom_material_default(void);  ///< the defaults named above, without a name
 CAROM_API carom_body_def carom_body_default(void);          ///< at rest at the world's frame; without parts
 CAROM_API carom_spring_def carom_spring_default(void);      ///< without stiffness, at its length; name a body
 CAROM_API carom_force_def carom_force_default(void);        ///< none, always; name the body
+CAROM_API carom_magnet_def carom_magnet_default(void);      ///< at the origin along x; give charge and thickness
+CAROM_API carom_electromagnet_def
+carom_electromagnet_default(void);  ///< at the origins, along x and -x; name the bodies
 
 // ---- joints: definitions ------------------------------------------------------------------------
 // A joint has a frame on either body whose z is the joint's axis n. Its free coordinates are the slide n.(r1 - r0)
@@ -125,6 +148,14 @@ typedef struct carom_coordinate_def {
   int knot_count;           ///< 0 means factor 1 always
 } carom_coordinate_def;
 
+/// Where the bodies of a latch must be for it to close: seated, as a cone in its cup.
+typedef struct carom_seat {
+  carom_pose pose;  ///< of the frame of body 1 as seen from that of body 0
+  double position;  ///< how far the origin of body 1 may be from there, m; 0 (default) means that any pose will do
+  double angle;     ///< how far it may be turned from there, rad; default INFINITY
+  double speed;     ///< of that origin against body 0, m/s; default INFINITY
+} carom_seat;
+
 /// Two bodies joined.
 typedef struct carom_joint_def {
   const char *name;       ///< unique; null means "joint" and its number
@@ -139,6 +170,7 @@ typedef struct carom_joint_def {
   bool collide;                      ///< the two bodies may touch each other; default false
   bool latch;                        ///< gained when the bodies collide: spherical, revolute (anchored at the contact)
                                      ///< and fixed (holds the pose at that moment)
+  carom_seat seat;                   ///< fixed latches: they close in this pose only; default anywhere
   bool engaged;                      ///< a latch that holds at the start already
   int releases;                      ///< index of a joint that is dropped when this latch is gained; default -1
 } carom_joint_def;
@@ -242,6 +274,10 @@ CAROM_API void carom_builder_set_gravity(carom_builder *builder, carom_vec3 acce
 CAROM_API int carom_builder_add_charge_set(carom_builder *builder, double constant, double softening);
 /// A charge of a set at a point in the body frame (or in the world for CAROM_WORLD), m.
 CAROM_API int carom_builder_add_charge(carom_builder *builder, int set, int body, carom_vec3 point, double charge);
+/// A magnet of a body (not of the world): adds two charges to a set; returns the index of the first.
+CAROM_API int carom_builder_add_magnet(carom_builder *builder, int set, int body, const carom_magnet_def *def);
+/// Adds a pair of electromagnets, for planar scenes only.
+CAROM_API int carom_builder_add_electromagnets(carom_builder *builder, const carom_electromagnet_def *def);
 /// Adds a spring and damper.
 CAROM_API int carom_builder_add_spring(carom_builder *builder, const carom_spring_def *def);
 /// Adds a force and torque on a body.
@@ -338,6 +374,14 @@ typedef struct carom_force {
   double frequency, phase;          ///< Hz, rad
 } carom_force;
 
+/// A pair of electromagnets as built.
+typedef struct carom_electromagnet {
+  int body[2];          ///< or CAROM_WORLD (the second)
+  carom_vec3 point[2];  ///< middles of the cores
+  carom_vec3 axis[2];   ///< unit, towards the other one
+  double strength;      ///< factor on the law
+} carom_electromagnet;
+
 // ---- joints: the model
 
 /// A free coordinate of a joint as built; units as in carom_coordinate_def.
@@ -363,6 +407,7 @@ typedef struct carom_joint {
   carom_coordinate slide, turn;  ///< what acts along them
   bool collide;                  ///< the two bodies may touch each other
   bool latch;                    ///< gained when the bodies collide
+  carom_seat seat;               ///< where, if its `position` is not 0
   bool engaged;                  ///< a latch that holds at the start
   int releases;                  ///< a joint, or -1
 } carom_joint;
@@ -432,6 +477,7 @@ struct carom_model {
   int charge_set_count, charge_count, spring_count, force_count;        ///< how many of each
   int knot_count, apart_count, surface_count, joint_count;              ///< how many of each
   int drive_count, boundary_count, profile_count, recirculation_count;  ///< how many of each
+  int electromagnet_count;                                              ///< pairs of them
   int moving_count;                                                     ///< bodies that are not fixed
   int input_count;                                ///< sources of forces that are told from outside
   int input_size;                                 ///< how many numbers they have together
@@ -455,6 +501,7 @@ struct carom_model {
   const carom_boundary *boundaries;               ///< (boundary_count)
   const carom_profile_point *profiles;            ///< (profile_count) of all boundaries
   const carom_recirculation_def *recirculations;  ///< (recirculation_count)
+  const carom_electromagnet *electromagnets;      ///< (electromagnet_count)
   carom_allocator allocator;                      ///< of all this
 };
 
@@ -628,9 +675,15 @@ typedef struct carom_magnet_load {
 /// The electromagnet prototypes of Johnson 2012, appendix B (cores of 10 cm, 0.6 A), as fitted there: A/r^8 - B/r^4
 /// with polynomials A, B of degree 4 in the two angles (rad; table B.1), r in units of 0.1 m. The fit holds for
 /// distances of 0.1 to 0.55 m and angles within pi/5, to 10 percent of his computation. False outside: angles and short
-/// distances are then taken from the border. Which angles are meant is told by a figure alone, and off the axis the
-/// table is not symmetric: see docs/control.md before you rely on more than the force along the line.
+/// distances are then taken from the border, and beyond 0.55 m it goes on. Which angles are meant is told by a figure
+/// alone, and off the axis the table is not symmetric: see docs/control.md before you rely on more than the force along
+/// the line.
 CAROM_API bool carom_electromagnet_pair(double distance, double angle_1, double angle_2, carom_magnet_load *load);
+/// Where a pair of electromagnets of a model stands for that law: distance of the middles of the cores (m), bearing of
+/// the second seen along the axis of the first, and its attitude against facing the first (rad, right-handed about z).
+/// True when the fit holds there.
+CAROM_API bool carom_electromagnet_range(const carom_model *model, const carom_state *state, int pair, double *distance,
+                                         double *bearing, double *attitude);
 
 #ifdef __cplusplus
 }

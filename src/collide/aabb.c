@@ -16,12 +16,16 @@ static carom_aabb uniform_box(double low, double high) {
 
 static carom_vec3 row(const carom_mat3 *R, int i) { return cm_vec3(R->m[i][0], R->m[i][1], R->m[i][2]); }
 
+// Of numbers that are none of them NaN; fmin and fmax are calls.
+static double lesser(double a, double b) { return a < b ? a : b; }
+static double greater(double a, double b) { return a > b ? a : b; }
+
 static carom_aabb scan(const carom_polytope *polytope, const carom_mat3 *R) {
   carom_aabb box = uniform_box(INFINITY, -INFINITY);
   for (int i = 0; i < polytope->vertex_count; i++) {
     carom_vec3 r = cm_mulv(*R, polytope->vertices[i]);
-    box.low = cm_vec3(fmin(box.low.x, r.x), fmin(box.low.y, r.y), fmin(box.low.z, r.z));
-    box.high = cm_vec3(fmax(box.high.x, r.x), fmax(box.high.y, r.y), fmax(box.high.z, r.z));
+    box.low = cm_vec3(lesser(box.low.x, r.x), lesser(box.low.y, r.y), lesser(box.low.z, r.z));
+    box.high = cm_vec3(greater(box.high.x, r.x), greater(box.high.y, r.y), greater(box.high.z, r.z));
   }
   return box;
 }

@@ -113,9 +113,10 @@ static carom_status check_def(const carom_model *model, const carom_plan_def *de
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the step scales must be allowed to be 1: got %g to %g",
                       def->scale_low, def->scale_high);
   if (model->moving_count == 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "no body of this model can move");
-  if (model->spring_count || model->charge_count || model->force_count)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "plans know gravity but no springs, charges or scheduled forces: take them out of the scene");
+  if (model->spring_count || model->charge_count || model->force_count || model->electromagnet_count)
+    return carom_fail(
+        error, CAROM_ERR_UNSUPPORTED,
+        "plans know gravity but no springs, charges, electromagnets or scheduled forces: take them out of the scene");
   if (model->drive_count || model->boundary_count || model->recirculation_count)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "plans know no driven bodies, boundaries or recirculation: take them out of the scene");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "geometry/polygon.h"
 #include "geometry/polytope.h"
 #include "geometry/shape.h"
 
@@ -57,20 +58,9 @@ carom_status carom_shape_create_octahedron(double edge, const carom_allocator *a
 
 // ---- prisms and pyramids ----------------------------------------------------------------------
 
-// Corner k of the regular n-gon on the unit circle. The angle is folded into the first octant in whole numbers, so
-// that corners which mirror each other do so to the last bit and those on an axis lie on it.
-static carom_vec3 corner(int k, int n) {
-  int eighth = 8 * k / n, rest = 8 * k % n;  // angle = (eighth + rest/n) pi/4
-  if (eighth % 2) rest = n - rest;
-  double angle = 0.78539816339744830962 * rest / n, c = cos(angle), s = sin(angle);
-  if (rest == n) c = s = 0.70710678118654752440;
-  const double x[8] = {c, s, -s, -c, -c, -s, s, c}, y[8] = {s, c, c, s, -s, -c, -c, -s};
-  return cm_vec3(x[eighth], y[eighth], 0);
-}
-
 static void ring(carom_vec3 *vertices, int sides, double radius, double z) {
   for (int k = 0; k < sides; k++) {
-    carom_vec3 c = corner(k, sides);
+    carom_vec3 c = carom_polygon_corner(k, sides);
     vertices[k] = cm_vec3(radius * c.x, radius * c.y, z);
   }
 }

@@ -42,9 +42,13 @@ static void tie_fields(carom_audit *audit) {
   }
   for (int i = 0; i < m->charge_count; i++) tie(audit, m->charges[i].body, false);
   for (int i = 0; i < m->force_count; i++) tie(audit, m->forces[i].body, false);
+  for (int i = 0; i < m->electromagnet_count; i++) {
+    tie(audit, m->electromagnets[i].body[0], false);
+    tie(audit, m->electromagnets[i].body[1], false);
+  }
   for (int i = 0; i < m->input_count; i++) tie(audit, m->inputs[i].body, false);
-  audit->works =
-      audit->works || m->force_count > 0 || m->input_count > 0 || m->drive_count > 0 || m->recirculation_count > 0;
+  audit->works = audit->works || m->force_count > 0 || m->electromagnet_count > 0 || m->input_count > 0 ||
+                 m->drive_count > 0 || m->recirculation_count > 0;
 }
 
 static bool is_used(const carom_model *m, int material) {

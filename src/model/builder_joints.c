@@ -75,6 +75,22 @@ static carom_status check_bodies(const carom_builder *b, const carom_joint_def *
   return CAROM_OK;
 }
 
+static carom_status check_seat(const carom_joint_def *def, const char *name, carom_error *error) {
+  const carom_seat *seat = &def->seat;
+  if (!(seat->position >= 0) || isinf(seat->position) || !(seat->angle >= 0) || !(seat->speed >= 0))
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "joint '%s': the seat is within %g m, %g rad and %g m/s; expected 0 or more", name,
+                      seat->position, seat->angle, seat->speed);
+  double norm = sqrt(cm_qdot(seat->pose.q, seat->pose.q));
+  if (seat->position == 0) return CAROM_OK;
+  if (!def->latch || def->kind != CAROM_JOINT_FIXED)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "joint '%s': only fixed joints that latch have a seat", name);
+  if (!cm_finite(seat->pose.p) || !(fabs(norm - 1) <= 1e-9))
+    return carom_fail(error, CAROM_ERR_NUMBER, "joint '%s': the pose of the seat must be finite, its quaternion unit",
+                      name);
+  return CAROM_OK;
+}
+
 static carom_status check_latch(const carom_joint_def *def, const char *name, carom_error *error) {
   bool can = def->kind == CAROM_JOINT_FIXED || def->kind == CAROM_JOINT_SPHERICAL || def->kind == CAROM_JOINT_REVOLUTE;
   if (def->latch && !can)
@@ -104,7 +120,8 @@ static carom_status check_joint(const carom_builder *b, const carom_joint_def *d
   carom_status status = check_bodies(b, def, name, error);
   if (status == CAROM_OK) status = check_coordinate(&def->slide, carom_joint_slides(def->kind), "slide", name, error);
   if (status == CAROM_OK) status = check_coordinate(&def->turn, carom_joint_turns(def->kind), "turn", name, error);
-  return status == CAROM_OK ? check_latch(def, name, error) : status;
+  if (status == CAROM_OK) status = check_latch(def, name, error);
+  return status == CAROM_OK ? check_seat(def, name, error) : status;
 }
 
 // ---- frames --------------------------------------------------------------------------------------------------------
@@ -248,6 +265,7 @@ static carom_status place_joint(const carom_builder *b, const carom_joint_def *d
                          .pitch = def->pitch / TURN,
                          .collide = def->collide,
                          .latch = def->latch,
+                         .seat = def->seat,
                          .engaged = def->engaged,
                          .releases = def->releases};
   carom_status status = check_points(b, def, &m, name, error);

@@ -14,6 +14,12 @@ carom_spring_def carom_spring_default(void) {
 
 carom_force_def carom_force_default(void) { return (carom_force_def){.body = CAROM_WORLD}; }
 
+carom_magnet_def carom_magnet_default(void) { return (carom_magnet_def){.axis = {1, 0, 0}}; }
+
+carom_electromagnet_def carom_electromagnet_default(void) {
+  return (carom_electromagnet_def){.body = {CAROM_WORLD, CAROM_WORLD}, .axis = {{1, 0, 0}, {-1, 0, 0}}, .strength = 1};
+}
+
 carom_coordinate_def carom_coordinate_default(void) {
   return (carom_coordinate_def){.lower = -INFINITY, .upper = INFINITY};
 }
@@ -25,5 +31,6 @@ carom_joint_def carom_joint_default(void) {
                            .length = -1,
                            .slide = free,
                            .turn = free,
+                           .seat = {.pose = {.q = {1, 0, 0, 0}}, .angle = INFINITY, .speed = INFINITY},
                            .releases = -1};
 }

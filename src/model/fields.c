@@ -4,11 +4,12 @@
 
 #include "model/joint_fields.h"
 #include "model/joint_rows.h"
+#include "model/magnet_fields.h"
 #include "model/model.h"
 
 bool carom_fields_present(const carom_model *model) {
   return model->charge_count > 0 || model->spring_count > 0 || model->force_count > 0 || model->input_count > 0 ||
-         carom_joint_fields_present(model);
+         model->electromagnet_count > 0 || carom_joint_fields_present(model);
 }
 
 bool carom_fields_damped(const carom_model *model) {
@@ -18,8 +19,8 @@ bool carom_fields_damped(const carom_model *model) {
 }
 
 bool carom_fields_need_velocity(const carom_model *model) {
-  return model->force_count > 0 || model->input_count > 0 || carom_fields_damped(model) ||
-         carom_joint_fields_driven(model);
+  return model->force_count > 0 || model->input_count > 0 || model->electromagnet_count > 0 ||
+         carom_fields_damped(model) || carom_joint_fields_driven(model);
 }
 
 void carom_loads_push(carom_loads *loads, carom_arena *arena, const carom_model *model) {
@@ -180,6 +181,7 @@ void carom_fields_evaluate(const carom_model *model, const carom_configuration *
   for (int i = 0; i < model->charge_set_count; i++) add_charges(model, &model->charge_sets[i], c, loads);
   for (int i = 0; i < model->spring_count && !c->spares_springs; i++) add_spring(model, &model->springs[i], c, loads);
   for (int i = 0; i < model->force_count; i++) add_applied(model, &model->forces[i], c, loads);
+  carom_magnet_fields_add(model, c, loads);
   add_inputs(model, c, loads);
   carom_joint_fields_add(model, c, loads);
 }
@@ -228,6 +230,7 @@ carom_resultant carom_fields_resultant(const carom_model *model, const carom_con
   carom_resultant r = {cm_zero3(), cm_zero3(), 0};
   add_reactions(model, c, loads, &r);
   add_applied_resultants(model, c, &r);
+  carom_magnet_fields_resultant(model, c, &r);
   for (int i = 0; i < model->spring_count && c->v && !c->spares_springs; i++) {
     const carom_spring *s = &model->springs[i];
     carom_vec3 d = cm_sub(point_at(c, s->body[0], s->point[0]), point_at(c, s->body[1], s->point[1]));

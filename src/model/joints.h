@@ -55,8 +55,10 @@ bool carom_joints_any(const carom_model *model, const carom_state *state);  // a
 
 // ---- gained and lost -----------------------------------------------------------------------------------------------
 
-// The latch that a collision of these bodies at `point` (world) closes: of those that are not active the one whose own
-// point on body[1] is nearest; -1 when there is none.
+// Whether the bodies of a latch are where it may close; see carom_seat.
+bool carom_joints_seated(const carom_model *model, const carom_state *state, int joint);
+// The latch that a collision of these bodies at `point` (world) closes: of those that are not active and whose bodies
+// are seated the one whose own point on body[1] is nearest; -1 when there is none.
 int carom_joints_find_latch(const carom_model *model, const carom_state *state, int body_a, int body_b,
                             carom_vec3 point);
 // Closes a latch: spherical and revolute ones are anchored at `point` (world), the revolute axis is that of body[0]'s

@@ -7,6 +7,33 @@ static bool joins(const carom_joint *joint, int a, int b) {
   return (joint->body[0] == a && joint->body[1] == b) || (joint->body[0] == b && joint->body[1] == a);
 }
 
+// ---- latches
+// ---------------------------------------------------------------------------------------------------------
+
+// Velocity of a point of the world that moves with a body.
+static carom_vec3 velocity_at(const carom_model *model, const carom_state *state, int body, carom_vec3 point) {
+  carom_vec3 arm = cm_sub(point, state->x[body]);
+  return cm_add(carom_state_velocity(model, state, body),
+                cm_cross(carom_state_angular_velocity(model, state, body), arm));
+}
+
+static double turn_between(carom_quat a, carom_quat b) {
+  carom_quat q = cm_qmul(cm_qconj(a), b);
+  return 2 * atan2(cm_norm(cm_vec3(q.x, q.y, q.z)), fabs(q.w));
+}
+
+bool carom_joints_seated(const carom_model *model, const carom_state *state, int joint) {
+  const carom_joint *j = &model->joints[joint];
+  if (!(j->seat.position > 0)) return true;
+  carom_pose on = carom_state_pose(model, state, j->body[0]), body = carom_state_pose(model, state, j->body[1]);
+  carom_pose seat = cm_compose(on, j->seat.pose);
+  if (!(cm_norm(cm_sub(body.p, seat.p)) <= j->seat.position)) return false;
+  if (!(turn_between(seat.q, body.q) <= j->seat.angle)) return false;
+  carom_vec3 speed =
+      cm_sub(velocity_at(model, state, j->body[1], body.p), velocity_at(model, state, j->body[0], body.p));
+  return cm_norm(speed) <= j->seat.speed;
+}
+
 int carom_joints_find_latch(const carom_model *model, const carom_state *state, int body_a, int body_b,
                             carom_vec3 point) {
   int found = -1;
@@ -14,6 +41,7 @@ int carom_joints_find_latch(const carom_model *model, const carom_state *state, 
   for (int i = 0; i < model->joint_count; i++) {
     const carom_joint *joint = &model->joints[i];
     if (!joint->latch || state->joints[i].active || !joins(joint, body_a, body_b)) continue;
+    if (!carom_joints_seated(model, state, i)) continue;
     carom_pose body = carom_body_place(state, joint->body[1]);
     double distance = cm_norm(cm_sub(cm_transform(body, joint->frame[1].p), point));
     if (distance < nearest) nearest = distance, found = i;

@@ -26,6 +26,7 @@ typedef struct carom_model_full {
   carom_boundary *boundaries;
   carom_profile_point *profiles;
   carom_recirculation_def *recirculations;
+  carom_electromagnet *electromagnets;
   carom_input *inputs;
 } carom_model_full;
 

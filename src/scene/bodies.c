@@ -127,17 +127,33 @@ static bool add_part(carom_reader *r, entry *e, const carom_node *shape_node, ca
   return check_halfspace(r, e, shape_node, part.shape);
 }
 
+// All shapes of a port, each at its place in the port's frame, which is that of the part.
+static bool add_port(carom_reader *r, entry *e, const carom_node *node, carom_part part) {
+  carom_port port;
+  if (!carom_read_port(r, node, &port)) return false;
+  carom_pose frame = part.pose;
+  for (int i = 0; i < port.count; i++) {
+    part.shape = carom_shape_retain(port.shapes[i]);
+    part.pose.p = cm_transform(frame, port.places[i]);
+    e->parts[e->part_count++] = part;
+  }
+  carom_port_release(&port);
+  return true;
+}
+
 static bool read_part(carom_reader *r, entry *e, const carom_node *node) {
   const carom_node *f[CAROM_MOST_KEYS];
   char label[130];
   snprintf(label, sizeof label, "part of %s", e->label);
   if (!carom_read_fields(r, node, CAROM_SECTION_PART, label, f)) return false;
   carom_part part = {.pose = cm_pose_identity()};
-  bool good = carom_require(r, node, f[KEY_PART_SHAPE], "shape", label);
+  const carom_node *shape = f[KEY_PART_SHAPE], *port = f[KEY_PART_PORT];
+  bool good = carom_one_of(r, node, shape, port, "shape and port", label);
   good = carom_read_vector(r, f[KEY_PART_POSITION], CAROM_LENGTH, &part.pose.p) && good;
   good = carom_read_rotation(r, f[KEY_PART_ROTATION], &part.pose.q) && good;
   good = carom_read_number(r, f[KEY_PART_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &part.density) && good;
-  return f[KEY_PART_SHAPE] && add_part(r, e, f[KEY_PART_SHAPE], part) && good;
+  if (shape) return add_part(r, e, shape, part) && good;
+  return port && add_port(r, e, port, part) && good;
 }
 
 static bool read_part_list(carom_reader *r, entry *e) {
@@ -159,13 +175,26 @@ static bool read_parts(carom_reader *r, entry *e) {
   return good;
 }
 
+static int64_t items_of(const carom_node *list) { return list ? list->count : 0; }
+
+// Room for the parts of a body: a port may have many.
+static int64_t most_parts(const entry *e) {
+  const carom_node *list = e->f[KEY_BODY_PARTS];
+  int64_t count = e->f[KEY_BODY_SHAPE] ? 1 : items_of(list);
+  for (const carom_node *c = list ? list->first : NULL; c; c = c->next)
+    if (c->kind == CAROM_NODE_MAP && carom_node_find(c, "port", 4)) count += CAROM_PORT_SHAPES - 1;
+  return count;
+}
+
 static bool reserve_parts(carom_reader *r, entry *e) {
-  const carom_node *list = e->f[KEY_BODY_PARTS], *charges = e->f[KEY_BODY_CHARGES];
+  const carom_node *list = e->f[KEY_BODY_PARTS], *charges = e->f[KEY_BODY_CHARGES], *magnets = e->f[KEY_BODY_MAGNETS];
   if (e->own[KEY_BODY_SHAPE] && e->own[KEY_BODY_PARTS])
     return carom_exclusive(r, e->f[KEY_BODY_SHAPE], list, "shape and parts", e->label);
-  if (!carom_read_list(r, list, "parts") || !carom_read_list(r, charges, "charges")) return false;
-  int count = e->f[KEY_BODY_SHAPE] ? 1 : list ? list->count : 0;
-  r->pieces_left -= (int64_t)(count + (charges ? charges->count : 0)) * (int64_t)e->array.count;
+  if (!carom_read_list(r, list, "parts") || !carom_read_list(r, charges, "charges") ||
+      !carom_read_list(r, magnets, "magnets"))
+    return false;
+  int64_t count = most_parts(e);
+  r->pieces_left -= (count + items_of(charges) + 2 * items_of(magnets)) * (int64_t)e->array.count;
   if (r->pieces_left < 0)
     return carom_report(&r->reporter, e->node->place, NULL, "the bodies have too many parts and charges");
   e->parts = CAROM_POOL_ARRAY(&r->pool, carom_part, count);
@@ -273,18 +302,9 @@ static bool read_charge(carom_reader *r, const entry *e, const carom_node *node,
   bool good = carom_require(r, node, f[KEY_CHARGE_CHARGE], "charge", label);
   carom_vec3 point = cm_zero3();
   double charge = 0;
-  int set = 0;
   good = carom_read_vector(r, f[KEY_CHARGE_POSITION], CAROM_LENGTH, &point) && good;
   good = carom_read_number(r, f[KEY_CHARGE_CHARGE], CAROM_CHARGE, CAROM_ANY, &charge) && good;
-  const char *name = NULL;
-  good = carom_read_text(r, f[KEY_CHARGE_SET], &name) && good;
-  if (name && (set = carom_names_find(&r->charge_set_names, name)) < 0)
-    carom_unknown_name(r, f[KEY_CHARGE_SET], "charge set", &r->charge_set_names);
-  if (!name && r->charge_set_count == 0) {
-    carom_report(&r->reporter, node->place, "add one under 'forces: charges'",
-                 "there is no set of charges to belong to");
-    set = -1;
-  }
+  int set = carom_find_charge_set(r, node, f[KEY_CHARGE_SET]);
   if (!good || set < 0) return false;
   if (body >= 0 && carom_builder_add_charge(r->builder, set, body, point, charge) < 0) carom_check_builder(r, node);
   return true;
@@ -323,7 +343,8 @@ static bool read_copy(carom_reader *r, entry *e, int n) {
     body = carom_builder_add_body(r->builder, &def);
     if (body < 0) carom_check_builder(r, e->f[KEY_BODY_INERTIA] ? e->f[KEY_BODY_INERTIA] : e->node);
   }
-  return read_charges(r, e, body) && body >= 0;
+  bool good = read_charges(r, e, body);
+  return carom_read_magnets(r, e->f[KEY_BODY_MAGNETS], e->label, body) && good && body >= 0;
 }
 
 // ---- one entry ---------------------------------------------------------------------------------------

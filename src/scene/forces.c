@@ -1,4 +1,4 @@
-// Gravity, charges, springs, applied forces.
+// Gravity, charges, springs, applied forces; electromagnets are in a file of their own.
 #include <stdio.h>
 #include <string.h>
 
@@ -204,4 +204,5 @@ void carom_read_forces(carom_reader *r) {
   for (const carom_node *c = force_list(r, KEY_FORCES_APPLIED, "applied forces"); c && !carom_reader_failed(r);
        c = c->next)
     read_applied(r, c);
+  carom_read_electromagnets(r, f[KEY_FORCES_ELECTROMAGNETS]);
 }

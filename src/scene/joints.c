@@ -221,10 +221,24 @@ bool carom_find_joint(carom_reader *r, const carom_node *node, int *joint) {
   return *joint >= 0;
 }
 
+static bool read_seat(carom_reader *r, const carom_node *node, carom_seat *seat) {
+  const carom_node *f[CAROM_MOST_KEYS];
+  if (!node) return true;
+  if (!carom_read_fields(r, node, CAROM_SECTION_SEAT, "seated", f)) return false;
+  bool good = carom_require(r, node, f[KEY_SEAT_AT], "at", "seated");
+  good = carom_require(r, node, f[KEY_SEAT_POSITION], "position", "seated") && good;
+  good = carom_read_vector(r, f[KEY_SEAT_AT], CAROM_LENGTH, &seat->pose.p) && good;
+  good = carom_read_rotation(r, f[KEY_SEAT_ROTATION], &seat->pose.q) && good;
+  good = carom_read_number(r, f[KEY_SEAT_POSITION], CAROM_LENGTH, CAROM_POSITIVE, &seat->position) && good;
+  good = carom_read_number(r, f[KEY_SEAT_ANGLE], CAROM_ANGLE, CAROM_POSITIVE, &seat->angle) && good;
+  return carom_read_number(r, f[KEY_SEAT_SPEED], CAROM_VELOCITY, CAROM_POSITIVE, &seat->speed) && good;
+}
+
 static bool read_flags(carom_reader *r, const carom_node *const *f, carom_joint_def *def) {
   bool good = carom_read_bool(r, f[KEY_JOINT_COLLIDE], &def->collide);
   good = carom_read_bool(r, f[KEY_JOINT_LATCH], &def->latch) && good;
   good = carom_read_bool(r, f[KEY_JOINT_ENGAGED], &def->engaged) && good;
+  good = read_seat(r, f[KEY_JOINT_SEATED], &def->seat) && good;
   return (!f[KEY_JOINT_RELEASES] || carom_find_joint(r, f[KEY_JOINT_RELEASES], &def->releases)) && good;
 }
 

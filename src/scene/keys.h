@@ -35,12 +35,25 @@
   K(S, VELOCITY, velocity) K(S, ANGULAR_VELOCITY, angular_velocity) \
   K(S, ANGULAR_VELOCITY_BODY, angular_velocity_body) K(S, DENSITY, density) K(S, MASS, mass) K(S, INERTIA, inertia) \
   K(S, CENTER, center) K(S, MATERIAL, material) K(S, COLOR, color) K(S, FIXED, fixed) K(S, CHARGES, charges) \
-  K(S, REPLICATE, replicate)
+  K(S, MAGNETS, magnets) K(S, REPLICATE, replicate)
 #define CAROM_KEYS_PART(K, S) \
-  K(S, SHAPE, shape) K(S, POSITION, position) K(S, ROTATION, rotation) K(S, DENSITY, density)
+  K(S, SHAPE, shape) K(S, PORT, port) K(S, POSITION, position) K(S, ROTATION, rotation) K(S, DENSITY, density)
+#define CAROM_KEYS_PORT(K, S) K(S, CUP, cup) K(S, CONE, cone) K(S, MOUNT, mount)
+#define CAROM_KEYS_CUP(K, S) \
+  K(S, DEPTH, depth) K(S, MOUTH, mouth) K(S, BASE, base) K(S, WALL, wall) K(S, FLOOR, floor) K(S, SIDES, sides) \
+  K(S, HEIGHT, height)
+#define CAROM_KEYS_DOCKING_CONE(K, S) \
+  K(S, HALF_ANGLE, half_angle) K(S, LENGTH, length) K(S, TIP, tip) K(S, STEM, stem) K(S, NOSE, nose) \
+  K(S, SPREAD, spread) K(S, BALLS, balls) K(S, SIDES, sides) K(S, HEIGHT, height)
+#define CAROM_KEYS_MOUNT(K, S) \
+  K(S, NOSE, nose) K(S, SPREAD, spread) K(S, ANGLE, angle) K(S, SEAT, seat) K(S, WIDTH, width) \
+  K(S, LENGTH, length) K(S, STOP, stop) K(S, HEIGHT, height)
 #define CAROM_KEYS_ROTATION(K, S) \
   K(S, AXIS, axis) K(S, ANGLE, angle) K(S, QUATERNION, quaternion) K(S, EULER, euler) K(S, MATRIX, matrix)
 #define CAROM_KEYS_CHARGE(K, S) K(S, SET, set) K(S, POSITION, position) K(S, CHARGE, charge)
+#define CAROM_KEYS_MAGNET(K, S) \
+  K(S, SET, set) K(S, POSITION, position) K(S, AXIS, axis) K(S, CHARGE, charge) K(S, MOMENT, moment) \
+  K(S, THICKNESS, thickness) K(S, RECESS, recess)
 #define CAROM_KEYS_REPLICATE(K, S) \
   K(S, COUNT, count) K(S, GRID, grid) K(S, RING, ring) K(S, STACK, stack) K(S, CLOUD, cloud) K(S, CIRCLES, circles)
 #define CAROM_KEYS_GRID(K, S) K(S, COUNT, count) K(S, SPACING, spacing)
@@ -49,7 +62,10 @@
 #define CAROM_KEYS_CLOUD(K, S) \
   K(S, COUNT, count) K(S, MIN, min) K(S, MAX, max) K(S, CLEARANCE, clearance) K(S, ROTATE, rotate)
 #define CAROM_KEYS_FORCES(K, S) \
-  K(S, GRAVITY, gravity) K(S, CHARGES, charges) K(S, SPRINGS, springs) K(S, APPLIED, applied)
+  K(S, GRAVITY, gravity) K(S, CHARGES, charges) K(S, SPRINGS, springs) K(S, APPLIED, applied) \
+  K(S, ELECTROMAGNETS, electromagnets)
+#define CAROM_KEYS_ELECTROMAGNETS(K, S) K(S, ON, on) K(S, FROM, from) K(S, STRENGTH, strength)
+#define CAROM_KEYS_CORE(K, S) K(S, BODY, body) K(S, POINT, point) K(S, AXIS, axis)
 #define CAROM_KEYS_CHARGE_SET(K, S) \
   K(S, NAME, name) K(S, CONSTANT, constant) K(S, SOFTENING, softening) K(S, POINTS, points)
 #define CAROM_KEYS_POINT(K, S) K(S, BODY, body) K(S, POSITION, position) K(S, WORLD, world) K(S, CHARGE, charge)
@@ -62,7 +78,9 @@
 #define CAROM_KEYS_JOINT(K, S) \
   K(S, NAME, name) K(S, KIND, kind) K(S, BETWEEN, between) K(S, CHAIN, chain) K(S, AT, at) K(S, AXIS, axis) \
   K(S, POINTS, points) K(S, AXES, axes) K(S, PITCH, pitch) K(S, LENGTH, length) K(S, SLIDE, slide) K(S, TURN, turn) \
-  K(S, COLLIDE, collide) K(S, LATCH, latch) K(S, ENGAGED, engaged) K(S, RELEASES, releases)
+  K(S, COLLIDE, collide) K(S, LATCH, latch) K(S, SEATED, seated) K(S, ENGAGED, engaged) K(S, RELEASES, releases)
+#define CAROM_KEYS_SEAT(K, S) \
+  K(S, AT, at) K(S, ROTATION, rotation) K(S, POSITION, position) K(S, ANGLE, angle) K(S, SPEED, speed)
 #define CAROM_KEYS_COORDINATE(K, S) \
   K(S, STIFFNESS, stiffness) K(S, REST, rest) K(S, DAMPING, damping) K(S, LOWER, lower) K(S, UPPER, upper) \
   K(S, RESTITUTION, restitution) K(S, MOTOR, motor)
@@ -125,10 +143,12 @@
   S(SCENE, "scene") S(INCLUDE, "include") S(MATERIAL, "material") S(DEFAULTS, "defaults") S(SHAPE, "shape") \
   S(BOX, "box") S(PRISM, "prism") S(CYLINDER, "cylinder") S(TETRAHEDRON, "tetrahedron") S(SPHERE, "sphere") \
   S(CAPSULE, "capsule") S(ELLIPSOID, "ellipsoid") S(ROUNDED, "rounded") S(MESH, "mesh") S(BODY, "body") \
-  S(PART, "part") S(ROTATION, "rotation") S(CHARGE, "charge") S(REPLICATE, "replicate") S(GRID, "grid") \
+  S(PART, "part") S(PORT, "port") S(CUP, "cup") S(DOCKING_CONE, "cone of a port") S(MOUNT, "mount") \
+  S(ROTATION, "rotation") S(CHARGE, "charge") S(MAGNET, "magnet") S(REPLICATE, "replicate") S(GRID, "grid") \
   S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud") S(FORCES, "forces") S(CHARGE_SET, "charge set") \
-  S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") S(JOINT, "joint") \
-  S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
+  S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") \
+  S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
+  S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
   S(SENSOR, "sensor") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
   S(HOLD, "hold") S(WAYPOINT, "waypoint") S(FOLLOWED, "followed plan") S(DOCK, "dock") \

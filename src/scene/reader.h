@@ -9,6 +9,7 @@
 
 #include "base/expression.h"
 #include "base/names.h"
+#include "carom/port.h"
 #include "carom/scene.h"
 #include "scene/diagnostics.h"
 #include "scene/keys.h"
@@ -164,6 +165,17 @@ void carom_read_named_shapes(carom_reader *r);
 // The caller gets one reference; null after an error.
 const carom_shape *carom_read_shape(carom_reader *r, const carom_node *node);
 
+// ---- ports.c, magnets.c -------------------------------------------------------------------------------
+
+// Fills the port, which the caller releases; false after an error.
+bool carom_read_port(carom_reader *r, const carom_node *node, carom_port *port);
+// Adds the list of magnets of a body (-1: only checks them). `label` names the body in messages.
+bool carom_read_magnets(carom_reader *r, const carom_node *list, const char *label, int body);
+// The charge set that `node` names, or the first one; -1 after an error. `at` is what needs it.
+int carom_find_charge_set(carom_reader *r, const carom_node *at, const carom_node *node);
+// Shapes that differ from copy to copy could fill any memory: all vertices together have a bound.
+bool carom_shape_in_budget(carom_reader *r, const carom_node *at, const carom_shape *shape);
+
 // ---- scene_replicate.c, scene_cloud.c ------------------------------------------------------------------
 
 typedef enum carom_array_kind {
@@ -208,6 +220,7 @@ void carom_read_defaults(carom_reader *r);
 void carom_read_bodies(carom_reader *r);
 void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name them
 void carom_read_forces(carom_reader *r);       // after the bodies
+void carom_read_electromagnets(carom_reader *r, const carom_node *list);
 void carom_read_joints(carom_reader *r);       // after the bodies: planar, surfaces, apart, joints
 void carom_read_granular(carom_reader *r);     // after the bodies: boundaries, drives, recirculation
 // Circles of copies in horizontal layers.

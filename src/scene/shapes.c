@@ -260,15 +260,18 @@ static bool make_kind(request *q, int kind) {
   return makers[kind](q);
 }
 
-// Shapes that differ from copy to copy could fill any memory: all vertices together have a bound.
+bool carom_shape_in_budget(carom_reader *r, const carom_node *at, const carom_shape *shape) {
+  const carom_polytope *p = carom_shape_polytope(shape);
+  r->vertices_left -= p ? p->vertex_count : 1;
+  if (r->vertices_left >= 0) return true;
+  return carom_report(&r->reporter, at->place, "share one shape among many bodies",
+                      "the shapes have too many vertices");
+}
+
 static bool within_budget(request *q) {
-  const carom_polytope *p = carom_shape_polytope(q->shape);
-  q->r->vertices_left -= p ? p->vertex_count : 1;
-  if (q->r->vertices_left >= 0) return true;
-  carom_report(&q->r->reporter, q->node->place, "share one shape among many bodies",
-               "the shapes have too many vertices");
-  carom_shape_release(q->shape);
-  return false;
+  bool good = carom_shape_in_budget(q->r, q->node, q->shape);
+  if (!good) carom_shape_release(q->shape);
+  return good;
 }
 
 static const carom_shape *read_definition(carom_reader *r, const carom_node *node) {

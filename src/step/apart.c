@@ -10,7 +10,7 @@ static const double LEEWAY = 1e-9;     // of the distance, for round-off
 
 static bool moved_by_more(const carom_model *m) {
   return m->joint_count + m->spring_count + m->charge_count + m->force_count + m->input_count + m->drive_count +
-             m->boundary_count + m->recirculation_count >
+             m->boundary_count + m->recirculation_count + m->electromagnet_count >
          0;
 }
 

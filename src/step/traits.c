@@ -162,7 +162,7 @@ static int count_of(const carom_model *m, int trait) {
     case CAROM_TRAIT_CHARGES:
       return m->charge_count;
     case CAROM_TRAIT_APPLIED_FORCES:
-      return m->force_count + wrench_count(m);
+      return m->force_count + m->electromagnet_count + wrench_count(m);
     case CAROM_TRAIT_BOUNDARIES:
       return m->boundary_count;
     case CAROM_TRAIT_RECIRCULATION:
