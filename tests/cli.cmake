@@ -40,6 +40,19 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
     set_tests_properties(browser.sensed_page PROPERTIES FIXTURES_REQUIRED sensed LABELS browser TIMEOUT ${CAROM_HANG}
                          RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   endif()
+  set(sweep_page ${PROJECT_BINARY_DIR}/demo-sweep)
+  add_test(NAME browser.make_sweep COMMAND carom_cli sweep ${PROJECT_SOURCE_DIR}/examples/sweep-coin/problem.yaml --force
+           -o ${sweep_page}.h5 --set axes.speed.count=9 --set axes.spin.count=9 --quiet)
+  add_test(NAME browser.sweep_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-sweep.mjs
+           ${sweep_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/sweep.png)
+  add_test(NAME browser.make_sweep_of_three COMMAND carom_cli sweep ${CMAKE_CURRENT_SOURCE_DIR}/data/sweep-three/problem.yaml
+           --force -o ${sweep_page}-three.h5 --quiet)
+  add_test(NAME browser.sweep_page_of_three COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-sweep.mjs
+           ${sweep_page}-three.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/sweep-three.png)
+  set_tests_properties(browser.make_sweep browser.make_sweep_of_three PROPERTIES FIXTURES_SETUP sweep LABELS browser TIMEOUT
+                       ${CAROM_HANG})
+  set_tests_properties(browser.sweep_page browser.sweep_page_of_three PROPERTIES FIXTURES_REQUIRED sweep LABELS browser TIMEOUT
+                       ${CAROM_HANG} RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   if(IPOPT_FOUND)
     set(plan_page ${PROJECT_BINARY_DIR}/demo-plan-wall)
     add_test(NAME browser.make_plan COMMAND carom_cli plan ${PROJECT_SOURCE_DIR}/examples/plan-wall/problem.yaml --force

@@ -28,8 +28,10 @@ static inline void *failing_allocate(void *context, size_t size) {
 static inline void *failing_resize(void *context, void *block, size_t size) {
   failing_allocator *f = context;
   if (failing_allocator_refuses(f)) return NULL;
+  void *moved = realloc(block, size);
+  if (moved && !block) f->live++;
   f->bytes += size;
-  return realloc(block, size);
+  return moved;
 }
 
 static inline void failing_release(void *context, void *block) {

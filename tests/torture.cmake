@@ -8,13 +8,18 @@ add_library(saboteur SHARED torture/saboteur.c)
 set_target_properties(saboteur PROPERTIES C_VISIBILITY_PRESET default INTERPROCEDURAL_OPTIMIZATION OFF)
 target_link_libraries(saboteur PRIVATE carom_flags ${CMAKE_DL_LIBS} pthread)
 if(Python3_Interpreter_FOUND)
-  foreach(part corrupt:60 allocations:92 kills:12 disks:18 memory:4)
+  foreach(part corrupt:60 allocations:92 late:16 late:64:audit late:64:compare kills:12 disks:18 memory:4)
     string(REPLACE ":" ";" part ${part})
-    list(GET part 0 name)
-    list(GET part 1 count)
-    add_test(NAME torture.${name} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/torture/torture.py
-             $<TARGET_FILE:carom_cli> $<TARGET_FILE:saboteur> --jobs 1 --${name} ${count}
+    list(POP_FRONT part name count only)  # of one verb, or of all
+    set(test torture.${name})
+    set(words --${name} ${count})
+    if(only)
+      set(test ${test}_${only})
+      list(APPEND words --only ${only})
+    endif()
+    add_test(NAME ${test} COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/torture/torture.py
+             $<TARGET_FILE:carom_cli> $<TARGET_FILE:saboteur> --jobs 1 ${words}
              --keep ${CMAKE_CURRENT_BINARY_DIR}/torture)
-    set_tests_properties(torture.${name} PROPERTIES TIMEOUT ${CAROM_HANG} LABELS "cli;python")
+    set_tests_properties(${test} PROPERTIES TIMEOUT ${CAROM_HANG} LABELS "cli;python")
   endforeach()
 endif()

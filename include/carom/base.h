@@ -11,8 +11,8 @@
 /// - Indices count from 0 and are not checked where a function has no way to tell of a mistake.
 /// - Every function may be called from several threads as long as no two of them write the same object.
 /// - The library prints nothing, never ends the process, and keeps nothing between calls but in the objects it makes.
-///   Its only variables are locks around HDF5 (carom/result.h) and Ipopt (carom/control.h), and the number under which
-///   HDF5 knows how results are written. The libraries beneath keep what is theirs: OpenMP its sleeping threads, HDF5
+///   Its only variables are locks around HDF5 (carom/result.h) and Ipopt (carom/control.h), the number under which
+///   HDF5 knows how results are written, and a flag that OpenBLAS has the memory it works in. The libraries beneath keep what is theirs: OpenMP its sleeping threads, HDF5
 ///   its tables, and PETSc with MPI, once a TAO method was asked for (carom/contact.h), runs until the process ends.
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H

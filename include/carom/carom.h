@@ -20,6 +20,7 @@
 #include "carom/result.h"
 #include "carom/scene.h"
 #include "carom/step.h"
+#include "carom/sweep.h"
 #include "carom/track.h"
 #include "carom/vec.h"
 

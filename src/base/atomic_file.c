@@ -42,6 +42,8 @@ static const char *remedy_of(int number, bool reading) {
     case EMFILE:
     case ENFILE:
       return "too many files are open; close some or raise the limit (ulimit -n)";
+    case ENOMEM:
+      return "close other programs or raise the limit on memory (ulimit -v)";
     case ENXIO:
       return "nobody reads from that pipe; start its reader first";
     case ENAMETOOLONG:
@@ -54,7 +56,8 @@ static const char *remedy_of(int number, bool reading) {
 carom_status carom_fail_file(carom_error *error, const char *verb, const char *path, int number) {
   char reason[128];
   if (strerror_r(number, reason, sizeof reason) != 0) snprintf(reason, sizeof reason, "error %d", number);
-  return carom_fail(error, CAROM_ERR_IO, "cannot %s '%.700s': %s; %s", verb, path, reason,
+  carom_status status = number == ENOMEM ? CAROM_ERR_MEMORY : CAROM_ERR_IO;
+  return carom_fail(error, status, "cannot %s '%.700s': %s; %s", verb, path, reason,
                     remedy_of(number, strcmp(verb, "read") == 0));
 }
 

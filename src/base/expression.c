@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/formula_code.h"
+#include "base/formula_code.h"
 
 enum { MAX_NESTING = 64, MAX_DIGITS = 400 };
 

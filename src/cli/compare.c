@@ -33,7 +33,8 @@ static carom_status deviate(cli_contestant *c, carom_result *first, carom_error 
   int count = c->result->frame_count < first->frame_count ? c->result->frame_count : first->frame_count;
   carom_frame a = {0}, b = {0};
   c->deviation = calloc((size_t)(c->result->frame_count > 0 ? c->result->frame_count : 1), sizeof *c->deviation);
-  carom_status status = c->deviation ? carom_frame_init(first, &a, error) : CAROM_ERR_MEMORY;
+  carom_status status = c->deviation ? carom_frame_init(first, &a, error)
+                                     : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for comparing motions");
   if (status == CAROM_OK) status = carom_frame_init(c->result, &b, error);
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     status = carom_result_read_frame(first, i, &a, error);

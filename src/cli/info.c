@@ -19,16 +19,23 @@ static bool same_owner(const char *a, const char *b) {
   return length == owner_length(b) && strncmp(a, b, length) == 0;
 }
 
-// The channels from i on that are of one thing: "hinge.angle (rad), .rate (rad/s)". Returns the first of the rest.
-static int print_channels_of_one(const carom_result *r, int i) {
-  enum { ENOUGH = 20 };
-  int first = i;
+// Whether channel i stands on the line of channel `first`.
+static bool goes_on(const carom_result *r, int first, int i) {
+  enum { ENOUGH = 24 };
+  return i < r->channel_count && i < first + ENOUGH && same_owner(r->channels[first].name, r->channels[i].name);
+}
+
+// The channels from `first` on that are of one thing: "hinge.angle (rad), .fx .fy .fz (N)". Returns the first of the
+// rest.
+static int print_channels_of_one(const carom_result *r, int first) {
+  int i = first;
   cli_print(stdout, "              ");
-  for (; i < r->channel_count && i < first + ENOUGH; i++) {
+  for (; goes_on(r, first, i); i++) {
     const char *name = r->channels[i].name, *unit = r->channels[i].unit;
-    if (!same_owner(r->channels[first].name, name)) break;
-    cli_print(stdout, "%s%s", i > first ? ", " : "", name + (i > first ? owner_length(name) : 0));
-    if (unit[0]) cli_print(stdout, " (%s)", unit);
+    bool more = goes_on(r, first, i + 1), shared = more && strcmp(unit, r->channels[i + 1].unit) == 0;
+    cli_print(stdout, "%s", name + (i > first ? owner_length(name) : 0));
+    if (unit[0] && !shared) cli_print(stdout, " (%s)", unit);
+    if (more) cli_print(stdout, shared && owner_length(name) > 0 ? " " : ", ");
   }
   cli_print(stdout, "\n");
   return i;

@@ -45,7 +45,7 @@ __attribute__((section(".preinit_array"), used)) static early_call *const early 
 #endif
 
 bool cli_has_room(void) {
-  enum { NEEDED = 80 << 20 };  // a buffer of OpenBLAS takes 32 MB, and the rest is for the scene
+  enum { NEEDED = 80 << 20 };  // for the scene; planning needs more and says so
   struct rlimit limit;
   if (!is_limited(&limit)) return true;
   void *room = mmap(NULL, NEEDED, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

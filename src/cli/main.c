@@ -17,6 +17,7 @@ static const cli_verb verbs[] = {
     {"integrators", "what each integrator honours", cli_integrators},
     {"lcp", "solve complementarity problems from a file", cli_lcp},
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},
+    {"sweep", "run a scene many times over axes: rates, maps, borders", cli_sweep},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

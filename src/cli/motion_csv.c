@@ -130,6 +130,7 @@ bool cli_read_motion(const char *path, const carom_model *model, carom_state *st
   if (!t.file)
     return STOP("cannot read '%s': %s", path, errno == EINVAL ? "it is not a regular file" : strerror(errno));
   bool *told = calloc((size_t)model->body_count + 1, sizeof *told);
+  if (!told) cli_error("out of memory for reading '%s'", path);
   bool good = told && read_header(&t) && read_frames(&t, model, state, told, sink, context);
   free(told);
   fclose(t.file);

@@ -12,7 +12,7 @@
 // ---- who we are -------------------------------------------------------------------------------------------------
 
 // Set by Open MPI, by MPICH and Intel MPI, and by Slurm's srun with PMIx.
-static bool launched(void) {
+bool cli_launched(void) {
   static const char *const signs[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"};
   for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
     if (getenv(signs[i])) return true;
@@ -29,7 +29,7 @@ static void silence(int descriptor) {
 bool cli_ranks_find(cli_ranks *ranks) {
   *ranks = (cli_ranks){0, 1};
   carom_error error = {0};
-  if (!launched()) return true;
+  if (!cli_launched()) return true;
   if (carom_contact_ranks(&ranks->rank, &ranks->count, &error) != CAROM_OK) {
     cli_fail(&error);
     return false;

@@ -1,9 +1,10 @@
-// Runs under mpirun, for `carom run`.
+// Runs under mpirun, for `carom run` and `carom sweep`.
 #ifndef CAROM_SRC_CLI_MPI_H
 #define CAROM_SRC_CLI_MPI_H
 
 #include "cli/cli.h"
 
+bool cli_launched(void);  // whether mpirun or the like started this process
 // Finds out which rank this is; 0 of 1 when no launcher started the program, and then MPI is not needed either. Ranks
 // but the first lose their stdout. False after a message.
 bool cli_ranks_find(cli_ranks *ranks);

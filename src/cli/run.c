@@ -291,6 +291,13 @@ static void print_json(const run *r, carom_status status) {
   cli_json_end(&json);
 }
 
+// Whether an audit that was asked for could not be made. The motion is whole and kept.
+static bool audit_is_missing(const run *r) {
+  if (r->verdict.outcome != CAROM_VERDICT_INCOMPLETE || r->steps == 0) return false;
+  cli_error("the run is complete, but its audit is not: %s", r->verdict.reason);
+  return true;
+}
+
 int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
   cli_catch_interrupts();
   run r = {.scene = scene, .settings = settings};
@@ -309,6 +316,7 @@ int cli_run_scene(const carom_scene *scene, const cli_run_settings *settings) {
   if (started && settings->json) print_json(&r, status);
   if (started && !settings->json && !settings->quiet) print_report(&r, status);
   int code = status == CAROM_OK ? EXIT_GOOD : status == CAROM_INTERRUPTED ? EXIT_INTERRUPTED : cli_fail(&error);
+  if (code == EXIT_GOOD && audit_is_missing(&r)) code = EXIT_FAILED;
   if (code == EXIT_GOOD && settings->strict && !r.verdict.pass) code = EXIT_VERDICT;
   tear_down(&r);
   return code;

@@ -171,7 +171,8 @@ static void right_side(const inverse *w, int k, const double *tau_before) {
   put_momenta(w, w->b, 1);
 }
 
-static void solve_node(const inverse *w, int k) {
+// False without memory. Where there is no balance, there are no forces to begin with.
+static bool solve_node(const inverse *w, int k) {
   carom_path *path = &w->plan->path;
   size_t c = (size_t)carom_plan_components(w->plan);
   int rank;
@@ -179,10 +180,12 @@ static void solve_node(const inverse *w, int k) {
   actuator_columns(w, k, 0.5 * carom_plan_step(w->plan, k));
   joint_columns(w, k);
   right_side(w, k, path->tau + (size_t)(k - 1) * c);
-  bool solved = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->b, 1e-10, &rank) == CAROM_OK;
+  carom_status status = carom_dense_least_squares(w->rows, w->unknowns, w->A, w->b, 1e-10, &rank);
+  bool solved = status == CAROM_OK;
   for (size_t i = 0; i < c; i++) path->tau[(size_t)k * c + i] = solved && isfinite(w->b[i]) ? w->b[i] : 0;
   size_t m = (size_t)carom_plan_multipliers(w->plan);
   for (size_t i = 0; i < m; i++) path->lambda[(size_t)k * m + i] = solved && isfinite(w->b[c + i]) ? w->b[c + i] : 0;
+  return status != CAROM_ERR_MEMORY;
 }
 
 // tau_0 = 0, and tau_k from the balance at node k (Johnson 2012, eq. 4.22).
@@ -196,8 +199,10 @@ carom_status carom_guess_forces(carom_plan *plan, carom_error *error) {
   bool good = CAROM_NEW_ALL(a, CAROM_ROOM(w.A, (size_t)w.rows * (size_t)w.unknowns), CAROM_ROOM(w.b, most),
                             CAROM_ROOM(w.tau, w.unknowns), CAROM_ROOM(w.p, plan->model->body_count),
                             CAROM_ROOM(w.l, plan->model->body_count));
-  for (int k = 1; good && k < plan->path.K; k++) solve_node(&w, k);
+  bool room = true;
+  for (int k = 1; good && room && k < plan->path.K; k++) room = solve_node(&w, k);
   CAROM_RELEASE_ALL(a, w.A, w.b, w.tau, w.p, w.l);
+  if (!room) return carom_dense_fail_room(error, "inverse dynamics");
   return good ? CAROM_OK : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for inverse dynamics");
 }
 

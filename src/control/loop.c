@@ -38,10 +38,16 @@ static void push_memory(carom_loop *loop, carom_arena *arena) {
   }
 }
 
+static bool feeds_forward(const carom_loop_def *def) {
+  for (int i = 0; i < def->controller_count; i++)
+    if (def->controllers[i].kind == CAROM_CONTROLLER_SERVO && def->controllers[i].feed_forward) return true;
+  return false;
+}
+
 static void lay_out(void *owner, carom_arena *arena) {
   carom_loop *loop = owner;
   const carom_model *m = loop->model;
-  int freedoms = 6 * m->moving_count;
+  int freedoms = feeds_forward(loop->def) ? 6 * m->moving_count : 0;
   carom_loop_push_channels(loop, arena);
   loop->controllers = CAROM_PUSH(arena, carom_controller, loop->def->controller_count);
   loop->driven = CAROM_PUSH(arena, bool, m->input_size);
@@ -80,7 +86,7 @@ static carom_status fill(carom_loop *loop, carom_error *error) {
   carom_names_create(&loop->names, a);
   carom_status status = carom_loop_name_channels(loop, error);
   if (status == CAROM_OK && loop->reacts) status = carom_reactions_create(loop->model, a, &loop->reactions, error);
-  if (status == CAROM_OK) status = carom_state_create(loop->model, a, &loop->before, error);
+  if (status == CAROM_OK && loop->reacts) status = carom_state_create(loop->model, a, &loop->before, error);
   return status == CAROM_OK ? ready_controllers(loop, error) : status;
 }
 

@@ -22,4 +22,11 @@ carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *p
 // x.
 carom_status carom_dense_least_squares(int m, int n, double *A, double *b, double rcond, int *rank);
 
+// All of these are CAROM_ERR_MEMORY where BLAS would find no room to work in and wait for ever. This is the message to
+// that.
+carom_status carom_dense_fail_room(carom_error *error, const char *what);
+
+// Lets BLAS take that room now, before a library is called that calls BLAS itself.
+carom_status carom_dense_wake(void);
+
 #endif

@@ -25,16 +25,24 @@ typedef struct disk_file {
 
 // ---- open and close ------------------------------------------------------------------------------------------------
 
+// The reason in the words of HDF5's own drivers, which is where carom_h5_fail looks for it.
+static H5FD_t *tell_why(int number) {
+  H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE,
+           "unable to open file: errno = %d", number);
+  return NULL;
+}
+
 static H5FD_t *open_file(const char *name, unsigned flags, hid_t access, haddr_t most) {
   (void)access, (void)most;
   struct stat info;
   disk_file *file = calloc(1, sizeof *file);  // malloc's, as all of HDF5's
-  if (!file) return NULL;
+  if (!file) return tell_why(ENOMEM);
   file->disk.descriptor = open(name, (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   if (file->disk.descriptor < 0 || fstat(file->disk.descriptor, &info) != 0) {
+    int number = errno;
     if (file->disk.descriptor >= 0) close(file->disk.descriptor);
     free(file);
-    return NULL;
+    return tell_why(number);
   }
   file->end = (haddr_t)info.st_size;
   file->device = info.st_dev, file->inode = info.st_ino;

@@ -4,18 +4,14 @@
 
 #include "base/memory.h"
 #include "base/nearest.h"
-#include "base/read_file.h"
 #include "scene/plan_reader.h"
-
-enum { MOST_BYTES = 4 << 20, MOST_NODES = 400000 };
+#include "scene/problem.h"
 
 // ---- shared by the readers -----------------------------------------------------------------------------------------
 
 bool carom_plan_fields(carom_plan_reader *p, const carom_node *node, const char *const *keys, const char *label,
                        const carom_node **slots) {
-  int count = 0;
-  while (keys[count]) count++;
-  return carom_read_keyed(&p->r, node, &(carom_section_keys){NULL, count, keys}, label, slots);
+  return carom_problem_fields(&p->r, node, keys, label, slots);
 }
 
 int carom_plan_read_body(carom_plan_reader *p, const carom_node *node) {
@@ -133,27 +129,10 @@ static void read_solver(carom_plan_reader *p, const carom_node *node) {
 }
 
 static bool read_scene(carom_plan_reader *p, const carom_node *node) {
-  const char *name = NULL;
-  carom_reader *r = &p->r;
-  if (!carom_require(r, r->root, node, "scene", "the problem") || !carom_read_text(r, node, &name)) return false;
-  const char *path = carom_join_path(&r->pool, r->folder, name);
-  if (!path) return false;
-  carom_diagnostics found = {0};
   carom_scene_options options = carom_scene_default_options();
-  options.bodies_only = options.discreet = true;
-  carom_status status = carom_scene_read(path, &options, &r->allocator, &p->file->scene, &found);
-  for (int i = 0; i < found.count; i++) {
-    const carom_diagnostic *d = &found.items[i];
-    const char *file = carom_pool_text(&r->pool, d->file, strlen(d->file));
-    if (!file) break;
-    if (d->warning)
-      carom_warn(&r->reporter, (carom_place){file, d->line, d->column}, d->hint, "%s", d->message);
-    else
-      carom_report(&r->reporter, (carom_place){file, d->line, d->column}, d->hint, "%s", d->message);
-  }
-  carom_diagnostics_release(&found);
-  if (status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
-  return status == CAROM_OK;
+  options.bodies_only = true;
+  const char *path = carom_problem_scene_path(&p->r, node);
+  return path && carom_problem_scene(&p->r, path, &options, &p->file->scene);
 }
 
 static bool make_plan(carom_plan_reader *p, const carom_node *at) {
@@ -166,12 +145,6 @@ static bool make_plan(carom_plan_reader *p, const carom_node *at) {
   return status == CAROM_OK;
 }
 
-static void check_version(carom_plan_reader *p, const carom_node *node) {
-  if (node && carom_node_is(node, "1")) return;
-  carom_report(&p->r.reporter, node ? node->place : p->r.root->place, "a problem begins with 'carom-plan: 1'",
-               node ? "this library reads problems of version 1" : "missing key 'carom-plan'");
-}
-
 static bool read_title(carom_plan_reader *p, const carom_node *node) {
   const char *title = NULL;
   carom_read_text(&p->r, node, &title);
@@ -182,7 +155,7 @@ static bool read_title(carom_plan_reader *p, const carom_node *node) {
 static bool read_problem(carom_plan_reader *p) {
   const carom_node *f[CAROM_PLAN_MOST_KEYS];
   if (!carom_plan_fields(p, p->r.root, top_keys, "the problem", f)) return true;
-  check_version(p, f[TOP_VERSION]);
+  carom_problem_version(&p->r, f[TOP_VERSION], "carom-plan");
   p->r.top[KEY_SCENE_CONSTANTS] = f[TOP_CONSTANTS];
   carom_read_constants(&p->r);
   if (!read_scene(p, f[TOP_SCENE])) return !p->r.reporter.out_of_memory;
@@ -204,53 +177,28 @@ static bool read_problem(carom_plan_reader *p) {
 
 // ---- beginning and end ---------------------------------------------------------------------------------------------
 
-static const char *folder_of(carom_pool *pool, const char *path) {
-  const char *slash = strrchr(path, '/');
-  return carom_pool_text(pool, path, slash ? (size_t)(slash - path) + 1 : 0);
-}
-
 static void begin(carom_plan_reader *p, const char *path, const carom_scene_options *options,
                   const carom_allocator *allocator, carom_diagnostics *diagnostics) {
   *p = (carom_plan_reader){.def = carom_plan_default()};
-  carom_reader *r = &p->r;
-  r->allocator = carom_allocator_or_default(allocator);
-  r->path = path;
-  r->options = options ? *options : carom_scene_default_options();
-  r->limits = (carom_yaml_limits){.nodes = MOST_NODES, .alias_nodes = MOST_NODES};
-  carom_pool_create(&r->pool, &r->allocator);
-  carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
-  carom_allocator heap = carom_pool_allocator(&r->pool);
-  carom_names_create(&r->constant_names, &heap);
+  carom_problem_begin(&p->r, path, options, allocator, diagnostics);
+  carom_allocator heap = carom_pool_allocator(&p->r.pool);
   carom_names_create(&p->joint_names, &heap);
-}
-
-static void parse(carom_plan_reader *p, const char *text, size_t size) {
-  carom_reader *r = &p->r;
-  carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){r->path, text, size}, true);
-  for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
-  r->root = root;
-  r->folder = folder_of(&r->pool, r->path);
 }
 
 carom_status carom_plan_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
                              carom_plan_file **file, carom_diagnostics *diagnostics) {
   carom_plan_reader p;
-  carom_error why;
-  size_t size;
   *file = NULL;
   begin(&p, path, options, allocator, diagnostics);
   carom_reader *r = &p.r;
-  char *text = carom_read_file(path, MOST_BYTES, &r->allocator, &size, &why);
   p.file = CAROM_NEW(&r->allocator, carom_plan_file, 1);
   bool memory = p.file != NULL;
   if (p.file) {
     p.file->allocator = r->allocator;
     p.file->options = carom_plan_default_options();
   }
-  if (!text) carom_report(&r->reporter, (carom_place){path, 0, 0}, NULL, "cannot read the problem: %s", why.message);
-  if (text && memory) parse(&p, text, size);
-  if (r->root && r->folder && memory) memory = read_problem(&p);
-  carom_release(&r->allocator, text);
+  carom_problem_load(r);
+  if (r->root && memory) memory = read_problem(&p);
   carom_reporter_sort(&r->reporter);
   memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
   carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/dense.h"
 #include "solve/lcp_kernels.h"
 #include "solve/lcp_problem.h"
 #include "solve/lcp_work.h"
@@ -243,6 +244,7 @@ carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *prob
   call.deadline = call.options.time_limit > 0 ? begin + call.options.time_limit : INFINITY;
   *info = (carom_lcp_info){.outcome = problem->n > 0 ? CAROM_LCP_STALLED : CAROM_LCP_SOLVED, .residual = INFINITY};
   work->lemke.basis.refactorizations = 0;
+  work->starved = false;
   if (problem->n > 0)
     drive_method(&(drive){&call, solution->z, solution->basis, info});
   else
@@ -250,5 +252,5 @@ carom_status carom_lcp_solve(carom_lcp_work *work, const carom_lcp_problem *prob
   info->refactorizations = work->lemke.basis.refactorizations;
   carom_lcp_evaluate(problem, solution->z, solution->w);
   info->seconds = carom_clock() - begin;
-  return CAROM_OK;
+  return work->starved ? carom_dense_fail_room(error, "Newton's method") : CAROM_OK;
 }

@@ -78,8 +78,10 @@ static double find_step(const newton *s) {
   fill_jacobian(s);
   carom_lcp_dots(s->n, s->n, s->J, s->n, s->phi, s->gradient);
   for (int i = 0; i < s->n; i++) s->step[i] = -s->phi[i];
-  bool good = carom_dense_lu(s->n, s->J, s->n, s->pivots) == CAROM_OK &&
-              carom_dense_lu_solve(s->n, s->J, s->n, s->pivots, s->step) == CAROM_OK;
+  carom_status status = carom_dense_lu(s->n, s->J, s->n, s->pivots);
+  if (status == CAROM_OK) status = carom_dense_lu_solve(s->n, s->J, s->n, s->pivots, s->step);
+  bool good = status == CAROM_OK;
+  if (status == CAROM_ERR_MEMORY) s->call->work->starved = true;
   for (int i = 0; i < s->n; i++) {
     slope += s->gradient[i] * s->step[i];
     gradient += s->gradient[i] * s->gradient[i], length += s->step[i] * s->step[i];
@@ -125,7 +127,8 @@ static carom_lcp_attempt iterate(newton *s) {
     if (a.iterations >= limit) return a.outcome = CAROM_LCP_LIMIT, a;
     if (carom_clock() > s->call->deadline) return a.outcome = CAROM_LCP_TIME, a;
     linearize(s);
-    if (!search_line(s, find_step(s), &value)) {
+    double slope = find_step(s);
+    if (s->call->work->starved || !search_line(s, slope, &value)) {
       merit(s, s->z, s->w);
       return a;
     }

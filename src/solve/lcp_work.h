@@ -32,6 +32,7 @@ struct carom_lcp_work {
   double *phi, *gradient;  // (n_max) of Newton's method: the function and the gradient of its square
   double *step;            // (n_max)
   double *block_matrix;    // (CAROM_LCP_BLOCK_MAX^2)
+  bool starved;            // the linear algebra found no memory in this call
 };
 
 enum { CAROM_LCP_BLOCK_MAX = CAROM_LCP_DENSE_UP_TO };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "math/dense.h"
 #include "solve/nlp.h"
 
 carom_nlp_options carom_nlp_default_options(void) {
@@ -181,6 +182,7 @@ static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *o
   carom_allocator a = carom_allocator_or_default(allocator);
   watch w = {.nlp = nlp};
   room r;
+  if (carom_dense_wake() != CAROM_OK) return carom_dense_fail_room(error, "a nonlinear program");
   double *block = make_room(nlp, &a, &r);
   IpoptProblem p = block
                        ? CreateIpoptProblem(nlp->n, r.x_low, r.x_high, nlp->m, r.g_low, r.g_high, nlp->jacobian_count,

@@ -185,9 +185,9 @@ def writable(table):
     return found
 
 
-# What base.h admits: the locks around HDF5 and Ipopt, OpenMP's own around the starts of a plan, and the number under
-# which HDF5 knows our way of writing files.
-LOCKS = {"mutex", "alone", "driver_id", ".gomp_critical_user_carom_plan_starts"}
+# What base.h admits: the locks around HDF5 and Ipopt, OpenMP's own around the starts of a plan, the number under which
+# HDF5 knows our way of writing files, and whether OpenBLAS has its buffer.
+LOCKS = {"mutex", "alone", "driver_id", "awake", ".gomp_critical_user_carom_plan_starts"}
 
 
 def case_the_library_keeps_no_state():

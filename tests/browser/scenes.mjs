@@ -387,7 +387,7 @@ const ofJoint = [
   ["mx", "N m"], ["my", "N m"], ["mz", "N m"], ["moment", "N m"],
 ];
 
-/** An arm of three joints, 36 channels, with a contact sensor and one of a pose that the scene asked for. */
+/** An arm of three joints, 36 channels, with a contact sensor, one of a pose and a motor that the scene asked for. */
 export function sensed() {
   const scene = jointed();
   const names = ["shoulder", "elbow", "wrist.left"];
@@ -399,8 +399,9 @@ export function sensed() {
     ...["x", "y", "z"].map((w) => ({ name: `hand pose.${w}`, unit: "m" })),
     ...["qw", "qx", "qy", "qz"].map((w) => ({ name: `hand pose.${w}`, unit: "" })),
     ...names.flatMap((joint) => ofJoint.map(([what, unit]) => ({ name: `${joint}.${what}`, unit }))),
+    { name: "elbow.torque", unit: "N m" },
   ];
-  const value = (c, t) => (c === 3 && t > 0.5 && t < 0.8 ? NaN : Math.sin(3 * t + c) * (1 + c));
+  const value = (c, t) => (c === 6 ? 1e-17 : c === 3 && t > 0.5 && t < 0.8 ? NaN : Math.sin(3 * t + c) * (1 + c));
   return {
     ...scene,
     header: { ...scene.header, channels: { points: scene.times.length, total: list.length, list } },

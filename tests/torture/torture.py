@@ -2,8 +2,8 @@
 limits of memory. Every run must end by itself with a code of Carom's own, say why when it failed, give the right answer
 when it did not, leave no memory behind and lose no input.
 
-usage: torture.py CAROM SABOTEUR [--corrupt N] [--allocations N] [--kills N] [--disks N] [--memory N] [--jobs N] [--seed N]
-                  [--only READER] [--keep FOLDER]
+usage: torture.py CAROM SABOTEUR [--corrupt N] [--allocations N] [--late N] [--kills N] [--disks N] [--memory N] [--jobs N]
+                  [--seed N] [--only READER-OR-VERB] [--keep FOLDER]
 
 What goes wrong is chosen by counts (bytes, requests, calls), never by the clock: the same seed does the same everywhere.
 """
@@ -307,11 +307,11 @@ class Torture:
         keep = set(os.listdir(self.path("master")))
         return [n for n in os.listdir(folder) if n not in keep and not n.startswith(("new", "demo"))]
 
-    def allocations(self, count):
-        verbs = self.VERBS
+    def undisturbed(self):
+        """Each verb with the requests that it makes and its answer when it gets them."""
         good = []
         folder = self.folder("good")
-        for words in verbs:
+        for words in [v for v in self.VERBS if self.a.only in (None, v[0])]:
             outcome = self.run(words, folder, sabotage={}, cpu=60)
             if outcome.complaint() or outcome.code != 0:
                 self.find("refused requests", outcome.complaint() or f"fails unsabotaged with {outcome.code}", outcome)
@@ -319,6 +319,15 @@ class Torture:
                 self.find("refused requests", f"leaks {outcome.report['live']} blocks when all is well", outcome)
             good.append((words, outcome.report["requests"] if outcome.report else 0, self.answer(outcome, folder)))
             self.clear(folder)
+        return good
+
+    def late(self, count):
+        """Every one of the last requests of each verb: most are made while reading, so that a sample seldom meets these."""
+        self.refuse("late requests", [(words, at, 0, answer) for words, requests, answer in self.undisturbed()
+                                      for at in range(max(1, requests - count + 1), requests + 1)])
+
+    def allocations(self, count):
+        good = self.undisturbed()
         jobs = []
         for v, (words, requests, answer) in enumerate(good):
             share = (count - len(jobs)) // (len(good) - v)
@@ -327,6 +336,9 @@ class Torture:
         for i in range(count - len(jobs)):  # the same requests, and all later ones
             words, at, _, answer = jobs[i]
             jobs.append((words, at, 1, answer))
+        self.refuse("refused requests", jobs)
+
+    def refuse(self, name, jobs):
         free = [self.folder(f"memory{i}") for i in range(self.a.jobs)]
         before = self.inputs(free[0])
 
@@ -334,7 +346,7 @@ class Torture:
             words, at, everything, answer = job
             folder = free.pop()
             outcome = self.run(words, folder, sabotage={"SABOTEUR_ALLOCATION": str(at), "SABOTEUR_ALL": str(everything)})
-            kind = f"refused requests ({'from ' if everything else ''}{at})"
+            kind = f"{name} ({'from ' if everything else ''}{at})"
             wrong = outcome.complaint()
             if not wrong and outcome.report and outcome.report["live"]:
                 wrong = f"leaks {outcome.report['live']} blocks"
@@ -350,7 +362,7 @@ class Torture:
                 self.find(kind, wrong, outcome)
             self.clear(folder)
             free.append(folder)
-        self.each("refused requests", jobs, work)
+        self.each(name, jobs, work)
 
     # ---- kills -----------------------------------------------------------------------------------------------------
 
@@ -373,7 +385,8 @@ class Torture:
             changes = outcome.report["changes"]
             wanted = (count - len(jobs)) if v == len(cases) - 1 else count * (6, 2, 1, 1, 1)[v] // 11
             jobs += [(words, output, 1 + changes * i // max(wanted, 1)) for i in range(wanted)]
-        hashes = self.run(["run", "scene.yaml", "--no-output", "--json", *long], folder, cpu=60)
+        longer = ["--duration", "1.6", "--set", "output.interval=4 ms"]
+        hashes = self.run(["run", "scene.yaml", "--no-output", "--json", *longer], folder, cpu=60)
         final = json.loads(hashes.out)["state_hash"]
         free = [self.folder(f"kill{i}") for i in range(self.a.jobs)]
         before = self.inputs(free[0])
@@ -391,7 +404,7 @@ class Torture:
             outcome = self.run(words, folder, sabotage={"SABOTEUR_KILL": str(at)})
             wrong = None
             if outcome.code == -signal.SIGKILL:
-                wrong = self.judge_remains(folder, path, output, old, whole, final, long)
+                wrong = self.judge_remains(folder, path, output, old, whole, final, longer)
             elif outcome.code != 0:
                 wrong = outcome.complaint() or f"ends with {outcome.code}"
             if not wrong and self.inputs(folder) != before:
@@ -403,7 +416,7 @@ class Torture:
         self.each("kills", jobs, work)
         print(f"torture:   {self.continued} of the killed runs continued to the same last bit", flush=True)
 
-    def judge_remains(self, folder, path, output, old, whole, final, long):
+    def judge_remains(self, folder, path, output, old, whole, final, longer):
         if not output.endswith(".h5"):  # written beside and put in place at once
             if output.startswith("old") and open(path, "rb").read() not in (old, whole[output]):
                 return "leaves a part of a file in the place of a whole one"
@@ -417,13 +430,15 @@ class Torture:
             return None if not old else f"lost the old result: {told.err.strip()}"
         if open(path, "rb").read() == old:
             return None
-        on = self.run(["run", "scene.yaml", "--continue", output, "-o", "more.h5", "--json", *long], folder, cpu=60)
+        on = self.run(["run", "scene.yaml", "--continue", output, "-o", "more.h5", "--json", *longer], folder, cpu=60)
         if on.complaint():
             return "continuing " + on.complaint()
         if on.code == 0:
             if json.loads(on.out)["state_hash"] != final:
                 return "continues to another end"
             self.continued += 1
+        elif "no checkpoint" not in on.err:  # killed before the first step
+            return f"does not continue: {on.err.strip()}"
         return None
 
     # ---- full disks ------------------------------------------------------------------------------------------------
@@ -730,7 +745,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ("carom", "saboteur"):
         parser.add_argument(name)
-    for name in ("corrupt", "allocations", "kills", "disks", "memory"):
+    for name in ("corrupt", "allocations", "late", "kills", "disks", "memory"):
         parser.add_argument("--" + name, type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=1)
@@ -738,7 +753,7 @@ def main():
     parser.add_argument("--keep", default="torture-findings")
     t = Torture(parser.parse_args())
     try:
-        for name in ("corrupt", "allocations", "kills", "disks", "memory"):
+        for name in ("corrupt", "allocations", "late", "kills", "disks", "memory"):
             if getattr(t.a, name):
                 getattr(t, name)(getattr(t.a, name))
     finally:

@@ -11,6 +11,12 @@ const shownAtFirst = 4;
 const searchFrom = 9; // panes; fewer are seen at a glance
 const listedAtMost = 80; // the rest is found by its name
 
+/** Beside 1 m, 4e-17 m is nothing. */
+function withoutRoundOff(columns: Float64Array[]): Float64Array[] {
+  const largest = columns.reduce((most, c) => c.reduce((m, v) => (Math.abs(v) > m ? Math.abs(v) : m), most), 0);
+  return columns.map((c) => c.map((v) => (Math.abs(v) < 1e-12 * largest ? 0 : v)));
+}
+
 export class ChannelPlots {
   plots: TimePlot[] = [];
   readonly panes: Pane[];
@@ -127,10 +133,8 @@ export class ChannelPlots {
 
   private plot(pane: Pane, last: boolean): TimePlot {
     const title = paneTitle(pane);
-    const series = pane.curves.map((c) => ({
-      label: pane.curves.length === 1 ? title : c.label,
-      values: this.playback.motion.channel(c.channel),
-    }));
+    const columns = withoutRoundOff(pane.curves.map((c) => this.playback.motion.channel(c.channel)));
+    const series = pane.curves.map((c, i) => ({ label: pane.curves.length === 1 ? title : c.label, values: columns[i]! }));
     const height = plotHeight + (last ? axisHeight : 0);
     const options = { title, unit: pane.unit, series, height, timeAxis: last, readouts: true, times: this.times };
     return new TimePlot(options, this.playback, this.theme);

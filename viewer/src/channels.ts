@@ -7,8 +7,8 @@ const curvesAtMost = 6; // that can be told apart
 
 /** Some curves of one plot. */
 export interface Pane {
-  /** Joints tell of themselves, in many channels; sensors were asked for. Places: all joints beside each other. */
-  role: "sensor" | "joint" | "places";
+  /** Joints tell of themselves, in many channels; the rest was asked for. Places: all joints beside each other. */
+  role: "asked" | "joint" | "places";
   /** What they are of; "" for channels that are of nothing. */
   owner: string;
   unit: string;
@@ -54,6 +54,9 @@ class Collection {
   }
 }
 
+/** What a controller makes a joint do is asked for, and not one of the many forces that the joint carries. */
+const isInput = (what: string) => what === "torque" || what === "thrust";
+
 const places = new Map([["angle", "Joint angles"], ["slide", "Joint slides"]]);
 
 /** Where all joints are, a curve for each; for one joint its own pane is enough. */
@@ -72,8 +75,8 @@ export function makePanes(channels: ChannelInfo[], joints: Set<string>): Pane[] 
   const found = new Collection();
   channels.forEach((info, channel) => {
     const [owner, label] = split(info);
-    const role = joints.has(owner) ? "joint" : "sensor";
-    const key = JSON.stringify([owner, owner ? info.unit : channel]); // what is of nothing stands alone
+    const role = joints.has(owner) && !isInput(label) ? "joint" : "asked";
+    const key = JSON.stringify([role, owner, owner ? info.unit : channel]); // what is of nothing stands alone
     found.add(key, { role, owner, unit: info.unit, curves: [{ label, channel }] });
   });
   const { panes } = found;
@@ -87,16 +90,17 @@ export function paneTitle(pane: Pane): string {
 }
 
 /**
- * Those that a page shows at first: one of each sensor, then where the joints are, then more of the sensors. How fast
- * joints are and what they carry waits in the list.
+ * Those that a page shows at first: one of each sensor and controller, then where the joints are, then more that was
+ * asked for, but neither quaternions nor counts. How fast joints are and what they carry waits in the list.
  */
 export function firstPanes(panes: Pane[], count: number): Pane[] {
   const owners = new Set<string>();
-  const sensors = panes.filter((p) => p.role === "sensor");
-  const leading = sensors.filter((p) => p.owner === "" || !owners.has(p.owner) && owners.add(p.owner));
+  const asked = panes.filter((p) => p.role === "asked");
+  const leading = asked.filter((p) => p.owner === "" || (!owners.has(p.owner) && owners.add(p.owner)));
   const together = panes.filter((p) => p.role === "places");
   const single = panes.filter((p) => p.role === "joint" && p.curves.every((c) => places.has(c.label)));
-  const wanted = [...leading.slice(0, count - 1), ...(together.length > 0 ? together : single), ...leading, ...sensors];
+  const more = asked.filter((p) => p.unit !== "");
+  const wanted = [...leading.slice(0, count - 1), ...(together.length > 0 ? together : single), ...leading, ...more];
   const shown = new Set([...new Set(wanted)].slice(0, count));
   return panes.filter((p) => shown.has(p));
 }

@@ -1,7 +1,7 @@
 // The code of a formula while it is compiled. Operands that are constant are put on the stack late, where their code
 // would have begun: nothing in the code points anywhere, so that steps may be inserted.
-#ifndef CAROM_SRC_SCENE_FORMULA_CODE_H
-#define CAROM_SRC_SCENE_FORMULA_CODE_H
+#ifndef CAROM_SRC_BASE_FORMULA_CODE_H
+#define CAROM_SRC_BASE_FORMULA_CODE_H
 
 #include "base/expression.h"
 

@@ -1,4 +1,4 @@
-#include "scene/formula_code.h"
+#include "base/formula_code.h"
 
 #include <string.h>
 

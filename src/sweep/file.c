@@ -1,0 +1,216 @@
+// Reading a problem: text -> tree -> axes, scene, formulas. docs/sweep.md has the format.
+#include "sweep/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/read_file.h"
+
+enum {
+  TOP_VERSION,
+  TOP_TITLE,
+  TOP_DESCRIPTION,
+  TOP_CONSTANTS,
+  TOP_SCENE,
+  TOP_SET,
+  TOP_AXES,
+  TOP_DESIGN,
+  TOP_COUNT,
+  TOP_SEED,
+  TOP_OUTCOMES,
+  TOP_CLASSES,
+  TOP_UNTIL,
+  TOP_KEYS
+};
+static const char *const top_keys[] = {"carom-sweep", "title", "description", "constants", "scene",   "set",   "axes",
+                                       "design",      "count", "seed",        "outcomes",  "classes", "until", NULL};
+
+// ---- the scene ------------------------------------------------------------------------------------------------------
+
+enum { MOST_FILE_BYTES = 1 << 28 };
+
+static bool is_plan(const char *text) {
+  const char *key = strstr(text, "carom-plan:");
+  return key && (key == text || key[-1] == '\n');
+}
+
+// Plans look like scenes to a reader of YAML; here they are told apart before the scene reader finds fault with all.
+static bool refuse_plan(carom_sweep_reader *s, const carom_node *node, const char *path) {
+  size_t size;
+  carom_error why;
+  char *text = carom_read_file(path, MOST_FILE_BYTES, &s->r.allocator, &size, &why);
+  bool plan = text && is_plan(text);
+  carom_release(&s->r.allocator, text);
+  if (plan)
+    carom_report(&s->r.reporter, node->place, "name the scene of the plan instead",
+                 "'%.200s' is a planning problem: sweeps run scenes only", path);
+  return plan;
+}
+
+static bool read_scene(carom_sweep_reader *s, const carom_node *node, const char *path) {
+  carom_overrides fixed;
+  if (refuse_plan(s, node, path) || !carom_sweep_fixed_overrides(s, &fixed)) return false;
+  carom_scene_options options = carom_scene_default_options();
+  options.overrides = (const char *const *)fixed.items;
+  options.override_count = fixed.count;
+  bool good = carom_problem_scene(&s->r, path, &options, &s->sweep->scene);
+  carom_overrides_release(&fixed);
+  return good;
+}
+
+static bool make_loop(carom_sweep_reader *s) {
+  const carom_scene *scene = s->sweep->scene;
+  carom_error error;
+  carom_status status =
+      carom_loop_create(scene->loop, scene->model, scene->step.step, &s->r.allocator, &s->loop, &error);
+  if (status == CAROM_ERR_MEMORY) s->r.reporter.out_of_memory = true;
+  if (status == CAROM_OK) return true;
+  return carom_report(&s->r.reporter, (carom_place){scene->path, 0, 0}, NULL, "%s", error.message);
+}
+
+// Of the problem as it stands after its overrides, and of all that the scene is made of.
+static uint64_t make_digest(carom_sweep_reader *s) {
+  uint64_t hash = CAROM_HASH_START;
+  char *text = carom_yaml_emit(s->r.root, &s->r.allocator);
+  if (text) hash = carom_hash_bytes(hash, text, strlen(text));
+  carom_release(&s->r.allocator, text);
+  for (int i = 0; i < s->sweep->scene->file_count; i++) {
+    size_t size = 0;
+    carom_error why;
+    char *bytes = carom_read_file(s->sweep->scene->files[i], MOST_FILE_BYTES, &s->r.allocator, &size, &why);
+    if (bytes) hash = carom_hash_bytes(hash, bytes, size);
+    carom_release(&s->r.allocator, bytes);
+  }
+  return hash;
+}
+
+// ---- columns --------------------------------------------------------------------------------------------------------
+
+static const struct {
+  const char *name, *unit;
+} run_columns[] = {{"time", "s"}, {"steps", ""}, {"collisions", ""}, {"energy_error", ""}, {"passed", ""}};
+enum { RUN_COLUMNS = sizeof run_columns / sizeof *run_columns };
+
+static bool add_column(carom_sweep *sweep, const char *name, const char *unit) {
+  int i = sweep->column_count++;
+  sweep->columns[i] = carom_copy_text(&sweep->allocator, name);
+  sweep->units[i] = carom_copy_text(&sweep->allocator, unit);
+  return sweep->columns[i] && sweep->units[i];
+}
+
+static bool name_columns(carom_sweep *sweep) {
+  int n = sweep->sampling.axis_count, all = n + sweep->outcome_count + RUN_COLUMNS;
+  bool good = CAROM_NEW_ALL(&sweep->allocator, CAROM_ROOM(sweep->columns, all), CAROM_ROOM(sweep->units, all));
+  for (int i = 0; good && i < n; i++) good = add_column(sweep, sweep->axes[i].name, sweep->axes[i].unit);
+  for (int i = 0; good && i < sweep->outcome_count; i++) good = add_column(sweep, sweep->outcomes[i], "");
+  for (int i = 0; good && i < RUN_COLUMNS; i++) good = add_column(sweep, run_columns[i].name, run_columns[i].unit);
+  return good;
+}
+
+// ---- the whole ------------------------------------------------------------------------------------------------------
+
+static bool read_title(carom_sweep_reader *s, const carom_node *node) {
+  const char *title = NULL;
+  carom_read_text(&s->r, node, &title);
+  s->sweep->title = carom_copy_text(&s->r.allocator, title ? title : s->sweep->scene->title);
+  return s->sweep->title != NULL;
+}
+
+static bool has_errors(const carom_sweep_reader *s) { return s->r.reporter.list->error_count > 0; }
+
+static void read_formulas(carom_sweep_reader *s, const carom_node *const *f) {
+  carom_sweep_read_outcomes(s, f[TOP_OUTCOMES]);
+  carom_sweep_read_classes(s, f[TOP_CLASSES]);
+  carom_sweep_read_until(s, f[TOP_UNTIL]);
+  if (!f[TOP_OUTCOMES] && !f[TOP_CLASSES])
+    carom_report(&s->r.reporter, s->r.root->place, NULL, "a sweep needs 'outcomes' or 'classes', or it tells nothing");
+}
+
+// False when out of memory.
+static bool read_problem(carom_sweep_reader *s) {
+  const carom_node *f[TOP_KEYS];
+  carom_reader *r = &s->r;
+  if (!carom_problem_fields(r, r->root, top_keys, "the problem", f)) return true;
+  carom_problem_version(r, f[TOP_VERSION], "carom-sweep");
+  r->top[KEY_SCENE_CONSTANTS] = f[TOP_CONSTANTS];
+  carom_read_constants(r);
+  carom_sweep_read_axes(s, f[TOP_AXES]);
+  carom_sweep_read_settings(s, f[TOP_SET], -1);
+  carom_sweep_read_design(s, f[TOP_DESIGN], f[TOP_COUNT], f[TOP_SEED]);
+  bool sound = !has_errors(s);
+  const char *path = carom_problem_scene_path(r, f[TOP_SCENE]);
+  if (!path || r->reporter.out_of_memory || !read_scene(s, f[TOP_SCENE], path) || !make_loop(s)) return true;
+  if (!read_title(s, f[TOP_TITLE])) return false;
+  read_formulas(s, f);
+  if (sound && !r->reporter.out_of_memory) carom_sweep_try_settings(s, path);
+  if (has_errors(s)) return true;
+  s->sweep->digest = make_digest(s);
+  return name_columns(s->sweep);
+}
+
+static carom_sweep *new_sweep(const char *path, const carom_allocator *a) {
+  carom_sweep *sweep = CAROM_NEW(a, carom_sweep, 1);
+  if (!sweep) return NULL;
+  sweep->allocator = *a;
+  sweep->sampling.seed = 1;
+  sweep->sampling.delta = 0.02;
+  sweep->path = carom_copy_text(a, path);
+  sweep->program = CAROM_NEW(a, carom_program, 1);
+  if (sweep->program) sweep->program->allocator = *a;
+  if (sweep->path && sweep->program) return sweep;
+  CAROM_RELEASE_ALL(a, sweep->path, sweep->program, sweep);
+  return NULL;
+}
+
+carom_status carom_sweep_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
+                              carom_sweep **sweep, carom_diagnostics *diagnostics) {
+  carom_sweep_reader s = {.loop = NULL};
+  *sweep = NULL;
+  carom_problem_begin(&s.r, path, options, allocator, diagnostics);
+  s.sweep = new_sweep(path, &s.r.allocator);
+  bool memory = s.sweep != NULL;
+  if (memory) carom_problem_load(&s.r);
+  if (memory && s.r.root) memory = read_problem(&s);
+  carom_reporter_sort(&s.r.reporter);
+  memory = memory && !s.r.pool.failed && !s.r.reporter.out_of_memory;
+  carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+  carom_loop_destroy(s.loop);
+  carom_pool_destroy(&s.r.pool);
+  if (status == CAROM_OK)
+    *sweep = s.sweep;
+  else
+    carom_sweep_destroy(s.sweep);
+  return status;
+}
+
+static void release_texts(const carom_allocator *a, char **texts, int count) {
+  for (int i = 0; texts && i < count; i++) carom_release(a, texts[i]);
+  carom_release(a, texts);
+}
+
+void carom_sweep_destroy(carom_sweep *sweep) {
+  if (!sweep) return;
+  carom_allocator a = sweep->allocator;
+  for (int i = 0; sweep->axes && i < sweep->sampling.axis_count; i++)
+    CAROM_RELEASE_ALL(&a, sweep->axes[i].name, sweep->axes[i].unit, (void *)sweep->axes[i].values);
+  release_texts(&a, sweep->outcomes, sweep->outcome_count);
+  release_texts(&a, sweep->classes, sweep->class_count);
+  release_texts(&a, sweep->columns, sweep->column_count);
+  release_texts(&a, sweep->units, sweep->column_count);
+  carom_program_release(sweep->program);
+  carom_scene_destroy(sweep->scene);
+  CAROM_RELEASE_ALL(&a, sweep->axes, sweep->path, sweep->title, sweep->program, sweep);
+}
+
+carom_status carom_sweep_redesign(carom_sweep *sweep, carom_design design, int64_t points, carom_error *error) {
+  carom_sampling *s = &sweep->sampling;
+  if (design == CAROM_DESIGN_SOBOL && s->axis_count > CAROM_MOST_SOBOL_AXES)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "Sobol indices are for at most %d axes; there are %d",
+                      CAROM_MOST_SOBOL_AXES, s->axis_count);
+  int64_t size = carom_sampling_size(design, s->axes, s->axis_count, points);
+  if (size < 1) return carom_fail(error, CAROM_ERR_ARGUMENT, "so many cases cannot be run: 1 to 1e9");
+  s->design = design;
+  s->count = size;
+  return CAROM_OK;
+}

@@ -1,0 +1,68 @@
+// node check-sweep.mjs PAGE.html [--screenshot OUT.png]
+// Opens the page of a sweep as a reader would, light and dark: nothing goes wrong, pictures agree with the data, and a
+// click on the map tells the case and the command that makes it. The exit code is 0 if all holds, else 1.
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { launch, open, settle } from "./browser.mjs";
+
+const count = (page, selector) => page.locator(selector).count();
+const text = (page, selector) => page.locator(selector).innerText();
+
+async function checkPictures(page) {
+  const data = await page.evaluate(() => window.carom.data);
+  assert.equal(await text(page, "h1"), data.title);
+  const seen = data.classes.filter((c) => c.count > 0).length;
+  assert.equal(data.classes.reduce((sum, c) => sum + c.count, 0), data.run, "classes are of all cases that were run");
+  for (const c of data.classes) assert.ok(c.low <= c.count / data.run + 1e-12 && c.count / data.run <= c.high + 1e-12);
+  assert.ok(await count(page, "section") >= 2);
+  assert.ok((await text(page, ".key >> nth=0")).length > 0, "there is a legend");
+  assert.equal(await count(page, "svg:not([aria-label])"), 0, "every picture has a label");
+  if (data.axes.length === 2 && data.design === "grid") assert.equal(await count(page, "#map path[class^=class-]"), seen);
+  if (data.axes.length > 2) assert.ok(await count(page, "path[class^=line-]") > 0, "there are parallel coordinates");
+  return data;
+}
+
+/** A click in the middle of the map, then a step by keyboard. */
+async function checkMap(page, data) {
+  const map = page.locator("#map"), box = await map.boundingBox();
+  await map.click({ position: { x: box.width * 0.5, y: box.height * 0.5 } });
+  const first = await page.evaluate(() => window.carom.chosen());
+  assert.ok(first >= 0, "a click chooses a case");
+  const command = await text(page, "#command");
+  assert.ok(command.startsWith("carom sweep ") && command.includes(` --case ${first} `), command);
+  assert.ok((await text(page, ".panel")).includes(data.classes[data.cases.class[first]].name));
+  if (data.design !== "grid" || data.axes.length !== 2) return;
+  await map.focus();
+  await page.keyboard.press("ArrowRight");
+  assert.notEqual(await page.evaluate(() => window.carom.chosen()), first, "arrow keys move");
+}
+
+async function main(argv) {
+  const path = argv[0], at = argv.indexOf("--screenshot");
+  if (!path) throw new Error("usage: check-sweep.mjs PAGE.html [--screenshot OUT.png]");
+  const browser = await launch();
+  try {
+    for (const theme of ["light", "dark"]) {
+      const { page, troubles, close } = await open(browser, resolve(path), { hash: "", theme, width: 1120, height: 900 });
+      const data = await checkPictures(page);
+      if (data.axes.length > 1) await checkMap(page, data);
+      await settle(page);
+      if (at >= 0) {
+        const shot = argv[at + 1].replace(/\.png$/, `-${theme}.png`);
+        await mkdir(dirname(resolve(shot)), { recursive: true });
+        await page.screenshot({ path: shot, fullPage: true });
+      }
+      assert.deepEqual(troubles, []);
+      await close();
+    }
+    console.log(`${path}: works`);
+  } finally {
+    await browser.close();
+  }
+}
+
+main(process.argv.slice(2)).catch((error) => {
+  console.error(`check-sweep: ${error.message}`);
+  process.exit(1);
+});
