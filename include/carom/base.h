@@ -12,8 +12,9 @@
 /// - Every function may be called from several threads as long as no two of them write the same object.
 /// - The library prints nothing, never ends the process, and keeps nothing between calls but in the objects it makes.
 ///   Its only variables are locks around HDF5 (carom/result.h) and Ipopt (carom/control.h), the number under which
-///   HDF5 knows how results are written, and a flag that OpenBLAS has the memory it works in. The libraries beneath keep what is theirs: OpenMP its sleeping threads, HDF5
-///   its tables, and PETSc with MPI, once a TAO method was asked for (carom/contact.h), runs until the process ends.
+///   HDF5 knows how results are written, and a flag that OpenBLAS has the memory it works in. The libraries beneath
+///   keep what is theirs: OpenMP its sleeping threads, HDF5 its tables, and PETSc with MPI, once a TAO method was asked
+///   for (carom/contact.h), runs until the process ends.
 #ifndef CAROM_BASE_H
 #define CAROM_BASE_H
 

@@ -67,6 +67,10 @@ typedef struct carom_scene {
   carom_allocator allocator;  ///< of all this
 } carom_scene;
 
+/// Reads the motion of a body out of a file.
+typedef carom_status carom_trajectory_reader(const char *path, const char *body, const carom_allocator *allocator,
+                                             carom_trajectory **trajectory, carom_error *error);
+
 /// How a scene is read. Begin with carom_scene_default_options().
 typedef struct carom_scene_options {
   const char *const *overrides;  ///< (override_count) "path.to.key=value", applied in order before anything is read
@@ -78,8 +82,7 @@ typedef struct carom_scene_options {
   bool bodies_only;     ///< nothing will be stepped, as in a plan: the integrator need not honour all that there is
   /// Reads the motion of a body (its name, or null: of the same name) out of a plan's result file, for controllers that
   /// follow it: carom_trajectory_read (carom/result.h) does. Null: scenes that name one are refused.
-  carom_status (*read_trajectory)(const char *path, const char *body, const carom_allocator *allocator,
-                                  carom_trajectory **trajectory, carom_error *error);
+  carom_trajectory_reader *read_trajectory;
   /// Told now and then how many copies of a replicated body have been made, of how many; false from it refuses the
   /// scene.
   carom_progress progress;

@@ -155,7 +155,7 @@ typedef struct carom_case_options {
 CAROM_API carom_status carom_sweep_run(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,
                                        carom_error *error);
 /// Makes a case one that failed for this reason.
-CAROM_API void carom_case_fail(const carom_sweep *sweep, carom_case *c, const char *reason);
+CAROM_API void carom_case_fail(const carom_sweep *sweep, const char *reason, carom_case *c);
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 

@@ -35,11 +35,16 @@ static double last_residual(const carom_result *r, const char *key) {
 static carom_status try_next(account *a, const void *memory, size_t size, carom_error *error) {
   carom_stepper *stepper = NULL;
   carom_state *copy = NULL;
+  carom_loop *loop = NULL;
   carom_status status = carom_state_clone(a->state, NULL, &copy, error);
   if (status == CAROM_OK) status = carom_stepper_create(a->scene->model, &a->scene->step, NULL, &stepper, error);
+  if (status == CAROM_OK)
+    status = carom_loop_create(a->scene->loop, a->scene->model, a->scene->step.step, NULL, &loop, error);
+  if (status == CAROM_OK) status = carom_loop_attach(loop, stepper, error);
   if (status == CAROM_OK) status = carom_stepper_recall(stepper, memory, size, error);
   if (status == CAROM_OK) a->next = carom_stepper_step(stepper, copy, NULL, &a->error);
   carom_stepper_destroy(stepper);
+  carom_loop_destroy(loop);
   carom_state_destroy(copy);
   return status;
 }
@@ -51,6 +56,7 @@ static carom_status read_scene(account *a, carom_error *error) {
   const char *overrides[] = {name};
   carom_scene_options options = carom_scene_default_options();
   options.overrides = overrides, options.override_count = 1;
+  options.read_trajectory = carom_trajectory_read;
   carom_diagnostics d = {0};
   carom_status status =
       carom_scene_parse(&(carom_bytes){"scene.yaml", text, strlen(text)}, &options, NULL, &a->scene, &d);

@@ -118,7 +118,7 @@ static void fill_record(const cli_sweep_run *run, const task *t, record *r) {
   memcpy(r->values, t->inputs, (size_t)run->sweep->sampling.axis_count * sizeof *t->inputs);
   r->status = run_kept_case(run, &c, &error);
   if (r->status == CAROM_ERR_MEMORY) {
-    carom_case_fail(run->sweep, &c, "out of memory");
+    carom_case_fail(run->sweep, "out of memory", &c);
     r->status = CAROM_OK;
   }
   r->number = c.number;
@@ -180,7 +180,7 @@ static void tell_of_death(const cli_sweep_run *run, int status, const task *t, r
     snprintf(reason, sizeof reason, "the process of this case died: %s (signal %d)", strsignal(WTERMSIG(status)),
              WTERMSIG(status));
   memcpy(r->values, t->inputs, (size_t)run->sweep->sampling.axis_count * sizeof *t->inputs);
-  carom_case_fail(run->sweep, &c, reason);
+  carom_case_fail(run->sweep, reason, &c);
   r->number = c.number, r->class_index = c.class_index, r->status = CAROM_OK;
   snprintf(r->reason, sizeof r->reason, "%s", c.reason);
 }
@@ -329,9 +329,11 @@ int cli_farm_run(cli_sweep_run *run, carom_cases *cases, int64_t first, int64_t 
   bool good = true;
   while (good && ((next < end && !cli_interrupted()) || count_busy(run->farm) > 0)) {
     char detail[64];
+    long long so_far = known;
     if (!cli_interrupted()) good = share_out(run, cases, &next, end);
     if (good) good = hear(run, cases, &done);
-    snprintf(detail, sizeof detail, "case %lld of %lld", (long long)(done + known), (long long)count);
+    so_far += done;
+    snprintf(detail, sizeof detail, "case %lld of %lld", so_far, (long long)count);
     cli_progress_show(&run->progress, (double)done, (double)(count - known), detail);
   }
   if (!good) return EXIT_FAILED;

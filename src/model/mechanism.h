@@ -61,7 +61,8 @@ struct carom_mechanism {
   carom_vec3 *velocities;  // (body_count)
 };
 
-// What joints carry when the bodies ask for so much at their centres of mass (body_count): as the last update left them.
+// What joints carry when the bodies ask for so much at their centres of mass (body_count): as the last update left
+// them.
 void carom_mechanism_carry(carom_mechanism *mechanism, const carom_joint_load *demands, carom_joint_load *loads);
 
 // Sums over the freedoms of a link, in the joint's own sense.

@@ -129,12 +129,14 @@ hid_t carom_h5_create_in_memory(const char *name, carom_h5_image *image) {
   enum { INCREMENT = 1 << 16 };
   H5FD_file_image_callbacks_t callbacks = {image_allocate, NULL,         image_resize, image_keep,
                                            share_context,  keep_context, image};
-  hid_t access = carom_h5_access();
+  hid_t access = carom_h5_access(), creation = H5Pcreate(H5P_FILE_CREATE);
   hid_t file = -1;
-  if (access >= 0 && H5Pset_fapl_core(access, INCREMENT, false) >= 0 &&
+  if (creation >= 0) H5Pset_obj_track_times(creation, false);
+  if (access >= 0 && creation >= 0 && H5Pset_fapl_core(access, INCREMENT, false) >= 0 &&
       H5Pset_file_image_callbacks(access, &callbacks) >= 0)
-    file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    file = H5Fcreate(name, H5F_ACC_TRUNC, creation, access);
   if (access >= 0) H5Pclose(access);
+  if (creation >= 0) H5Pclose(creation);
   return file;
 }
 
@@ -197,6 +199,7 @@ static hid_t storage_of(const carom_h5_array *array) {
   enum { COMPRESSION = 4 };
   hid_t storage = H5Pcreate(H5P_DATASET_CREATE);
   if (storage < 0) return storage;
+  H5Pset_obj_track_times(storage, false);  // the same contents are the same bytes
   if (array->fill) H5Pset_fill_value(storage, array->memory_type, array->fill);
   if (array->chunk[0] > 0) {
     H5Pset_chunk(storage, array->rank, array->chunk);

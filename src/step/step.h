@@ -88,7 +88,7 @@ typedef struct carom_snapshot {
 
 // Who says what inputs do.
 typedef struct carom_steering {
-  carom_control by;    // act null: nobody
+  carom_control by;       // act null: nobody
   unsigned char *before;  // inputs and memory as they were before it acted
   bool stepped;           // there is a report of a step before
 } carom_steering;

@@ -20,7 +20,7 @@ typedef struct run {
   double figures[CAROM_FIGURE_COUNT], last_frame;
 } run;
 
-void carom_case_fail(const carom_sweep *sweep, carom_case *c, const char *reason) {
+void carom_case_fail(const carom_sweep *sweep, const char *reason, carom_case *c) {
   c->class_index = sweep->class_count - 1;
   snprintf(c->reason, sizeof c->reason, "%s", reason);
   for (int i = sweep->sampling.axis_count; i < sweep->column_count; i++) c->values[i] = NAN;
@@ -32,7 +32,7 @@ static void refuse(run *r, const carom_diagnostics *found) {
   char text[400] = "the scene is refused";
   for (int i = found->count - 1; i >= 0; i--)
     if (!found->items[i].warning) carom_diagnostic_format(&found->items[i], text, sizeof text);
-  carom_case_fail(r->sweep, r->c, text);
+  carom_case_fail(r->sweep, text, r->c);
 }
 
 static carom_status read_scene(run *r, carom_error *error) {
@@ -186,7 +186,7 @@ static carom_status finish(run *r, carom_status status, carom_error *error) {
   if (status != CAROM_OK) carom_verdict_cut_short(&verdict, ending);
   note_audit(r);
   r->figures[CAROM_FIGURE_PASSED] = verdict.pass;
-  if (status != CAROM_OK) carom_case_fail(r->sweep, r->c, error->message);
+  if (status != CAROM_OK) carom_case_fail(r->sweep, error->message, r->c);
   if (status == CAROM_OK) fill_outcomes(r);
   fill_figures(r);
   return close_record(r, &verdict, ending, error);
@@ -207,7 +207,7 @@ static bool is_ours(carom_status status) { return status == CAROM_ERR_MEMORY || 
 static carom_status run_scene(run *r, carom_error *error) {
   carom_status recorded = CAROM_OK, status = set_up(r, error);
   if (status != CAROM_OK && !is_ours(status)) {
-    carom_case_fail(r->sweep, r->c, error->message);
+    carom_case_fail(r->sweep, error->message, r->c);
     return CAROM_OK;
   }
   if (status == CAROM_OK) status = recorded = open_record(r, error);

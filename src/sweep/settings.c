@@ -70,18 +70,31 @@ static bool compile(carom_sweep_reader *s, const carom_node *node, const char *b
                       "'set': %s", error.message);
 }
 
+static bool is_doubled(const char *at) { return (*at == '{' || *at == '}') && at[1] == *at; }
+
+// The plain text up to the next formula or the end, with its doubled braces made single; `room` is as long as the text.
+static const char *read_plain(const char *text, char *room) {
+  for (; *text && (*text != '{' || is_doubled(text)); text++) {
+    *room++ = *text;
+    if (is_doubled(text)) text++;
+  }
+  *room = '\0';
+  return text;
+}
+
 static bool read_pieces(carom_sweep_reader *s, const carom_node *node, const char *text, carom_setting *to) {
-  for (const char *open; (open = strchr(text, '{')) != NULL;) {
-    const char *close = strchr(open, '}');
+  char *plain = carom_pool_get(&s->r.pool, strlen(text) + 1);
+  while (plain) {
+    const char *open = read_plain(text, plain), *close = strchr(open, '}');
     carom_formula *formula;
+    if (!*open) return add_piece(s, to, plain, strlen(plain), NULL);
     if (!close)
       return carom_report(&s->r.reporter, carom_value_place(node, (size_t)(open - node->text)), NULL, "'}' is missing");
-    if (!compile(s, node, open + 1, close, to->axis, &formula) ||
-        !add_piece(s, to, text, (size_t)(open - text), formula))
+    if (!compile(s, node, open + 1, close, to->axis, &formula) || !add_piece(s, to, plain, strlen(plain), formula))
       return false;
     text = close + 1;
   }
-  return add_piece(s, to, text, strlen(text), NULL);
+  return out_of_memory(s);
 }
 
 static int count_braces(const char *text) {

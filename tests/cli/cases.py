@@ -785,7 +785,8 @@ def case_sweep_is_the_same_by_any_number_of_processes():
         carom("sweep", problem, "-j", str(jobs), "-o", f"t{jobs}.h5", "-q")
     first = open("t1.csv", "rb").read()
     assert first == open("t2.csv", "rb").read() == open("t5.csv", "rb").read()
-    assert open("t1.html", "rb").read() == open("t2.html", "rb").read()
+    for kind in ("html", "h5"):
+        assert open(f"t1.{kind}", "rb").read() == open(f"t2.{kind}", "rb").read(), kind
 
 
 def sweep_ranks(*words):
@@ -859,11 +860,11 @@ def case_sweep_outlives_a_case_that_dies():
     child = subprocess.Popen([CAROM, "sweep", problem, "-q", "-j", "1"])
     workers = lambda: open(f"/proc/{child.pid}/task/{child.pid}/children").read().split()
     wait_for(child, lambda: journal_lines("hits.journal") > 3 and workers())
-    os.kill(int(workers()[0]), signal.SIGSEGV)
+    os.kill(int(workers()[0]), signal.SIGKILL)
     assert child.wait() == 0
     failed = [r for r in rows_of("hits.csv") if r["class"] == "failed"]
-    assert len(failed) == 1 and "signal 11" in failed[0]["reason"] and failed[0]["top"] == "", failed
-    assert "signal 11" in open("hits.html").read()
+    assert len(failed) == 1 and "signal 9" in failed[0]["reason"] and failed[0]["top"] == "", failed
+    assert "signal 9" in open("hits.html").read()
     told = report("sweep", problem, "--failed")
     assert told["cases"] == 60 and {c["name"]: c["count"] for c in told["classes"]}["failed"] == 0, told
     carom("sweep", problem, "-o", "whole.h5", "-q")

@@ -1,6 +1,6 @@
 // Expressions of scene files: values, units, dimensions, places of errors, and hostile input.
-#include "carom/base.h"
 #include "base/expression.h"
+#include "carom/base.h"
 #include "test.h"
 
 static int find_some(void *context, const char *name, size_t length, carom_quantity *value) {

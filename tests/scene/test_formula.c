@@ -1,7 +1,7 @@
 // Formulas: compiled code against a tree that is evaluated directly, derivatives against differences, and messages.
+#include "base/expression.h"
 #include "carom/base.h"
 #include "failing_allocator.h"
-#include "base/expression.h"
 #include "test.h"
 
 enum { T, X, Y, ANGLE, SLOTS };

@@ -127,6 +127,49 @@ TEST(until_ends_a_run) {
   carom_sweep_destroy(sweep);
 }
 
+// ---- channels -------------------------------------------------------------------------------------------------------
+
+// Sensors and controllers of the scene, and a joint, by their names: a damped servo holds a hinge where the axis says.
+TEST(formulas_read_the_channels_of_the_loop) {
+  write_problem(HEAD
+                "axes: [{name: aim, from: 0.1, to: 0.5, count: 3, set: [\"constants.aim={value}\"]}]\n"
+                "outcomes:\n"
+                "  angle: hinge.angle\n"
+                "  sensed: tip.x\n"
+                "  strongest: most(abs(hinge.torque))\n"
+                "  settles: first(held(abs(hinge.angle - aim) < 1e-3) > 0.2)\n"
+                "classes: {success: settles < 3}\n");
+  write_text(scene_path,
+             "carom: 1\n"
+             "constants: {aim: 0}\n"
+             "bodies:\n"
+             "  - {name: rod, shape: {box: [1, 0.1, 0.1]}, mass: 1, position: [0.5, 0, 0]}\n"
+             "joints:\n"
+             "  - {name: hinge, kind: revolute, between: [world, rod], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+             "sensors: [{name: tip, pose: rod, point: [0.5, 0, 0]}]\n"
+             "controllers: [{joint: hinge, torque: -20*(hinge.angle - aim) - 6*hinge.rate}]\n"
+             "forces: {gravity: 0}\n"
+             "integrator: {step: 2 ms}\n"
+             "duration: 3 s\n");
+  carom_sweep *sweep = NULL;
+  carom_diagnostics found = {0};
+  if (carom_sweep_read(problem_path, NULL, NULL, &sweep, &found) != CAROM_OK)
+    for (int i = 0; i < found.count; i++)
+      test_fail(__FILE__, __LINE__, "%s: %s", found.items[i].file, found.items[i].message);
+  carom_diagnostics_release(&found);
+  REQUIRE(sweep);
+  carom_cases *cases = run_all(sweep);
+  for (int64_t i = 0; i < 3; i++) {
+    double aim = 0.1 + 0.2 * (double)i;
+    CHECK_NEAR(value(sweep, cases, i, "angle"), aim, 1e-3);
+    CHECK_NEAR(value(sweep, cases, i, "sensed"), cos(value(sweep, cases, i, "angle")), 1e-6);
+    CHECK_NEAR(value(sweep, cases, i, "strongest"), 20 * aim, 1e-6 + 1e-9);
+    CHECK(cases->classes[i] == 0);
+  }
+  carom_cases_destroy(cases);
+  carom_sweep_destroy(sweep);
+}
+
 // ---- settings -------------------------------------------------------------------------------------------------------
 
 TEST(settings_are_formulas_of_axes) {
@@ -137,7 +180,7 @@ TEST(settings_are_formulas_of_axes) {
       "  - {name: speed, from: 1, to: 2, count: 2, set: \"bodies.ball.velocity=[{speed*cos(angle)}, 0, "
       "{half*value}]\"}\n"
       "  - {name: angle, values: [0, 90 deg], set: [\"title=case {case}\", \"bodies.ball.position.1={2*value}\"]}\n"
-      "set: duration=0.1\n"
+      "set: [duration=0.1, \"output={{interval: {0.02 + 0*case}}}\"]\n"
       "outcomes: {vx: ball.vx, y: ball.y}\n");
   REQUIRE(sweep && sweep->sampling.count == 4);
   CHECK_TEXT(sweep->axes[1].unit, "rad");
@@ -145,11 +188,12 @@ TEST(settings_are_formulas_of_axes) {
   carom_overrides o;
   double inputs[2];
   carom_sampling_inputs(&sweep->sampling, 2, inputs);
-  REQUIRE(carom_sweep_overrides(sweep, 2, inputs, NULL, &o) == CAROM_OK && o.count == 4);
+  REQUIRE(carom_sweep_overrides(sweep, 2, inputs, NULL, &o) == CAROM_OK && o.count == 5);
   CHECK_TEXT(o.items[0], "duration=0.1");
-  CHECK_TEXT(o.items[1], "bodies.ball.velocity=[2, 0, 1]");
-  CHECK_TEXT(o.items[2], "title=case 2");
-  CHECK_TEXT(o.items[3], "bodies.ball.position.1=0");
+  CHECK_TEXT(o.items[1], "output={interval: 0.02}");
+  CHECK_TEXT(o.items[2], "bodies.ball.velocity=[2, 0, 1]");
+  CHECK_TEXT(o.items[3], "title=case 2");
+  CHECK_TEXT(o.items[4], "bodies.ball.position.1=0");
   carom_overrides_release(&o);
   carom_cases *cases = run_all(sweep);
   CHECK_NEAR(value(sweep, cases, 3, "vx"), 0, 1e-15);
@@ -188,7 +232,7 @@ TEST(tables_are_read_as_they_were_written) {
   carom_error error = {0};
   char path[250];
   carom_case bad = carom_cases_get(cases, 2);
-  carom_case_fail(sweep, &bad, "because, \"so\"");
+  carom_case_fail(sweep, "because, \"so\"", &bad);
   CHECK(carom_cases_put(cases, &bad, &error) == CAROM_OK);
   snprintf(path, sizeof path, "%s/table.h5", folder);
   REQUIRE(carom_cases_write(cases, sweep, path, &error) == CAROM_OK);
