@@ -130,7 +130,8 @@ TEST(ports_out_of_the_plane_dock_in_space_long) {
 }
 
 TEST(a_cubesat_that_nobody_steers_passes_by) {
-  example x = open_example("cubesat", NULL, 0);
+  const char *overrides[] = {"constants.thrust=0"};
+  example x = open_example("cubesat", overrides, 1);
   CHECK(x.scene->model->bodies[x.male].part_count == 7);
   CHECK(x.scene->model->bodies[x.female].part_count == 41);
   carom_error error = {0};
