@@ -13,6 +13,7 @@
 #define CAROM_SRC_BASE_TAPE_H
 
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -55,6 +56,14 @@ static inline bool carom_tape_get(carom_tape *tape, void *data, size_t size) {
 static inline bool carom_tape_pass(carom_tape *tape, void *data, size_t size) {
   if (carom_tape_reads(tape)) return carom_tape_get(tape, data, size);
   carom_tape_put(tape, data, size);
+  return true;
+}
+
+// Read, they are finite: what is not a number must not reach a solver, least of all from a file.
+static inline bool carom_tape_pass_numbers(carom_tape *tape, void *numbers, size_t count) {
+  if (!carom_tape_pass(tape, numbers, count * sizeof(double))) return false;
+  for (size_t i = 0; i < count && carom_tape_reads(tape); i++)
+    if (!isfinite(((const double *)numbers)[i])) return false;
   return true;
 }
 

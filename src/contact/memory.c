@@ -97,12 +97,19 @@ static bool pass_bodies(carom_memory *m, carom_tape *tape) {
   return true;
 }
 
+static bool pass_records(carom_memory *m, int count, carom_tape *tape) {
+  if (!carom_tape_pass(tape, m->records, (size_t)count * sizeof *m->records)) return false;
+  for (int i = 0; i < count && carom_tape_reads(tape); i++)
+    if (!cm_finite(m->records[i].point) || !cm_finite(m->records[i].force)) return false;
+  return true;
+}
+
 bool carom_memory_remember(carom_memory *m, carom_tape *tape) {
   int count = m->count;
   bool reads = carom_tape_reads(tape), good = carom_tape_pass_count(tape, &count, sizeof *m->records);
   if (good && reads) good = carom_memory_reserve(m, count, NULL) == CAROM_OK;
-  good = good && carom_tape_pass(tape, m->records, (size_t)count * sizeof *m->records) && pass_bodies(m, tape) &&
-         carom_tape_pass(tape, m->joints, (size_t)m->model->joint_count * CAROM_MEMORY_JOINT * sizeof *m->joints);
+  good = good && pass_records(m, count, tape) && pass_bodies(m, tape) &&
+         carom_tape_pass_numbers(tape, m->joints, (size_t)m->model->joint_count * CAROM_MEMORY_JOINT);
   if (!good && reads) carom_memory_clear(m);
   return good;
 }

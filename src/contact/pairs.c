@@ -368,7 +368,8 @@ carom_status carom_contacts_find(carom_contacts *set, const carom_state *state, 
 static bool is_of_set(const carom_contacts *set, const carom_part_pair *p) {
   int parts = set->model->part_count;
   return p->part_a >= 0 && p->part_a < parts && p->part_b >= 0 && p->part_b < parts &&
-         p->body_a == set->body_of_part[p->part_a] && p->body_b == set->body_of_part[p->part_b];
+         p->body_a == set->body_of_part[p->part_a] && p->body_b == set->body_of_part[p->part_b] &&
+         isfinite(p->restitution) && isfinite(p->friction);
 }
 
 static bool is_sound(const carom_aabb *box) {

@@ -1,4 +1,6 @@
 // Pairs of electromagnets: {on: {body, point, axis}, from: {...}, strength}.
+#include <string.h>
+
 #include "scene/reader.h"
 
 static bool read_core(carom_reader *r, const carom_node *node, int end, carom_electromagnet_def *def) {
@@ -26,4 +28,26 @@ static void read_pair(carom_reader *r, const carom_node *node) {
 void carom_read_electromagnets(carom_reader *r, const carom_node *list) {
   if (!list || !carom_read_list(r, list, "electromagnets")) return;
   for (const carom_node *c = list->first; c && !carom_reader_failed(r); c = c->next) read_pair(r, c);
+}
+
+// Pairs are numbered as their items, since nothing is built after an error.
+static const carom_node *item_of(const carom_reader *r, int pair) {
+  const carom_node *forces = r->top[KEY_SCENE_FORCES];
+  const char *key = carom_scene_sections[CAROM_SECTION_FORCES].keys[KEY_FORCES_ELECTROMAGNETS];
+  const carom_node *item = carom_node_find(forces, key, strlen(key))->first;
+  while (pair-- > 0) item = item->next;
+  return item;
+}
+
+void carom_check_electromagnets(carom_reader *r) {
+  static const double DEGREE = 0.01745329251994329577;
+  const carom_scene *s = r->scene;
+  for (int i = 0; i < s->model->electromagnet_count; i++) {
+    double distance, bearing, attitude;
+    if (carom_electromagnet_range(s->model, s->state, i, &distance, &bearing, &attitude)) continue;
+    carom_warn(&r->reporter, item_of(r, i)->place, "angles and short distances are taken from the border",
+               "the electromagnets begin outside the range of their law, 0.1 to 0.55 m and 36 degrees: %.3g m apart, "
+               "bearing %.3g and attitude %.3g degrees",
+               distance, bearing / DEGREE, attitude / DEGREE);
+  }
 }

@@ -221,8 +221,9 @@ void carom_read_bodies(carom_reader *r);
 void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name them
 void carom_read_forces(carom_reader *r);       // after the bodies
 void carom_read_electromagnets(carom_reader *r, const carom_node *list);
-void carom_read_joints(carom_reader *r);    // after the bodies: planar, surfaces, apart, joints
-void carom_read_granular(carom_reader *r);  // after the bodies: boundaries, drives, recirculation
+void carom_check_electromagnets(carom_reader *r);  // once the model is built: warns of those out of range
+void carom_read_joints(carom_reader *r);           // after the bodies: planar, surfaces, apart, joints
+void carom_read_granular(carom_reader *r);         // after the bodies: boundaries, drives, recirculation
 // Circles of copies in horizontal layers.
 bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);
 carom_pose carom_circles_pose(const carom_array *array, int n);

@@ -128,6 +128,7 @@ static bool finish(carom_reader *r) {
   if (status != CAROM_OK) carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
   if (status == CAROM_OK && !r->options.bodies_only) {
     carom_check_start(r);
+    carom_check_electromagnets(r);
     carom_check_control(r);
     carom_check_integrator(r);
   }

@@ -150,7 +150,7 @@ static void spread_friction(const carom_block *b, const double *t, double *beta)
     beta[t[0] < 0] = fabs(t[0]);
     return;
   }
-  if (t[0] == 0 && t[1] == 0) return;
+  if (!isfinite(t[0]) || !isfinite(t[1]) || (t[0] == 0 && t[1] == 0)) return;
   double step = 2 * PI / d, angle = atan2(t[1], t[0]) - b->angle, size = hypot(t[0], t[1]);
   angle -= 2 * PI * floor(angle / (2 * PI));
   int k = (int)floor(angle / step) % d;

@@ -213,7 +213,7 @@ void carom_cone_release(carom_stepper *stepper) {
 // Boxes and bases of parts serve bodies of any shape only.
 bool carom_cone_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_cone *c = stepper->work;
-  return carom_memory_remember(c->memory, tape) && carom_tape_pass(tape, &c->owed, sizeof c->owed) &&
-         carom_tape_pass(tape, &c->forgone, sizeof c->forgone) &&
+  return carom_memory_remember(c->memory, tape) && carom_tape_pass_numbers(tape, &c->owed, 1) &&
+         carom_tape_pass_numbers(tape, &c->forgone, 1) &&
          (c->bodies.balls || carom_contacts_remember(c->search.parts, tape));
 }

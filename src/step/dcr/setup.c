@@ -111,6 +111,6 @@ void carom_dcr_release(carom_stepper *stepper) {
 bool carom_dcr_remember(carom_stepper *stepper, carom_tape *tape) {
   carom_dcr *w = stepper->work;
   return carom_integrator_variational.remember(stepper, tape) && carom_contacts_remember(w->contacts, tape) &&
-         carom_memory_remember(w->memory, tape) && carom_tape_pass(tape, &w->energy_scale, sizeof w->energy_scale) &&
-         carom_tape_pass(tape, w->debt, (size_t)stepper->model->body_count * sizeof *w->debt);
+         carom_memory_remember(w->memory, tape) && carom_tape_pass_numbers(tape, &w->energy_scale, 1) &&
+         carom_tape_pass_numbers(tape, w->debt, (size_t)stepper->model->body_count);
 }

@@ -83,11 +83,9 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
   size_t n = (size_t)stepper->model->body_count;
   return carom_memory_remember(m->memory, tape) && carom_contacts_remember(m->contacts, tape) &&
          carom_tape_pass(tape, &m->begun, sizeof m->begun) &&
-         carom_tape_pass(tape, m->motion.springs.tension, (size_t)m->motion.springs.count * sizeof(double)) &&
-         carom_tape_pass(tape, m->last->x, n * sizeof *m->last->x) &&
-         carom_tape_pass(tape, m->last->q, n * sizeof *m->last->q) &&
-         carom_tape_pass(tape, m->last->p, n * sizeof *m->last->p) &&
-         carom_tape_pass(tape, m->last->l, n * sizeof *m->last->l);
+         carom_tape_pass_numbers(tape, m->motion.springs.tension, (size_t)m->motion.springs.count) &&
+         carom_tape_pass_numbers(tape, m->last->x, 3 * n) && carom_tape_pass_numbers(tape, m->last->q, 4 * n) &&
+         carom_tape_pass_numbers(tape, m->last->p, 3 * n) && carom_tape_pass_numbers(tape, m->last->l, 3 * n);
 }
 
 const carom_integrator carom_integrator_moreau = {

@@ -476,9 +476,9 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
   carom_state *k = &w->known;
   size_t n = (size_t)stepper->model->body_count, joints = (size_t)k->joint_count;
   if (!w->fields) return true;
-  return carom_tape_pass(tape, w->loads.f, n * sizeof *w->loads.f) &&
-         carom_tape_pass(tape, w->loads.g, n * sizeof *w->loads.g) &&
-         carom_tape_pass(tape, w->loads.torque, n * sizeof *w->loads.torque) &&
+  return carom_tape_pass_numbers(tape, w->loads.f, n * (sizeof *w->loads.f / sizeof(double))) &&
+         carom_tape_pass_numbers(tape, w->loads.g, n * (sizeof *w->loads.g / sizeof(double))) &&
+         carom_tape_pass_numbers(tape, w->loads.torque, n * (sizeof *w->loads.torque / sizeof(double))) &&
          carom_tape_pass(tape, &k->time, sizeof k->time) && carom_tape_pass(tape, k->x, n * sizeof *k->x) &&
          carom_tape_pass(tape, k->q, n * sizeof *k->q) && carom_tape_pass(tape, k->p, n * sizeof *k->p) &&
          carom_tape_pass(tape, k->l, n * sizeof *k->l) &&
