@@ -840,6 +840,19 @@ def case_sweep_goes_on_after_a_kill():
     assert not os.path.exists("cut.journal")
 
 
+def case_sweep_border_goes_on_after_a_kill():
+    """The cases of a bisection follow from those before, so that it is taken up where it was."""
+    problem = sweep_files(HITS.replace("count: 7", "count: 30"), THROW.replace("0.2 s", "2 s"))
+    words = ["sweep", problem, "--border", "up", "--tolerance", "1e-6", "-q", "-j", "2"]
+    carom(*words, "-o", "whole.h5")
+    child = subprocess.Popen([CAROM, *words, "-o", "cut.h5"])
+    wait_for(child, lambda: journal_lines("cut.journal") > 60)
+    child.kill()
+    child.wait()
+    carom(*words, "-o", "cut.h5", "--resume")
+    assert open("cut.csv", "rb").read() == open("whole.csv", "rb").read()
+
+
 def case_sweep_resumes_only_what_it_was():
     problem = sweep_files(HITS.replace("count: 7", "count: 60"), THROW.replace("0.2 s", "2 s"))
     child = subprocess.Popen([CAROM, "sweep", problem, "-q"])
