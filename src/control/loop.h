@@ -42,8 +42,8 @@ typedef struct carom_sensor {
 typedef struct carom_controller_memory {
   double next_sample;  // s
   double held[6];      // what it said at the last sample
-  int64_t samples;     // how many there were
-  int64_t said;        // entries of its queue so far
+  uint64_t samples;    // how many there were
+  uint64_t said;       // entries of its queue so far
   carom_track_memory track;
   carom_guide_memory guide;
   carom_track_answer answer;
