@@ -102,9 +102,9 @@ typedef struct carom_loop_fault {
   char message[200], hint[200];
 } carom_loop_fault;
 
-// As carom_loop_create, for the mistakes alone.
-carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, double step,
-                                   carom_loop_fault *fault, carom_error *error);
+// As carom_loop_create, for the mistakes alone; and whether the controllers can act at a state.
+carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, const carom_state *state,
+                                   double step, carom_loop_fault *fault, carom_error *error);
 
 // ---- channels.c
 // Makes room for sensors, channels and names; called by the layout, which runs twice.
