@@ -51,7 +51,7 @@ static bool refuse_plan(carom_sweep_reader *s, const carom_node *node, const cha
 static bool read_scene(carom_sweep_reader *s, const carom_node *node, const char *path) {
   carom_overrides fixed;
   if (refuse_plan(s, node, path) || !carom_sweep_fixed_overrides(s, &fixed)) return false;
-  carom_scene_options options = carom_scene_default_options();
+  carom_scene_options options = s->sweep->program->scene_options;
   options.overrides = (const char *const *)fixed.items;
   options.override_count = fixed.count;
   bool good = carom_problem_scene(&s->r, path, &options, &s->sweep->scene);
@@ -163,6 +163,14 @@ static carom_sweep *new_sweep(const char *path, const carom_allocator *a) {
   return NULL;
 }
 
+// What the caller allows is allowed to every case; overrides and progress are of the problem.
+static void limit_scenes(carom_sweep_reader *s) {
+  carom_scene_options *o = &s->sweep->program->scene_options;
+  *o = carom_scene_default_options();
+  o->max_bodies = s->r.options.max_bodies;
+  o->self_contained = s->r.options.self_contained;
+}
+
 carom_status carom_sweep_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,
                               carom_sweep **sweep, carom_diagnostics *diagnostics) {
   carom_sweep_reader s = {.loop = NULL};
@@ -170,6 +178,7 @@ carom_status carom_sweep_read(const char *path, const carom_scene_options *optio
   carom_problem_begin(&s.r, path, options, allocator, diagnostics);
   s.sweep = new_sweep(path, &s.r.allocator);
   bool memory = s.sweep != NULL;
+  if (memory) limit_scenes(&s);
   if (memory) carom_problem_load(&s.r);
   if (memory && s.r.root) memory = read_problem(&s);
   carom_reporter_sort(&s.r.reporter);

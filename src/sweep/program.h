@@ -70,9 +70,10 @@ typedef struct carom_program {
   carom_program_node *nodes;
   int node_count, node_capacity;
   int slot_count;
-  int *outcomes;  // (outcome_count) slots
-  int *classes;   // (class_count - 2) slots
-  int until;      // slot, or -1
+  int *outcomes;                      // (outcome_count) slots
+  int *classes;                       // (class_count - 2) slots
+  int until;                          // slot, or -1
+  carom_scene_options scene_options;  // how the scenes of cases are read; without overrides
   carom_setting *settings;
   int setting_count, setting_capacity;
   carom_allocator allocator;

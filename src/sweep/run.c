@@ -39,7 +39,7 @@ static carom_status read_scene(run *r, carom_error *error) {
   carom_overrides o;
   carom_diagnostics found = {0};
   carom_status status = carom_sweep_overrides(r->sweep, r->c->number, r->c->values, NULL, &o);
-  carom_scene_options options = carom_scene_default_options();
+  carom_scene_options options = r->sweep->program->scene_options;
   options.overrides = (const char *const *)o.items;
   options.override_count = o.count;
   if (status == CAROM_OK) status = carom_scene_read(r->sweep->scene->path, &options, NULL, &r->scene, &found);

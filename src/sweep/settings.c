@@ -267,7 +267,7 @@ static bool try_case(carom_sweep_reader *s, const char *path, int64_t number, re
   carom_overrides o;
   carom_sampling_inputs(&s->sweep->sampling, number, inputs);
   if (carom_sweep_overrides(s->sweep, number, inputs, &s->r.allocator, &o) != CAROM_OK) return out_of_memory(s);
-  carom_scene_options options = carom_scene_default_options();
+  carom_scene_options options = s->sweep->program->scene_options;
   options.discreet = true;
   options.overrides = (const char *const *)o.items;
   options.override_count = o.count;

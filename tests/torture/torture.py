@@ -53,6 +53,16 @@ bodies:
   - {name: post, fixed: true, shape: {box: [0.05, 0.05, 1]}, position: [0.3, 0.02, 0]}
 duration: 1
 """
+SWEEP = """carom-sweep: 1
+title: "How far a block slides"
+scene: scene.yaml
+constants: {short: 0.1}
+set: "duration={short}"
+axes:
+  - {name: speed, from: 0.5 m/s, to: 2 m/s, count: 3, set: "bodies.block.velocity=[{speed}, 0, 0]"}
+outcomes: {way: most(block.x), touched: first(collisions > 0), slow: held(block.speed < 1 m/s)}
+classes: {success: way > 0.1 and passed, short: way > 0}
+"""
 PLAN = """carom-plan: 1
 title: "Past a post"
 scene: bodies.yaml
@@ -120,6 +130,7 @@ class Torture:
         self.put("master/stone.stl", stl())
         self.put("master/bodies.yaml", BODIES)
         self.put("master/plan.yaml", PLAN)
+        self.put("master/sweep.yaml", SWEEP)
         self.put("master/pairs.bin", pairs())
         self.put("master/problem.txt", "carom-lcp 1\nn 3\nM\n4 1 0\n1 3 1\n0 1 2\nq -1 2 -3\nlower 0 -inf 0\nupper inf inf 1\n")
         self.put("master/problem.json", '[{"M": [[2, 1], [1, 2]], "q": [-5, -6], "lower": [null, 0], "upper": null}]\n')
@@ -207,6 +218,7 @@ class Torture:
         ("rock.obj", ["check", "scene.yaml"], 1),
         ("stone.stl", ["check", "scene.yaml"], 1),
         ("plan.yaml", ["plan", "plan.yaml", "--no-output", "-q", "--set", "solver.max_iterations=3"], 1),
+        ("sweep.yaml", ["sweep", "sweep.yaml", "--case", "0", "-o", "case.h5", "-f", "-q"], 1),
         ("problem.txt", ["lcp", "problem.txt"], 1),
         ("problem.json", ["lcp", "problem.json"], 1),
         ("pairs.bin", ["gap", "--pairs", "pairs.bin"], 1),
@@ -278,6 +290,7 @@ class Torture:
         ["lcp", "problem.txt"],
         ["lcp", "problem.json", "--json"],
         ["plan", "plan.yaml", "-o", "new.h5", "--json"],
+        ["sweep", "sweep.yaml", "--case", "1", "-o", "new.h5", "--json"],
         ["demo", "charged-pair", "--dir", "demo", "--set", "duration=0.05", "-q"],
     ]
 
