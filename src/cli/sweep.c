@@ -185,29 +185,32 @@ static void print_case(const cli_sweep_run *run, const carom_case *c) {
   if (c->reason[0]) cli_print(stdout, "  %-20s %s\n", "reason", c->reason);
 }
 
-static void print_overrides(const cli_sweep_run *run, const carom_case *c, cli_json *json) {
-  carom_overrides o;
-  if (carom_sweep_overrides(run->sweep, c->number, c->values, NULL, &o) != CAROM_OK) return;
-  if (json) cli_json_open(json, "set", '[');
-  for (int i = 0; i < o.count; i++) {
-    if (json)
-      cli_json_text(json, NULL, o.items[i]);
-    else
-      cli_print(stdout, "  --set '%s'\n", o.items[i]);
-  }
-  if (json) cli_json_close(json, ']');
-  carom_overrides_release(&o);
-}
-
-static void print_case_json(const cli_sweep_run *run, const carom_case *c) {
+static void print_case_json(const cli_sweep_run *run, const carom_case *c, const carom_overrides *o) {
   const carom_sweep *sweep = run->sweep;
   cli_json json = cli_json_begin(stdout);
   CLI_MEMBERS(&json, CLI_T("title", sweep->title), CLI_I("case", c->number),
               CLI_T("class", sweep->classes[c->class_index]));
   for (int i = 0; i < sweep->column_count; i++) cli_json_number(&json, sweep->columns[i], c->values[i]);
-  print_overrides(run, c, &json);
+  cli_json_open(&json, "set", '[');
+  for (int i = 0; i < o->count; i++) cli_json_text(&json, NULL, o->items[i]);
+  cli_json_close(&json, ']');
   if (c->reason[0]) cli_json_text(&json, "reason", c->reason);
   cli_json_end(&json);
+}
+
+// What is told of a case, with the overrides that make it.
+static int report_case(const cli_sweep_run *run, const carom_case *c) {
+  carom_overrides o;
+  if (run->quiet && !run->json) return EXIT_GOOD;
+  if (carom_sweep_overrides(run->sweep, c->number, c->values, NULL, &o) != CAROM_OK)
+    return cli_error("out of memory for a report"), EXIT_FAILED;
+  if (run->json)
+    print_case_json(run, c, &o);
+  else
+    print_case(run, c);
+  for (int i = 0; i < o.count && !run->json; i++) cli_print(stdout, "  --set '%s'\n", o.items[i]);
+  carom_overrides_release(&o);
+  return EXIT_GOOD;
 }
 
 static int run_one(const sweep_words *w, cli_sweep_run *run) {
@@ -228,8 +231,7 @@ static int run_one(const sweep_words *w, cli_sweep_run *run) {
   carom_case c = {.number = number, .values = values};
   if (values) carom_sampling_inputs(&run->sweep->sampling, number, values);
   if (code == EXIT_GOOD) code = values ? cli_run_case(run->sweep, result, &run->keep, &c) : EXIT_FAILED;
-  if (code == EXIT_GOOD && run->json) print_case_json(run, &c);
-  if (code == EXIT_GOOD && !run->json && !run->quiet) print_case(run, &c), print_overrides(run, &c, NULL);
+  if (code == EXIT_GOOD) code = report_case(run, &c);
   bool there = code == EXIT_GOOD && access(result, F_OK) == 0;  // a scene that was refused left none
   if (there && !run->json && !run->quiet) cli_print(stdout, "\n  result  %s\n", result);
   if (there && w->view) code = cli_write_replay(result, page, run->quiet || run->json);

@@ -101,6 +101,7 @@ static carom_node *include_file(carom_reader *r, const chain *parent, const caro
   size_t size;
   char *text = carom_read_file(path, r->bytes_left, &r->allocator, &size, &why);
   if (!text) {
+    if (why.status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
     carom_report(&r->reporter, node->place, NULL, "cannot include '%s': %s", name, why.message);
     return NULL;
   }

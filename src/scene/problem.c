@@ -37,6 +37,7 @@ void carom_problem_load(carom_reader *r) {
   carom_error why;
   size_t size;
   char *text = carom_read_file(r->path, MOST_BYTES, &r->allocator, &size, &why);
+  if (!text && why.status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
   if (text)
     parse(r, text, size);
   else

@@ -178,7 +178,7 @@ carom_status carom_scene_read(const char *path, const carom_scene_options *optio
     carom_reporter reporter;
     carom_reporter_begin(&reporter, diagnostics, &a);
     carom_report(&reporter, (carom_place){path, 0, 0}, NULL, "cannot read the scene: %s", why.message);
-    return reporter.out_of_memory ? CAROM_ERR_MEMORY : CAROM_ERR_SCENE;
+    return reporter.out_of_memory || why.status == CAROM_ERR_MEMORY ? CAROM_ERR_MEMORY : CAROM_ERR_SCENE;
   }
   carom_status status = carom_scene_parse(&(carom_bytes){path, text, size}, options, &a, scene, diagnostics);
   carom_release(&a, text);

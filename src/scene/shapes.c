@@ -222,6 +222,7 @@ static bool load_mesh(request *q, const carom_node *file, const char *name, cons
   carom_error why;
   size_t size;
   char *data = carom_read_file(path, MOST_MESH_BYTES, &r->allocator, &size, &why);
+  if (!data && why.status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
   if (!data) return carom_report(&r->reporter, file->place, NULL, "cannot read the mesh '%s': %s", path, why.message);
   bool good = parse_mesh(q, path, data, size, options);
   carom_release(&r->allocator, data);

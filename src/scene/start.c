@@ -95,6 +95,12 @@ static void tell_moves(carom_reader *r, const double *moved) {
   if (more > 0) carom_warn(&r->reporter, r->root->place, NULL, "%d more bodies were moved", more);
 }
 
+// No memory is no fault of the scene.
+static void tell_failure(carom_reader *r, const carom_node *node, const carom_error *error) {
+  if (error->status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
+  carom_report(&r->reporter, node->place, NULL, "%s", error->message);
+}
+
 static void separate(carom_reader *r) {
   carom_scene *s = r->scene;
   carom_error error;
@@ -103,7 +109,7 @@ static void separate(carom_reader *r) {
   if (carom_start_separate(s->model, s->state, moved, &error) == CAROM_OK)
     tell_moves(r, moved);
   else
-    carom_report(&r->reporter, r->top[KEY_SCENE_START]->place, NULL, "%s", error.message);
+    tell_failure(r, r->top[KEY_SCENE_START], &error);
 }
 
 void carom_check_start(carom_reader *r) {
@@ -112,7 +118,7 @@ void carom_check_start(carom_reader *r) {
   int count;
   bool placed = place_all(r);
   if (carom_start_overlaps(r->scene->model, r->scene->state, TOLD, overlaps, &count, &error) != CAROM_OK)
-    carom_report(&r->reporter, r->root->place, NULL, "%s", error.message);
+    tell_failure(r, r->root, &error);
   else if (count > 0 && r->separates)
     separate(r);
   else
