@@ -201,6 +201,25 @@ carom_status carom_contacts_update(carom_contacts *set, const carom_state *state
   return look_up(set, state, error);
 }
 
+carom_status carom_contacts_sweep(carom_contacts *set, const carom_state *state, carom_pair_look *look, void *context,
+                                  carom_error *error) {
+  const carom_pair *found;
+  int count = 0;
+  move_proxies(set, state, NULL);
+  carom_status status = carom_broadphase_update(set->broadphase, &found, &count, error);
+  if (status == CAROM_ERR_NUMBER) return blame_body(set, state, error);
+  if (status == CAROM_OK &&
+      !carom_reserve(&set->arena.allocator, (void **)&set->pairs, &set->pair_capacity, 1, sizeof *set->pairs))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a pair of near bodies");
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    set->pair_count = 1;
+    set->pairs[0] = pair_make(set, found[i].a, found[i].b);
+    status = look(context, state, error);
+  }
+  set->pair_count = 0;
+  return status;
+}
+
 carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state, carom_error *error) {
   bool any = false;
   for (int i = 0; i < set->model->part_count; i++) {

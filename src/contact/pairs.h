@@ -58,6 +58,12 @@ void carom_contacts_destroy(carom_contacts *set);  // null is fine
 carom_status carom_contacts_update(carom_contacts *set, const carom_state *state, const double *reach,
                                    carom_error *error);
 
+// Shows each near pair in its turn as the only one of the set, pair 0, and keeps none: what a pair remembers takes half
+// a kilobyte, and a bed of 2e6 balls has ten million of them.
+typedef carom_status carom_pair_look(void *context, const carom_state *state, carom_error *error);
+carom_status carom_contacts_sweep(carom_contacts *set, const carom_state *state, carom_pair_look *look, void *context,
+                                  carom_error *error);
+
 // Finds more of them: bodies have been moved on, some perhaps out of reach. None is lost, though numbers change.
 carom_status carom_contacts_extend(carom_contacts *set, const carom_state *state, carom_error *error);
 

@@ -184,7 +184,7 @@ static void note(carom_controller *c, double time, const double *u) {
   memory->samples++;
   if (c->def->sample > 0) memory->next_sample = c->def->sample * (floor(time / c->def->sample + LEEWAY) + 1);
   if (!c->queue) return;
-  carom_said *entry = &c->queue[memory->said++ % c->queue_size];
+  carom_said *entry = &c->queue[memory->said++ % (uint64_t)c->queue_size];
   entry->time = time;
   memcpy(entry->u, u, sizeof entry->u);
 }
@@ -214,7 +214,10 @@ const double *carom_controller_do(carom_controller *c, double time) {
   const carom_controller_memory *memory = c->memory;
   if (!c->queue) return memory->held;
   double then = time - c->def->delay + LEEWAY * c->def->delay;
-  for (int64_t k = memory->said - 1; k >= 0 && k >= memory->said - c->queue_size; k--)
-    if (c->queue[k % c->queue_size].time <= then) return c->queue[k % c->queue_size].u;
+  uint64_t size = (uint64_t)c->queue_size;
+  for (uint64_t back = 1; back <= size && back <= memory->said; back++) {
+    const carom_said *entry = &c->queue[(memory->said - back) % size];
+    if (entry->time <= then) return entry->u;
+  }
   return nothing;
 }

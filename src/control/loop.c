@@ -114,16 +114,6 @@ carom_status carom_loop_create(const carom_loop_def *def, const carom_model *mod
   return make(&(carom_loop){.def = def, .model = model, .step = step}, allocator, loop, error);
 }
 
-carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, double step,
-                                   carom_loop_fault *fault, carom_error *error) {
-  carom_loop *loop;
-  *fault = (carom_loop_fault){.controller = -1, .formula = -1};
-  carom_status status =
-      make(&(carom_loop){.def = def, .model = model, .step = step, .fault = fault}, &def->allocator, &loop, error);
-  carom_loop_destroy(loop);
-  return status;
-}
-
 void carom_loop_destroy(carom_loop *loop) {
   if (!loop) return;
   for (int i = 0; i < loop->def->controller_count; i++)
@@ -199,6 +189,16 @@ static void add_up(carom_loop *loop, double time, double *inputs) {
   }
 }
 
+static carom_status say_all(carom_loop *loop, const carom_state *state, carom_error *error) {
+  carom_status status = feed_forward(loop, state, error);
+  for (int i = 0; i < loop->def->controller_count && status == CAROM_OK; i++) {
+    if (loop->fault) loop->fault->controller = i;
+    if (carom_controller_is_due(&loop->controllers[i], state->time))
+      status = carom_controller_say(loop, &loop->controllers[i], state, error);
+  }
+  return status;
+}
+
 // Who did not sense after the last step sees at least what the state tells.
 static carom_status act(void *context, const carom_control_view *view, double *inputs, carom_error *error) {
   carom_loop *loop = context;
@@ -206,10 +206,7 @@ static carom_status act(void *context, const carom_control_view *view, double *i
   carom_status status = CAROM_OK;
   if (loop->reacts) carom_state_copy(loop->before, state);
   if (loop->values[0] != state->time) status = carom_sense_state(loop, state, error);
-  if (status == CAROM_OK) status = feed_forward(loop, state, error);
-  for (int i = 0; i < loop->def->controller_count && status == CAROM_OK; i++)
-    if (carom_controller_is_due(&loop->controllers[i], state->time))
-      status = carom_controller_say(loop, &loop->controllers[i], state, error);
+  if (status == CAROM_OK) status = say_all(loop, state, error);
   if (status == CAROM_OK) add_up(loop, state->time, inputs);
   return status;
 }
@@ -218,4 +215,18 @@ carom_status carom_loop_attach(carom_loop *loop, carom_stepper *stepper, carom_e
   carom_control control = {.act = act, .context = loop, .memory = loop->memory, .memory_size = loop->memory_size};
   bool idle = loop->channel_count == 1;  // nothing but time
   return carom_stepper_set_control(stepper, idle ? NULL : &control, error);
+}
+
+// ---- mistakes -------------------------------------------------------------------------------------------------------
+
+carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, const carom_state *state,
+                                   double step, carom_loop_fault *fault, carom_error *error) {
+  carom_loop *loop;
+  *fault = (carom_loop_fault){.controller = -1, .formula = -1};
+  carom_loop initial = {.def = def, .model = model, .step = step, .fault = fault};
+  carom_status status = make(&initial, &def->allocator, &loop, error);
+  if (status == CAROM_OK) status = carom_loop_begin(loop, state, error);
+  if (status == CAROM_OK) status = say_all(loop, state, error);
+  carom_loop_destroy(loop);
+  return status;
 }

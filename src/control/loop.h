@@ -42,8 +42,8 @@ typedef struct carom_sensor {
 typedef struct carom_controller_memory {
   double next_sample;  // s
   double held[6];      // what it said at the last sample
-  int64_t samples;     // how many there were
-  int64_t said;        // entries of its queue so far
+  uint64_t samples;    // how many there were
+  uint64_t said;       // entries of its queue so far
   carom_track_memory track;
   carom_guide_memory guide;
   carom_track_answer answer;
@@ -102,9 +102,9 @@ typedef struct carom_loop_fault {
   char message[200], hint[200];
 } carom_loop_fault;
 
-// As carom_loop_create, for the mistakes alone.
-carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, double step,
-                                   carom_loop_fault *fault, carom_error *error);
+// As carom_loop_create, for the mistakes alone; and whether the controllers can act at a state.
+carom_status carom_loop_find_fault(const carom_loop_def *def, const carom_model *model, const carom_state *state,
+                                   double step, carom_loop_fault *fault, carom_error *error);
 
 // ---- channels.c
 // Makes room for sensors, channels and names; called by the layout, which runs twice.

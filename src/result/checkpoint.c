@@ -50,6 +50,7 @@ bool carom_checkpoint_unpack(const unsigned char *bytes, size_t size, carom_stat
   if (h.body_count != state->body_count || h.joint_count != state->joint_count) return false;
   if (h.input_size != state->input_size) return false;
   if (size - sizeof h != state_bytes(state) + h.memory_size) return false;
+  if (h.step < 0 || h.step > (int64_t)1 << 53) return false;  // no run comes to that
   size_t n = (size_t)state->body_count;
   state->time = h.time;
   state->step = h.step;

@@ -266,7 +266,7 @@ void carom_check_control(carom_reader *r) {
   const carom_scene *s = r->scene;
   carom_loop_fault fault;
   carom_error error;
-  carom_status status = carom_loop_find_fault(s->loop, s->model, s->step.step, &fault, &error);
+  carom_status status = carom_loop_find_fault(s->loop, s->model, s->state, s->step.step, &fault, &error);
   if (status == CAROM_OK) return;
   if (status == CAROM_ERR_MEMORY) r->pool.failed = true;
   const control_nodes *nodes = fault.controller >= 0 ? &r->controls[fault.controller] : NULL;

@@ -1,11 +1,13 @@
 // What a stepper remembers, as bytes: for checkpoints with its own clock in front, and for steps that are rolled back.
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/model.h"
 #include "step/step.h"
 
-enum { LAYOUT = 4 };  // raised when what any integrator remembers is laid out anew
+static const int64_t LAST_STEP = (int64_t)1 << 53;  // beyond it a double does not count them
+enum { LAYOUT = 4 };                                // raised when what any integrator remembers is laid out anew
 
 typedef struct clock_record {
   char integrator[32];
@@ -54,6 +56,11 @@ static carom_status check_record(const carom_stepper *stepper, const clock_recor
                       "the memory is of layout %lld, not %d: it was written by another version of Carom; run the scene "
                       "again from its start",
                       (long long)record->layout, LAYOUT);
+  // Before the first step there is no last time.
+  if (!isfinite(record->base_time) || isinf(record->last_time) || record->base_step < 0 ||
+      record->base_step > LAST_STEP)
+    return carom_fail(error, CAROM_ERR_FORMAT, "the clock in the memory of the stepper stands at step %lld, t = %g s",
+                      (long long)record->base_step, record->base_time);
   return CAROM_OK;
 }
 

@@ -67,20 +67,29 @@ static void note(finding *f, carom_overlap o) {
   f->overlaps[at] = o;
 }
 
+typedef struct pair_search {
+  start *start;
+  finding *finding;
+} pair_search;
+
+static carom_status look_at_pair(void *context, const carom_state *state, carom_error *error) {
+  const pair_search *search = context;
+  const carom_model *model = search->start->model;
+  carom_contacts *set = search->start->contacts;
+  const carom_part_pair *p = &set->pairs[0];
+  carom_distance_result d;
+  if (carom_joints_hold(model, state, p->body_a, p->body_b)) return CAROM_OK;
+  if (carom_contacts_distance(set, 0, state, &d) != CAROM_OK)
+    return carom_contacts_no_separation(set, 0, state, CAROM_ERR_NUMBER, error);
+  double thinnest = 2 * fmin(carom_shape_half_depth(model->parts[p->part_a].shape),
+                             carom_shape_half_depth(model->parts[p->part_b].shape));
+  if (-d.distance > TYPED * thinnest)
+    note(search->finding, (carom_overlap){p->body_a, p->body_b, -1, -1, -d.distance, thinnest});
+  return CAROM_OK;
+}
+
 static carom_status find_pairs(start *s, const carom_state *state, finding *f, carom_error *error) {
-  carom_contacts *set = s->contacts;
-  carom_status status = carom_contacts_update(set, state, NULL, error);
-  for (int i = 0; i < set->pair_count && status == CAROM_OK; i++) {
-    const carom_part_pair *p = &set->pairs[i];
-    if (carom_joints_hold(s->model, state, p->body_a, p->body_b)) continue;
-    carom_distance_result d;
-    if (carom_contacts_distance(set, i, state, &d) != CAROM_OK)
-      return carom_contacts_no_separation(set, i, state, CAROM_ERR_NUMBER, error);
-    double thinnest = 2 * fmin(carom_shape_half_depth(s->model->parts[p->part_a].shape),
-                               carom_shape_half_depth(s->model->parts[p->part_b].shape));
-    if (-d.distance > TYPED * thinnest) note(f, (carom_overlap){p->body_a, p->body_b, -1, -1, -d.distance, thinnest});
-  }
-  return status;
+  return carom_contacts_sweep(s->contacts, state, look_at_pair, &(pair_search){s, f}, error);
 }
 
 // Corners of polytopes, the ends of capsules, and balls: what boundaries are touched by.

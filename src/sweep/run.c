@@ -75,7 +75,7 @@ static carom_status record_frame(run *r, carom_error *error) {
   carom_audit_frame(r->audit);
   carom_audit_sample sample = carom_audit_latest(r->audit);
   r->last_frame = r->state->time;
-  carom_status status = carom_recorder_channels(r->recorder, carom_loop_values(r->loop), error);
+  carom_status status = carom_recorder_channels(r->recorder, carom_loop_values(r->loop) + 1, error);
   return status == CAROM_OK ? carom_recorder_frame(r->recorder, r->state, &sample, error) : status;
 }
 
@@ -92,8 +92,8 @@ static carom_status record_step(run *r, const carom_step_report *report, carom_e
 static carom_status open_record(run *r, carom_error *error) {
   if (!r->options->result) return CAROM_OK;
   carom_recorder_options options = r->options->record;
-  options.channels = carom_loop_channels(r->loop);
-  options.channel_count = carom_loop_channel_count(r->loop);
+  options.channels = carom_loop_channels(r->loop) + 1;  // frames have the time anyway
+  options.channel_count = carom_loop_channel_count(r->loop) - 1;
   carom_status status = carom_recorder_open(r->options->result, r->scene, &options, NULL, &r->recorder, error);
   return status == CAROM_OK ? record_frame(r, error) : status;
 }

@@ -23,7 +23,7 @@ with open(CAROM, "rb") as program:
 CUT_SHORT = {"pour-polyhedra": 0.5, "stack-of-ten": 2, "hexagons-clump": 3}
 if SANITIZED:
     CUT_SHORT.update({"hourglass": 0.1, "stack-of-ten": 0.5, "seven-prisms": 2, "drum": 0.5, "pour": 0.5, "hexagons-clump": 1.5,
-                      "pebble-bed": 1, "column-collapse": 0.2})
+                      "pebble-bed": 1, "column-collapse": 0.2, "docking-first": 9, "docking-improved": 9, "docking-offset": 5})
 
 
 def carom(*words, code=0, **options):
@@ -961,7 +961,7 @@ def case_sweep_example_runs():
 
 FIDELITY = """newtons-cradle-1 newtons-cradle-2 plastic-pair plastic-head-on metronome falling-cube falling-cube-at-rest
 seven-polyhedra two-prisms seven-prisms hexagons-disperse hexagons-clump four-beads wedge bouncing-ball incline-stick
-incline-slide stack-of-ten pour-polyhedra double-pendulum four-bar""".split()
+incline-slide stack-of-ten pour-polyhedra double-pendulum four-bar docking-first docking-improved docking-offset cubesat""".split()
 
 
 def case_demo_lists_the_published_examples():

@@ -211,3 +211,29 @@ TEST(poisoned_moreau) { check_poisoned("moreau", 140); }
 TEST(poisoned_dcr) { check_poisoned("dcr", 90); }
 TEST(poisoned_cone) { check_poisoned("cone", 80); }
 TEST(poisoned_exact) { check_poisoned("exact", 60); }
+
+// The clock in front of a memory: a step that no run comes to, and a time that is none.
+TEST(a_clock_beyond_all_steps_is_refused) {
+  static const int64_t steps[] = {INT64_MIN, -1, INT64_MAX};
+  enum { BASE_TIME = 40, BASE_STEP = 56 };  // where they are in the memory
+  world w = falling_world(false);
+  carom_step_options options = options_of("moreau", CAROM_QUADRATURE_ENDPOINT);
+  carom_stepper *stepper = stepper_by(&w, &options);
+  run_steps(stepper, w.state, 3);
+  checkpoint c = take_checkpoint(stepper, w.state);
+  carom_error error = {0};
+  int64_t step;
+  memcpy(&step, (char *)c.memory + BASE_STEP, sizeof step);
+  CHECK(step == 0);
+  for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+    memcpy((char *)c.memory + BASE_STEP, &steps[i], sizeof steps[i]);
+    CHECK(carom_stepper_recall(stepper, c.memory, c.size, &error) == CAROM_ERR_FORMAT);
+    CHECK(strstr(error.message, "clock"));
+  }
+  memcpy((char *)c.memory + BASE_STEP, &step, sizeof step);
+  memcpy((char *)c.memory + BASE_TIME, &(double){INFINITY}, sizeof(double));
+  CHECK(carom_stepper_recall(stepper, c.memory, c.size, &error) == CAROM_ERR_FORMAT);
+  free_checkpoint(&c);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}

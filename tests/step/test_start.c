@@ -1,5 +1,6 @@
 // Starts in which bodies overlap: found with how deep, whatever the shapes and sizes, and parted by the least motion.
 #include "carom/scene.h"
+#include "failing_allocator.h"
 #include "fixtures.h"
 
 enum { MOST = 8 };
@@ -195,4 +196,25 @@ TEST(no_way_apart_is_told) {
   CHECK_CONTAINS(error.message, "there is no way apart: 'a' and '");
   CHECK(carom_state_hash(s->state) == before);
   carom_scene_destroy(s);
+}
+
+// A cube of balls that touch, each near 26 others: bases that nobody asks for again would take half a kilobyte a pair.
+TEST(looking_for_overlaps_keeps_no_pairs) {
+  enum { SIDE = 12, BALLS = SIDE * SIDE * SIDE };
+  static carom_vec3 x[BALLS];
+  failing_allocator heap = {.allowed = -1};
+  carom_allocator counted = failing_allocator_of(&heap);
+  carom_builder *b = NULL;
+  REQUIRE(carom_builder_create(&counted, &b, NULL) == CAROM_OK);
+  for (int i = 0; i < BALLS; i++) x[i] = cm_vec3(i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE);
+  put_balls(b, 0.5, x, BALLS);
+  world w = finish_world(b);
+  size_t before = heap.bytes;
+  CHECK(overlaps_of(w.model, w.state).count == 0);
+  double each = (double)(heap.bytes - before) / BALLS;
+  if (getenv("CAROM_TEST_VERBOSE")) printf("%.0f bytes a ball\n", each);
+  CHECK(each < 2000);  // 21 220 with the bases
+  w.state->x[0].x += 0.1;
+  CHECK(overlaps_of(w.model, w.state).count == 1);
+  free_world(&w);
 }
