@@ -18,6 +18,10 @@ static void print_summary(const carom_scene *scene) {
             moving_mass(m), m->part_count);
   cli_print(stdout, "  forces      %d charges, %d springs, %d applied; gravity (%g, %g, %g) m/s2\n", m->charge_count,
             m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
+  int sensors = carom_loop_sensor_count(scene->loop), controllers = carom_loop_controller_count(scene->loop);
+  if (sensors + controllers > 0)
+    cli_print(stdout, "  control     %d sensor%s, %d controller%s\n", sensors, sensors == 1 ? "" : "s", controllers,
+              controllers == 1 ? "" : "s");
   cli_print(stdout, "  run         %g s in %.0f steps of %g s by %s; a frame every %g s\n", scene->duration,
             round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
   if (scene->choice[0]) cli_print(stdout, "  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
