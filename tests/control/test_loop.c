@@ -435,6 +435,15 @@ TEST(what_a_failed_controller_did_is_undone) {
 
 // ---- messages -------------------------------------------------------------------------------------------------------
 
+TEST(plans_refuse_scenes_with_controllers) {
+  carom_scene *scene = scene_of(pushed, NULL, 0);
+  carom_plan *plan;
+  carom_error error;
+  CHECK(carom_plan_create(scene->model, scene->state, NULL, NULL, &plan, &error) == CAROM_ERR_UNSUPPORTED);
+  CHECK(strstr(error.message, "input 'box'") != NULL);
+  carom_scene_destroy(scene);
+}
+
 TEST(mistakes_of_loops_are_told_with_names) {
   carom_scene *scene = scene_of(pushed, NULL, 0);
   carom_loop_def *def;
