@@ -143,9 +143,9 @@ static bool wanted(const carom_moreau *m, const carom_moreau_item *item, carom_m
   bool limit = item->kind == CAROM_MOREAU_LIMIT;
   const int *body = item->row[0].body;
   double touch = limit ? CAROM_MOREAU_LIMIT_TOUCH : carom_moreau_touch(m, item->contact.part_a, item->contact.part_b);
-  if (choice == CAROM_MOREAU_TOUCHING) return item->gap <= CAROM_MOREAU_TOUCHING * touch;
+  if (choice == CAROM_MOREAU_TOUCHING) return item->gap <= CAROM_MOREAU_NEARNESS * touch;
   bool later = limit ? item->e > 0 : carom_moreau_pair_collides(m, body[0], body[1], item->e);
-  return !later || item->gap <= CAROM_MOREAU_TOUCHING * touch || is_too_slow(m, item);
+  return !later || item->gap <= CAROM_MOREAU_NEARNESS * touch || is_too_slow(m, item);
 }
 
 static carom_status append(carom_moreau *m, const carom_moreau_item *item, carom_error *error) {
@@ -173,7 +173,7 @@ static bool is_curved(const carom_moreau *m, int part) {
 static double slop_of(const carom_moreau *m, const carom_part_pair *pair) {
   const carom_body *a = &m->model->bodies[pair->body_a], *b = &m->model->bodies[pair->body_b];
   if (is_curved(m, pair->part_a) || is_curved(m, pair->part_b))
-    return CAROM_MOREAU_TOUCHING * carom_moreau_touch(m, pair->part_a, pair->part_b);
+    return CAROM_MOREAU_NEARNESS * carom_moreau_touch(m, pair->part_a, pair->part_b);
   return SLOP * (b->fixed ? a->bounding_radius : fmin(a->bounding_radius, b->bounding_radius));
 }
 

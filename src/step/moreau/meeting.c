@@ -154,7 +154,7 @@ static bool arrives(const carom_moreau *m, const look *l) {
   if (l->d.distance > -touch) return false;
   carom_distance_result start = point_at_start(m, l);
   double approach = fmax(-gap_rate(m, l->at, p, &l->d), -gap_rate(m, m->origin, p, &start));
-  return approach > carom_moreau_slow(m) && start.distance > CAROM_MOREAU_TOUCHING * touch;
+  return approach > carom_moreau_slow(m) && start.distance > CAROM_MOREAU_NEARNESS * touch;
 }
 
 // Pairs that bounce: by the gaps and their rates at both ends where the bodies overlap at the second; of those that

@@ -137,7 +137,7 @@ bool carom_moreau_pair_collides(const carom_moreau *m, int body_a, int body_b, d
 double carom_moreau_thin(const carom_moreau *m, int part_a, int part_b);   // the thinner part's half width, m
 double carom_moreau_touch(const carom_moreau *m, int part_a, int part_b);  // gaps and overlaps this small are none, m
 // Of it: bodies that collide were stopped within `touch` of each other; what is as near takes part.
-#define CAROM_MOREAU_TOUCHING 2.0
+#define CAROM_MOREAU_NEARNESS 2.0
 // Where a point of a body that is at `at` is when the body is at `to`.
 carom_vec3 carom_moreau_carried(const carom_state *at, const carom_state *to, int body, carom_vec3 point);
 // The velocity of a driven body's surface at a point: its mean over the piece, or at the moment of a collision.
