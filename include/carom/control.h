@@ -109,6 +109,13 @@ typedef enum carom_planned_impact {
   CAROM_PLANNED_STICK,    ///< perfectly plastic: the points stay together, as if by a spherical joint, from then on
 } carom_planned_impact;
 
+/// What friction does at a planned contact that reflects.
+typedef enum carom_friction_mode {
+  CAROM_FRICTION_SLIDE,   ///< the point slides on as it came; the impulse leans by mu against the sliding before
+  CAROM_FRICTION_STOP,    ///< an impulse within Coulomb's cone stops the point; it parts along the normal
+  CAROM_FRICTION_CHOOSE,  ///< Coulomb's law: stopped within the cone, or on it against the sliding after the blow
+} carom_friction_mode;
+
 /// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
 typedef struct carom_planned_contact_def {
   int node;                     ///< 1 to K - 1
@@ -116,6 +123,7 @@ typedef struct carom_planned_contact_def {
   carom_planned_impact impact;  ///< default reflect
   double restitution;           ///< e in [0, 1]; default 1
   double friction;              ///< Coulomb's mu >= 0; default 0
+  carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.
@@ -245,6 +253,7 @@ typedef struct carom_plan_report {
   double smallest_gap;         ///< over all avoided pairs and nodes, m; infinite without any
   double swept_gap;            ///< also between the nodes
   double overlap;              ///< largest of pairs in contact by a potential, at the nodes, m
+  double complementarity;      ///< of contacts that choose: (what is left of the one) x (of the other), relative; or 0
   int added_nodes;             ///< where the motion between nodes would have cut a corner
   int start;                   ///< number of the start that this plan came from
   int starts, solved_starts;   ///< how many were tried, and how many of them came to a plan

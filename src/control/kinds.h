@@ -90,6 +90,15 @@ extern const carom_element_kind carom_kind_restitution;
 extern const carom_element_kind carom_kind_slide;
 // n u_before u_after | 1 row: u_before . u_after without their parts along n
 extern const carom_element_kind carom_kind_sliding;
+// Lambda N n u_before u_after gamma | 4 rows: n . Lambda - N n.n; u_after + gamma (Lambda - N n) without its part along n,
+// and the part along n of u_after + e u_before | e. The slip after the blow is opposite to the friction.
+extern const carom_element_kind carom_kind_coulomb;
+// Lambda N n s | 1 row: s is what is left in the cone, mu^2 N^2 n.n - |Lambda - N n|^2 | mu
+extern const carom_element_kind carom_kind_cone;
+// Lambda u_before u_after | 1 row: Lambda . (u_before + u_after), twice the energy that the blow brings
+extern const carom_element_kind carom_kind_work;
+// a b | 1 row: a b | 1/(size of a) 1/(size of b)
+extern const carom_element_kind carom_kind_product;
 // x_v q_v x_f q_f | 1 row: the height (R_f n) . (x_v + R_v rho - x_f) of a vertex over a face | n(3) rho(3)
 extern const carom_element_kind carom_kind_above;
 // q r | 1 row: (R n) . r | n(3)

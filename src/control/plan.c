@@ -325,6 +325,14 @@ int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *de
   if (def->restitution < 0 || def->restitution > 1 || !(def->friction >= 0))
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact with restitution %g and friction %g",
                              def->restitution, def->friction);
+  if (def->friction == 0 && def->friction_mode == CAROM_FRICTION_STOP)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "friction stops nothing where mu is 0: give the contact of '%s' and '%s' a 'friction'",
+                             plan->model->bodies[def->body[0]].name, plan->model->bodies[def->body[1]].name);
+  if (def->impact == CAROM_PLANNED_STICK && def->friction_mode != CAROM_FRICTION_SLIDE)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "a contact that sticks for good has no choice about friction: take out 'stick' or "
+                             "'friction_mode'");
   if (!GROW(plan, contact)) return -1;
   carom_plan_contact *c = &plan->contacts[plan->contact_count];
   *c = (carom_plan_contact){.def = *def};

@@ -42,9 +42,20 @@ typedef struct carom_contact_features {
   double sign;                    // of (edge a) x (edge b) so that it points from b to a
 } carom_contact_features;
 
+// Two quantities, neither negative, of which one is nought: a b = 0. Solved with a b <= relaxation for ever smaller
+// ones; then it is decided which, and the smooth rest is solved (complement.c).
+typedef enum carom_decision { CAROM_OPEN, CAROM_FIRST_IS_ZERO, CAROM_SECOND_IS_ZERO } carom_decision;
+typedef struct carom_complement {
+  int a, b;  // variables
+  int row;   // of their product
+  double size[2];
+  carom_decision decision;
+} carom_complement;
+
 typedef struct carom_plan_contact {
   carom_planned_contact_def def;  // def.node moves along when nodes are added
   carom_contact_features features;
+  carom_complement slip;  // friction that chooses: the slip after the blow, and what is left in the cone
   // first variables
   int normal, arm[2], push, mu, before, after, along, grip[2];
 } carom_plan_contact;
@@ -213,6 +224,14 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
                                     carom_plan_report *report, carom_error *error);
 carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
                                      carom_error *error);
+
+// ---- complement.c ----
+bool carom_plan_has_choices(const carom_plan *plan);
+void carom_complement_open(carom_plan *plan);                      // nothing is decided
+void carom_complement_relax(carom_plan *plan, double relaxation);  // of the program as it is
+void carom_complement_decide(carom_plan *plan);                    // by which of the two is smaller now
+double carom_complement_residual(const carom_plan *plan);          // largest product, relative
+void carom_transcribe_complement(carom_plan *plan, carom_complement *pair, carom_row_label label);
 
 // ---- sweep.c ----
 // Smallest gaps at the nodes and in between; marks intervals (may be null) in which bodies meet.

@@ -129,6 +129,22 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   return status;
 }
 
+// Contacts that choose: from a wide relaxation to a narrow one, and then on the side to which that led.
+static carom_status settle_choices(solve *s, carom_error *error) {
+  static const double narrow = 1e-7, share = 0.03;
+  if (!carom_plan_has_choices(s->plan)) return CAROM_OK;
+  carom_status status = CAROM_OK;
+  for (double r = share * 0.1; status == CAROM_OK && r > narrow && s->report->outcome == CAROM_PLAN_SOLVED; r *= share) {
+    carom_complement_relax(s->plan, r);
+    status = run_solver(s, 1e-3, error);
+  }
+  if (status != CAROM_OK || s->report->outcome == CAROM_PLAN_STOPPED) return status;
+  carom_complement_decide(s->plan);
+  status = run_solver(s, 1e-3, error);
+  if (status == CAROM_OK) carom_plan_read_back(s->plan);
+  return status;
+}
+
 // Nested gaps are rounded off, which costs some clearance, and rounding them off less makes them as stiff as the kinks
 // they stand for. From where they lead, few pairs are close; those get planes, which have no kinks.
 static carom_status sharpen(solve *s, carom_error *error) {
@@ -282,6 +298,7 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   carom_status status = carom_plan_check(plan, error);
   plan->extra_margin = 0, plan->sharp = false;
   plan->history_count = 0;
+  carom_complement_open(plan);
   if (status == CAROM_OK) status = carom_guess_make(plan, &report->guess, o.seed, error);
   if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD) status = carom_guess_forces(plan, error);
   if (status == CAROM_OK && ends_overlap(plan, report)) {
@@ -292,11 +309,13 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   if (status == CAROM_OK) carom_watch_near_pairs(plan);
   if (status == CAROM_OK) status = carom_path_copy(plan, &plan->path, &plan->first, error);
   if (status == CAROM_OK) status = transcribe_and_solve(&s, o.barrier, error);
+  if (status == CAROM_OK) status = settle_choices(&s, error);
   if (status == CAROM_OK) status = settle_features(&s, error);
   if (status == CAROM_OK) status = sharpen(&s, error);
   for (int i = 0; i < o.refinements && status == CAROM_OK && report->outcome == CAROM_PLAN_SOLVED; i++)
     status = refine_all(&s, error);
   if (status == CAROM_OK) status = sweep_all(&s, error);
+  if (status == CAROM_OK) report->complementarity = carom_complement_residual(plan);
   if (status == CAROM_OK) report->momentum_defect = carom_plan_worst_defect(plan);
   for (int k = 0; status == CAROM_OK && k <= plan->path.K && plan->penalty_count; k++)
     report->overlap = fmax(report->overlap, carom_plan_overlap(plan, k));

@@ -170,6 +170,59 @@ static void add_sliding(const scene *s) {
                     CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
+// ---- friction that stops the point, or chooses ---------------------------------------------------------------------
+
+static bool is_coulomb(const carom_planned_contact_def *d) {
+  return d->impact == CAROM_PLANNED_REFLECT && d->friction > 0 && d->friction_mode != CAROM_FRICTION_SLIDE;
+}
+
+static double length_along(const scene *s, int variable) {
+  const double *x = s->P->x + variable, *n = s->P->x + s->c->normal;
+  return x[0] * n[0] + x[1] * n[1] + x[2] * n[2];
+}
+
+// What the first guess makes of the pair: half the cone, and the slip that the guess has after the blow.
+static void guess_slip(const scene *s) {
+  const double *u = s->P->x + s->c->after;
+  double along = length_along(s, s->c->after), size = fmax(s->P->x[s->c->mu], 1e-3 * s->momentum);
+  double slip = sqrt(fmax(0, u[0] * u[0] + u[1] * u[1] + u[2] * u[2] - along * along));
+  s->P->x[s->c->slip.a] = slip / (s->c->def.friction * size);
+  s->P->x[s->c->slip.b] = 0.5 * s->c->def.friction * s->c->def.friction * size * size;
+}
+
+// No blow brings energy. The reserve is what a blow without friction and loss needs to have an inside.
+static void add_work(const scene *s) {
+  double size = s->momentum * s->speed;
+  int row = contact_rows(s, 1, -INFINITY, 1e-9 * size, size);
+  carom_program_add(s->P, &carom_kind_work, CAROM_OF({s->c->push, 3}, {s->c->before, 3}, {s->c->after, 3}),
+                    CAROM_INTO({row, 1}), CAROM_PLAIN);
+}
+
+// Newton's law along the normal and Coulomb's across it (Moreau 1988): 0 <= gamma and 0 <= what is left in the cone, one
+// of them nought.
+static void add_coulomb(const scene *s) {
+  carom_plan_contact *c = s->c;
+  double mu = c->def.friction;
+  c->slip.size[0] = s->speed / s->momentum, c->slip.size[1] = mu * mu * s->momentum * s->momentum;
+  c->slip.a = carom_program_variables(s->P, 1, 0, INFINITY, c->slip.size[0]);
+  c->slip.b = carom_program_variables(s->P, 1, 0, INFINITY, c->slip.size[1]);
+  if (s->P->out_of_memory) return;
+  guess_slip(s);
+  int row = contact_rows(s, 1, 0, 0, s->momentum);
+  contact_rows(s, 3, 0, 0, s->speed);
+  carom_program_add(s->P, &carom_kind_coulomb,
+                    CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->before, 3}, {c->after, 3}, {c->slip.a, 1}),
+                    CAROM_INTO({row, 4}), CAROM_WITH(c->def.restitution));
+  row = contact_rows(s, 1, 0, 0, c->slip.size[1]);
+  carom_program_add(s->P, &carom_kind_cone, CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->slip.b, 1}),
+                    CAROM_INTO({row, 1}), CAROM_WITH(mu));
+  add_work(s);
+  if (c->def.friction_mode == CAROM_FRICTION_STOP)
+    carom_program_fix(s->P, c->slip.a, 0);
+  else
+    carom_transcribe_complement(s->plan, &c->slip, (carom_row_label){CAROM_ROW_CONTACT, s->node, s->number, -1});
+}
+
 static void add_reflection(const scene *s) {
   int row = contact_rows(s, 3, 0, 0, s->momentum);
   carom_program_add(s->P, &carom_kind_slide,
@@ -342,6 +395,8 @@ static void add_contact(carom_plan *plan, int number) {
   add_point_velocity(&s, s.c->after, true);
   if (s.c->def.impact == CAROM_PLANNED_STICK)
     add_sticking(&s);
+  else if (is_coulomb(&s.c->def))
+    add_coulomb(&s);
   else
     add_reflection(&s);
 }

@@ -133,10 +133,12 @@ void carom_plan_read_starts(carom_plan_reader *p, const carom_node *list) {
 }
 
 static void read_contact(carom_plan_reader *p, const carom_node *item) {
-  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", NULL};
+  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", "friction_mode", NULL};
+  static const char *const modes[] = {"slide", "stop", "choose", NULL};
   slots f;
   carom_planned_contact_def def = carom_planned_contact_default();
   bool stick = false;
+  int mode = 0;
   if (!carom_plan_fields(p, item, keys, "contact", f)) return;
   bool good =
       carom_require(&p->r, item, f[0], "node", "contact") && carom_require(&p->r, item, f[1], "bodies", "contact");
@@ -144,6 +146,7 @@ static void read_contact(carom_plan_reader *p, const carom_node *item) {
   carom_read_number(&p->r, f[2], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.restitution);
   carom_read_number(&p->r, f[3], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.friction);
   carom_read_bool(&p->r, f[4], &stick);
+  if (carom_read_choice(&p->r, f[5], modes, &mode)) def.friction_mode = (carom_friction_mode)mode;
   def.impact = stick ? CAROM_PLANNED_STICK : CAROM_PLANNED_REFLECT;
   if (good) carom_plan_add_contact(p->file->plan, &def);
   carom_plan_check_at(p, item);
