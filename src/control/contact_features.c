@@ -47,7 +47,7 @@ static face best_face(const carom_placed *placed, carom_vec3 direction) {
     return (face){.normal = {0, 0, 1}, .offset = 0, .alignment = d.z};
   const carom_polytope *p = carom_shape_polytope(placed->shape);
   face best = {.alignment = -2};
-  for (int i = 0; i < p->face_count; i++) {
+  for (int i = 0; p && i < p->face_count; i++) {
     double a = cm_dot(p->face_normals[i], d);
     if (a > best.alignment) best = (face){p->face_normals[i], p->face_offsets[i], a};
   }
@@ -56,11 +56,11 @@ static face best_face(const carom_placed *placed, carom_vec3 direction) {
 
 // The vertex that reaches furthest along `direction` (world).
 static int best_vertex(const carom_placed *placed, carom_vec3 direction) {
-  carom_vec3 d = cm_unrotate(placed->pose.q, direction);
-  const carom_polytope *p = carom_shape_polytope(placed->shape);
-  int best = 0;
-  for (int i = 1; i < p->vertex_count; i++)
-    if (cm_dot(p->vertices[i], d) > cm_dot(p->vertices[best], d)) best = i;
+  carom_vec3 d = cm_unrotate(placed->pose.q, direction), ends[2];
+  const carom_vec3 *v;
+  int best = 0, count = carom_core_points(placed->shape, ends, &v);
+  for (int i = 1; i < count; i++)
+    if (cm_dot(v[i], d) > cm_dot(v[best], d)) best = i;
   return best;
 }
 
@@ -75,21 +75,30 @@ static void best_edge(const carom_placed *placed, carom_vec3 direction, carom_ve
   *edge = cm_sub(p->vertices[best], p->vertices[v]);
 }
 
-static bool has_corners(const carom_placed *placed) {
-  return carom_shape_get_kind(placed->shape) == CAROM_SHAPE_POLYTOPE && carom_shape_radius(placed->shape) == 0;
+static bool has_core(const carom_placed *placed) {
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  return carom_core_points(placed->shape, ends, &points) > 0;
+}
+
+static bool is_plannable(const carom_placed *placed) {
+  return has_core(placed) || carom_shape_get_kind(placed->shape) == CAROM_SHAPE_HALFSPACE;
 }
 
 static void face_of(const carom_plan *plan, int part, const face *f, carom_contact_features *out) {
   carom_pose pose = plan->model->parts[part].pose;
   out->normal = cm_rotate(pose.q, f->normal);
-  out->offset = f->offset + cm_dot(out->normal, pose.p);
+  out->offset = f->offset + cm_dot(out->normal, pose.p) + carom_shape_radius(plan->model->parts[part].shape);
 }
 
 static void vertex_of(const carom_plan *plan, const closest *c, int side, carom_vec3 direction,
                       carom_contact_features *out) {
-  const carom_polytope *p = carom_shape_polytope(c->placed[side].shape);
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  carom_core_points(c->placed[side].shape, ends, &points);
   out->vertex = best_vertex(&c->placed[side], direction);
-  out->point = cm_transform(plan->model->parts[c->part[side]].pose, p->vertices[out->vertex]);
+  out->point = cm_transform(plan->model->parts[c->part[side]].pose, points[out->vertex]);
+  out->radius = carom_shape_radius(c->placed[side].shape);
 }
 
 static void edges_of(const carom_plan *plan, const closest *c, carom_vec3 n, carom_contact_features *out) {
@@ -108,15 +117,14 @@ static const double along = 1 - 1e-6;
 carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error) {
   const int *body = contact->def.body;
   closest c;
-  if (!find_closest(plan, contact->def.node, body, &c) ||
-      !(has_corners(&c.placed[0]) || carom_shape_get_kind(c.placed[0].shape) == CAROM_SHAPE_HALFSPACE) ||
-      !(has_corners(&c.placed[1]) || carom_shape_get_kind(c.placed[1].shape) == CAROM_SHAPE_HALFSPACE))
+  if (!find_closest(plan, contact->def.node, body, &c) || !is_plannable(&c.placed[0]) || !is_plannable(&c.placed[1]))
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "a contact of '%s' and '%s' cannot be planned: both need polytopes or half-spaces as parts",
+                      "a contact of '%s' and '%s' cannot be planned: both need polytopes, balls, capsules or half-spaces "
+                      "as parts",
                       carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
   carom_contact_features f = {.part = {c.part[0], c.part[1]}, .sign = 1};
   carom_vec3 n = c.result.normal;
-  face of_a = has_corners(&c.placed[0]) ? best_face(&c.placed[0], cm_neg(n)) : (face){.alignment = -2};
+  face of_a = has_core(&c.placed[0]) ? best_face(&c.placed[0], cm_neg(n)) : (face){.alignment = -2};
   face of_b = best_face(&c.placed[1], n);
   if (of_b.alignment > along || of_b.alignment >= of_a.alignment) {
     f.form = of_b.alignment > along ? CAROM_FORM_VERTEX_A : CAROM_FORM_EDGES;
@@ -127,6 +135,12 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
     face_of(plan, c.part[0], &of_a, &f);
     vertex_of(plan, &c, 1, n, &f);
   }
+  if (f.form == CAROM_FORM_EDGES &&
+      carom_shape_radius(c.placed[0].shape) + carom_shape_radius(c.placed[1].shape) > 0)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "a contact of '%s' and '%s' cannot be planned: a round body must meet a face, and the first guess "
+                      "brings it to an edge, a corner or a round one",
+                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
   if (f.form == CAROM_FORM_EDGES) {
     edges_of(plan, &c, n, &f);
     carom_vec3 ea = cm_rotate(body_pose(plan, contact->def.node, body[0]).q, f.edge[0]);

@@ -36,6 +36,7 @@ typedef struct carom_contact_features {
   carom_contact_form form;
   int part[2], vertex;            // of the body that brings the vertex
   carom_vec3 point;               // the vertex
+  double radius;                  // of the ball about it
   carom_vec3 normal;              // of the face, outward, in the frame of its body
   double offset;                  // the face lies in normal . r = offset
   carom_vec3 origin[2], edge[2];  // edges
@@ -204,6 +205,8 @@ void carom_transcribe_conditions(carom_plan *plan);
 void carom_transcribe_contacts(carom_plan *plan);
 carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error);
 void carom_avoidance_release(carom_plan *plan);
+// The points whose hull, fattened by the radius, is the shape; 0 when there are no such points. `ends` is room for two.
+int carom_core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points);
 // Marks pairs of parts that are near on the path as watched; how many of them are new.
 int carom_watch_near_pairs(carom_plan *plan);
 void carom_transcribe_costs(carom_plan *plan);

@@ -26,10 +26,20 @@ static void put3(carom_program *P, int first, carom_vec3 v) {
 }
 
 // r - R rho = 0
-static void add_arm(const scene *s, int variable, int side, carom_vec3 rho, double scale) {
+static int add_arm(const scene *s, int variable, int side, carom_vec3 rho, double scale) {
   int row = contact_rows(s, 3, 0, 0, scale);
   carom_program_add(s->P, &carom_kind_arm, CAROM_OF({variable, 3}, {q_of(s, side), 4}), CAROM_INTO({row, 3}),
                     CAROM_WITH(CAROM_XYZ(rho)));
+  return row;
+}
+
+// To a vertex; if a ball is about it, to where that reaches the face.
+static void add_vertex_arm(const scene *s, int side) {
+  const carom_contact_features *f = &s->c->features;
+  int row = add_arm(s, s->c->arm[side], side, f->point, s->length);
+  if (f->radius > 0)
+    carom_program_add(s->P, &carom_kind_link3, CAROM_OF({s->c->normal, 3}), CAROM_INTO({row, 3}),
+                      CAROM_WITH(side == 0 ? f->radius : -f->radius));
 }
 
 static void add_meet(const scene *s) {
@@ -51,8 +61,9 @@ static void add_insides(const scene *s, int side) {
   const carom_polytope *p = carom_shape_polytope(part->shape);
   for (int i = 0; p && i < p->face_count; i++) {
     carom_vec3 n = cm_rotate(part->pose.q, p->face_normals[i]);
-    if (cm_dot(n, s->c->features.normal) > 1 - 1e-9) continue;
-    int row = contact_rows(s, 1, -INFINITY, p->face_offsets[i] + cm_dot(n, part->pose.p), s->length);
+    double lean = cm_dot(n, s->c->features.normal), radius = carom_shape_radius(part->shape);
+    if (lean > 1 - 1e-9) continue;
+    int row = contact_rows(s, 1, -INFINITY, p->face_offsets[i] + cm_dot(n, part->pose.p) + radius * lean, s->length);
     carom_program_add(s->P, &carom_kind_inside, CAROM_OF({q_of(s, side), 4}, {s->c->arm[side], 3}),
                       CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(n)));
   }
@@ -66,13 +77,15 @@ static void add_aboves(const scene *s, int node) {
   const carom_contact_features *f = &s->c->features;
   int side = vertex_side(s);
   const carom_part *part = &s->plan->model->parts[f->part[side]];
-  const carom_polytope *p = carom_shape_polytope(part->shape);
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  int count = carom_core_points(part->shape, ends, &points);
   const int *body = s->c->def.body;
-  for (int i = 0; i < p->vertex_count; i++) {
+  for (int i = 0; i < count; i++) {
     if (i == f->vertex) continue;
-    int row = carom_program_rows(s->P, 1, f->offset, INFINITY, s->length,
+    int row = carom_program_rows(s->P, 1, f->offset + f->radius, INFINITY, s->length,
                                  (carom_row_label){CAROM_ROW_AVOIDANCE, node, body[0], body[1]});
-    carom_vec3 corner = cm_transform(part->pose, p->vertices[i]);
+    carom_vec3 corner = cm_transform(part->pose, points[i]);
     carom_program_add(s->P, &carom_kind_above,
                       CAROM_OF({carom_variable_x(s->plan, node, body[side]), 7},
                                {carom_variable_x(s->plan, node, body[1 - side]), 7}),
@@ -84,7 +97,7 @@ static void add_face_geometry(const scene *s) {
   const carom_contact_features *f = &s->c->features;
   int side = vertex_side(s);
   double sign = side == 0 ? 1 : -1;  // the normal points to a
-  add_arm(s, s->c->arm[side], side, f->point, s->length);
+  add_vertex_arm(s, side);
   add_arm(s, s->c->normal, 1 - side, cm_scale(sign, f->normal), 1);
   add_meet(s);
   add_height(s, 1 - side, sign * f->offset);
@@ -360,9 +373,9 @@ static void guess_variables(const scene *s) {
   carom_quat qa = path->q[at + (size_t)body[0]], qb = path->q[at + (size_t)body[1]];
   carom_vec3 normal, ra, rb;
   if (f->form == CAROM_FORM_VERTEX_A) {
-    normal = cm_rotate(qb, f->normal), ra = cm_rotate(qa, f->point), rb = cm_sub(cm_add(xa, ra), xb);
+    normal = cm_rotate(qb, f->normal), ra = cm_axpy(cm_rotate(qa, f->point), -f->radius, normal), rb = cm_sub(cm_add(xa, ra), xb);
   } else if (f->form == CAROM_FORM_VERTEX_B) {
-    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_rotate(qb, f->point), ra = cm_sub(cm_add(xb, rb), xa);
+    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_axpy(cm_rotate(qb, f->point), f->radius, normal), ra = cm_sub(cm_add(xb, rb), xa);
   } else {
     normal = cm_unit(cm_scale(f->sign, cm_cross(cm_rotate(qa, f->edge[0]), cm_rotate(qb, f->edge[1]))));
     ra = cm_rotate(qa, cm_axpy(f->origin[0], 0.5, f->edge[0]));
