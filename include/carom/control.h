@@ -196,10 +196,15 @@ CAROM_API carom_status carom_plan_check(const carom_plan *plan, carom_error *err
 /// the body, or -1.
 CAROM_API int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times,
                                        const carom_pose *poses);
+/// Forces of the first guess FORWARD: those of an actuator pass `values[i * components]` and on (as in
+/// carom_plan_forces) at `times[i]` (ascending, s from the start), straight in between, and stay as they are before the
+/// first and after the last. Actuators without any do nothing. Returns the actuator, or -1.
+CAROM_API int carom_plan_set_guess_forces(carom_plan *plan, int actuator, int count, const double *times,
+                                          const double *values);
 /// How the first guess came about.
 typedef enum carom_guess_kind {
   CAROM_GUESS_PATH,     ///< along waypoints or straight lines, forces by inverse dynamics (Johnson 2012, eq. 4.22)
-  CAROM_GUESS_FORWARD,  ///< a free forward motion with reflections at the planned contacts
+  CAROM_GUESS_FORWARD,  ///< a forward motion, free or by given forces, with blows at the planned contacts
   CAROM_GUESS_SEARCH,   ///< like PATH, along a collision-free way that a sampling planner found
 } carom_guess_kind;
 

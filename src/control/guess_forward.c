@@ -1,6 +1,35 @@
-// A first guess by letting go: the bodies fly freely and meet where they meet; each planned contact is then given the
-// time at which it happened, and the steps between contacts are scaled to fit.
+// A first guess by letting go: the bodies fly freely, or as given forces drive them, and meet where they meet; each
+// planned contact is then given the time at which it happened, and the steps between contacts are scaled to fit.
+#include <string.h>
+
 #include "control/march.h"
+
+// ---- given forces --------------------------------------------------------------------------------------------------
+
+static void blend(const carom_given_force *a, const carom_given_force *b, double time, int count, double *tau) {
+  double t = a == b ? 0 : fmin(fmax((time - a->time) / (b->time - a->time), 0), 1);
+  for (int i = 0; i < count; i++) tau[i] = (1 - t) * a->value[i] + t * b->value[i];
+}
+
+void carom_guess_given(const carom_plan *plan, double time, double *tau) {
+  memset(tau, 0, (size_t)carom_plan_components(plan) * sizeof *tau);
+  const carom_given_force *before = NULL;
+  for (int i = 0; i < plan->given_count; i++) {
+    const carom_given_force *g = &plan->givens[i];
+    const carom_plan_actuator *u = &plan->actuators[g->actuator];
+    bool first = !before || before->actuator != g->actuator;
+    if (first || time > before->time) blend(first ? g : before, g, time, u->components, tau + u->offset);
+    before = g;
+  }
+}
+
+// Forces do not change within a step: those of its middle are taken.
+static carom_status step(carom_march *m, double h, carom_error *error) {
+  carom_guess_given(m->plan, m->state->time - m->plan->start->time + 0.5 * h, m->tau);
+  return carom_march_step(m, NULL, h, error);
+}
+
+// ---- flying --------------------------------------------------------------------------------------------------------
 
 static double gap_now(const carom_march *m, int contact) {
   const int *body = m->plan->contacts[contact].def.body;
@@ -17,10 +46,10 @@ static carom_status fly_to_contact(carom_march *m, int contact, double dt, doubl
   double gap = gap_now(m, contact);
   for (double t = m->state->time; t < end && status == CAROM_OK; t += dt) {
     double before = gap;
-    status = carom_march_step(m, NULL, dt, error);
+    status = step(m, dt, error);
     gap = gap_now(m, contact);
     if (status != CAROM_OK || gap > 0 || before <= 0) continue;
-    status = carom_march_step(m, NULL, -dt * gap / (gap - before), error);
+    status = step(m, -dt * gap / (gap - before), error);
     *found = true;
     return status;
   }
@@ -66,6 +95,7 @@ static void store(carom_plan *plan, const carom_march *m, int node) {
 
 static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom_error *error) {
   carom_status status = CAROM_OK;
+  size_t components = (size_t)carom_plan_components(plan);
   for (int k = 0; k <= plan->path.K && status == CAROM_OK; k++) {
     store(plan, m, k);
     for (int i = 0; i < found && status == CAROM_OK; i++) {
@@ -73,7 +103,9 @@ static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom
       status = carom_contact_find_features(plan, &plan->contacts[i], error);
       if (status == CAROM_OK) status = carom_march_impact(m, i, error);
     }
-    if (k < plan->path.K && status == CAROM_OK) status = carom_march_step(m, NULL, carom_plan_step(plan, k), error);
+    if (k == plan->path.K || status != CAROM_OK) break;
+    status = step(m, carom_plan_step(plan, k), error);
+    memcpy(plan->path.tau + (size_t)k * components, m->tau, components * sizeof *m->tau);
   }
   return status;
 }
@@ -87,10 +119,10 @@ static int last_contact(const carom_plan *plan) {
 }
 
 // After the last contact, bodies with a target go straight there instead of flying on; not those on joints, which would
-// be torn apart.
+// be torn apart, and not where forces say how it goes on.
 static void bend_to_targets(carom_plan *plan) {
   int last = last_contact(plan), K = plan->path.K;
-  if (plan->joint_count) return;
+  if (plan->joint_count || plan->given_count) return;
   for (int i = 0; i < plan->model->body_count; i++) {
     size_t n = (size_t)plan->model->body_count, at = (size_t)last * n + (size_t)i;
     carom_pose from = cm_pose(plan->path.x[at], plan->path.q[at]), to = from;

@@ -196,7 +196,7 @@ void carom_plan_destroy(carom_plan *plan) {
   carom_state_destroy(plan->scratch);
   CAROM_RELEASE_ALL(&a, plan->joints, plan->actuators, plan->conditions, plan->costs, plan->contacts, plan->avoided,
                     plan->free_starts, plan->waypoints, plan->slot, plan->history, plan->penalties, plan->potentials,
-                    plan);
+                    plan->givens, plan);
 }
 
 // ---- adding --------------------------------------------------------------------------------------------------------
@@ -405,6 +405,34 @@ int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double
     w->poses[i] = carom_principal_pose(plan->model, body, poses[i]);
   }
   return body;
+}
+
+static void drop_givens(carom_plan *plan, int actuator) {
+  int kept = 0;
+  for (int i = 0; i < plan->given_count; i++)
+    if (plan->givens[i].actuator != actuator) plan->givens[kept++] = plan->givens[i];
+  plan->given_count = kept;
+}
+
+int carom_plan_set_guess_forces(carom_plan *plan, int actuator, int count, const double *times, const double *values) {
+  if (actuator < 0 || actuator >= plan->actuator_count)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "forces of a first guess name actuator %d, but there are %d",
+                             actuator, plan->actuator_count);
+  const carom_plan_actuator *u = &plan->actuators[actuator];
+  drop_givens(plan, actuator);
+  for (int i = 0; i < count; i++) {
+    carom_given_force given = {.actuator = actuator, .time = times[i]};
+    memcpy(given.value, values + (size_t)i * (size_t)u->components, (size_t)u->components * sizeof *values);
+    bool finite = isfinite(given.time);
+    for (int j = 0; j < u->components; j++) finite = finite && isfinite(given.value[j]);
+    if (!finite || (i > 0 && !(times[i] > times[i - 1])))
+      return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                               "the forces of actuator '%s' in the first guess must be finite and in the order of time",
+                               u->name);
+    if (!GROW(plan, given)) return -1;
+    plan->givens[plan->given_count++] = given;
+  }
+  return actuator;
 }
 
 // ---- the answer ----------------------------------------------------------------------------------------------------

@@ -78,6 +78,12 @@ typedef struct carom_waypoints {
   carom_pose *poses;  // principal frames
 } carom_waypoints;
 
+// What an actuator does at a time of the first guess.
+typedef struct carom_given_force {
+  int actuator;
+  double time, value[6];
+} carom_given_force;
+
 typedef struct carom_avoided_pair {
   int body[2];
 } carom_avoided_pair;
@@ -124,6 +130,8 @@ struct carom_plan {
   int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count, penalty_count;
   int joint_capacity, actuator_capacity, condition_capacity, cost_capacity, contact_capacity, avoided_capacity;
   int penalty_capacity;
+  carom_given_force *givens;  // those of an actuator in the order of time
+  int given_count, given_capacity;
   int *slot;                      // (bodies) number among the moving or the fixed ones
   carom_free_start *free_starts;  // (bodies)
   carom_waypoints *waypoints;     // (bodies)
@@ -178,6 +186,8 @@ void carom_guess_shake(const carom_plan *plan, uint64_t seed, carom_state *state
 // ---- guess_forward.c, guess_search.c ----
 carom_status carom_guess_forward(carom_plan *plan, uint64_t seed, carom_error *error);
 carom_status carom_guess_search(carom_plan *plan, uint64_t seed, bool *found, carom_error *error);
+// The forces that were given for a time of the first guess, s from the start, into tau (components).
+void carom_guess_given(const carom_plan *plan, double time, double *tau);
 // Where the conditions at the last node put a body; false when they leave it open.
 bool carom_guess_target(const carom_plan *plan, int body, carom_pose *pose);
 // Straight and at a constant rate of turning from a to b.

@@ -122,7 +122,7 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   s->report->variables = plan->program.n, s->report->constraints = plan->program.m;
   if (s->report->iterations == 0) {
     carom_program_cost(&plan->program, plan->program.x, &s->report->guess_cost);
-    calm_forces(plan);
+    if (plan->given_count == 0 || s->report->guess != CAROM_GUESS_FORWARD) calm_forces(plan);
   }
   status = run_solver(s, start_mu, error);
   if (status == CAROM_OK) carom_plan_read_back(plan);

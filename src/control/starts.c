@@ -48,6 +48,7 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   good = COPY(contacts, from->contact_count) && good;
   good = COPY(avoided, from->avoided_count) && good;
   good = COPY(penalties, from->penalty_count) && good;
+  good = COPY(givens, from->given_count) && good;
   if (!good) {
     carom_plan_destroy(to);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a copy of a plan");
@@ -59,6 +60,7 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   to->contact_count = to->contact_capacity = from->contact_count;
   to->avoided_count = to->avoided_capacity = from->avoided_count;
   to->penalty_count = to->penalty_capacity = from->penalty_count;
+  to->given_count = to->given_capacity = from->given_count;
   *out = to;
   return CAROM_OK;
 }
