@@ -25,24 +25,26 @@ void carom_complement_open(carom_plan *plan) {
   EACH(p, plan) p->decision = CAROM_OPEN;
 }
 
+// The product is then nought whatever the other does.
 static void settle(carom_program *P, const carom_complement *p) {
   carom_program_fix(P, p->decision == CAROM_FIRST_IS_ZERO ? p->a : p->b, 0);
-  P->g_high[p->row] = INFINITY;
+  P->x_high[p->product] = INFINITY;
 }
 
 static const double first_relaxation = 0.1;
 
 void carom_transcribe_complement(carom_plan *plan, carom_complement *p, carom_row_label label) {
   carom_program *P = &plan->program;
-  p->row = carom_program_rows(P, 1, -INFINITY, first_relaxation, 1, label);
-  carom_program_add(P, &carom_kind_product, CAROM_OF({p->a, 1}, {p->b, 1}), CAROM_INTO({p->row, 1}),
+  p->product = carom_program_variables(P, 1, -INFINITY, first_relaxation, 1);
+  int row = carom_program_rows(P, 1, 0, 0, 1, label);
+  carom_program_add(P, &carom_kind_product, CAROM_OF({p->a, 1}, {p->b, 1}, {p->product, 1}), CAROM_INTO({row, 1}),
                     CAROM_WITH(1 / p->size[0], 1 / p->size[1]));
   if (!P->out_of_memory && p->decision != CAROM_OPEN) settle(P, p);
 }
 
 void carom_complement_relax(carom_plan *plan, double relaxation) {
   carom_complement *p;
-  EACH(p, plan) if (p->decision == CAROM_OPEN) plan->program.g_high[p->row] = relaxation;
+  EACH(p, plan) if (p->decision == CAROM_OPEN) plan->program.x_high[p->product] = relaxation;
 }
 
 void carom_complement_decide(carom_plan *plan) {

@@ -97,7 +97,7 @@ extern const carom_element_kind carom_kind_coulomb;
 extern const carom_element_kind carom_kind_cone;
 // Lambda u_before u_after | 1 row: Lambda . (u_before + u_after), twice the energy that the blow brings
 extern const carom_element_kind carom_kind_work;
-// a b | 1 row: a b | 1/(size of a) 1/(size of b)
+// a b w | 1 row: a b - w, relative to their sizes | 1/(size of a) 1/(size of b)
 extern const carom_element_kind carom_kind_product;
 // x_v q_v x_f q_f | 1 row: the height (R_f n) . (x_v + R_v rho - x_f) of a vertex over a face | n(3) rho(3)
 extern const carom_element_kind carom_kind_above;

@@ -98,7 +98,7 @@ static void work(const double *c, const carom_hyper *z, carom_hyper *r) {
 const carom_element_kind carom_kind_work = {.name = "work", .residual = work};
 
 static void product(const double *c, const carom_hyper *z, carom_hyper *r) {
-  *r = ch_scale(c[0] * c[1], ch_mul(z[0], z[1]));
+  *r = ch_sub(ch_scale(c[0] * c[1], ch_mul(z[0], z[1])), z[2]);
 }
 const carom_element_kind carom_kind_product = {.name = "product", .residual = product};
 

@@ -47,9 +47,8 @@ typedef struct carom_contact_features {
 // ones; then it is decided which, and the smooth rest is solved (complement.c).
 typedef enum carom_decision { CAROM_OPEN, CAROM_FIRST_IS_ZERO, CAROM_SECOND_IS_ZERO } carom_decision;
 typedef struct carom_complement {
-  int a, b;  // variables
-  int row;   // of their product
-  double size[2];
+  int a, b, product;  // variables
+  double size[2];     // of a and b; the product is relative
   carom_decision decision;
 } carom_complement;
 
