@@ -118,11 +118,11 @@ typedef enum carom_friction_mode {
 
 /// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
 typedef struct carom_planned_contact_def {
-  int node;                     ///< 1 to K - 1
-  int body[2];                  ///< either may be fixed, not both
-  carom_planned_impact impact;  ///< default reflect
-  double restitution;           ///< e in [0, 1]; default 1
-  double friction;              ///< Coulomb's mu >= 0; default 0
+  int node;                           ///< 1 to K - 1
+  int body[2];                        ///< either may be fixed, not both
+  carom_planned_impact impact;        ///< default reflect
+  double restitution;                 ///< e in [0, 1]; default 1
+  double friction;                    ///< Coulomb's mu >= 0; default 0
   carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
 } carom_planned_contact_def;
 

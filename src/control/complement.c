@@ -5,8 +5,7 @@
 #include "control/plan.h"
 
 static bool chooses(const carom_plan_contact *c) {
-  return c->def.impact == CAROM_PLANNED_REFLECT && c->def.friction > 0 &&
-         c->def.friction_mode == CAROM_FRICTION_CHOOSE;
+  return c->def.impact == CAROM_PLANNED_REFLECT && c->def.friction > 0 && c->def.friction_mode == CAROM_FRICTION_CHOOSE;
 }
 
 // The pair of this number, of all that there are; null past the last.

@@ -118,10 +118,11 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
   const int *body = contact->def.body;
   closest c;
   if (!find_closest(plan, contact->def.node, body, &c) || !is_plannable(&c.placed[0]) || !is_plannable(&c.placed[1]))
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "a contact of '%s' and '%s' cannot be planned: both need polytopes, balls, capsules or half-spaces "
-                      "as parts",
-                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
+    return carom_fail(
+        error, CAROM_ERR_UNSUPPORTED,
+        "a contact of '%s' and '%s' cannot be planned: both need polytopes, balls, capsules or half-spaces "
+        "as parts",
+        carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
   carom_contact_features f = {.part = {c.part[0], c.part[1]}, .sign = 1};
   carom_vec3 n = c.result.normal;
   face of_a = has_core(&c.placed[0]) ? best_face(&c.placed[0], cm_neg(n)) : (face){.alignment = -2};
@@ -135,12 +136,12 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
     face_of(plan, c.part[0], &of_a, &f);
     vertex_of(plan, &c, 1, n, &f);
   }
-  if (f.form == CAROM_FORM_EDGES &&
-      carom_shape_radius(c.placed[0].shape) + carom_shape_radius(c.placed[1].shape) > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "a contact of '%s' and '%s' cannot be planned: a round body must meet a face, and the first guess "
-                      "brings it to an edge, a corner or a round one",
-                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
+  if (f.form == CAROM_FORM_EDGES && carom_shape_radius(c.placed[0].shape) + carom_shape_radius(c.placed[1].shape) > 0)
+    return carom_fail(
+        error, CAROM_ERR_UNSUPPORTED,
+        "a contact of '%s' and '%s' cannot be planned: a round body must meet a face, and the first guess "
+        "brings it to an edge, a corner or a round one",
+        carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
   if (f.form == CAROM_FORM_EDGES) {
     edges_of(plan, &c, n, &f);
     carom_vec3 ea = cm_rotate(body_pose(plan, contact->def.node, body[0]).q, f.edge[0]);

@@ -90,8 +90,8 @@ extern const carom_element_kind carom_kind_restitution;
 extern const carom_element_kind carom_kind_slide;
 // n u_before u_after | 1 row: u_before . u_after without their parts along n
 extern const carom_element_kind carom_kind_sliding;
-// Lambda N n u_before u_after gamma | 4 rows: n . Lambda - N n.n; u_after + gamma (Lambda - N n) without its part along n,
-// and the part along n of u_after + e u_before | e. The slip after the blow is opposite to the friction.
+// Lambda N n u_before u_after gamma | 4 rows: n . Lambda - N n.n; u_after + gamma (Lambda - N n) without its part along
+// n, and the part along n of u_after + e u_before | e. The slip after the blow is opposite to the friction.
 extern const carom_element_kind carom_kind_coulomb;
 // Lambda N n s | 1 row: s is what is left in the cone, mu^2 N^2 n.n - |Lambda - N n|^2 | mu
 extern const carom_element_kind carom_kind_cone;

@@ -345,7 +345,8 @@ static carom_status coulomb_impulse(const carom_march *m, const carom_planned_co
   carom_status status = carom_impact_work_create(1, &m->plan->allocator, &work, error);
   if (status != CAROM_OK) return status;
   carom_impact_problem problem = {1, W, u, &def->restitution, &def->friction};
-  status = carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
+  status =
+      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
   carom_impact_work_destroy(work);
   return status;
 }

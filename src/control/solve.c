@@ -134,7 +134,8 @@ static carom_status settle_choices(solve *s, carom_error *error) {
   static const double narrow = 1e-7, share = 0.03;
   if (!carom_plan_has_choices(s->plan)) return CAROM_OK;
   carom_status status = CAROM_OK;
-  for (double r = share * 0.1; status == CAROM_OK && r > narrow && s->report->outcome == CAROM_PLAN_SOLVED; r *= share) {
+  for (double r = share * 0.1; status == CAROM_OK && r > narrow && s->report->outcome == CAROM_PLAN_SOLVED;
+       r *= share) {
     carom_complement_relax(s->plan, r);
     status = run_solver(s, 1e-3, error);
   }

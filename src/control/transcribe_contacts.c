@@ -211,8 +211,8 @@ static void add_work(const scene *s) {
                     CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
-// Newton's law along the normal and Coulomb's across it (Moreau 1988): 0 <= gamma and 0 <= what is left in the cone, one
-// of them nought.
+// Newton's law along the normal and Coulomb's across it (Moreau 1988): 0 <= gamma and 0 <= what is left in the cone,
+// one of them nought.
 static void add_coulomb(const scene *s) {
   carom_plan_contact *c = s->c;
   double mu = c->def.friction;
@@ -373,9 +373,11 @@ static void guess_variables(const scene *s) {
   carom_quat qa = path->q[at + (size_t)body[0]], qb = path->q[at + (size_t)body[1]];
   carom_vec3 normal, ra, rb;
   if (f->form == CAROM_FORM_VERTEX_A) {
-    normal = cm_rotate(qb, f->normal), ra = cm_axpy(cm_rotate(qa, f->point), -f->radius, normal), rb = cm_sub(cm_add(xa, ra), xb);
+    normal = cm_rotate(qb, f->normal), ra = cm_axpy(cm_rotate(qa, f->point), -f->radius, normal),
+    rb = cm_sub(cm_add(xa, ra), xb);
   } else if (f->form == CAROM_FORM_VERTEX_B) {
-    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_axpy(cm_rotate(qb, f->point), f->radius, normal), ra = cm_sub(cm_add(xb, rb), xa);
+    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_axpy(cm_rotate(qb, f->point), f->radius, normal),
+    ra = cm_sub(cm_add(xb, rb), xa);
   } else {
     normal = cm_unit(cm_scale(f->sign, cm_cross(cm_rotate(qa, f->edge[0]), cm_rotate(qb, f->edge[1]))));
     ra = cm_rotate(qa, cm_axpy(f->origin[0], 0.5, f->edge[0]));

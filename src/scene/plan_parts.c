@@ -310,6 +310,7 @@ void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node) {
   if (carom_read_choice(&p->r, f[0], kinds, &kind)) p->file->options.guess = (carom_guess_kind)kind;
   EACH(item, f[1]) read_way(p, item);
   if (f[2] && kind != CAROM_GUESS_FORWARD)
-    carom_report(&p->r.reporter, f[2]->place, "write 'kind: forward'", "'forces' are for a first guess of kind forward");
+    carom_report(&p->r.reporter, f[2]->place, "write 'kind: forward'",
+                 "'forces' are for a first guess of kind forward");
   EACH(item, f[2]) read_given(p, item);
 }

@@ -65,8 +65,8 @@ static inline carom_vec3 turn_of(const carom_plan *plan, int node, int body, car
 static inline carom_vec3 speed_at(const side *s, carom_vec3 arm) { return cm_add(s->v, cm_cross(s->omega, arm)); }
 
 // One contact of body 0 with a fixed one by Newton's law: normal y, tangents x and z; law: restitution, friction.
-static inline void impact_by_law(const carom_plan *plan, int node, carom_vec3 arm, const side *before, const double law[2],
-                                 double impulse[3]) {
+static inline void impact_by_law(const carom_plan *plan, int node, carom_vec3 arm, const side *before,
+                                 const double law[2], double impulse[3]) {
   static const carom_vec3 axis[3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
   const carom_body *b = &plan->model->bodies[0];
   double W[9], u[3];

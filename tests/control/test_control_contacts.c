@@ -1,10 +1,10 @@
 // Contacts in plans: by a potential, with joints, between moving bodies, with friction. Every answer is checked against
 // impact laws, conservation laws or solutions found on another way.
+#include "blows.h"
 #include "carom/plan.h"
 #include "control/kinds.h"
 #include "control/penalty.h"
 #include "control/plan.h"
-#include "blows.h"
 #include "failing_allocator.h"
 
 // ---- the contact potential: derivatives ----------------------------------------------------------------------------
