@@ -124,6 +124,8 @@ typedef struct carom_planned_contact_def {
   double restitution;                 ///< e in [0, 1]; default 1
   double friction;                    ///< Coulomb's mu >= 0; default 0
   carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
+  bool flat;  ///< reflect, without friction: two faces meet, with all corners of the one that lies within the other;
+              ///< each corner parts at least as fast as restitution says, and is pushed only if no faster. Default false
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.

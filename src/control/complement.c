@@ -10,23 +10,34 @@ static bool chooses(const carom_plan_contact *c) {
 
 // The pair of this number, of all that there are; null past the last.
 static carom_complement *pair_of(const carom_plan *plan, int number) {
-  for (int i = 0; i < plan->contact_count; i++)
-    if (chooses(&plan->contacts[i]) && number-- == 0) return &plan->contacts[i].slip;
+  for (int i = 0; i < plan->contact_count; i++) {
+    carom_plan_contact *c = &plan->contacts[i];
+    if (number < c->features.corner_count) return &c->corners[number];
+    number -= c->features.corner_count;
+    if (chooses(c) && number-- == 0) return &c->slip;
+  }
   return NULL;
 }
 
-bool carom_plan_has_choices(const carom_plan *plan) { return pair_of(plan, 0) != NULL; }
-
 #define EACH(p, plan) for (int number = 0; (p = pair_of(plan, number)) != NULL; number++)
 
-void carom_complement_open(carom_plan *plan) {
-  carom_complement *p;
-  EACH(p, plan) p->decision = CAROM_OPEN;
+void carom_complement_open(carom_plan_contact *contact) {
+  contact->slip.decision = CAROM_OPEN;
+  for (int i = 0; i < CAROM_FLAT_CORNERS; i++) contact->corners[i].decision = CAROM_OPEN;
+}
+
+bool carom_complement_is_open(const carom_plan *plan) {
+  const carom_complement *p;
+  EACH(p, plan) if (p->decision == CAROM_OPEN) return true;
+  return false;
 }
 
 // The product is then nought whatever the other does.
 static void settle(carom_program *P, const carom_complement *p) {
-  carom_program_fix(P, p->decision == CAROM_FIRST_IS_ZERO ? p->a : p->b, 0);
+  if (p->follows)
+    P->x_low[p->b] = -INFINITY;
+  else
+    carom_program_fix(P, p->decision == CAROM_FIRST_IS_ZERO ? p->a : p->b, 0);
   P->x_high[p->product] = INFINITY;
 }
 
@@ -52,8 +63,9 @@ void carom_complement_decide(carom_plan *plan) {
   EACH(p, plan) {
     bool first = x[p->a] / p->size[0] < x[p->b] / p->size[1];
     p->decision = first ? CAROM_FIRST_IS_ZERO : CAROM_SECOND_IS_ZERO;
-    settle(&plan->program, p);
   }
+  for (int i = 0; i < plan->contact_count; i++) carom_complement_thin(&plan->contacts[i]);
+  EACH(p, plan) settle(&plan->program, p);
 }
 
 double carom_complement_residual(const carom_plan *plan) {

@@ -17,17 +17,15 @@ typedef struct closest {
 } closest;
 
 // The two parts that are nearest to each other.
-static bool find_closest(const carom_plan *plan, int node, const int body[2], closest *best) {
+static bool find_closest(const carom_plan *plan, const carom_pose pose[2], const int body[2], closest *best) {
   const carom_model *model = plan->model;
   const carom_body *A = &model->bodies[body[0]], *B = &model->bodies[body[1]];
   best->result.gap = INFINITY;
   for (int i = A->part_start; i < A->part_start + A->part_count; i++)
     for (int j = B->part_start; j < B->part_start + B->part_count; j++) {
       closest c = {.part = {i, j}};
-      c.placed[0] =
-          (carom_placed){model->parts[i].shape, cm_compose(body_pose(plan, node, body[0]), model->parts[i].pose)};
-      c.placed[1] =
-          (carom_placed){model->parts[j].shape, cm_compose(body_pose(plan, node, body[1]), model->parts[j].pose)};
+      c.placed[0] = (carom_placed){model->parts[i].shape, cm_compose(pose[0], model->parts[i].pose)};
+      c.placed[1] = (carom_placed){model->parts[j].shape, cm_compose(pose[1], model->parts[j].pose)};
       if (carom_ssh(&c.placed[0], &c.placed[1], NULL, NULL, &c.result) != CAROM_OK) continue;
       if (c.result.gap < best->result.gap) *best = c;
     }
@@ -37,6 +35,7 @@ static bool find_closest(const carom_plan *plan, int node, const int body[2], cl
 typedef struct face {
   carom_vec3 normal;  // outward, shape frame
   double offset;
+  int number;
   double alignment;  // with the direction asked for
 } face;
 
@@ -44,12 +43,12 @@ typedef struct face {
 static face best_face(const carom_placed *placed, carom_vec3 direction) {
   carom_vec3 d = cm_unrotate(placed->pose.q, direction);
   if (carom_shape_get_kind(placed->shape) == CAROM_SHAPE_HALFSPACE)
-    return (face){.normal = {0, 0, 1}, .offset = 0, .alignment = d.z};
+    return (face){.normal = {0, 0, 1}, .offset = 0, .number = -1, .alignment = d.z};
   const carom_polytope *p = carom_shape_polytope(placed->shape);
-  face best = {.alignment = -2};
+  face best = {.number = -1, .alignment = -2};
   for (int i = 0; p && i < p->face_count; i++) {
     double a = cm_dot(p->face_normals[i], d);
-    if (a > best.alignment) best = (face){p->face_normals[i], p->face_offsets[i], a};
+    if (a > best.alignment) best = (face){p->face_normals[i], p->face_offsets[i], i, a};
   }
   return best;
 }
@@ -111,18 +110,165 @@ static void edges_of(const carom_plan *plan, const closest *c, carom_vec3 n, car
   }
 }
 
+// ---- faces ---------------------------------------------------------------------------------------------------------
+
+// Whether the corners of a face lie over the other face, seen along the normal, or nearly.
+static bool lies_within(const closest *c, int side, const face *mine, const face *other, double slack) {
+  const carom_polytope *p = carom_shape_polytope(c->placed[side].shape);
+  const carom_polytope *q = carom_shape_polytope(c->placed[1 - side].shape);
+  if (!p || mine->number < 0) return false;
+  for (int i = p->face_start[mine->number]; q && i < p->face_start[mine->number + 1]; i++) {
+    carom_vec3 at = cm_transform(c->placed[side].pose, p->vertices[p->face_vertices[i]]);
+    carom_vec3 r = cm_transform(cm_pose_inverse(c->placed[1 - side].pose), at);
+    r = cm_axpy(r, other->offset - cm_dot(other->normal, r), other->normal);
+    for (int j = 0; j < q->face_count; j++)
+      if (j != other->number && cm_dot(q->face_normals[j], r) > q->face_offsets[j] + slack) return false;
+  }
+  return true;
+}
+
+// What a joint between the two bodies forbids, as rows on the twist of the first relative to the second, about `origin`.
+static int joint_rows(const carom_plan *plan, const int body[2], const carom_pose pose[2], carom_vec3 origin,
+                      double (*rows)[6]) {
+  int count = 0;
+  for (int i = 0; i < plan->joint_count && count <= 10; i++) {
+    const carom_plan_joint *j = &plan->joints[i];
+    int first = j->body[0] == body[0] && j->body[1] == body[1] ? 0 : j->body[0] == body[1] && j->body[1] == body[0];
+    if (j->body[first] != body[0] || j->body[1 - first] != body[1]) continue;
+    carom_vec3 r = cm_sub(cm_transform(pose[0], j->point[first]), origin);
+    for (int k = 0; k < 3; k++) {
+      carom_vec3 e = cm_vec3(k == 0, k == 1, k == 2), t = cm_cross(r, e);
+      memcpy(rows[count++], (double[6]){CAROM_XYZ(e), CAROM_XYZ(t)}, sizeof *rows);
+    }
+    for (int k = 0; k < j->rows - 3; k++) {
+      carom_vec3 axis = cm_rotate(pose[first].q, j->axis), cross = cm_rotate(pose[1 - first].q, j->cross[k]);
+      carom_vec3 t = cm_cross(cross, axis);
+      memcpy(rows[count++], (double[6]){0, 0, 0, CAROM_XYZ(t)}, sizeof *rows);
+    }
+  }
+  return count;
+}
+
+static double size_of(const double *v) {
+  double sum = 0;
+  for (int i = 0; i < 6; i++) sum += v[i] * v[i];
+  return sqrt(sum);
+}
+
+// Takes from v what lies along the unit vectors.
+static void reduce(int count, double (*basis)[6], double *v) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int i = 0; i < count; i++) {
+      double dot = 0;
+      for (int k = 0; k < 6; k++) dot += basis[i][k] * v[k];
+      for (int k = 0; k < 6; k++) v[k] -= dot * basis[i][k];
+    }
+}
+
+static bool add_to_basis(int *count, double (*basis)[6], const double *v, double least) {
+  double rest[6];
+  memcpy(rest, v, sizeof rest);
+  reduce(*count, basis, rest);
+  double size = size_of(rest);
+  if (size <= least || *count == 6) return false;
+  for (int k = 0; k < 6; k++) basis[*count][k] = rest[k] / size;
+  ++*count;
+  return true;
+}
+
+// How fast a corner approaches with the twists that are left to the bodies; lengths relative to the face's size. False
+// when the joints keep the corner where it is: then it is theirs to push it.
+static bool corner_gradient(int joints, double (*basis)[6], carom_vec3 r, carom_vec3 n, double size, double *out) {
+  carom_vec3 t = cm_scale(1 / size, cm_cross(r, n));
+  double v[6] = {CAROM_XYZ(n), CAROM_XYZ(t)};
+  reduce(joints, basis, v);
+  memcpy(out, v, sizeof v);
+  return size_of(v) > 1e-6;
+}
+
+typedef struct flat {
+  const carom_plan *plan;
+  const int *body;
+  const carom_pose *pose;
+  carom_vec3 middle, normal;
+  double size;
+} flat;
+
+static void gather_corners(const flat *w, int side, int count, const carom_vec3 *corners, carom_contact_features *f) {
+  double rows[16][6], basis[6][6];
+  int joints = 0, forbidden = joint_rows(w->plan, w->body, w->pose, w->middle, rows);
+  for (int i = 0; i < forbidden; i++) {
+    for (int k = 3; k < 6; k++) rows[i][k] /= w->size;
+    add_to_basis(&joints, basis, rows[i], 1e-9);
+  }
+  for (int i = 0; i < count; i++) {
+    carom_vec3 r = cm_sub(cm_transform(w->pose[side], corners[i]), w->middle);
+    if (corner_gradient(joints, basis, r, w->normal, w->size, f->gradients[f->corner_count]))
+      f->corners[f->corner_count++] = corners[i];
+  }
+}
+
+static carom_status find_faces(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                               const closest *c, carom_error *error) {
+  const int *body = contact->def.body;
+  carom_vec3 n = c->result.normal, corners[CAROM_FLAT_CORNERS];
+  face faces[2] = {best_face(&c->placed[0], cm_neg(n)), best_face(&c->placed[1], n)};
+  double slack = 0.05 * plan->length_scale;
+  int side = lies_within(c, 0, &faces[0], &faces[1], slack) ? 0 : 1;
+  const carom_polytope *p = carom_shape_polytope(c->placed[side].shape);
+  int start = p ? p->face_start[faces[side].number] : 0, count = p ? p->face_start[faces[side].number + 1] - start : 0;
+  if (!p || (side == 1 && !lies_within(c, 1, &faces[1], &faces[0], slack)))
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "a flat contact of '%s' and '%s' at node %d: in the first guess neither of the two faces lies "
+                      "within the other",
+                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]), contact->def.node);
+  if (count > CAROM_FLAT_CORNERS || carom_shape_radius(c->placed[0].shape) + carom_shape_radius(c->placed[1].shape) > 0)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "a flat contact of '%s' and '%s': faces of at most %d corners can be planned, and none that are "
+                      "rounded",
+                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]), CAROM_FLAT_CORNERS);
+  carom_contact_features f = {.part = {c->part[0], c->part[1]}, .sign = 1, .vertex = faces[side].number};
+  f.form = side == 0 ? CAROM_FORM_VERTEX_A : CAROM_FORM_VERTEX_B;
+  face_of(plan, c->part[1 - side], &faces[1 - side], &f);
+  flat w = {plan, body, pose, cm_zero3(), cm_rotate(pose[1 - side].q, f.normal), plan->length_scale};
+  for (int i = 0; i < count; i++) {
+    corners[i] = cm_transform(plan->model->parts[c->part[side]].pose, p->vertices[p->face_vertices[start + i]]);
+    w.middle = cm_axpy(w.middle, 1.0 / count, cm_transform(pose[side], corners[i]));
+  }
+  gather_corners(&w, side, count, corners, &f);
+  if (f.corner_count == 0)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "a flat contact of '%s' and '%s', which their joints do not let move",
+                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
+  contact->features = f;
+  return CAROM_OK;
+}
+
+void carom_complement_thin(carom_plan_contact *contact) {
+  double basis[6][6];
+  int count = 0;
+  for (int i = 0; i < contact->features.corner_count; i++) {
+    carom_complement *p = &contact->corners[i];
+    p->follows = p->decision == CAROM_SECOND_IS_ZERO &&
+                 !add_to_basis(&count, basis, contact->features.gradients[i], 1e-6);
+  }
+}
+
+// ---- all of it -----------------------------------------------------------------------------------------------------
+
 // A face and a vertex where a face looks along the normal; otherwise two edges.
 static const double along = 1 - 1e-6;
 
-carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error) {
+carom_status carom_contact_features_at(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                                       carom_error *error) {
   const int *body = contact->def.body;
   closest c;
-  if (!find_closest(plan, contact->def.node, body, &c) || !is_plannable(&c.placed[0]) || !is_plannable(&c.placed[1]))
+  if (!find_closest(plan, pose, body, &c) || !is_plannable(&c.placed[0]) || !is_plannable(&c.placed[1]))
     return carom_fail(
         error, CAROM_ERR_UNSUPPORTED,
         "a contact of '%s' and '%s' cannot be planned: both need polytopes, balls, capsules or half-spaces "
         "as parts",
         carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
+  if (contact->def.flat) return find_faces(plan, contact, pose, &c, error);
   carom_contact_features f = {.part = {c.part[0], c.part[1]}, .sign = 1};
   carom_vec3 n = c.result.normal;
   face of_a = has_core(&c.placed[0]) ? best_face(&c.placed[0], cm_neg(n)) : (face){.alignment = -2};
@@ -144,10 +290,22 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
         carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
   if (f.form == CAROM_FORM_EDGES) {
     edges_of(plan, &c, n, &f);
-    carom_vec3 ea = cm_rotate(body_pose(plan, contact->def.node, body[0]).q, f.edge[0]);
-    carom_vec3 eb = cm_rotate(body_pose(plan, contact->def.node, body[1]).q, f.edge[1]);
+    carom_vec3 ea = cm_rotate(pose[0].q, f.edge[0]), eb = cm_rotate(pose[1].q, f.edge[1]);
     f.sign = cm_dot(cm_cross(ea, eb), n) < 0 ? -1 : 1;
   }
   contact->features = f;
   return CAROM_OK;
+}
+
+carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error) {
+  const int *body = contact->def.body;
+  carom_pose pose[2] = {body_pose(plan, contact->def.node, body[0]), body_pose(plan, contact->def.node, body[1])};
+  return carom_contact_features_at(plan, contact, pose, error);
+}
+
+bool carom_contact_same_features(const carom_contact_features *a, const carom_contact_features *b) {
+  if (a->corner_count != b->corner_count || a->form != b->form || a->part[0] != b->part[0] || a->part[1] != b->part[1]) return false;
+  if (a->form == CAROM_FORM_EDGES)
+    return cm_norm(cm_sub(a->edge[0], b->edge[0])) == 0 && cm_norm(cm_sub(a->edge[1], b->edge[1])) == 0;
+  return a->vertex == b->vertex && cm_norm(cm_sub(a->normal, b->normal)) < 1e-12;
 }

@@ -99,6 +99,12 @@ extern const carom_element_kind carom_kind_cone;
 extern const carom_element_kind carom_kind_work;
 // a b w | 1 row: a b - w, relative to their sizes | 1/(size of a) 1/(size of b)
 extern const carom_element_kind carom_kind_product;
+// x_v q_v x_f q_f N | P of v, P of f: adds -sign N (n, r x n), and the other way for f, at the corner rho of v and along
+// the normal n of the face of f | n(3) rho(3) sign
+extern const carom_element_kind carom_kind_flat_push;
+// x_v q_v x_f q_f, P_before P_after of one of them | 1 row: adds its speed along n at the corner, sign (after u_after +
+// before u_before) | n(3) rho(3) 1/m 1/J(3) sign before after of_f
+extern const carom_element_kind carom_kind_flat_speed;
 // x_v q_v x_f q_f | 1 row: the height (R_f n) . (x_v + R_v rho - x_f) of a vertex over a face | n(3) rho(3)
 extern const carom_element_kind carom_kind_above;
 // q r | 1 row: (R n) . r | n(3)

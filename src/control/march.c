@@ -93,7 +93,7 @@ static int hinge_rows(const carom_state *s, const carom_plan_joint *j, row *out)
   return 2;
 }
 
-enum { MOST_ROWS = 256, MOST_BLOW = 24 };
+enum { MOST_ROWS = 256, MOST_BLOW = 3 * CAROM_FLAT_CORNERS };
 
 static int all_rows(const carom_march *m, const carom_state *s, row *out) {
   int count = 0;
@@ -339,14 +339,16 @@ static row turned(const row rows[3], carom_vec3 e) {
   return r;
 }
 
-static carom_status coulomb_impulse(const carom_march *m, const carom_planned_contact_def *def, const double *W,
-                                    const double *u, double *impulse, carom_error *error) {
+// Newton's law with Coulomb's for `count` points of one contact.
+static carom_status lawful_impulses(const carom_march *m, const carom_planned_contact_def *def, int count,
+                                    const double *W, const double *u, double *impulse, carom_error *error) {
   carom_impact_work *work;
-  carom_status status = carom_impact_work_create(1, &m->plan->allocator, &work, error);
+  double e[CAROM_FLAT_CORNERS], mu[CAROM_FLAT_CORNERS];
+  for (int i = 0; i < count; i++) e[i] = def->restitution, mu[i] = def->friction;
+  carom_status status = carom_impact_work_create(count, &m->plan->allocator, &work, error);
   if (status != CAROM_OK) return status;
-  carom_impact_problem problem = {1, W, u, &def->restitution, &def->friction};
-  status =
-      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
+  carom_impact_problem problem = {count, W, u, e, mu};
+  status = carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
   carom_impact_work_destroy(work);
   return status;
 }
@@ -371,10 +373,33 @@ static carom_status strike(carom_march *m, const carom_planned_contact_def *def,
   carom_status status = respond(m, rows, 3, W, error);
   if (status != CAROM_OK) return status;
   status = def->friction_mode == CAROM_FRICTION_STOP ? stopping_impulse(def->restitution, W, u, impulse, error)
-                                                     : coulomb_impulse(m, def, W, u, impulse, error);
+                                                     : lawful_impulses(m, def, 1, W, u, impulse, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < 3; i++) push(m, &rows[i], impulse[i], m->state);
   return make_consistent(m, error);
+}
+
+// All corners of a face at once.
+static carom_status strike_flat(carom_march *m, int contact, carom_error *error) {
+  carom_plan_contact c = m->plan->contacts[contact];
+  carom_pose pose[2];
+  for (int i = 0; i < 2; i++) pose[i] = cm_pose(m->state->x[c.def.body[i]], m->state->q[c.def.body[i]]);
+  carom_status status = carom_contact_features_at(m->plan, &c, pose, error);
+  if (status != CAROM_OK) return status;
+  int side = c.features.form == CAROM_FORM_VERTEX_A ? 0 : 1, count = c.features.corner_count;
+  carom_vec3 n = cm_rotate(pose[1 - side].q, c.features.normal), t[2];
+  double W[MOST_BLOW * MOST_BLOW], u[MOST_BLOW], impulse[MOST_BLOW] = {0};
+  row rows[MOST_BLOW], points[3];
+  cm_frame(n, &t[0], &t[1]);
+  for (int i = 0; i < count; i++) {
+    point_rows(m, c.def.body[side], c.def.body[1 - side], cm_transform(pose[side], c.features.corners[i]), points);
+    rows[3 * i] = turned(points, n), rows[3 * i + 1] = turned(points, t[0]), rows[3 * i + 2] = turned(points, t[1]);
+  }
+  for (int i = 0; i < 3 * count; i++) u[i] = speed_along(m, &rows[i]);
+  status = respond(m, rows, 3 * count, W, error);
+  if (status == CAROM_OK) status = lawful_impulses(m, &c.def, count, W, u, impulse, error);
+  for (int i = 0; i < 3 * count && status == CAROM_OK; i++) push(m, &rows[i], impulse[i], m->state);
+  return status == CAROM_OK ? make_consistent(m, error) : status;
 }
 
 carom_status carom_march_impact(carom_march *m, int contact, carom_error *error) {
@@ -385,6 +410,10 @@ carom_status carom_march_impact(carom_march *m, int contact, carom_error *error)
   if (!nearest_parts(m, a, b, &t))
     return carom_fail(error, CAROM_ERR_GEOMETRY, "the oracle has no answer for '%s' and '%s'",
                       carom_body_name(m->plan->model, a), carom_body_name(m->plan->model, b));
+  if (c->def.flat) {
+    carom_status flat = make_consistent(m, error);
+    return flat == CAROM_OK ? strike_flat(m, contact, error) : flat;
+  }
   point_rows(m, a, b, t.result.point_a, points);
   if (c->def.impact == CAROM_PLANNED_STICK) return stick(m, contact, t.result.point_a, error);
   carom_status status = make_consistent(m, error);

@@ -333,6 +333,11 @@ int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *de
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
                              "a contact that sticks for good has no choice about friction: take out 'stick' or "
                              "'friction_mode'");
+  if (def->flat && (def->impact != CAROM_PLANNED_REFLECT || def->friction > 0))
+    return carom_plan_refuse(plan, CAROM_ERR_UNSUPPORTED,
+                             "a flat contact of '%s' and '%s' reflects without friction: take out 'stick' and "
+                             "'friction', or 'flat'",
+                             plan->model->bodies[def->body[0]].name, plan->model->bodies[def->body[1]].name);
   if (!GROW(plan, contact)) return -1;
   carom_plan_contact *c = &plan->contacts[plan->contact_count];
   *c = (carom_plan_contact){.def = *def};

@@ -9,7 +9,7 @@
 #include "control/program.h"
 #include "model/row.h"
 
-enum { CAROM_PLAN_NAME = 64 };
+enum { CAROM_PLAN_NAME = 64, CAROM_FLAT_CORNERS = 12 };
 
 // Points and axes are in principal frames from here on.
 typedef struct carom_plan_joint {
@@ -41,6 +41,11 @@ typedef struct carom_contact_features {
   double offset;                  // the face lies in normal . r = offset
   carom_vec3 origin[2], edge[2];  // edges
   double sign;                    // of (edge a) x (edge b) so that it points from b to a
+  // flat: corners of the face that lies within the other (vertex is its number then), and how fast each of them
+  // approaches with a relative twist of the bodies that their joints allow
+  int corner_count;
+  carom_vec3 corners[CAROM_FLAT_CORNERS];
+  double gradients[CAROM_FLAT_CORNERS][6];
 } carom_contact_features;
 
 // Two quantities, neither negative, of which one is nought: a b = 0. Solved with a b <= relaxation for ever smaller
@@ -50,12 +55,14 @@ typedef struct carom_complement {
   int a, b, product;  // variables
   double size[2];     // of a and b; the product is relative
   carom_decision decision;
+  bool follows;  // b is nought when those before it are
 } carom_complement;
 
 typedef struct carom_plan_contact {
   carom_planned_contact_def def;  // def.node moves along when nodes are added
   carom_contact_features features;
   carom_complement slip;  // friction that chooses: the slip after the blow, and what is left in the cone
+  carom_complement corners[CAROM_FLAT_CORNERS];  // flat: the push at a corner, and how much faster than by e it parts
   // first variables
   int normal, arm[2], push, mu, before, after, along, grip[2];
 } carom_plan_contact;
@@ -200,6 +207,11 @@ double carom_plan_overlap(const carom_plan *plan, int node);  // of the path, m
 carom_status carom_transcribe_penalties(carom_plan *plan, carom_error *error);
 
 // ---- contact_features.c ----
+bool carom_contact_same_features(const carom_contact_features *a, const carom_contact_features *b);
+// Into contact->features; for bodies at these poses.
+carom_status carom_contact_features_at(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                                       carom_error *error);
+// At the contact's node of the path.
 carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error);
 
 // ---- transcribe*.c ----
@@ -238,11 +250,13 @@ carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options 
                                      carom_error *error);
 
 // ---- complement.c ----
-bool carom_plan_has_choices(const carom_plan *plan);
-void carom_complement_open(carom_plan *plan);                      // nothing is decided
+void carom_complement_open(carom_plan_contact *contact);  // nothing is decided
+bool carom_complement_is_open(const carom_plan *plan);    // something is not
 void carom_complement_relax(carom_plan *plan, double relaxation);  // of the program as it is
 void carom_complement_decide(carom_plan *plan);                    // by which of the two is smaller now
 double carom_complement_residual(const carom_plan *plan);          // largest product, relative
+// Corners of a face move together: of those that are not to part only as many are asked as can be at will.
+void carom_complement_thin(carom_plan_contact *contact);
 void carom_transcribe_complement(carom_plan *plan, carom_complement *pair, carom_row_label label);
 
 // ---- sweep.c ----

@@ -134,7 +134,7 @@ void carom_plan_read_starts(carom_plan_reader *p, const carom_node *list) {
 }
 
 static void read_contact(carom_plan_reader *p, const carom_node *item) {
-  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", "friction_mode", NULL};
+  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", "friction_mode", "flat", NULL};
   static const char *const modes[] = {"slide", "stop", "choose", NULL};
   slots f;
   carom_planned_contact_def def = carom_planned_contact_default();
@@ -147,6 +147,7 @@ static void read_contact(carom_plan_reader *p, const carom_node *item) {
   carom_read_number(&p->r, f[2], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.restitution);
   carom_read_number(&p->r, f[3], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.friction);
   carom_read_bool(&p->r, f[4], &stick);
+  carom_read_bool(&p->r, f[6], &def.flat);
   if (carom_read_choice(&p->r, f[5], modes, &mode)) def.friction_mode = (carom_friction_mode)mode;
   def.impact = stick ? CAROM_PLANNED_STICK : CAROM_PLANNED_REFLECT;
   if (good) carom_plan_add_contact(p->file->plan, &def);

@@ -46,6 +46,8 @@ static const sample samples[] = {
     {&carom_kind_cone, 8, 1, 1},
     {&carom_kind_work, 9, 1, 0},
     {&carom_kind_product, 3, 1, 2},
+    {&carom_kind_flat_push, 15, 12, 7},
+    {&carom_kind_flat_speed, 26, 1, 14},
     {&carom_kind_above, 14, 1, 6},
     {&carom_kind_inside, 7, 1, 3},
     {&carom_kind_grip, 10, 3, 0},
