@@ -97,3 +97,26 @@ TEST(bricks_land_flat) {
   t.shape = "tetrahedron: {edge: 0.2}", t.rotation = "axis: [0.02, 0.01, 1], angle: 0.7 rad", t.e = 0.2;
   CHECK(check_landing(&t) >= 1);
 }
+
+static carom_vec3 draw3(carom_random *random, double size) {
+  double x = carom_random_normal(random), y = carom_random_normal(random), z = carom_random_normal(random);
+  return cm_scale(size, cm_vec3(x, y, z));
+}
+
+TEST(random_bodies_land_flat) {
+  static const char *const shapes[] = {
+      "box: {size: [0.3, 0.05, 0.02]}", "box: {size: [0.05, 0.05, 0.4]}", "prism: {sides: 5, radius: 0.1, height: 0.2}",
+      "hull: [[0.03, 0.02, -0.1], [-0.04, 0.02, -0.1], [0, -0.04, -0.1], [0.2, 0.3, 0.1], [-0.3, 0.3, 0.12], [0, -0.3, "
+      "0.1]]"};
+  carom_random random = carom_random_make(77, 0);
+  int parts = 0, count = 0;
+  for (int i = 0; i < 16; i++) {
+    landing t = {.shape = shapes[i % 4], .rotation = "axis: [0, 0, 1], angle: 1.1 rad"};
+    t.velocity = draw3(&random, 0.2), t.spin = draw3(&random, i < 8 ? 0.5 : 1.5), t.target = draw3(&random, 0.1);
+    t.velocity.z = carom_random_between(&random, -1.5, -0.7), t.height = 0.2 - 0.3 * t.velocity.z;
+    t.target.z = carom_random_between(&random, 0.3, 0.5), t.e = carom_random_uniform(&random);
+    int pushed = check_landing(&t);
+    parts += pushed > 0 && pushed < 3, count += pushed > 0;
+  }
+  CHECK(count == 16 && parts >= 4);  // both kinds: with all corners, and with those of one side
+}
