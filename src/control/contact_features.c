@@ -127,21 +127,30 @@ static bool lies_within(const closest *c, int side, const face *mine, const face
   return true;
 }
 
+typedef struct flat {
+  const carom_plan *plan;
+  const int *body;
+  const carom_pose *pose;
+  carom_vec3 middle, normal;
+  double size;
+  int node;
+} flat;
+
 // What a joint between the two bodies forbids, as rows on the twist of the first relative to the second, about `origin`.
-static int joint_rows(const carom_plan *plan, const int body[2], const carom_pose pose[2], carom_vec3 origin,
-                      double (*rows)[6]) {
+static int joint_rows(const flat *w, double (*rows)[6]) {
+  const int *body = w->body;
   int count = 0;
-  for (int i = 0; i < plan->joint_count && count <= 10; i++) {
-    const carom_plan_joint *j = &plan->joints[i];
+  for (int i = 0; i < w->plan->joint_count && count <= 10; i++) {
+    const carom_plan_joint *j = &w->plan->joints[i];
     int first = j->body[0] == body[0] && j->body[1] == body[1] ? 0 : j->body[0] == body[1] && j->body[1] == body[0];
-    if (j->body[first] != body[0] || j->body[1 - first] != body[1]) continue;
-    carom_vec3 r = cm_sub(cm_transform(pose[0], j->point[first]), origin);
+    if (j->body[first] != body[0] || j->body[1 - first] != body[1] || !carom_joint_holds(w->plan, j, w->node)) continue;
+    carom_vec3 r = cm_sub(cm_transform(w->pose[0], first == 0 ? j->found : j->point[1]), w->middle);
     for (int k = 0; k < 3; k++) {
       carom_vec3 e = cm_vec3(k == 0, k == 1, k == 2), t = cm_cross(r, e);
       memcpy(rows[count++], (double[6]){CAROM_XYZ(e), CAROM_XYZ(t)}, sizeof *rows);
     }
     for (int k = 0; k < j->rows - 3; k++) {
-      carom_vec3 axis = cm_rotate(pose[first].q, j->axis), cross = cm_rotate(pose[1 - first].q, j->cross[k]);
+      carom_vec3 axis = cm_rotate(w->pose[first].q, j->axis), cross = cm_rotate(w->pose[1 - first].q, j->cross[k]);
       carom_vec3 t = cm_cross(cross, axis);
       memcpy(rows[count++], (double[6]){0, 0, 0, CAROM_XYZ(t)}, sizeof *rows);
     }
@@ -186,17 +195,9 @@ static bool corner_gradient(int joints, double (*basis)[6], carom_vec3 r, carom_
   return size_of(v) > 1e-6;
 }
 
-typedef struct flat {
-  const carom_plan *plan;
-  const int *body;
-  const carom_pose *pose;
-  carom_vec3 middle, normal;
-  double size;
-} flat;
-
 static void gather_corners(const flat *w, int side, int count, const carom_vec3 *corners, carom_contact_features *f) {
   double rows[16][6], basis[6][6];
-  int joints = 0, forbidden = joint_rows(w->plan, w->body, w->pose, w->middle, rows);
+  int joints = 0, forbidden = joint_rows(w, rows);
   for (int i = 0; i < forbidden; i++) {
     for (int k = 3; k < 6; k++) rows[i][k] /= w->size;
     add_to_basis(&joints, basis, rows[i], 1e-9);
@@ -230,7 +231,7 @@ static carom_status find_faces(const carom_plan *plan, carom_plan_contact *conta
   carom_contact_features f = {.part = {c->part[0], c->part[1]}, .sign = 1, .vertex = faces[side].number};
   f.form = side == 0 ? CAROM_FORM_VERTEX_A : CAROM_FORM_VERTEX_B;
   face_of(plan, c->part[1 - side], &faces[1 - side], &f);
-  flat w = {plan, body, pose, cm_zero3(), cm_rotate(pose[1 - side].q, f.normal), plan->length_scale};
+  flat w = {plan, body, pose, cm_zero3(), cm_rotate(pose[1 - side].q, f.normal), plan->length_scale, contact->def.node};
   for (int i = 0; i < count; i++) {
     corners[i] = cm_transform(plan->model->parts[c->part[side]].pose, p->vertices[p->face_vertices[start + i]]);
     w.middle = cm_axpy(w.middle, 1.0 / count, cm_transform(pose[side], corners[i]));

@@ -31,6 +31,38 @@ static carom_status step(carom_march *m, double h, carom_error *error) {
 
 // ---- flying --------------------------------------------------------------------------------------------------------
 
+enum { MOST_BREAKS = 64 };
+
+// A planned contact, whose time is to be found, or an event, which comes at the time of its node.
+typedef struct stop {
+  int node, contact, event;  // -1: not one of those
+  double time;               // s from the start
+} stop;
+
+typedef struct flight {
+  carom_plan *plan;
+  carom_march m;
+  stop stops[MOST_BREAKS];
+  int count, found;  // of them
+  double T;
+} flight;
+
+static void add_stop(flight *f, stop s) {
+  int at = f->count++;
+  for (; at > 0 && f->stops[at - 1].node > s.node; at--) f->stops[at] = f->stops[at - 1];
+  f->stops[at] = s;
+}
+
+static carom_status list_stops(flight *f, carom_error *error) {
+  const carom_plan *plan = f->plan;
+  if (plan->contact_count + plan->event_count > MOST_BREAKS)
+    return carom_fail(error, CAROM_ERR_LIMIT, "at most %d planned contacts and events", MOST_BREAKS);
+  for (int i = 0; i < plan->contact_count; i++) add_stop(f, (stop){plan->contacts[i].def.node, i, -1, 0});
+  for (int i = 0; i < plan->event_count; i++)
+    if (!plan->events[i].last) add_stop(f, (stop){plan->events[i].node, -1, i, 0});
+  return CAROM_OK;
+}
+
 static double gap_now(const carom_march *m, int contact) {
   const int *body = m->plan->contacts[contact].def.body;
   const carom_state *s = m->state;
@@ -38,49 +70,70 @@ static double gap_now(const carom_march *m, int contact) {
                         cm_pose(s->x[body[1]], s->q[body[1]]));
 }
 
+// A step shorter than an interval: what holds stays the same.
+static carom_status creep(carom_march *m, double h, carom_error *error) {
+  int interval = m->interval;
+  carom_status status = step(m, h, error);
+  m->interval = interval;
+  return status;
+}
+
 // Flies on in small steps until the bodies of a contact touch; the last step is cut by the secant rule.
-static carom_status fly_to_contact(carom_march *m, int contact, double dt, double end, bool *found,
-                                   carom_error *error) {
-  *found = false;
+static carom_status fly_to_contact(flight *f, int contact, double dt, bool *found, carom_error *error) {
+  carom_march *m = &f->m;
   carom_status status = CAROM_OK;
-  double gap = gap_now(m, contact);
+  double gap = gap_now(m, contact), end = f->plan->start->time + 0.98 * f->T;
+  *found = false;
   for (double t = m->state->time; t < end && status == CAROM_OK; t += dt) {
     double before = gap;
-    status = step(m, dt, error);
+    status = creep(m, dt, error);
     gap = gap_now(m, contact);
     if (status != CAROM_OK || gap > 0 || before <= 0) continue;
-    status = step(m, -dt * gap / (gap - before), error);
     *found = true;
-    return status;
+    return creep(m, -dt * gap / (gap - before), error);
   }
   return status;
 }
 
-static carom_status find_times(carom_plan *plan, carom_march *m, double *times, int *count, carom_error *error) {
-  double T = plan->def.step * plan->def.intervals, dt = T / 2000;
+static carom_status fly_to_time(flight *f, double time, double dt, carom_error *error) {
+  carom_status status = CAROM_OK;
+  double left = time - (f->m.state->time - f->plan->start->time);
+  int steps = left > 0 ? (int)ceil(left / dt) : 0;
+  for (int i = 0; i < steps && status == CAROM_OK; i++) status = creep(&f->m, left / steps, error);
+  return status;
+}
+
+static carom_status fly_to_stop(flight *f, const stop *s, double dt, bool *found, carom_error *error) {
+  *found = true;
+  carom_status status = s->event >= 0 ? fly_to_time(f, s->node * f->plan->def.step, dt, error)
+                                      : fly_to_contact(f, s->contact, dt, found, error);
+  if (status != CAROM_OK || !*found) return status;
+  status = s->event >= 0 ? carom_march_event(&f->m, s->event, error) : carom_march_impact(&f->m, s->contact, error);
+  f->m.interval = s->node;
+  return status;
+}
+
+static carom_status find_times(flight *f, carom_error *error) {
   carom_status status = CAROM_OK;
   bool found = true;
-  *count = 0;
-  double start = m->state->time;
-  while (status == CAROM_OK && found && *count < plan->contact_count) {
-    status = fly_to_contact(m, *count, dt, start + 0.98 * T, &found, error);
-    if (status != CAROM_OK || !found) break;
-    times[*count] = m->state->time - start;
-    status = carom_march_impact(m, *count, error);
-    ++*count;
+  while (status == CAROM_OK && found && f->found < f->count) {
+    stop *s = &f->stops[f->found];
+    status = fly_to_stop(f, s, f->T / 2000, &found, error);
+    s->time = f->m.state->time - f->plan->start->time;
+    if (status == CAROM_OK && found) f->found++;
   }
   return status;
 }
 
-// Contacts that were not met share what is left of the time.
-static void scale_steps(carom_plan *plan, double *times, int found) {
-  double T = plan->def.step * plan->def.intervals, last = found ? times[found - 1] : 0;
-  int missing = plan->contact_count - found;
-  for (int i = found; i < plan->contact_count; i++) times[i] = last + (T - last) * (i - found + 1) / (missing + 1);
-  for (int s = 0; s <= plan->contact_count; s++) {
-    int from = s == 0 ? 0 : plan->contacts[s - 1].def.node;
-    int to = s == plan->contact_count ? plan->path.K : plan->contacts[s].def.node;
-    double span = (s == plan->contact_count ? T : times[s]) - (s == 0 ? 0 : times[s - 1]);
+// Stops that were not reached share what is left of the time.
+static void scale_steps(flight *f) {
+  carom_plan *plan = f->plan;
+  double last = f->found ? f->stops[f->found - 1].time : 0;
+  int missing = f->count - f->found;
+  for (int i = f->found; i < f->count; i++) f->stops[i].time = last + (f->T - last) * (i - f->found + 1) / (missing + 1);
+  for (int s = 0; s <= f->count; s++) {
+    int from = s == 0 ? 0 : f->stops[s - 1].node, to = s == f->count ? plan->path.K : f->stops[s].node;
+    double span = (s == f->count ? f->T : f->stops[s].time) - (s == 0 ? 0 : f->stops[s - 1].time);
     double sigma = span / ((to - from) * plan->def.step);
     plan->path.sigma[s] = fmin(fmax(sigma, 1.01 * plan->def.scale_low), 0.99 * plan->def.scale_high);
   }
@@ -93,19 +146,29 @@ static void store(carom_plan *plan, const carom_march *m, int node) {
   }
 }
 
-static carom_status fly_nodes(carom_plan *plan, carom_march *m, int found, carom_error *error) {
+static carom_status stop_at(flight *f, int node, carom_error *error) {
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < f->count && status == CAROM_OK; i++) {
+    const stop *s = &f->stops[i];
+    if (s->node != node) continue;
+    if (s->event >= 0) status = carom_march_event(&f->m, s->event, error);
+    if (s->contact < 0 || i >= f->found) continue;
+    status = carom_contact_find_features(f->plan, &f->plan->contacts[s->contact], error);
+    if (status == CAROM_OK) status = carom_march_impact(&f->m, s->contact, error);
+  }
+  return status;
+}
+
+static carom_status fly_nodes(flight *f, carom_error *error) {
+  carom_plan *plan = f->plan;
   carom_status status = CAROM_OK;
   size_t components = (size_t)carom_plan_components(plan);
   for (int k = 0; k <= plan->path.K && status == CAROM_OK; k++) {
-    store(plan, m, k);
-    for (int i = 0; i < found && status == CAROM_OK; i++) {
-      if (plan->contacts[i].def.node != k) continue;
-      status = carom_contact_find_features(plan, &plan->contacts[i], error);
-      if (status == CAROM_OK) status = carom_march_impact(m, i, error);
-    }
+    store(plan, &f->m, k);
+    status = stop_at(f, k, error);
     if (k == plan->path.K || status != CAROM_OK) break;
-    status = step(m, carom_plan_step(plan, k), error);
-    memcpy(plan->path.tau + (size_t)k * components, m->tau, components * sizeof *m->tau);
+    status = step(&f->m, carom_plan_step(plan, k), error);
+    memcpy(plan->path.tau + (size_t)k * components, f->m.tau, components * sizeof *f->m.tau);
   }
   return status;
 }
@@ -135,22 +198,19 @@ static void bend_to_targets(carom_plan *plan) {
 }
 
 carom_status carom_guess_forward(carom_plan *plan, uint64_t seed, carom_error *error) {
-  carom_march m;
-  enum { MOST = 64 };
-  double times[MOST];
-  int found = 0;
-  if (plan->contact_count > MOST) return carom_fail(error, CAROM_ERR_LIMIT, "at most %d planned contacts", MOST);
-  carom_status status = carom_march_create(plan, &m, error);
+  flight f = {.plan = plan, .T = plan->def.step * plan->def.intervals};
+  carom_status status = list_stops(&f, error);
+  if (status == CAROM_OK) status = carom_march_create(plan, &f.m, error);
   if (status != CAROM_OK) return status;
-  if (plan->variation) carom_guess_shake(plan, seed, m.state);
-  status = find_times(plan, &m, times, &found, error);
+  if (plan->variation) carom_guess_shake(plan, seed, f.m.state);
+  status = find_times(&f, error);
   if (status == CAROM_OK) {
-    scale_steps(plan, times, found);
-    carom_march_reset(&m);
-    if (plan->variation) carom_guess_shake(plan, seed, m.state);
-    status = fly_nodes(plan, &m, found, error);
+    scale_steps(&f);
+    carom_march_reset(&f.m);
+    if (plan->variation) carom_guess_shake(plan, seed, f.m.state);
+    status = fly_nodes(&f, error);
     bend_to_targets(plan);
   }
-  carom_march_destroy(&m);
+  carom_march_destroy(&f.m);
   return status;
 }

@@ -120,9 +120,9 @@ extern const carom_element_kind carom_kind_sliding;
 // n, and the part along n of u_after + e u_before | e. The slip after the blow is opposite to the friction.
 extern const carom_element_kind carom_kind_coulomb;
 // Lambda N n s | 1 row: s is what is left in the cone, mu^2 N^2 n.n - |Lambda - N n|^2 | mu
-extern const carom_element_kind carom_kind_cone;
+extern const carom_element_kind carom_kind_blow_cone;
 // Lambda u_before u_after | 1 row: Lambda . (u_before + u_after), twice the energy that the blow brings
-extern const carom_element_kind carom_kind_work;
+extern const carom_element_kind carom_kind_blow_work;
 // a b w | 1 row: a b - w, relative to their sizes | 1/(size of a) 1/(size of b)
 extern const carom_element_kind carom_kind_product;
 // x_v q_v x_f q_f N | P of v, P of f: adds -sign N (n, r x n), and the other way for f, at the corner rho of v and along

@@ -89,13 +89,13 @@ static void cone(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper reach = ch_scale(c[0] * c[0], ch_mul(ch_mul(z[3], z[3]), ch_dot(n, n)));
   *r = ch_sub(ch_sub(reach, ch_dot(tangential, tangential)), z[7]);
 }
-const carom_element_kind carom_kind_cone = {.name = "cone", .residual = cone};
+const carom_element_kind carom_kind_blow_cone = {.name = "cone", .residual = cone};
 
 static void work(const double *c, const carom_hyper *z, carom_hyper *r) {
   (void)c;
   *r = ch_dot(ch_pack3(z), ch_add3(ch_pack3(z + 3), ch_pack3(z + 6)));
 }
-const carom_element_kind carom_kind_work = {.name = "work", .residual = work};
+const carom_element_kind carom_kind_blow_work = {.name = "work", .residual = work};
 
 static void product(const double *c, const carom_hyper *z, carom_hyper *r) {
   *r = ch_sub(ch_scale(c[0] * c[1], ch_mul(z[0], z[1])), z[2]);

@@ -194,7 +194,7 @@ static void guess_slip(const carom_blow *s) {
 static void add_work(const carom_blow *s) {
   double size = s->momentum * s->speed;
   int row = carom_blow_rows(s, 1, -INFINITY, 1e-9 * size, size);
-  carom_program_add(s->P, &carom_kind_work, CAROM_OF({s->c->push, 3}, {s->c->before, 3}, {s->c->after, 3}),
+  carom_program_add(s->P, &carom_kind_blow_work, CAROM_OF({s->c->push, 3}, {s->c->before, 3}, {s->c->after, 3}),
                     CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
@@ -214,7 +214,7 @@ static void add_coulomb(const carom_blow *s) {
                     CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->before, 3}, {c->after, 3}, {c->slip.a, 1}),
                     CAROM_INTO({row, 4}), CAROM_WITH(c->def.restitution));
   row = carom_blow_rows(s, 1, 0, 0, c->slip.size[1]);
-  carom_program_add(s->P, &carom_kind_cone, CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->slip.b, 1}),
+  carom_program_add(s->P, &carom_kind_blow_cone, CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->slip.b, 1}),
                     CAROM_INTO({row, 1}), CAROM_WITH(mu));
   add_work(s);
   if (c->def.friction_mode == CAROM_FRICTION_STOP)

@@ -29,6 +29,7 @@ static bool are_joined(const carom_blow *s) {
   const int *body = s->c->def.body;
   for (int i = 0; i < s->plan->joint_count; i++) {
     const int *other = s->plan->joints[i].body;
+    if (!carom_joint_holds(s->plan, &s->plan->joints[i], s->node)) continue;
     if ((other[0] == body[0] && other[1] == body[1]) || (other[0] == body[1] && other[1] == body[0])) return true;
   }
   return false;
