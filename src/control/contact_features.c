@@ -112,19 +112,67 @@ static void edges_of(const carom_plan *plan, const closest *c, carom_vec3 n, car
 
 // ---- faces ---------------------------------------------------------------------------------------------------------
 
-// Whether the corners of a face lie over the other face, seen along the normal, or nearly.
-static bool lies_within(const closest *c, int side, const face *mine, const face *other, double slack) {
-  const carom_polytope *p = carom_shape_polytope(c->placed[side].shape);
-  const carom_polytope *q = carom_shape_polytope(c->placed[1 - side].shape);
-  if (!p || mine->number < 0) return false;
-  for (int i = p->face_start[mine->number]; q && i < p->face_start[mine->number + 1]; i++) {
-    carom_vec3 at = cm_transform(c->placed[side].pose, p->vertices[p->face_vertices[i]]);
-    carom_vec3 r = cm_transform(cm_pose_inverse(c->placed[1 - side].pose), at);
-    r = cm_axpy(r, other->offset - cm_dot(other->normal, r), other->normal);
-    for (int j = 0; j < q->face_count; j++)
-      if (j != other->number && cm_dot(q->face_normals[j], r) > q->face_offsets[j] + slack) return false;
+// A face with its corners; a half-space has one without.
+static face face_of_shape(const carom_placed *placed, int number) {
+  const carom_polytope *p = carom_shape_polytope(placed->shape);
+  if (!p) return (face){.normal = {0, 0, 1}, .number = -1};
+  return (face){p->face_normals[number], p->face_offsets[number], number, 0};
+}
+
+static int face_count(const carom_placed *placed) {
+  const carom_polytope *p = carom_shape_polytope(placed->shape);
+  return p ? p->face_count : carom_shape_get_kind(placed->shape) == CAROM_SHAPE_HALFSPACE;
+}
+
+// How far the corners of a face are from lying on the other one: the mean height, and how far they are beside it.
+static double misses(const carom_placed *mine, const face *f, const carom_placed *other, const face *g) {
+  const carom_polytope *p = carom_shape_polytope(mine->shape), *q = carom_shape_polytope(other->shape);
+  if (!p) return INFINITY;
+  int start = p->face_start[f->number], end = p->face_start[f->number + 1];
+  double height = 0, beside = 0;
+  for (int i = start; i < end; i++) {
+    carom_vec3 at = cm_transform(mine->pose, p->vertices[p->face_vertices[i]]);
+    carom_vec3 r = cm_transform(cm_pose_inverse(other->pose), at);
+    double h = cm_dot(g->normal, r) - g->offset;
+    height += h / (end - start), r = cm_axpy(r, -h, g->normal);
+    for (int j = 0; q && j < q->face_count; j++)
+      if (j != g->number) beside = fmax(beside, cm_dot(q->face_normals[j], r) - q->face_offsets[j]);
   }
-  return true;
+  return fabs(height) + beside;
+}
+
+// Two faces that may meet: how far they are from it, and which body brings the corners.
+typedef struct match {
+  closest c;
+  face faces[2];
+  int side;
+  double score;
+} match;
+
+static void try_match(const closest *c, const face faces[2], double size, match *best) {
+  double lean = cm_norm(cm_add(cm_rotate(c->placed[0].pose.q, faces[0].normal),
+                               cm_rotate(c->placed[1].pose.q, faces[1].normal)));
+  double a = misses(&c->placed[0], &faces[0], &c->placed[1], &faces[1]);
+  double b = misses(&c->placed[1], &faces[1], &c->placed[0], &faces[0]), score = size * lean + fmin(a, b);
+  if (score < best->score) *best = (match){*c, {faces[0], faces[1]}, a <= b + 1e-9 * size ? 0 : 1, score};
+}
+
+// The faces that are nearest to lying on each other. The oracle is not asked: bodies on a hinge touch there all the time.
+static bool match_faces(const carom_plan *plan, const carom_pose pose[2], const int body[2], match *best) {
+  const carom_model *model = plan->model;
+  const carom_body *A = &model->bodies[body[0]], *B = &model->bodies[body[1]];
+  best->score = INFINITY;
+  for (int i = A->part_start; i < A->part_start + A->part_count; i++)
+    for (int j = B->part_start; j < B->part_start + B->part_count; j++) {
+      closest c = {.part = {i, j}};
+      c.placed[0] = (carom_placed){model->parts[i].shape, cm_compose(pose[0], model->parts[i].pose)};
+      c.placed[1] = (carom_placed){model->parts[j].shape, cm_compose(pose[1], model->parts[j].pose)};
+      for (int k = 0; k < face_count(&c.placed[0]); k++)
+        for (int l = 0; l < face_count(&c.placed[1]); l++)
+          try_match(&c, (face[2]){face_of_shape(&c.placed[0], k), face_of_shape(&c.placed[1], l)}, plan->length_scale,
+                    best);
+    }
+  return isfinite(best->score);
 }
 
 typedef struct flat {
@@ -210,30 +258,28 @@ static void gather_corners(const flat *w, int side, int count, const carom_vec3 
 }
 
 static carom_status find_faces(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
-                               const closest *c, carom_error *error) {
+                               carom_error *error) {
   const int *body = contact->def.body;
-  carom_vec3 n = c->result.normal, corners[CAROM_FLAT_CORNERS];
-  face faces[2] = {best_face(&c->placed[0], cm_neg(n)), best_face(&c->placed[1], n)};
-  double slack = 0.05 * plan->length_scale;
-  int side = lies_within(c, 0, &faces[0], &faces[1], slack) ? 0 : 1;
-  const carom_polytope *p = carom_shape_polytope(c->placed[side].shape);
-  int start = p ? p->face_start[faces[side].number] : 0, count = p ? p->face_start[faces[side].number + 1] - start : 0;
-  if (!p || (side == 1 && !lies_within(c, 1, &faces[1], &faces[0], slack)))
+  match m = {0};
+  bool found = match_faces(plan, pose, body, &m);
+  int side = m.side;
+  const carom_placed *carrier = &m.c.placed[side];
+  const carom_polytope *p = found ? carom_shape_polytope(carrier->shape) : NULL;
+  int start = p ? p->face_start[m.faces[side].number] : 0;
+  int count = p ? p->face_start[m.faces[side].number + 1] - start : 0;
+  bool round = p && carom_shape_radius(m.c.placed[0].shape) + carom_shape_radius(m.c.placed[1].shape) > 0;
+  if (!p || round || count > CAROM_FLAT_CORNERS)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "a flat contact of '%s' and '%s' at node %d: in the first guess neither of the two faces lies "
-                      "within the other",
-                      carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]), contact->def.node);
-  if (count > CAROM_FLAT_CORNERS || carom_shape_radius(c->placed[0].shape) + carom_shape_radius(c->placed[1].shape) > 0)
-    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                      "a flat contact of '%s' and '%s': faces of at most %d corners can be planned, and none that are "
-                      "rounded",
+                      "a flat contact of '%s' and '%s' cannot be planned: both need faces, not rounded, one of them of "
+                      "at most %d corners",
                       carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]), CAROM_FLAT_CORNERS);
-  carom_contact_features f = {.part = {c->part[0], c->part[1]}, .sign = 1, .vertex = faces[side].number};
+  carom_contact_features f = {.part = {m.c.part[0], m.c.part[1]}, .sign = 1, .vertex = m.faces[side].number};
   f.form = side == 0 ? CAROM_FORM_VERTEX_A : CAROM_FORM_VERTEX_B;
-  face_of(plan, c->part[1 - side], &faces[1 - side], &f);
+  face_of(plan, m.c.part[1 - side], &m.faces[1 - side], &f);
   flat w = {plan, body, pose, cm_zero3(), cm_rotate(pose[1 - side].q, f.normal), plan->length_scale, contact->def.node};
+  carom_vec3 corners[CAROM_FLAT_CORNERS];
   for (int i = 0; i < count; i++) {
-    corners[i] = cm_transform(plan->model->parts[c->part[side]].pose, p->vertices[p->face_vertices[start + i]]);
+    corners[i] = cm_transform(plan->model->parts[m.c.part[side]].pose, p->vertices[p->face_vertices[start + i]]);
     w.middle = cm_axpy(w.middle, 1.0 / count, cm_transform(pose[side], corners[i]));
   }
   gather_corners(&w, side, count, corners, &f);
@@ -263,13 +309,13 @@ carom_status carom_contact_features_at(const carom_plan *plan, carom_plan_contac
                                        carom_error *error) {
   const int *body = contact->def.body;
   closest c;
+  if (contact->def.flat) return find_faces(plan, contact, pose, error);
   if (!find_closest(plan, pose, body, &c) || !is_plannable(&c.placed[0]) || !is_plannable(&c.placed[1]))
     return carom_fail(
         error, CAROM_ERR_UNSUPPORTED,
         "a contact of '%s' and '%s' cannot be planned: both need polytopes, balls, capsules or half-spaces "
         "as parts",
         carom_body_name(plan->model, body[0]), carom_body_name(plan->model, body[1]));
-  if (contact->def.flat) return find_faces(plan, contact, pose, &c, error);
   carom_contact_features f = {.part = {c.part[0], c.part[1]}, .sign = 1};
   carom_vec3 n = c.result.normal;
   face of_a = has_core(&c.placed[0]) ? best_face(&c.placed[0], cm_neg(n)) : (face){.alignment = -2};

@@ -63,9 +63,29 @@ static carom_status list_stops(flight *f, carom_error *error) {
   return CAROM_OK;
 }
 
+// How far the lowest corner of a face is from the other one. The gap itself tells nothing of bodies on a joint of their
+// own, which may touch there all the time.
+static double height_now(const carom_march *m, int contact) {
+  carom_plan_contact c = m->plan->contacts[contact];
+  const carom_contact_features *f = &c.features;
+  carom_pose pose[2];
+  double least = INFINITY;
+  for (int i = 0; i < 2; i++) pose[i] = cm_pose(m->state->x[c.def.body[i]], m->state->q[c.def.body[i]]);
+  if (carom_contact_features_at(m->plan, &c, pose, NULL) != CAROM_OK) return least;
+  int side = f->form == CAROM_FORM_VERTEX_A ? 0 : 1;
+  for (int i = 0; i < f->corner_count; i++) {
+    carom_vec3 at = cm_transform(pose[side], f->corners[i]);
+    carom_vec3 seen = cm_unrotate(pose[1 - side].q, cm_sub(at, pose[1 - side].p));
+    least = fmin(least, cm_dot(f->normal, seen) - f->offset);
+  }
+  return least;
+}
+
 static double gap_now(const carom_march *m, int contact) {
   const int *body = m->plan->contacts[contact].def.body;
   const carom_state *s = m->state;
+  if (m->plan->contacts[contact].def.flat && carom_plan_are_joined(m->plan, body, m->interval))
+    return height_now(m, contact);
   return carom_plan_gap(m->plan, body[0], cm_pose(s->x[body[0]], s->q[body[0]]), body[1],
                         cm_pose(s->x[body[1]], s->q[body[1]]));
 }

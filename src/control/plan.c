@@ -71,6 +71,15 @@ bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int in
   return begun && !over;
 }
 
+bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval) {
+  for (int i = 0; i < plan->joint_count; i++) {
+    const int *other = plan->joints[i].body;
+    bool same = (other[0] == body[0] && other[1] == body[1]) || (other[0] == body[1] && other[1] == body[0]);
+    if (same && carom_joint_holds(plan, &plan->joints[i], interval)) return true;
+  }
+  return false;
+}
+
 int carom_plan_components(const carom_plan *plan) {
   int count = 0;
   for (int i = 0; i < plan->actuator_count; i++) count += plan->actuators[i].components;

@@ -212,6 +212,7 @@ const carom_plan_event *carom_plan_event_at(const carom_plan *plan, int node);  
 bool carom_plan_breaks_at(const carom_plan *plan, int node);  // momenta change in an instant: a contact or an event
 int carom_event_node(const carom_plan *plan, const carom_plan_event *e);
 bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int interval);
+bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval);  // by a joint of their own
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
 

@@ -25,16 +25,6 @@ static void add_height(const carom_blow *s, carom_vec3 n, carom_vec3 corner, dou
                     CAROM_WITH(CAROM_XYZ(n), CAROM_XYZ(corner)));
 }
 
-static bool are_joined(const carom_blow *s) {
-  const int *body = s->c->def.body;
-  for (int i = 0; i < s->plan->joint_count; i++) {
-    const int *other = s->plan->joints[i].body;
-    if (!carom_joint_holds(s->plan, &s->plan->joints[i], s->node)) continue;
-    if ((other[0] == body[0] && other[1] == body[1]) || (other[0] == body[1] && other[1] == body[0])) return true;
-  }
-  return false;
-}
-
 // Corners stay over the other face. Bodies on a joint of their own are kept there by it.
 static void add_insides(const carom_blow *s, carom_vec3 corner) {
   const carom_contact_features *f = &s->c->features;
@@ -53,7 +43,7 @@ static void add_geometry(const carom_blow *s) {
   carom_plan_contact all = *s->c;
   for (int i = 0; i < f->corner_count; i++) all.corners[i].decision = CAROM_SECOND_IS_ZERO;
   carom_complement_thin(&all);
-  bool joined = are_joined(s);
+  bool joined = carom_plan_are_joined(s->plan, s->c->def.body, s->node);
   for (int i = 0; i < f->corner_count; i++) {
     if (!all.corners[i].follows) add_height(s, f->normal, f->corners[i], f->offset, f->offset);
     if (!joined) add_insides(s, f->corners[i]);
