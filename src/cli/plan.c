@@ -42,18 +42,24 @@ static const char *outcome_name(carom_plan_outcome outcome) {
 
 // ---- reports -------------------------------------------------------------------------------------------------------
 
-static void print_contacts(const plan_run *r) {
+static void print_time(const carom_plan *plan, int node, bool first) {
+  cli_print(stdout, "%s t = %.4f s (node %d)", first ? "" : ",", carom_plan_time(plan, node), node);
+}
+
+static void print_breaks(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
+  int contacts = carom_plan_contact_count(plan), events = carom_plan_event_count(plan);
   int segments = carom_plan_scale_count(plan);
+  if (contacts) cli_print(stdout, "  contacts ");
+  for (int i = 0; i < contacts; i++) print_time(plan, carom_plan_contact_node(plan, i), i == 0);
+  if (events) cli_print(stdout, "%s  events   ", contacts ? "\n" : "");
+  for (int i = 0; i < events; i++) print_time(plan, carom_plan_event_node(plan, i), i == 0);
+  if (contacts + events) cli_print(stdout, "\n");
   if (segments == 1) return;
-  cli_print(stdout, "  contacts ");
-  for (int i = 0; i + 1 < segments; i++) {
-    int node = carom_plan_contact_node(plan, i);
-    cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
-  }
-  cli_print(stdout, "\n  sigma   ");
+  cli_print(stdout, "  sigma   ");
   for (int i = 0; i < segments; i++) cli_print(stdout, "%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
   cli_print(stdout, "\n");
+  if (r->report.complementarity > 0) cli_print(stdout, "  choices  made to %.2g\n", r->report.complementarity);
 }
 
 static void print_report(const plan_run *r) {
@@ -66,7 +72,7 @@ static void print_report(const plan_run *r) {
   cli_print(stdout, "  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
   if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
   cli_print(stdout, "\n");
-  print_contacts(r);
+  print_breaks(r);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
