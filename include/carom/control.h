@@ -33,17 +33,19 @@ typedef struct carom_plan_joint_def {
   carom_plan_joint_kind kind;  ///< default spherical
   int body[2];                 ///< either may be fixed, not both
   carom_vec3 point[2];         ///< in the body frames, m
-  carom_vec3 axis;   ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
-  carom_vec3 reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
-  carom_quat zero;   ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
+  carom_vec3 axis;  ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  carom_vec3
+      reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
+  carom_quat zero;      ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
   double lower, upper;  ///< revolute: range of the angle, rad, not more than a turn; default infinite
-  carom_vec3 normal;    ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
-  double friction;      ///< a foot: Coulomb's mu of that push; default infinite
+  carom_vec3
+      normal;       ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
+  double friction;  ///< a foot: Coulomb's mu of that push; default infinite
 } carom_plan_joint_def;
 
 /// An instant at which joints begin and end. What is caught meets without bouncing and takes up momentum; what is let
-/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek 2010, 2.4.3).
-/// The point of a foot that is let go must not move into what it stood on.
+/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek
+/// 2010, 2.4.3). The point of a foot that is let go must not move into what it stood on.
 typedef struct carom_plan_event_def {
   int node;             ///< 1 to K, or CAROM_LAST_NODE
   int caught_count;     ///< joints that hold from now on
@@ -172,8 +174,9 @@ typedef struct carom_planned_contact_def {
   double restitution;                 ///< e in [0, 1]; default 1
   double friction;                    ///< Coulomb's mu >= 0; default 0
   carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
-  bool flat;  ///< reflect, without friction: two faces meet, with all corners of the one that lies within the other;
-              ///< each corner parts at least as fast as restitution says, and is pushed only if no faster. Default false
+  bool
+      flat;  ///< reflect, without friction: two faces meet, with all corners of the one that lies within the other;
+             ///< each corner parts at least as fast as restitution says, and is pushed only if no faster. Default false
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.
@@ -378,8 +381,8 @@ CAROM_API carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, in
 CAROM_API carom_vec3 carom_plan_event_impulse(const carom_plan *plan, int event, int joint);
 /// The periodic shift, m; zero without any.
 CAROM_API carom_vec3 carom_plan_shift(const carom_plan *plan);
-/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted back.
-/// Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
+/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted
+/// back. Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
 CAROM_API void carom_plan_wrap(const carom_plan *plan, carom_state *state);
 
 /// What the actuators on joints do over the whole motion.

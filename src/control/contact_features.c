@@ -150,14 +150,15 @@ typedef struct match {
 } match;
 
 static void try_match(const closest *c, const face faces[2], double size, match *best) {
-  double lean = cm_norm(cm_add(cm_rotate(c->placed[0].pose.q, faces[0].normal),
-                               cm_rotate(c->placed[1].pose.q, faces[1].normal)));
+  double lean =
+      cm_norm(cm_add(cm_rotate(c->placed[0].pose.q, faces[0].normal), cm_rotate(c->placed[1].pose.q, faces[1].normal)));
   double a = misses(&c->placed[0], &faces[0], &c->placed[1], &faces[1]);
   double b = misses(&c->placed[1], &faces[1], &c->placed[0], &faces[0]), score = size * lean + fmin(a, b);
   if (score < best->score) *best = (match){*c, {faces[0], faces[1]}, a <= b + 1e-9 * size ? 0 : 1, score};
 }
 
-// The faces that are nearest to lying on each other. The oracle is not asked: bodies on a hinge touch there all the time.
+// The faces that are nearest to lying on each other. The oracle is not asked: bodies on a hinge touch there all the
+// time.
 static bool match_faces(const carom_plan *plan, const carom_pose pose[2], const int body[2], match *best) {
   const carom_model *model = plan->model;
   const carom_body *A = &model->bodies[body[0]], *B = &model->bodies[body[1]];
@@ -184,7 +185,8 @@ typedef struct flat {
   int node;
 } flat;
 
-// What a joint between the two bodies forbids, as rows on the twist of the first relative to the second, about `origin`.
+// What a joint between the two bodies forbids, as rows on the twist of the first relative to the second, about
+// `origin`.
 static int joint_rows(const flat *w, double (*rows)[6]) {
   const int *body = w->body;
   int count = 0;
@@ -295,8 +297,8 @@ void carom_complement_thin(carom_plan_contact *contact) {
   int count = 0;
   for (int i = 0; i < contact->features.corner_count; i++) {
     carom_complement *p = &contact->corners[i];
-    p->follows = p->decision == CAROM_SECOND_IS_ZERO &&
-                 !add_to_basis(&count, basis, contact->features.gradients[i], 1e-6);
+    p->follows =
+        p->decision == CAROM_SECOND_IS_ZERO && !add_to_basis(&count, basis, contact->features.gradients[i], 1e-6);
   }
 }
 
@@ -351,7 +353,8 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
 }
 
 bool carom_contact_same_features(const carom_contact_features *a, const carom_contact_features *b) {
-  if (a->corner_count != b->corner_count || a->form != b->form || a->part[0] != b->part[0] || a->part[1] != b->part[1]) return false;
+  if (a->corner_count != b->corner_count || a->form != b->form || a->part[0] != b->part[0] || a->part[1] != b->part[1])
+    return false;
   if (a->form == CAROM_FORM_EDGES)
     return cm_norm(cm_sub(a->edge[0], b->edge[0])) == 0 && cm_norm(cm_sub(a->edge[1], b->edge[1])) == 0;
   return a->vertex == b->vertex && cm_norm(cm_sub(a->normal, b->normal)) < 1e-12;

@@ -150,7 +150,8 @@ static void scale_steps(flight *f) {
   carom_plan *plan = f->plan;
   double last = f->found ? f->stops[f->found - 1].time : 0;
   int missing = f->count - f->found;
-  for (int i = f->found; i < f->count; i++) f->stops[i].time = last + (f->T - last) * (i - f->found + 1) / (missing + 1);
+  for (int i = f->found; i < f->count; i++)
+    f->stops[i].time = last + (f->T - last) * (i - f->found + 1) / (missing + 1);
   for (int s = 0; s <= f->count; s++) {
     int from = s == 0 ? 0 : f->stops[s - 1].node, to = s == f->count ? plan->path.K : f->stops[s].node;
     double span = (s == f->count ? f->T : f->stops[s].time) - (s == 0 ? 0 : f->stops[s - 1].time);

@@ -361,7 +361,8 @@ static carom_status lawful_impulses(const carom_march *m, const carom_planned_co
   carom_status status = carom_impact_work_create(count, &m->plan->allocator, &work, error);
   if (status != CAROM_OK) return status;
   carom_impact_problem problem = {count, W, u, e, mu};
-  status = carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
+  status =
+      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
   carom_impact_work_destroy(work);
   return status;
 }

@@ -1,6 +1,7 @@
 // Faces that meet: all corners of the one that lies within the other touch at once. Impulses push along the normal at
-// the corners, by Newton's law for several contacts (Moreau 1988): each corner parts at least as fast as it came times e,
-// and is pushed only if no faster. What the shares of the corners are beyond their sum and their moments is left open.
+// the corners, by Newton's law for several contacts (Moreau 1988): each corner parts at least as fast as it came times
+// e, and is pushed only if no faster. What the shares of the corners are beyond their sum and their moments is left
+// open.
 #include "control/blow.h"
 #include "control/kinds.h"
 

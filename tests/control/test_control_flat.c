@@ -116,7 +116,7 @@ TEST(random_bodies_land_flat) {
     t.velocity.z = carom_random_between(&random, -1.5, -0.7), t.height = 0.2 - 0.3 * t.velocity.z;
     t.target.z = carom_random_between(&random, 0.3, 0.5), t.e = carom_random_uniform(&random);
     int pushed = check_landing(&t);
-    parts += pushed > 0 && pushed < 3, count += pushed > 0;
+    parts += pushed > 0 && pushed<3, count += pushed> 0;
   }
   CHECK(count == 16 && parts >= 4);  // both kinds: with all corners, and with those of one side
 }
@@ -247,14 +247,14 @@ TEST(a_plank_on_a_hinge_lands_flat) {
   CHECK_AT_MOST(cm_norm(cm_sub(p, pushed)) + cm_norm(cm_sub(l, moment)), 1e-10);
   carom_vec3 ankle = cm_add(position(plan, 8, 0), turn_of(plan, 8, 0, plan->joints[0].point[0]));
   for (int after = 0; after < 2; after++)
-    CHECK_AT_MOST(cm_norm(cm_sub(speed_of_point(plan, 8, 0, after == 1, ankle),
-                                 speed_of_point(plan, 8, 1, after == 1, ankle))),
-                  1e-9);
+    CHECK_AT_MOST(
+        cm_norm(cm_sub(speed_of_point(plan, 8, 0, after == 1, ankle), speed_of_point(plan, 8, 1, after == 1, ankle))),
+        1e-9);
   carom_plan_file_destroy(file);
 }
 
-// Two bars with a hinge at the common edge of their ends, as of a folding rule, which shuts: the ends meet face to face,
-// and the rate at which it shuts is reflected. Corners at the hinge are the hinge's.
+// Two bars with a hinge at the common edge of their ends, as of a folding rule, which shuts: the ends meet face to
+// face, and the rate at which it shuts is reflected. Corners at the hinge are the hinge's.
 TEST(a_folding_rule_shuts) {
   carom_plan_file *file = solve_texts(
       "test_flat_rule",

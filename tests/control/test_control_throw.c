@@ -5,7 +5,8 @@
 typedef struct throw {
   double length, width, density, ball, ball_density, height, T;
   double x, y;  // where the ball is to lie
-} throw;
+}
+throw;
 
 static const double gravity = 9.81, pi = 3.14159265358979323846;
 
@@ -40,17 +41,18 @@ static carom_plan_file *read_throw(const throw *t, int intervals) {
            "  - {name: arm, density: %.17g, shape: {box: {size: [%.17g, %.17g, %.17g]}}, position: [%.17g, 0, %.17g]}\n"
            "  - {name: ball, density: %.17g, shape: {sphere: {radius: %.17g}}, position: [%.17g, 0, %.17g]}\n"
            "forces: {gravity: 9.81}\nintegrator: {step: 0.02 s}\nduration: 1 s\n",
-           t->height - 0.2, t->density, bar, t->width, t->width, bar / 2, t->height, t->ball_density, t->ball, t->length,
-           t->height);
-  snprintf(problem, sizeof problem,
-           "carom-plan: 1\nscene: test_throw_scene.yaml\nhorizon: {intervals: %d, duration: %.17g}\njoints:\n"
-           "  - {name: pivot, kind: revolute, bodies: [post, arm], points: [[0, 0, 0.2], [%.17g, 0, 0]], axis: [0, 0, 1]}\n"
-           "  - {name: grip, kind: spherical, bodies: [arm, ball], points: [[%.17g, 0, 0], [0, 0, 0]]}\n"
-           "events: [{node: %d, release: grip}]\nactuators: [{name: motor, joint: pivot}]\ncosts: [{effort: 1}]\n"
-           "conditions: [{body: ball, position: [%.17g, %.17g, %.17g]}]\n"
-           "guess: {kind: forward, forces: [{actuator: motor, through: [{time: 0, torque: %.17g}]}]}\n",
-           intervals, t->T, -bar / 2, t->length - bar / 2, intervals / 2, t->x, t->y, t->ball,
-           inertia(t) * 2 * theta / (T * T));
+           t->height - 0.2, t->density, bar, t->width, t->width, bar / 2, t->height, t->ball_density, t->ball,
+           t->length, t->height);
+  snprintf(
+      problem, sizeof problem,
+      "carom-plan: 1\nscene: test_throw_scene.yaml\nhorizon: {intervals: %d, duration: %.17g}\njoints:\n"
+      "  - {name: pivot, kind: revolute, bodies: [post, arm], points: [[0, 0, 0.2], [%.17g, 0, 0]], axis: [0, 0, 1]}\n"
+      "  - {name: grip, kind: spherical, bodies: [arm, ball], points: [[%.17g, 0, 0], [0, 0, 0]]}\n"
+      "events: [{node: %d, release: grip}]\nactuators: [{name: motor, joint: pivot}]\ncosts: [{effort: 1}]\n"
+      "conditions: [{body: ball, position: [%.17g, %.17g, %.17g]}]\n"
+      "guess: {kind: forward, forces: [{actuator: motor, through: [{time: 0, torque: %.17g}]}]}\n",
+      intervals, t->T, -bar / 2, t->length - bar / 2, intervals / 2, t->x, t->y, t->ball,
+      inertia(t) * 2 * theta / (T * T));
   return read_texts("test_throw", scene, problem);
 }
 
