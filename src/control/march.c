@@ -352,28 +352,34 @@ static row turned(const row rows[3], carom_vec3 e) {
   return r;
 }
 
-// Newton's law with Coulomb's for `count` points of one contact.
-static carom_status lawful_impulses(const carom_march *m, const carom_planned_contact_def *def, int count,
-                                    const double *W, const double *u, double *impulse, carom_error *error) {
+// Points of one contact: W (3 count x 3 count), velocities before, and the impulses to be found.
+typedef struct strokes {
+  int count;
+  double *W, *u, *impulse;
+} strokes;
+
+// Newton's law with Coulomb's.
+static carom_status lawful_impulses(const carom_march *m, const carom_planned_contact_def *def, const strokes *s,
+                                    carom_error *error) {
   carom_impact_work *work;
   double e[CAROM_FLAT_CORNERS], mu[CAROM_FLAT_CORNERS];
-  for (int i = 0; i < count; i++) e[i] = def->restitution, mu[i] = def->friction;
-  carom_status status = carom_impact_work_create(count, &m->plan->allocator, &work, error);
+  for (int i = 0; i < s->count; i++) e[i] = def->restitution, mu[i] = def->friction;
+  carom_status status = carom_impact_work_create(s->count, &m->plan->allocator, &work, error);
   if (status != CAROM_OK) return status;
-  carom_impact_problem problem = {count, W, u, e, mu};
+  carom_impact_problem problem = {s->count, s->W, s->u, e, mu};
   status =
-      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, NULL, error);
+      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){s->impulse, NULL}, NULL, error);
   carom_impact_work_destroy(work);
   return status;
 }
 
 // The point stops: W P = (-(1 + e) u_n, -u_t).
-static carom_status stopping_impulse(double e, double *W, const double *u, double *impulse, carom_error *error) {
+static carom_status stopping_impulse(double e, const strokes *s, carom_error *error) {
   int pivot[3];
-  carom_status status = carom_small_lu(3, W, 3, pivot);
+  carom_status status = carom_small_lu(3, s->W, 3, pivot);
   if (status != CAROM_OK) return carom_fail(error, status, "the joints leave a planned contact no way to move");
-  for (int i = 0; i < 3; i++) impulse[i] = i == 0 ? -(1 + e) * u[0] : -u[i];
-  carom_small_lu_solve(3, W, 3, pivot, impulse);
+  for (int i = 0; i < 3; i++) s->impulse[i] = i == 0 ? -(1 + e) * s->u[0] : -s->u[i];
+  carom_small_lu_solve(3, s->W, 3, pivot, s->impulse);
   return CAROM_OK;
 }
 
@@ -386,8 +392,9 @@ static carom_status strike(carom_march *m, const carom_planned_contact_def *def,
   for (int i = 0; i < 3; i++) u[i] = speed_along(m, &rows[i]);
   carom_status status = respond(m, rows, 3, W, error);
   if (status != CAROM_OK) return status;
-  status = def->friction_mode == CAROM_FRICTION_STOP ? stopping_impulse(def->restitution, W, u, impulse, error)
-                                                     : lawful_impulses(m, def, 1, W, u, impulse, error);
+  strokes s = {1, W, u, impulse};
+  status = def->friction_mode == CAROM_FRICTION_STOP ? stopping_impulse(def->restitution, &s, error)
+                                                     : lawful_impulses(m, def, &s, error);
   if (status != CAROM_OK) return status;
   for (int i = 0; i < 3; i++) push(m, &rows[i], impulse[i], m->state);
   return make_consistent(m, error);
@@ -411,7 +418,7 @@ static carom_status strike_flat(carom_march *m, int contact, carom_error *error)
   }
   for (int i = 0; i < 3 * count; i++) u[i] = speed_along(m, &rows[i]);
   status = respond(m, rows, 3 * count, W, error);
-  if (status == CAROM_OK) status = lawful_impulses(m, &c.def, count, W, u, impulse, error);
+  if (status == CAROM_OK) status = lawful_impulses(m, &c.def, &(strokes){count, W, u, impulse}, error);
   for (int i = 0; i < 3 * count && status == CAROM_OK; i++) push(m, &rows[i], impulse[i], m->state);
   return status == CAROM_OK ? make_consistent(m, error) : status;
 }

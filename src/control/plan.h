@@ -17,10 +17,10 @@ typedef struct carom_plan_joint {
   carom_plan_joint_kind kind;
   int body[2];
   carom_vec3 point[2];
-  carom_vec3 axis;      // in body[0]
-  carom_vec3 cross[2];  // in body[1]: two directions that stay normal to the axis
-  int rows;             // 3 or 5: also the number of multipliers
-  int offset;           // of its multipliers within a node's
+  carom_vec3 axis;       // in body[0]
+  carom_vec3 cross[2];   // in body[1]: two directions that stay normal to the axis
+  int rows;              // 3 or 5: also the number of multipliers
+  int offset;            // of its multipliers within a node's
   int caught, released;  // numbers of the events; -1: it holds from the start, to the end
   carom_vec3 reach;      // along the axes of the frame of body[0]
   carom_vec3 found;      // point[0], or what was chosen within the reach of it
@@ -122,17 +122,17 @@ typedef struct carom_avoided_pair {
 
 // A motion on the grid: a guess or an answer.
 typedef struct carom_path {
-  int K;           // intervals
-  double *h;       // (K) base steps
-  carom_vec3 *x;   // ((K + 1) x bodies) principal frames
-  carom_quat *q;   //
-  double *tau;     // (K x components)
-  double *sigma;   // (segments)
-  double *lambda;  // ((K + 1) x multipliers) impulses in the joints
-  double *hold;    // (events x multipliers) impulses that end the stretch before an event
+  int K;            // intervals
+  double *h;        // (K) base steps
+  carom_vec3 *x;    // ((K + 1) x bodies) principal frames
+  carom_quat *q;    //
+  double *tau;      // (K x components)
+  double *sigma;    // (segments)
+  double *lambda;   // ((K + 1) x multipliers) impulses in the joints
+  double *hold;     // (events x multipliers) impulses that end the stretch before an event
   double *impulse;  // (events x multipliers) of what holds afterwards
   carom_vec3 *P;    // (blocks x bodies x 2) momenta p, l that agree with the joints; see carom_break
-  bool *watched;   // (K x pairs of parts) these have come near and are kept apart from then on
+  bool *watched;    // (K x pairs of parts) these have come near and are kept apart from then on
 } carom_path;
 
 // Blocks of carom_path.P: before and after each event, at the start, and at the end before an event there.
@@ -141,15 +141,15 @@ enum { CAROM_BEFORE, CAROM_AFTER, CAROM_START = -2, CAROM_END = -1 };
 // First variables and rows; -1 where there are none.
 typedef struct carom_layout {
   int moving_count, fixed_count, component_count, multiplier_count;
-  int sigma;        // (segments)
-  int fixed;        // 7 each
-  int *node;        // (K + 1) 7 per moving body
-  int *tau;         // (K)
-  int *multiplier;  // (K + 1)
-  int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
-  int *after;       // (K + 1) momenta at the start of the interval after
-  int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
-  int *rate;        // (K) how fast joints turn in the interval, one a component; -1: not asked for
+  int sigma;                      // (segments)
+  int fixed;                      // 7 each
+  int *node;                      // (K + 1) 7 per moving body
+  int *tau;                       // (K)
+  int *multiplier;                // (K + 1)
+  int *before;                    // (K + 1) momenta at the end of the interval before, 6 per moving body
+  int *after;                     // (K + 1) momenta at the start of the interval after
+  int *in, *out;                  // (K + 1) rows of the balance of momentum, 6 per moving body
+  int *rate;                      // (K) how fast joints turn in the interval, one a component; -1: not asked for
   int *rate_before, *rate_after;  // (K + 1) and at the ends of stretches
   int *energy, *energy_before, *energy_after;  // the same of the energy
 } carom_layout;
@@ -227,8 +227,8 @@ carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int
 // The block of a node at which momenta are known, on one side.
 const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after);
 double carom_node_energy(const carom_plan *plan, int node, bool after);  // there; uses scratch
-double carom_event_loss(const carom_plan *plan, int event);  // of kinetic energy
-double carom_energy_change(const carom_plan *plan);          // from the start to the end, before an event there
+double carom_event_loss(const carom_plan *plan, int event);              // of kinetic energy
+double carom_energy_change(const carom_plan *plan);  // from the start to the end, before an event there
 
 // ---- path.c ----
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error);
@@ -270,6 +270,8 @@ bool carom_contact_same_features(const carom_contact_features *a, const carom_co
 // Into contact->features; for bodies at these poses.
 carom_status carom_contact_features_at(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
                                        carom_error *error);
+carom_status carom_contact_find_faces(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                                      carom_error *error);  // contact_faces.c: the same for flat ones
 // At the contact's node of the path.
 carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error);
 
@@ -317,8 +319,8 @@ carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options 
                                      carom_error *error);
 
 // ---- complement.c ----
-void carom_complement_open(carom_plan_contact *contact);  // nothing is decided
-bool carom_complement_is_open(const carom_plan *plan);    // something is not
+void carom_complement_open(carom_plan_contact *contact);           // nothing is decided
+bool carom_complement_is_open(const carom_plan *plan);             // something is not
 void carom_complement_relax(carom_plan *plan, double relaxation);  // of the program as it is
 void carom_complement_decide(carom_plan *plan);                    // by which of the two is smaller now
 double carom_complement_residual(const carom_plan *plan);          // largest product, relative
