@@ -60,7 +60,6 @@ static void print_breaks(const plan_run *r) {
   cli_print(stdout, "  sigma   ");
   for (int i = 0; i < segments; i++) cli_print(stdout, "%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
   cli_print(stdout, "\n");
-  if (r->report.complementarity > 0) cli_print(stdout, "  choices  made to %.2g\n", r->report.complementarity);
 }
 
 static void print_report(const plan_run *r) {
@@ -98,6 +97,12 @@ static void print_json(const plan_run *r) {
   cli_json_open(&json, "sigma", '[');
   for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
   cli_json_close(&json, ']');
+  if (carom_plan_event_count(plan) > 0) {
+    cli_json_open(&json, "events", '[');
+    for (int i = 0; i < carom_plan_event_count(plan); i++)
+      cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_event_node(plan, i)));
+    cli_json_close(&json, ']');
+  }
   cli_json_work(&json, plan);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);

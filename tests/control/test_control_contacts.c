@@ -369,7 +369,8 @@ TEST(an_octahedron_slides_along_a_wall) {
 
 // ---- lack of memory ------------------------------------------------------------------------------------------------
 
-// A pair on a joint that sticks to something, and a potential: whatever fails, nothing is left behind.
+// A pair on a joint that slides or stops, sticks to something and lands flat, forces of a guess, and a potential:
+// whatever fails, nothing is left behind.
 static carom_status plan_with_everything(const carom_plan_file *file, const carom_allocator *a) {
   carom_plan *plan = NULL;
   carom_plan_def def = carom_plan_default();
@@ -385,7 +386,14 @@ static carom_status plan_with_everything(const carom_plan_file *file, const caro
   carom_cost_def effort = carom_cost_default();
   carom_plan_add_joint(plan, &joint);
   carom_plan_add_actuator(plan, &wrench);
+  carom_planned_contact_def rough = carom_planned_contact_default(), flat = rough;
+  rough.node = 1, rough.body[0] = 0, rough.body[1] = 2, rough.friction = 0.3,
+  rough.friction_mode = CAROM_FRICTION_CHOOSE;
+  flat.node = 3, flat.body[0] = 1, flat.body[1] = 2, flat.flat = true;
+  carom_plan_add_contact(plan, &rough);
   carom_plan_add_contact(plan, &contact);
+  carom_plan_add_contact(plan, &flat);
+  carom_plan_set_guess_forces(plan, 0, 1, (double[]){0}, (double[]){0.1, 0, 0, 0, 0, 0});
   carom_plan_add_penalty(plan, 1, 2, 100);
   carom_plan_add_cost(plan, &effort);
   carom_plan_options o = carom_plan_default_options();
