@@ -33,17 +33,19 @@ typedef struct carom_plan_joint_def {
   carom_plan_joint_kind kind;  ///< default spherical
   int body[2];                 ///< either may be fixed, not both
   carom_vec3 point[2];         ///< in the body frames, m
-  carom_vec3 axis;   ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
-  carom_vec3 reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
-  carom_quat zero;   ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
+  carom_vec3 axis;  ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  carom_vec3
+      reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
+  carom_quat zero;      ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
   double lower, upper;  ///< revolute: range of the angle, rad, not more than a turn; default infinite
-  carom_vec3 normal;    ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
-  double friction;      ///< a foot: Coulomb's mu of that push; default infinite
+  carom_vec3
+      normal;       ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
+  double friction;  ///< a foot: Coulomb's mu of that push; default infinite
 } carom_plan_joint_def;
 
 /// An instant at which joints begin and end. What is caught meets without bouncing and takes up momentum; what is let
-/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek 2010, 2.4.3).
-/// The point of a foot that is let go must not move into what it stood on.
+/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek
+/// 2010, 2.4.3). The point of a foot that is let go must not move into what it stood on.
 typedef struct carom_plan_event_def {
   int node;             ///< 1 to K, or CAROM_LAST_NODE
   int caught_count;     ///< joints that hold from now on
@@ -157,13 +159,24 @@ typedef enum carom_planned_impact {
   CAROM_PLANNED_STICK,    ///< perfectly plastic: the points stay together, as if by a spherical joint, from then on
 } carom_planned_impact;
 
+/// What friction does at a planned contact that reflects.
+typedef enum carom_friction_mode {
+  CAROM_FRICTION_SLIDE,   ///< the point slides on as it came; the impulse leans by mu against the sliding before
+  CAROM_FRICTION_STOP,    ///< an impulse within Coulomb's cone stops the point; it parts along the normal
+  CAROM_FRICTION_CHOOSE,  ///< Coulomb's law: stopped within the cone, or on it against the sliding after the blow
+} carom_friction_mode;
+
 /// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
 typedef struct carom_planned_contact_def {
-  int node;                     ///< 1 to K - 1
-  int body[2];                  ///< either may be fixed, not both
-  carom_planned_impact impact;  ///< default reflect
-  double restitution;           ///< e in [0, 1]; default 1
-  double friction;              ///< Coulomb's mu >= 0; default 0
+  int node;                           ///< 1 to K - 1
+  int body[2];                        ///< either may be fixed, not both
+  carom_planned_impact impact;        ///< default reflect
+  double restitution;                 ///< e in [0, 1]; default 1
+  double friction;                    ///< Coulomb's mu >= 0; default 0
+  carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
+  bool
+      flat;  ///< reflect, without friction: two faces meet, with all corners of the one that lies within the other;
+             ///< each corner parts at least as fast as restitution says, and is pushed only if no faster. Default false
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.
@@ -246,10 +259,15 @@ CAROM_API carom_status carom_plan_check(const carom_plan *plan, carom_error *err
 /// the body, or -1.
 CAROM_API int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times,
                                        const carom_pose *poses);
+/// Forces of the first guess FORWARD: those of an actuator pass `values[i * components]` and on (as in
+/// carom_plan_forces) at `times[i]` (ascending, s from the start), straight in between, and stay as they are before the
+/// first and after the last. Actuators without any do nothing. Returns the actuator, or -1.
+CAROM_API int carom_plan_set_guess_forces(carom_plan *plan, int actuator, int count, const double *times,
+                                          const double *values);
 /// How the first guess came about.
 typedef enum carom_guess_kind {
   CAROM_GUESS_PATH,     ///< along waypoints or straight lines, forces by inverse dynamics (Johnson 2012, eq. 4.22)
-  CAROM_GUESS_FORWARD,  ///< a free forward motion with reflections at the planned contacts
+  CAROM_GUESS_FORWARD,  ///< a forward motion, free or by given forces, with blows at the planned contacts
   CAROM_GUESS_SEARCH,   ///< like PATH, along a collision-free way that a sampling planner found
 } carom_guess_kind;
 
@@ -303,6 +321,7 @@ typedef struct carom_plan_report {
   double smallest_gap;         ///< over all avoided pairs and nodes, m; infinite without any
   double swept_gap;            ///< also between the nodes
   double overlap;              ///< largest of pairs in contact by a potential, at the nodes, m
+  double complementarity;      ///< of contacts that choose: (what is left of the one) x (of the other), relative; or 0
   int added_nodes;             ///< where the motion between nodes would have cut a corner
   int start;                   ///< number of the start that this plan came from
   int starts, solved_starts;   ///< how many were tried, and how many of them came to a plan
@@ -362,8 +381,8 @@ CAROM_API carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, in
 CAROM_API carom_vec3 carom_plan_event_impulse(const carom_plan *plan, int event, int joint);
 /// The periodic shift, m; zero without any.
 CAROM_API carom_vec3 carom_plan_shift(const carom_plan *plan);
-/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted back.
-/// Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
+/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted
+/// back. Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
 CAROM_API void carom_plan_wrap(const carom_plan *plan, carom_state *state);
 
 /// What the actuators on joints do over the whole motion.
