@@ -20,7 +20,9 @@ typedef struct design_function {
 static double training_parabola(const double *x) { return (x[0] - 0.37) * (x[0] - 0.37); }
 static double training_quartic(const double *x) { return pow(x[0] - 0.62, 4) + 0.2 * pow(x[0] - 0.62, 2); }
 static double training_exponential(const double *x) { return exp(-3 * x[0]) + 0.8 * x[0] * x[0]; }
-static double training_gramacy(const double *x) { return sin(10 * 3.14159265358979 * x[0]) / (2 * x[0]) + pow(x[0] - 1, 4); }
+static double training_gramacy(const double *x) {
+  return sin(10 * 3.14159265358979 * x[0]) / (2 * x[0]) + pow(x[0] - 1, 4);
+}
 static double training_log(const double *x) { return log(1 + 25 * (x[0] - 0.3) * (x[0] - 0.3)); }
 static double training_kink(const double *x) { return fabs(x[0] - 0.41); }
 static double training_pole(const double *x) { return 1 / x[0] + 4 * x[0] * x[0]; }
@@ -145,7 +147,8 @@ static design_truth design_find_truth(const design_function *f) {
   double best[DESIGN_DIM] = {0}, x[DESIGN_DIM];
   for (int i = 0; i < d; i++) all *= side;
   for (int k = 0; k < all; k++) {
-    for (int i = 0, rest = k; i < d; i++, rest /= side) x[i] = f->low[i] + (f->high[i] - f->low[i]) * (rest % side) / (side - 1);
+    for (int i = 0, rest = k; i < d; i++, rest /= side)
+      x[i] = f->low[i] + (f->high[i] - f->low[i]) * (rest % side) / (side - 1);
     double value = f->value(x);
     if (value > t.most) t.most = value;
     if (!(value < t.least)) continue;

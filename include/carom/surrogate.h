@@ -1,6 +1,6 @@
-/// carom/surrogate.h: functions that cost much to evaluate, and their least value in few evaluations: splines and kriging
-/// through samples, and a search that asks for points and is told values. Stands on base.h alone; knows no physics.
-/// docs/design.md has the mathematics.
+/// carom/surrogate.h: functions that cost much to evaluate, and their least value in few evaluations: splines and
+/// kriging through samples, and a search that asks for points and is told values. Stands on base.h alone; knows no
+/// physics. docs/design.md has the mathematics.
 #ifndef CAROM_SURROGATE_H
 #define CAROM_SURROGATE_H
 
@@ -18,7 +18,8 @@ typedef enum carom_spline_end {
   CAROM_SPLINE_NATURAL,     ///< no curvature at the ends
 } carom_spline_end;
 
-/// A cubic spline through samples: a view of the caller's arrays. Two samples make a line, three (not a knot) a parabola.
+/// A cubic spline through samples: a view of the caller's arrays. Two samples make a line, three (not a knot) a
+/// parabola.
 typedef struct carom_spline {
   int count;        ///< samples, at least 2
   const double *x;  ///< (count) ascending
@@ -26,8 +27,8 @@ typedef struct carom_spline {
   double *second;   ///< (count) second derivatives, which carom_spline_fit fills
 } carom_spline;
 
-/// Fills spline->second; `work` is (2 x count) of scratch. CAROM_ERR_ARGUMENT where x does not ascend, or for fewer than
-/// two samples. Never allocates.
+/// Fills spline->second; `work` is (2 x count) of scratch. CAROM_ERR_ARGUMENT where x does not ascend, or for fewer
+/// than two samples. Never allocates.
 CAROM_API carom_status carom_spline_fit(const carom_spline *spline, carom_spline_end end, double *work);
 /// Its value, beyond the samples too, where the last pieces go on; `slope` (may be null) is its derivative.
 CAROM_API double carom_spline_value(const carom_spline *spline, double x, double *slope);
@@ -48,15 +49,16 @@ typedef enum carom_trend {
   CAROM_TREND_LINEAR,    ///< a linear function, estimated
 } carom_trend;
 
-/// A Gaussian process through samples (universal kriging; Jones, Schonlau and Welch 1998): y = trend + z + noise, where z
-/// has variance s^2 and the correlation of the kernel, and the noise has variance nugget x s^2.
+/// A Gaussian process through samples (universal kriging; Jones, Schonlau and Welch 1998): y = trend + z + noise, where
+/// z has variance s^2 and the correlation of the kernel, and the noise has variance nugget x s^2.
 typedef struct carom_kriging carom_kriging;
 
 enum { CAROM_KRIGING_MOST_VARIABLES = 16 };  ///< of kriging and of searches
 
 /// Room for up to `most` samples of `dimension` variables. CAROM_ERR_ARGUMENT for too many variables.
-CAROM_API carom_status carom_kriging_create(int dimension, int most, carom_trend trend, const carom_allocator *allocator,
-                                            carom_kriging **kriging, carom_error *error);
+CAROM_API carom_status carom_kriging_create(int dimension, int most, carom_trend trend,
+                                            const carom_allocator *allocator, carom_kriging **kriging,
+                                            carom_error *error);
 CAROM_API void carom_kriging_destroy(carom_kriging *kriging);  ///< null is fine
 /// Takes samples: points (count x dimension), values (count). Nothing is fitted yet. Values must be finite and not more
 /// than there is room for. Allocates nothing, nor do the functions below.
@@ -66,21 +68,21 @@ CAROM_API carom_status carom_kriging_samples(carom_kriging *kriging, int count, 
 /// close to each other for them; a larger nugget helps.
 CAROM_API carom_status carom_kriging_set(carom_kriging *kriging, carom_kernel kernel, const double *lengths,
                                          double nugget);
-/// Finds kernel, length scales and nugget under which the samples are likeliest, with a weak preference for lengths near
-/// the spread of the samples and for little noise (docs/design.md); `noisy` false keeps the nugget at its least.
+/// Finds kernel, length scales and nugget under which the samples are likeliest, with a weak preference for lengths
+/// near the spread of the samples and for little noise (docs/design.md); `noisy` false keeps the nugget at its least.
 CAROM_API carom_status carom_kriging_fit(carom_kriging *kriging, bool noisy);
-/// The logarithm of the likelihood of the samples, with trend and s^2 at their best: -n/2 (ln 2 pi s^2 + 1) - ln det C/2.
-/// `slopes` (dimension + 1; may be null) are its derivatives by the logarithms of the lengths and of the nugget.
+/// The logarithm of the likelihood of the samples, with trend and s^2 at their best: -n/2 (ln 2 pi s^2 + 1) - ln det
+/// C/2. `slopes` (dimension + 1; may be null) are its derivatives by the logarithms of the lengths and of the nugget.
 CAROM_API double carom_kriging_likelihood(carom_kriging *kriging, double *slopes);
 /// Mean and standard deviation (without the noise) at a point.
 CAROM_API void carom_kriging_predict(carom_kriging *kriging, const double *point, double *mean, double *deviation);
 
 /// What was set or fitted.
 typedef struct carom_kriging_info {
-  carom_kernel kernel;                           ///< of the two
-  double lengths[CAROM_KRIGING_MOST_VARIABLES];  ///< in units of the variables
-  double nugget;                                 ///< variance of the noise over that of the process
-  double variance;                               ///< s^2
+  carom_kernel kernel;                             ///< of the two
+  double lengths[CAROM_KRIGING_MOST_VARIABLES];    ///< in units of the variables
+  double nugget;                                   ///< variance of the noise over that of the process
+  double variance;                                 ///< s^2
   double trend[CAROM_KRIGING_MOST_VARIABLES + 1];  ///< the constant, then slopes
 } carom_kriging_info;
 /// Tells what was set or fitted.
@@ -146,7 +148,8 @@ CAROM_API void carom_search_destroy(carom_search *search);  ///< null is fine
 /// are taken to come to the best value so far (constant liar). 0: the search has ended. SPLINE gives one at a time.
 CAROM_API int carom_search_ask(carom_search *search, int most, double *points);
 /// Tells a value, or (not finite) that there is none. Points need not have been asked for. Of two values of a point the
-/// lower one counts. CAROM_ERR_ARGUMENT for points outside the bounds; CAROM_ERR_LIMIT for more than four budgets of them.
+/// lower one counts. CAROM_ERR_ARGUMENT for points outside the bounds; CAROM_ERR_LIMIT for more than four budgets of
+/// them.
 CAROM_API carom_status carom_search_tell(carom_search *search, const double *point, double value, carom_error *error);
 /// The best sample so far; -1: none.
 CAROM_API int carom_search_best(const carom_search *search);

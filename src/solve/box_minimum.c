@@ -1,6 +1,6 @@
-// Projected quasi-Newton: variables that their bounds hold are left out of a BFGS step, the step is bent along the box, and
-// shortened until it pays (Armijo). Bertsekas (1982), "Projected Newton methods for optimization problems with simple
-// constraints".
+// Projected quasi-Newton: variables that their bounds hold are left out of a BFGS step, the step is bent along the box,
+// and shortened until it pays (Armijo). Bertsekas (1982), "Projected Newton methods for optimization problems with
+// simple constraints".
 #include "solve/box_minimum.h"
 
 #include <math.h>

@@ -25,12 +25,13 @@ struct carom_search {
   int count, room, asked;
   double *starts;  // (start_count x d) scaled
   int start_count, started;
+  bool golden;  // the first of them are golden sections
 
   carom_kriging *kriging;
-  int fitted;         // samples and lies that it goes through; 0: too few
-  bool fresh;         // it goes through all that was told
-  double shift, unit;  // values are shift + unit x those of the surrogate
-  double *fit_u, *fit_y;          // (room x d), (room) good ones, then lies
+  int fitted;                               // samples and lies that it goes through; 0: too few
+  bool fresh;                               // it goes through all that was told
+  double shift, unit;                       // values are shift + unit x those of the surrogate
+  double *fit_u, *fit_y;                    // (room x d), (room) good ones, then lies
   double *knot_x, *knot_y, *second, *work;  // (room), (2 room): a spline in one variable
   int knots;
 
@@ -64,7 +65,7 @@ double carom_search_minimise(carom_search *search, carom_merit *merit, double *u
 bool carom_search_propose(carom_search *search, double *u);
 void carom_search_spread_starts(carom_search *search);  // the points to begin with, where the caller has none
 double carom_search_apart(const carom_search *search, const double *u);  // from the nearest sample, largest component
-double carom_search_least(const carom_search *search);                  // of the good values; infinite: none
-double carom_search_spread(const carom_search *search);                 // of the good values
+double carom_search_least(const carom_search *search);                   // of the good values; infinite: none
+double carom_search_spread(const carom_search *search);                  // of the good values
 
 #endif

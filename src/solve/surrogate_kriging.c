@@ -1,5 +1,5 @@
-// Universal kriging (Jones, Schonlau and Welch 1998; Rasmussen and Williams 2006, 2.7). With C = R + nugget I = L L' and the
-// trend's columns F,
+// Universal kriging (Jones, Schonlau and Welch 1998; Rasmussen and Williams 2006, 2.7). With C = R + nugget I = L L'
+// and the trend's columns F,
 //   b = (F' C^-1 F)^-1 F' C^-1 y,     s^2 = (y - F b)' C^-1 (y - F b)/n,
 //   mean(x) = f' b + r' C^-1 (y - F b),
 //   var(x)  = s^2 n/(n - p) (1 - r' C^-1 r + u' (F' C^-1 F)^-1 u),   u = f - F' C^-1 r.
@@ -14,13 +14,13 @@
 enum { MOST_TREND = CAROM_KRIGING_MOST_VARIABLES + 1 };
 
 struct carom_kriging {
-  int d, most, n, p;  // variables, room, samples, columns of the trend
-  double *x, *y;      // (most x d), (most)
-  double *L;          // (n x n) of C, lower triangle
-  double *inverse;    // (n x n) C^-1, for slopes of the likelihood
-  double *LF;         // (n x p) L^-1 F
-  double *alpha;      // (n) C^-1 (y - F b)
-  double *r;          // (n) scratch
+  int d, most, n, p;                  // variables, room, samples, columns of the trend
+  double *x, *y;                      // (most x d), (most)
+  double *L;                          // (n x n) of C, lower triangle
+  double *inverse;                    // (n x n) C^-1, for slopes of the likelihood
+  double *LF;                         // (n x p) L^-1 F
+  double *alpha;                      // (n) C^-1 (y - F b)
+  double *r;                          // (n) scratch
   double S[MOST_TREND * MOST_TREND];  // (p x p) Cholesky factor of F' C^-1 F
   double half_log_det;
   carom_kriging_info info;

@@ -1,6 +1,6 @@
-// The surrogate of what a search was told: kriging through the values, scaled to mean 0 and deviation 1; in one variable a
-// spline as well. Samples that failed are in neither: they lower the chance of success around them instead, since a wall
-// of made-up values would spoil the lengths of a smooth function.
+// The surrogate of what a search was told: kriging through the values, scaled to mean 0 and deviation 1; in one
+// variable a spline as well. Samples that failed are in neither: they lower the chance of success around them instead,
+// since a wall of made-up values would spoil the lengths of a smooth function.
 #include <math.h>
 #include <string.h>
 

@@ -1,16 +1,19 @@
-// Where to look next. Two reasons compete: where the surrogate is least (polish), and where it knows so little that much
-// better values are to be expected (explore, by the expected improvement).
+// Where to look next. Two reasons compete: where the surrogate is least (polish), and where it knows so little that
+// much better values are to be expected (explore, by the expected improvement).
 #include <math.h>
 #include <string.h>
 
 #include "solve/surrogate.h"
 
 // docs/design.md tells how these were chosen.
-#define CANDIDATES 64        // a variable
-#define DESCENTS 4           // from the best of them
-#define EXPLORE_RATIO 30.0    // explore when that promises so many times what polishing does
-#define EXPLORE_LEAST 1e-4   // improvement worth a look, in parts of the spread
-#define NOISE 1e-6           // nugget above which values are not taken at their word
+#define CANDIDATES 64         // a variable
+#define DESCENTS 4            // from the best of them
+#define EXPLORE_RATIO 1000.0  // explore when that promises so many times what polishing does
+#define EXPLORE_LEAST 1e-4    // improvement worth a look, in parts of the spread
+#define NOISE 1e-6            // nugget above which values are not taken at their word
+#define GOLDEN 0.3819660112501051
+#define OUT_STEP 0.6    // of the way to a bound, where values fall towards it
+#define OUT_LEAST 0.15  // all the way from nearer
 
 // ---- a minimum of something cheap -----------------------------------------------------------------------------------
 
@@ -128,6 +131,9 @@ static double improvement_merit(carom_search *s, const double *u) {
 
 // ---- polish ---------------------------------------------------------------------------------------------------------
 
+// How far to go towards a bound that is so far away: not all the way at once, for extrapolated splines run wild.
+static double way_out(double room) { return room > OUT_LEAST ? OUT_STEP * room : room; }
+
 // In one variable without noise: the spline's minimum next to the best sample, in units of the surrogate.
 static double polish_spline(carom_search *s, double *u) {
   int best = 0;
@@ -135,7 +141,8 @@ static double polish_spline(carom_search *s, double *u) {
   for (int i = 1; i < s->knots; i++)
     if (s->knot_y[i] < s->knot_y[best]) best = i;
   const carom_spline spline = {s->knots, s->knot_x, s->knot_y, s->second};
-  double low = best > 0 ? s->knot_x[best - 1] : 0, high = best < s->knots - 1 ? s->knot_x[best + 1] : 1;
+  double at = s->knot_x[best], low = best > 0 ? s->knot_x[best - 1] : at - way_out(at);
+  double high = best < s->knots - 1 ? s->knot_x[best + 1] : at + way_out(1 - at);
   double value = carom_spline_least(&spline, low, high, u);
   return carom_search_chance(s, u) >= 0.5 ? (s->knot_y[best] - value) / s->unit : 0;
 }
@@ -164,7 +171,8 @@ static bool propose_kriging(carom_search *s, double *u) {
   double gain = is_pending(s) ? 0 : polish(s, u);
   double expected = exp(-carom_search_minimise(s, improvement_merit, other));
   bool settled = s->best_before - carom_search_least(s) <= s->def.tolerance * carom_search_spread(s);
-  if (!is_pending(s) && settled && gain <= s->def.tolerance * spread && expected <= EXPLORE_LEAST * spread) return false;
+  if (!is_pending(s) && settled && gain <= s->def.tolerance * spread && expected <= EXPLORE_LEAST * spread)
+    return false;
   if (gain > s->def.tolerance * spread && expected <= EXPLORE_RATIO * gain) return true;
   memcpy(u, other, sizeof other);
   return isfinite(expected) && carom_search_apart(s, u) >= s->def.resolution;
@@ -199,22 +207,29 @@ static bool propose_far(carom_search *s, double *u) {
   return carom_search_apart(s, u) >= s->def.resolution;
 }
 
+// Of the points that `auto` begins with in one variable the third goes on beside the better of the first two.
+static bool takes_golden_section(const carom_search *s) {
+  return s->golden && s->started == 3 && s->state[0] == CAROM_SAMPLE_GOOD && s->state[1] == CAROM_SAMPLE_GOOD;
+}
+
 // The next start that is not there yet.
 static bool propose_start(carom_search *s, double *u) {
   int d = s->region.d;
   while (s->started < s->start_count) {
     memcpy(u, s->starts + s->started++ * d, (size_t)d * sizeof *u);
+    if (takes_golden_section(s)) *u = s->value[0] < s->value[1] ? GOLDEN * s->u[1] : 1 - GOLDEN * s->u[1];
     if (carom_region_project(&s->region, u) && carom_search_apart(s, u) >= s->def.resolution) return true;
   }
   return false;
 }
 
 void carom_search_spread_starts(carom_search *s) {
-  static const double one[][3] = {{0.3, 0.7}, {0.2, 0.5, 0.8}};  // spline; others
+  static const double one[3][3] = {{GOLDEN, 1 - GOLDEN, 0.5}, {0.3, 0.7}, {0.2, 0.5, 0.8}};  // by method
+  s->golden = s->region.d == 1 && s->def.method == CAROM_SEARCH_AUTO;
   for (int k = 0; k < s->start_count; k++) {
     double *u = s->starts + k * s->region.d;
-    if (s->region.d == 1 && k < 3)
-      *u = one[s->def.method != CAROM_SEARCH_SPLINE][k];
+    if (s->region.d == 1 && k < 2 + (s->def.method != CAROM_SEARCH_SPLINE))
+      *u = one[s->def.method][k];
     else
       spread_point(s, 0.5, k, u);
   }

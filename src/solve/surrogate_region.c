@@ -42,7 +42,8 @@ bool carom_region_allows(const carom_region *r, const double *u, double slack) {
   return true;
 }
 
-// Projections on the half-spaces in turn, a little beyond each so that it ends (Agmon 1954; Motzkin and Schoenberg 1954).
+// Projections on the half-spaces in turn, a little beyond each so that it ends (Agmon 1954; Motzkin and Schoenberg
+// 1954).
 static double sweep(const carom_region *r, double *v, double beyond) {
   double worst = 0;
   for (int c = 0; c < r->count; c++) {

@@ -42,7 +42,8 @@ static carom_status set_bounds(const carom_search_def *def, carom_region *r, car
     if (!(isfinite(low) && isfinite(high) && low < high))
       return carom_fail(error, CAROM_ERR_ARGUMENT, "the bounds of variable %d cross: %g and %g", i, low, high);
     if (r->logarithmic[i] && !(low > 0))
-      return carom_fail(error, CAROM_ERR_ARGUMENT, "the bounds of variable %d, which is logarithmic, must be above 0", i);
+      return carom_fail(error, CAROM_ERR_ARGUMENT, "the bounds of variable %d, which is logarithmic, must be above 0",
+                        i);
   }
   return CAROM_OK;
 }
@@ -79,12 +80,11 @@ static carom_status check_room(const carom_region *r, carom_error *error) {
 
 static bool make_room(carom_search *s, int constraints) {
   size_t d = (size_t)s->region.d, n = (size_t)s->room;
-  return CAROM_NEW_ALL(&s->allocator, CAROM_ROOM(s->x, n * d), CAROM_ROOM(s->u, n * d), CAROM_ROOM(s->value, n),
-                       CAROM_ROOM(s->state, n), CAROM_ROOM(s->fit_u, n * d), CAROM_ROOM(s->fit_y, n),
-                       CAROM_ROOM(s->knot_x, n), CAROM_ROOM(s->knot_y, n), CAROM_ROOM(s->second, n),
-                       CAROM_ROOM(s->work, 2 * n), CAROM_ROOM(s->starts, (size_t)s->start_count * d),
-                       CAROM_ROOM(s->region.rows, (size_t)constraints * d),
-                       CAROM_ROOM(s->region.most, (size_t)constraints));
+  return CAROM_NEW_ALL(
+      &s->allocator, CAROM_ROOM(s->x, n * d), CAROM_ROOM(s->u, n * d), CAROM_ROOM(s->value, n), CAROM_ROOM(s->state, n),
+      CAROM_ROOM(s->fit_u, n * d), CAROM_ROOM(s->fit_y, n), CAROM_ROOM(s->knot_x, n), CAROM_ROOM(s->knot_y, n),
+      CAROM_ROOM(s->second, n), CAROM_ROOM(s->work, 2 * n), CAROM_ROOM(s->starts, (size_t)s->start_count * d),
+      CAROM_ROOM(s->region.rows, (size_t)constraints * d), CAROM_ROOM(s->region.most, (size_t)constraints));
 }
 
 static carom_status outside(const carom_search *s, int i, double x, const char *what, carom_error *error) {
@@ -184,7 +184,9 @@ int carom_search_ask(carom_search *s, int most, double *points) {
     s->asked++, given++;
   }
   s->best_before = carom_search_least(s);
-  s->ending = given > 0 ? CAROM_SEARCH_GOES_ON : s->asked >= s->def.budget ? CAROM_SEARCH_SPENT : CAROM_SEARCH_CONVERGED;
+  s->ending = given > 0                   ? CAROM_SEARCH_GOES_ON
+              : s->asked >= s->def.budget ? CAROM_SEARCH_SPENT
+                                          : CAROM_SEARCH_CONVERGED;
   return given;
 }
 

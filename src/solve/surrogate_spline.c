@@ -1,5 +1,5 @@
-// Cubic splines by their second derivatives M (de Boor 1978, chapter IV): between x_i and x_(i+1), with h = x_(i+1) - x_i
-// and d = (y_(i+1) - y_i)/h,
+// Cubic splines by their second derivatives M (de Boor 1978, chapter IV): between x_i and x_(i+1), with h = x_(i+1) -
+// x_i and d = (y_(i+1) - y_i)/h,
 //   h_(i-1) M_(i-1) + 2 (h_(i-1) + h_i) M_i + h_i M_(i+1) = 6 (d_i - d_(i-1)).
 #include <math.h>
 
@@ -14,7 +14,8 @@ static bool ascends(const carom_spline *s) {
 static double width(const carom_spline *s, int i) { return s->x[i + 1] - s->x[i]; }
 static double chord(const carom_spline *s, int i) { return (s->y[i + 1] - s->y[i]) / width(s, i); }
 
-// Not a knot: the third derivative goes on across x_1, so that M_0 = ((h_0 + h_1) M_1 - h_0 M_2)/h_1; at the end likewise.
+// Not a knot: the third derivative goes on across x_1, so that M_0 = ((h_0 + h_1) M_1 - h_0 M_2)/h_1; at the end
+// likewise.
 static double end_value(double near, double far, double m_near, double m_far) {
   return ((near + far) * m_near - near * m_far) / far;
 }
@@ -90,8 +91,8 @@ double carom_spline_value(const carom_spline *s, double x, double *slope) {
   return s->y[i] + t * (c[0] + t * (c[1] + t * c[2]));
 }
 
-// Where the cubic of a piece has its minimum: the root of c0 + 2 c1 t + 3 c2 t^2 at which the curvature is not negative,
-// in the form that does not cancel.
+// Where the cubic of a piece has its minimum: the root of c0 + 2 c1 t + 3 c2 t^2 at which the curvature is not
+// negative, in the form that does not cancel.
 static bool minimum_of(const double c[3], double *t) {
   double discriminant = c[1] * c[1] - 3 * c[0] * c[2];
   if (!(discriminant > 0)) return false;
