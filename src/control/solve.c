@@ -99,7 +99,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   if (s->warm) {
     duals.given = carom_warm_point(plan, plan->duals);
     o.warm = true;
-    if (s->options->barrier <= 0) o.start_mu = warm_barrier(s);
+    o.start_mu = fmin(o.start_mu, warm_barrier(s));
     s->warm = false;
   }
   carom_nlp_info info;

@@ -98,12 +98,12 @@ static bool set_number(IpoptProblem p, char *key, double value) { return AddIpop
 static bool set_warm(IpoptProblem p, const carom_nlp_options *o) {
   static char *const pushes[] = {"bound_push", "bound_frac", "slack_bound_push", "slack_bound_frac"};
   static char *const warm_pushes[] = {"warm_start_bound_push", "warm_start_bound_frac", "warm_start_slack_bound_push",
-                                      "warm_start_slack_bound_frac", "warm_start_mult_bound_push"};
+                                      "warm_start_slack_bound_frac"};
   double push = fmin(0.1 * o->start_mu, 1e-6);
   bool good = set_text(p, "bound_mult_init_method", "mu-based");
   for (size_t i = 0; i < sizeof pushes / sizeof *pushes; i++) good = good && set_number(p, pushes[i], push);
   if (!o->duals || !o->duals->given) return good;
-  good = good && set_text(p, "warm_start_init_point", "yes");
+  good = good && set_text(p, "warm_start_init_point", "yes") && set_number(p, "warm_start_mult_bound_push", 1e-14);
   for (size_t i = 0; i < sizeof warm_pushes / sizeof *warm_pushes; i++)
     good = good && set_number(p, warm_pushes[i], push);
   return good;
