@@ -31,7 +31,7 @@ static bool show_iterate(void *context, const carom_plan_iterate *it) {
 }
 
 static const char *guess_name(carom_guess_kind kind) {
-  static const char *const names[] = {"path", "forward motion", "sampling search"};
+  static const char *const names[] = {"path", "forward motion", "sampling search", "earlier answer"};
   return names[kind];
 }
 
@@ -194,7 +194,7 @@ static carom_plan_file *read_problem(const char *path, const cli_list *overrides
 
 // What the command line says, besides what the run keeps.
 typedef struct plan_words {
-  const char *problem, *output, *log, *starts;
+  const char *problem, *output, *log, *starts, *warm;
   cli_list overrides;
   bool dry, view;
   char command[2048], default_output[CLI_PATH], page[CLI_PATH];
@@ -210,6 +210,7 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
       {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
+      {CLI_TEXT, 0, "warm", "RESULT.h5", "begin from the answer of an earlier plan", &w->warm},
       {CLI_TEXT, 0, "log", "FILE", "write the solver's own log", &w->log},
       {CLI_FLAG, 0, "strict", NULL, "exit with 3 when the verdict does not pass", &r->strict},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON on stdout", &r->json},
@@ -250,12 +251,20 @@ static void choose_outputs(plan_words *w, plan_run *r) {
 static int check_files(const plan_run *r, const plan_words *w) {
   return cli_check_files(&(cli_files){.verb = "plan",
                                       .force = r->overwrite,
-                                      .inputs = {w->problem},
+                                      .inputs = {w->problem, w->warm},
                                       .scene = r->file->scene,
                                       .outputs = {{.path = r->output, .result = true},
                                                   {.path = r->forces},
                                                   {.path = w->log},
                                                   {.path = w->view ? w->page : NULL}}});
+}
+
+static int set_guess(plan_run *r, const char *warm) {
+  carom_error error;
+  if (!warm) return EXIT_GOOD;
+  if (carom_plan_warm(r->file->plan, warm, &error) != CAROM_OK) return cli_fail(&error);
+  r->file->options.guess = CAROM_GUESS_MOTION;
+  return EXIT_GOOD;
 }
 
 int cli_plan(int argc, char **argv) {
@@ -274,6 +283,7 @@ int cli_plan(int argc, char **argv) {
   r.file->options.log_path = w.log;
   if (starts > 0) r.file->options.starts = starts;
   code = check_files(&r, &w);
+  if (code == EXIT_GOOD) code = set_guess(&r, w.warm);
   if (code == EXIT_GOOD) code = run_plan(&r);
   carom_plan_file_destroy(r.file);
   if (r.elsewhere || !w.view || (code != EXIT_GOOD && code != EXIT_VERDICT)) return code;

@@ -59,6 +59,11 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   to->contact_count = to->contact_capacity = from->contact_count;
   to->avoided_count = to->avoided_capacity = from->avoided_count;
   to->penalty_count = to->penalty_capacity = from->penalty_count;
+  status = carom_warm_copy(from, to, error);
+  if (status != CAROM_OK) {
+    carom_plan_destroy(to);
+    return status;
+  }
   *out = to;
   return CAROM_OK;
 }
