@@ -103,6 +103,7 @@ typedef struct carom_sweep {
   char **units;             ///< (column_count) their units; "" for a plain number
   int column_count;         ///< axes, outcomes, and what every run tells: see carom_case.values
   uint64_t digest;          ///< of the problem and of all files of its scene: who resumes asks whether it is the same
+  char *plan;               ///< path of the planning problem, where cases are plans; null: they are runs of the scene
   carom_scene *scene;       ///< that the problem names, with its fixed overrides but without those of axes
   struct carom_program *program;  ///< the formulas; the library's own
   carom_allocator allocator;      ///< of all this
@@ -124,8 +125,9 @@ CAROM_API carom_status carom_sweep_redesign(carom_sweep *sweep, carom_design des
 typedef struct carom_case {
   int64_t number;    ///< from 0
   int class_index;   ///< into the classes of the sweep; -1: not run yet
-  double *values;    ///< (column_count) inputs, outcomes, then time (s), steps, collisions, energy_error, penetration
-                     ///< (m), passed (1 or 0); the caller's. Not a number where a run that failed has none
+  double *values;    ///< (column_count) inputs, outcomes, then time (s), steps, collisions, energy_error, passed (1 or
+                     ///< 0), of plans time (s), nodes, iterations, violation, passed; the caller's. Not a number where
+                     ///< a run that failed has none
   char reason[400];  ///< why it failed; else empty
 } carom_case;
 
@@ -145,12 +147,13 @@ CAROM_API void carom_overrides_release(carom_overrides *overrides);  ///< frees 
 typedef struct carom_case_options {
   const char *result;             ///< result file to write; null: none
   carom_recorder_options record;  ///< of that file
+  const char *warm;               ///< of a plan: result file of another case, from whose answer it begins; null: none
   bool (*stop)(void *context);    ///< asked after every step; true ends the case with CAROM_INTERRUPTED; may be null
   void *context;                  ///< the caller's own
 } carom_case_options;
 
-/// Runs a case: values[0 .. axis_count) are its inputs, everything else is filled. A scene that is refused or a step
-/// that fails makes a case of the class "failed", and CAROM_OK. Other statuses are CAROM_ERR_MEMORY, CAROM_INTERRUPTED,
+/// Runs a case: values[0 .. axis_count) are its inputs, everything else is filled. A scene that is refused, a step that
+/// fails, or a plan that is not solved makes a case of the class "failed", and CAROM_OK. Other statuses are CAROM_ERR_MEMORY, CAROM_INTERRUPTED,
 /// and those of the recorder. Null options mean defaults.
 CAROM_API carom_status carom_sweep_run(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,
                                        carom_error *error);

@@ -54,13 +54,17 @@ static bool parse(sweep_words *w, cli_sweep_run *run, int argc, char **argv, int
 
 // ---- words to numbers -----------------------------------------------------------------------------------------------
 
-static bool read_whole(const char *text, const char *option, double least, double most, int64_t *value) {
+bool cli_read_whole(const char *verb, const char *text, const char *option, const double range[2], int64_t *value) {
   char *end;
   double number = strtod(text, &end);
-  if (end == text || *end || !(number >= least && number <= most) || number != floor(number))
-    return cli_error("sweep: --%s %s: expected a whole number from %.0f to %.0f", option, text, least, most);
+  if (end == text || *end || !(number >= range[0] && number <= range[1]) || number != floor(number))
+    return cli_error("%s: --%s %s: expected a whole number from %.0f to %.0f", verb, option, text, range[0], range[1]);
   *value = (int64_t)number;
   return true;
+}
+
+static bool read_whole(const char *text, const char *option, double least, double most, int64_t *value) {
+  return cli_read_whole("sweep", text, option, (const double[2]){least, most}, value);
 }
 
 static bool read_share(const char *text, const char *option, double most, double *value) {
@@ -73,9 +77,12 @@ static bool read_share(const char *text, const char *option, double most, double
   return true;
 }
 
-static int processors(const cli_ranks *ranks) {
-  long n = ranks->count > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);  // a launcher has shared the processors out already
-  return n > 0 ? (int)n : 1;
+bool cli_read_jobs(const char *text, cli_sweep_run *run) {
+  // A launcher has shared the processors out already.
+  int64_t jobs = run->ranks.count > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+  if (text && !cli_read_whole(run->verb, text, "jobs", (const double[2]){1, 1024}, &jobs)) return false;
+  run->jobs = jobs > 0 ? (int)jobs : 1;
+  return true;
 }
 
 static bool find_axis(const carom_sweep *sweep, const char *name, int *axis) {
@@ -96,7 +103,7 @@ static bool redesign(carom_sweep *sweep, carom_design design, int64_t points) {
 }
 
 static bool choose_mode(const sweep_words *w, cli_sweep_run *run) {
-  int64_t points = 0, jobs = processors(&run->ranks);
+  int64_t points = 0;
   if ((w->border != NULL) + w->sensitivity + (w->sobol != NULL) > 1)
     return cli_error("sweep: --border, --sensitivity and --sobol exclude each other");
   if ((w->border != NULL) + (w->case_number != NULL) + w->failed > 1)
@@ -105,8 +112,7 @@ static bool choose_mode(const sweep_words *w, cli_sweep_run *run) {
   run->tolerance = 1e-3;
   if (!read_share(w->tolerance, "tolerance", 0.5, &run->tolerance)) return false;
   if (!read_share(w->delta, "delta", 0.5, &run->sweep->sampling.delta)) return false;
-  if (w->jobs && !read_whole(w->jobs, "jobs", 1, 1024, &jobs)) return false;
-  run->jobs = (int)jobs;
+  if (!cli_read_jobs(w->jobs, run)) return false;
   if (w->border) run->mode = CLI_SWEEP_BORDER;
   if (w->sensitivity) run->mode = CLI_SWEEP_SENSITIVITY;
   if (w->sobol) run->mode = CLI_SWEEP_SOBOL;
@@ -152,11 +158,12 @@ static int check_files(const sweep_words *w, const cli_sweep_run *run) {
       .outputs = {{.path = w->outputs[0], .result = true}, {.path = w->outputs[1]}, {.path = w->outputs[2]}}});
 }
 
-static bool make_folder(const cli_keep *keep) {
+bool cli_make_folder(const cli_sweep_run *run) {
   struct stat about;
-  if (!keep->folder || mkdir(keep->folder, 0777) == 0) return true;
-  if (errno == EEXIST && stat(keep->folder, &about) == 0 && S_ISDIR(about.st_mode)) return true;
-  return cli_error("sweep: cannot make the folder '%s': %s", keep->folder, strerror(errno));
+  const char *folder = run->keep.folder;
+  if (!folder || mkdir(folder, 0777) == 0) return true;
+  if (errno == EEXIST && stat(folder, &about) == 0 && S_ISDIR(about.st_mode)) return true;
+  return cli_error("%s: cannot make the folder '%s': %s", run->verb, folder, strerror(errno));
 }
 
 static carom_sweep *read_problem(const sweep_words *w, const cli_ranks *ranks) {
@@ -278,11 +285,16 @@ static int search_border(cli_sweep_run *run) {
   return code;
 }
 
-static int write_outputs(const sweep_words *w, const cli_sweep_run *run) {
+int cli_write_tables(const cli_sweep_run *run, const char *table, const char *csv) {
   carom_error error = {0};
-  carom_status status = carom_cases_write(run->cases, run->sweep, w->outputs[0], &error);
-  if (status == CAROM_OK) status = carom_cases_write_csv(run->cases, run->sweep, w->outputs[1], &error);
-  return status == CAROM_OK ? cli_sweep_write_page(run, w->outputs[2]) : cli_fail(&error);
+  carom_status status = carom_cases_write(run->cases, run->sweep, table, &error);
+  if (status == CAROM_OK) status = carom_cases_write_csv(run->cases, run->sweep, csv, &error);
+  return status == CAROM_OK ? EXIT_GOOD : cli_fail(&error);
+}
+
+static int write_outputs(const sweep_words *w, const cli_sweep_run *run) {
+  int code = cli_write_tables(run, w->outputs[0], w->outputs[1]);
+  return code == EXIT_GOOD ? cli_sweep_write_page(run, w->outputs[2]) : code;
 }
 
 static int run_all(const sweep_words *w, cli_sweep_run *run) {
@@ -343,7 +355,7 @@ static bool find_ranks(cli_ranks *ranks) {
 
 int cli_sweep(int argc, char **argv) {
   sweep_words w = {0};
-  cli_sweep_run run = {0};
+  cli_sweep_run run = {.verb = "sweep", .again = "--resume"};
   int code;
   if (!parse(&w, &run, argc, argv, &code)) return code;
   if (!find_ranks(&run.ranks)) return EXIT_FAILED;
@@ -355,7 +367,7 @@ int cli_sweep(int argc, char **argv) {
   if (code == EXIT_GOOD && !w.case_number) {
     choose_outputs(&w, &run);
     code = check_files(&w, &run);
-    if (code == EXIT_GOOD && run.ranks.rank == 0 && !make_folder(&run.keep)) code = EXIT_FAILED;
+    if (code == EXIT_GOOD && run.ranks.rank == 0 && !cli_make_folder(&run)) code = EXIT_FAILED;
   }
   code = agree(&run.ranks, code);
   if (code == EXIT_GOOD) cli_catch_interrupts();

@@ -1,4 +1,5 @@
-// carom sweep: cases in processes of their own, a journal that survives kills, the report and the page.
+// carom sweep and carom design: cases in processes of their own, a journal that survives kills, the report and the
+// page.
 #ifndef CAROM_SRC_CLI_SWEEP_H
 #define CAROM_SRC_CLI_SWEEP_H
 
@@ -10,7 +11,8 @@ typedef enum cli_sweep_mode {
   CLI_SWEEP_DESIGN,
   CLI_SWEEP_BORDER,
   CLI_SWEEP_SENSITIVITY,
-  CLI_SWEEP_SOBOL
+  CLI_SWEEP_SOBOL,
+  CLI_SWEEP_SEARCH  // by carom design
 } cli_sweep_mode;
 
 // Result files that are kept of each case.
@@ -27,12 +29,15 @@ void cli_case_path(const cli_keep *keep, int64_t number, const char *extension, 
 
 // A sweep at work, and what there is of it.
 typedef struct cli_sweep_run {
+  const char *verb;   // for messages: sweep, design
+  const char *again;  // the option that goes on with what was stopped
   carom_sweep *sweep;
   cli_sweep_mode mode;
   int axis;          // of the border
   double tolerance;  // of the border
   carom_cases *cases;
-  carom_border *border;  // null: none
+  carom_border *border;       // null: none
+  carom_design_work *design;  // null: none
   cli_keep keep;
   int jobs;
   cli_ranks ranks;
@@ -44,11 +49,20 @@ typedef struct cli_sweep_run {
   cli_progress progress;
 } cli_sweep_run;
 
+// ---- shared by sweep.c and design.c (sweep.c) -----------------------------------------------------------------------
+
+// A whole number in a range, of an option; false after a message.
+bool cli_read_whole(const char *verb, const char *text, const char *option, const double range[2], int64_t *value);
+bool cli_read_jobs(const char *text, cli_sweep_run *run);  // null: one per processor; false after a message
+bool cli_make_folder(const cli_sweep_run *run);            // of the results that are kept; false after a message
+int cli_write_tables(const cli_sweep_run *run, const char *table, const char *csv);  // an exit code
+
 // ---- journal (sweep_journal.c) --------------------------------------------------------------------------------------
 // A line a case, in the order in which they end, with a sum at its end: what a kill cut off is seen and left out.
 
 typedef struct cli_journal {
   FILE *out;
+  const char *verb;
   const char *path;
   const carom_sweep *sweep;
   char head[400];   // what must be the same to go on: problem, mode

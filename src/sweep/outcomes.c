@@ -30,9 +30,13 @@ static int find_axis(const carom_sweep_reader *s, const char *name, size_t lengt
 
 enum { LONGEST_NAME = 200 };
 
+static const char *const *figure_names(const carom_sweep_reader *s) {
+  return s->plans ? carom_plan_figure_names : carom_figure_names;
+}
+
 static bool has_channel(const carom_sweep_reader *s, const char *name, size_t length) {
   char text[LONGEST_NAME + 1];
-  if (length > LONGEST_NAME) return false;
+  if (length > LONGEST_NAME || !s->loop) return false;
   memcpy(text, name, length);
   text[length] = '\0';
   return carom_loop_find_channel(s->loop, text) >= 0;
@@ -57,7 +61,7 @@ static int find(void *context, const char *name, size_t length, carom_quantity *
   size_t body;
   *slot = -1;
   if (index >= 0) return *slot = p->outcomes[index], 1;
-  if ((index = find_word(name, length, carom_figure_names)) >= 0)
+  if ((index = find_word(name, length, figure_names(s))) >= 0)
     *slot = carom_program_source(p, CAROM_SOURCE_FIGURE, index, "", 0);
   else if ((index = find_axis(s, name, length)) >= 0)
     *slot = carom_program_source(p, CAROM_SOURCE_AXIS, index, "", 0);
@@ -88,10 +92,10 @@ static void suggest_bodies(const carom_sweep_reader *s, carom_nearest *nearest) 
 static void suggest(void *context, carom_nearest *nearest) {
   const carom_sweep_reader *s = context;
   for (int i = 0; i < s->outcome_count; i++) carom_nearest_try(nearest, s->sweep->outcomes[i]);
-  for (int i = 0; carom_figure_names[i]; i++) carom_nearest_try(nearest, carom_figure_names[i]);
+  for (int i = 0; figure_names(s)[i]; i++) carom_nearest_try(nearest, figure_names(s)[i]);
   for (int i = 0; i < s->sweep->sampling.axis_count; i++)
     if (s->sweep->axes[i].name) carom_nearest_try(nearest, s->sweep->axes[i].name);
-  for (int i = 0; i < carom_loop_channel_count(s->loop); i++)
+  for (int i = 0; s->loop && i < carom_loop_channel_count(s->loop); i++)
     carom_nearest_try(nearest, carom_loop_channels(s->loop)[i].name);
   suggest_bodies(s, nearest);
 }
@@ -149,6 +153,24 @@ void carom_sweep_read_outcomes(carom_sweep_reader *s, const carom_node *map) {
     if (!sweep->outcomes[i]) return;
     s->outcome_count = ++sweep->outcome_count;
   }
+}
+
+void carom_sweep_add_outcome(carom_sweep_reader *s, const carom_node *node, const char *name) {
+  carom_sweep *sweep = s->sweep;
+  int n = sweep->outcome_count, slot = read_formula(s, node);
+  char **names = CAROM_NEW(&s->r.allocator, char *, n + 1);
+  int *slots = CAROM_NEW(&s->r.allocator, int, n + 1);
+  char *copy = carom_copy_text(&s->r.allocator, name);
+  if (!names || !slots || !copy) {
+    CAROM_RELEASE_ALL(&s->r.allocator, (void *)names, slots, copy);
+    out_of_memory(s);
+    return;
+  }
+  for (int i = 0; i < n; i++) names[i] = sweep->outcomes[i], slots[i] = sweep->program->outcomes[i];
+  names[n] = copy, slots[n] = slot >= 0 ? slot : 0;
+  CAROM_RELEASE_ALL(&s->r.allocator, (void *)sweep->outcomes, sweep->program->outcomes);
+  sweep->outcomes = names, sweep->program->outcomes = slots;
+  s->outcome_count = ++sweep->outcome_count;
 }
 
 static bool is_ours(const carom_node *n) { return !strcmp(n->key, "failed") || !strcmp(n->key, "other"); }
