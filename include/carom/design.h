@@ -17,6 +17,7 @@ typedef struct carom_design_problem {
   carom_search_def search;    ///< how designs are chosen; its arrays belong to the problem
   int objective;              ///< column of the cases that is to be least
   bool maximize;              ///< greatest instead
+  char *formula;              ///< of the objective, as written
   int batch;                  ///< designs a round
   bool warm;                  ///< plans begin from the answer of the nearest design before
   int revisits;               ///< designs that are planned again from a better one, each time there is one

@@ -35,7 +35,7 @@ static void put_head(FILE *out, const cli_design_run *d) {
   cli_page_member(out, "problem", sweep->path);
   cli_page_member(out, "method", carom_search_method_name(d->problem->search.method));
   cli_page_member(out, "ending", cli_design_ending(d));
-  cli_page_member(out, "objective", "objective");
+  cli_page_member(out, "objective", d->problem->formula);
   cli_page_member(out, "replays", d->replays);
   fprintf(out, "\"maximize\":%s,\"best\":%lld,\"axes\":[", d->problem->maximize ? "true" : "false",
           (long long)carom_design_best(d->run.design));

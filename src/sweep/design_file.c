@@ -179,7 +179,13 @@ static void read_objective(carom_sweep_reader *s, const carom_node *const *f, ca
   carom_sweep_read_outcomes(s, f[TOP_OUTCOMES]);
   if (!carom_one_of(&s->r, s->r.root, least, most, "minimize and maximize", "the problem")) return;
   p->maximize = most != NULL;
+  if ((most ? most : least)->kind != CAROM_NODE_SCALAR) {
+    carom_refuse(&s->r, most ? most : least, NULL, "'%s' expects a formula", most ? "maximize" : "minimize");
+    return;
+  }
   carom_sweep_add_outcome(s, most ? most : least, "objective");
+  p->formula = carom_copy_text(&p->allocator, most ? most->text : least->text);
+  if (!p->formula) s->r.reporter.out_of_memory = true;
   p->objective = s->sweep->sampling.axis_count + s->sweep->outcome_count - 1;
 }
 
@@ -261,5 +267,5 @@ void carom_design_problem_destroy(carom_design_problem *p) {
   if (!p) return;
   carom_allocator a = p->allocator;
   carom_sweep_destroy(p->sweep);
-  CAROM_RELEASE_ALL(&a, p->numbers, p->flags, p);
+  CAROM_RELEASE_ALL(&a, p->formula, p->numbers, p->flags, p);
 }
