@@ -23,7 +23,7 @@ typedef struct solve {
 } solve;
 
 // Of the barrier parameter of a warm start: its share of the guess's largest violation (scaled), and its bounds.
-static const double WARM_SHARE = 0.01, WARM_LEAST = 1e-10, WARM_MOST = 1e-2;
+static const double WARM_SHARE = 1e-4, WARM_LEAST = 1e-10, WARM_MOST = 1e-3;
 
 // Room for the iterates of a solve, made before it begins. A history that is longer is cut.
 static carom_status make_history_room(carom_plan *plan, int iterations, carom_error *error) {
