@@ -268,6 +268,7 @@ static carom_status sweep_all(solve *s, carom_error *error) {
 // Ends that overlap are found before any solver is asked.
 static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
   int nodes[2] = {0, plan->path.K};
+  if (plan->periodic.set) return false;  // neither end is given
   for (int e = 0; e < 2; e++)
     for (int i = 0; i < plan->avoided_count; i++) {
       int a = plan->avoided[i].body[0], b = plan->avoided[i].body[1], body[2] = {a, b};
