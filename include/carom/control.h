@@ -27,14 +27,50 @@ typedef enum carom_plan_joint_kind {
   CAROM_PLAN_REVOLUTE,   ///< and the bodies turn about the axis only
 } carom_plan_joint_kind;
 
-/// Two bodies joined for the whole motion.
+/// Two bodies joined: for the whole motion, or from the event that catches them to the one that lets them go.
 typedef struct carom_plan_joint_def {
   const char *name;            ///< copied; null means "joint" and its number
   carom_plan_joint_kind kind;  ///< default spherical
   int body[2];                 ///< either may be fixed, not both
   carom_vec3 point[2];         ///< in the body frames, m
-  carom_vec3 axis;  ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  carom_vec3 axis;   ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  carom_vec3 reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
+  carom_quat zero;   ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
+  double lower, upper;  ///< revolute: range of the angle, rad, not more than a turn; default infinite
+  carom_vec3 normal;    ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
+  double friction;      ///< a foot: Coulomb's mu of that push; default infinite
 } carom_plan_joint_def;
+
+/// An instant at which joints begin and end. What is caught meets without bouncing and takes up momentum; what is let
+/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek 2010, 2.4.3).
+/// The point of a foot that is let go must not move into what it stood on.
+typedef struct carom_plan_event_def {
+  int node;             ///< 1 to K, or CAROM_LAST_NODE
+  int caught_count;     ///< joints that hold from now on
+  const int *caught;    ///< (caught_count) indices; copied
+  int released_count;   ///< joints that held until now
+  const int *released;  ///< (released_count) indices; copied
+} carom_plan_event_def;
+
+/// What "the same again" means: the state after the last node is that of node 0 with bodies in each other's places,
+/// mirrored, turned and shifted. The start is then free, but for what carom_plan_free_start says.
+typedef struct carom_periodic_def {
+  int swap_count;        ///< pairs of bodies that take each other's places; the others keep theirs
+  const int (*swap)[2];  ///< (swap_count); copied
+  int mirror;            ///< 0, 1, 2: the sign of x, y, z is changed first; default -1: none
+  carom_pose map;        ///< then turned and shifted; default not at all
+  carom_vec3 reach;      ///< the shift may be chosen this far from map.p, each way, m; default 0
+} carom_periodic_def;
+
+/// A point of a body that stays above a plane of the world, at the nodes and half way between them.
+typedef struct carom_clearance_def {
+  int body;           ///< must move
+  carom_vec3 point;   ///< body frame, m
+  carom_vec3 normal;  ///< of the plane, world; default y
+  double offset;      ///< the plane is normal . x = offset, m; default 0
+  double bump;        ///< m; height asked for in the middle, as a sine over the span of nodes; default 0
+  int from, until;    ///< nodes between which this holds, both left out themselves; default 0 and CAROM_LAST_NODE
+} carom_clearance_def;
 
 /// Where a planned force acts.
 typedef enum carom_actuator_kind {
@@ -92,7 +128,18 @@ typedef enum carom_cost_kind {
   CAROM_COST_MOMENTUM,   ///< |p|^2 + |l|^2 of a body at the last node
   CAROM_COST_DIRECTION,  ///< ((axis of the body) . direction - 1)^2 at the last node
   CAROM_COST_POSITION,   ///< |position - target|^2 of the centre of mass at the last node
+  CAROM_COST_WORK,       ///< work of the actuators on joints, J; `power` says which
+  CAROM_COST_TRANSPORT,  ///< work / (weight of all bodies x the length of the periodic shift)
+  CAROM_COST_PEAK,       ///< the largest torque of any actuator on a joint, component by component, N m
 } carom_cost_kind;
+
+/// What counts as work. P_i = torque . (relative angular velocity) of the actuator on joint i.
+typedef enum carom_power {
+  CAROM_POWER_TOTAL,     ///< the integral of |sum P_i|: what one joint takes up another may give
+  CAROM_POWER_JOINTS,    ///< of sum |P_i|: braking costs as much as driving
+  CAROM_POWER_POSITIVE,  ///< of sum max(P_i, 0): braking is free, nothing is won back
+  CAROM_POWER_NET,       ///< of sum P_i: braking is paid back
+} carom_power;
 
 /// One term of the cost; terms add up.
 typedef struct carom_cost_def {
@@ -101,6 +148,7 @@ typedef struct carom_cost_def {
   int body;                    ///< of which; default CAROM_WORLD: effort of all actuators
   carom_vec3 axis, direction;  ///< direction: in the body frame, and in the world; default z and z
   carom_vec3 target;           ///< position: world, m
+  carom_power power;           ///< work and transport: default total
 } carom_cost_def;
 
 /// What happens at a planned contact.
@@ -141,6 +189,8 @@ CAROM_API carom_actuator_def carom_actuator_default(void);      ///< an unbounde
 CAROM_API carom_condition_def carom_condition_default(void);    ///< body 0 at the world's frame at the last node
 CAROM_API carom_cost_def carom_cost_default(void);              ///< the effort of all actuators
 CAROM_API carom_planned_contact_def carom_planned_contact_default(void);  ///< elastic, without friction, at node 0
+CAROM_API carom_periodic_def carom_periodic_default(void);                ///< every body as it was at node 0
+CAROM_API carom_clearance_def carom_clearance_default(void);              ///< the origin of body 0 stays above y = 0
 
 // ---- the problem ---------------------------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the plan keeps the FIRST message;
@@ -170,6 +220,14 @@ CAROM_API int carom_plan_add_contact(carom_plan *plan, const carom_planned_conta
 /// sqrt(m/stiffness), and steps must be short against the contact's duration pi sqrt(m/stiffness) (Johnson
 /// 2012, 4.4.1). Polytopes and half-spaces; not for pairs that are avoided as well.
 CAROM_API int carom_plan_add_penalty(carom_plan *plan, int body_a, int body_b, double stiffness);
+/// Plans an instant at which joints begin or end. Events come in the order of their nodes, none at that of a planned
+/// contact; a joint is caught and let go at most once each.
+CAROM_API int carom_plan_add_event(carom_plan *plan, const carom_plan_event_def *def);
+/// Asks for a periodic motion; once. Bodies that take each other's places must be alike (mirrored, if it mirrors).
+/// Returns 0, or -1.
+CAROM_API int carom_plan_set_periodic(carom_plan *plan, const carom_periodic_def *def);
+/// Keeps a point above a plane.
+CAROM_API int carom_plan_add_clearance(carom_plan *plan, const carom_clearance_def *def);
 /// Keeps two bodies apart, part by part, by the margin of carom_plan_def, at all nodes but those of their planned
 /// contacts.
 CAROM_API int carom_plan_add_avoidance(carom_plan *plan, int body_a, int body_b);
@@ -317,6 +375,7 @@ CAROM_API void carom_plan_forces(const carom_plan *plan, int node, int actuator,
 CAROM_API int carom_plan_scale_count(const carom_plan *plan);
 /// sigma of a stretch, from 0: what the steps h were multiplied with.
 CAROM_API double carom_plan_scale(const carom_plan *plan, int index);
+CAROM_API int carom_plan_contact_count(const carom_plan *plan);  ///< how many were planned
 /// The node of a planned contact, with nodes that were added before it.
 CAROM_API int carom_plan_contact_node(const carom_plan *plan, int contact);
 /// How many numbers carom_plan_reactions gives: 3 for each spherical joint, 5 for each revolute one.
@@ -336,6 +395,36 @@ CAROM_API carom_plan_point carom_plan_last_point(const carom_plan *plan);
 /// Change of angular momentum about the origin less its causes, in an interval: Delta_k (Johnson 2012, eq. 4.12), N m
 /// s. Uses scratch of the plan: one thread at a time.
 CAROM_API carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int interval);
+
+CAROM_API int carom_plan_joint_count(const carom_plan *plan);  ///< how many were added
+CAROM_API int carom_plan_event_count(const carom_plan *plan);  ///< how many were added
+/// The node of an event, with nodes that were added before it.
+CAROM_API int carom_plan_event_node(const carom_plan *plan, int event);
+/// The force with which body[0] of a joint holds body[1] at a node, N, world axes: the mean over the half intervals
+/// beside it in which the joint holds; zero where it does not.
+CAROM_API carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, int joint);
+/// The impulse with which body[0] of a joint pushes body[1] at an event, N s, world axes; zero where it does not hold
+/// then.
+CAROM_API carom_vec3 carom_plan_event_impulse(const carom_plan *plan, int event, int joint);
+/// The periodic shift, m; zero without any.
+CAROM_API carom_vec3 carom_plan_shift(const carom_plan *plan);
+/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted back.
+/// Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
+CAROM_API void carom_plan_wrap(const carom_plan *plan, carom_state *state);
+
+/// What the actuators on joints do over the whole motion.
+typedef struct carom_plan_work {
+  double kinds[4];   ///< J, in the order of carom_power
+  double loss;       ///< energy that the events take, J
+  double change;     ///< energy at the end, before an event there, less that at the start, with losses on the way, J
+  double transport;  ///< weight of all bodies x length of the periodic shift, J; 0 without any
+  double peak;       ///< largest component of a torque, N m
+  double speed;      ///< length of the shift over the duration, m/s
+} carom_plan_work;
+
+/// Work by all four meanings, with the turns of the joints between nodes. In the limit of short steps the net work is
+/// `change`, and for a periodic motion `loss`. Uses scratch of the plan: one thread at a time.
+CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
 
 /// All iterates of the last carom_plan_solve, in order; *count of them. They stay with the plan.
 CAROM_API const carom_plan_iterate *carom_plan_history(const carom_plan *plan, int *count);

@@ -84,7 +84,7 @@ static void print_json(const plan_run *r) {
               CLI_N("seconds", p->seconds));
   if (r->starts > 1) cli_json_integer(&json, "start", p->start + 1);
   cli_json_open(&json, "contacts", '[');
-  for (int i = 0; i + 1 < carom_plan_scale_count(plan); i++)
+  for (int i = 0; i < carom_plan_contact_count(plan); i++)
     cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_contact_node(plan, i)));
   cli_json_close(&json, ']');
   cli_json_open(&json, "sigma", '[');

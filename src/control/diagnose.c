@@ -63,6 +63,27 @@ static void describe(const carom_plan *plan, const carom_row_label *l, double am
       snprintf(text, size, "bodies '%s' and '%s' overlap by %.3g m at node %d", carom_body_name(m, l->a),
                carom_body_name(m, l->b), amount, l->node);
       break;
+    case CAROM_ROW_EVENT:
+      snprintf(text, size, "the event at node %d lacks %.3g N s, or what it lets go does not come free", l->node, amount);
+      break;
+    case CAROM_ROW_PERIOD:
+      snprintf(text, size, "body '%s' misses its place in the next period by %.3g", m->bodies[l->a].name, amount);
+      break;
+    case CAROM_ROW_RANGE:
+      snprintf(text, size, "joint '%s' leaves its range at node %d (cosine off by %.3g)", plan->joints[l->a].name,
+               l->node, amount);
+      break;
+    case CAROM_ROW_FOOT:
+      snprintf(text, size, "the force of foot '%s' at node %d leaves its cone, by %.3g", plan->joints[l->a].name, l->node,
+               amount);
+      break;
+    case CAROM_ROW_CLEARANCE:
+      snprintf(text, size, "body '%s' is %.3g m too low at or after node %d",
+               m->bodies[plan->clearances[l->a].body].name, amount, l->node);
+      break;
+    case CAROM_ROW_WORK:
+      snprintf(text, size, "the work in interval %d is off by %.3g J", l->node, amount);
+      break;
     case CAROM_ROW_TIME:
       snprintf(text, size, "the duration is off by %.3g s", amount);
       break;
@@ -105,13 +126,25 @@ static void end_momenta(const carom_plan *plan, int k, bool end, carom_vec3 *p, 
   carom_plan_kick(plan, tau, end ? dt : -dt, &(carom_kicked){path->x + at, path->q + at, p, l});
 }
 
+// Momenta that agree with the joints, where the plan has them; null elsewhere.
+static const carom_vec3 *known_momenta(const carom_plan *plan, int node, bool after) {
+  const carom_plan_event *e = carom_plan_event_at(plan, node);
+  if (e) return carom_path_block(plan, &plan->path, (int)(e - plan->events), after ? CAROM_AFTER : CAROM_BEFORE);
+  if (!plan->periodic.set || (node > 0 && node < plan->path.K)) return NULL;
+  return carom_path_block(plan, &plan->path, 0, node == 0 ? CAROM_START : CAROM_END);
+}
+
 void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state) {
   const carom_path *path = &plan->path;
   size_t at = (size_t)node * (size_t)plan->model->body_count;
   for (int i = 0; i < plan->model->body_count; i++)
     state->x[i] = path->x[at + (size_t)i], state->q[i] = path->q[at + (size_t)i];
   bool start = node == 0 || (after && node < path->K);
-  end_momenta(plan, start ? node : node - 1, !start, state->p, state->l);
+  const carom_vec3 *known = known_momenta(plan, node, after);
+  if (known)
+    for (int i = 0; i < plan->model->body_count; i++) state->p[i] = known[2 * i], state->l[i] = known[2 * i + 1];
+  else
+    end_momenta(plan, start ? node : node - 1, !start, state->p, state->l);
   state->time = carom_plan_time(plan, node);
   state->step = node;
 }
@@ -158,7 +191,8 @@ carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int k) {
   carom_state *s = plan->scratch;
   size_t n = (size_t)plan->model->body_count;
   const carom_vec3 *x0 = path->x + (size_t)k * n, *x1 = x0 + n;
-  bool outgoing = k == 0 || carom_plan_contact_at(plan, k) || sticks_before(plan, k);
+  // An event hands over momenta that agree with the joints; the joints' own impulse there is part of the start.
+  bool outgoing = k == 0 || carom_plan_breaks_at(plan, k) || sticks_before(plan, k);
   end_momenta(plan, outgoing ? k : k - 1, !outgoing, s->p, s->l);
   carom_vec3 before = moment(plan, x0, s->p, s->l);
   end_momenta(plan, k, true, s->p, s->l);

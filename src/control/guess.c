@@ -15,7 +15,9 @@ static bool final_condition(const carom_plan *plan, const carom_condition_def *c
 static double clamp_open(double value, double low, double high) { return fmin(fmax(value, low), high); }
 
 bool carom_guess_target(const carom_plan *plan, int body, carom_pose *pose) {
-  bool found = false;
+  bool found = plan->periodic.set;
+  int partner = plan->partner[body];
+  if (found) *pose = carom_periodic_pose(plan, body, cm_pose(plan->start->x[partner], plan->start->q[partner]));
   for (int i = 0; i < plan->condition_count; i++) {
     const carom_condition_def *c = &plan->conditions[i];
     if (!final_condition(plan, c, body)) continue;
@@ -136,8 +138,9 @@ static void joint_column(const inverse *w, const carom_plan_joint *j, int k, int
 static void joint_columns(const inverse *w, int k) {
   int column = carom_plan_components(w->plan);
   for (int i = 0; i < w->plan->joint_count; i++)
-    for (int row = 0; row < w->plan->joints[i].rows; row++)
-      joint_column(w, &w->plan->joints[i], k, row, w->A + (size_t)(column++) * (size_t)w->rows);
+    for (int row = 0; row < w->plan->joints[i].rows; row++, column++)
+      if (carom_joint_holds(w->plan, &w->plan->joints[i], k))
+        joint_column(w, &w->plan->joints[i], k, row, w->A + (size_t)column * (size_t)w->rows);
 }
 
 // What is missing at node k: drift after - drift before - kicks known so far.
@@ -208,6 +211,35 @@ static void lay_path(carom_plan *plan) {
   for (int i = 0; i < plan->model->body_count; i++) lay_body(plan, i);
 }
 
+// ---- bodies on joints ----------------------------------------------------------------------------------------------
+
+// Bodies go where the joints put them, from the fixed ones outwards; how they stand is left as it is.
+static void chain_node(carom_plan *plan, int k) {
+  size_t n = (size_t)plan->model->body_count;
+  carom_vec3 *x = plan->path.x + (size_t)k * n;
+  const carom_quat *q = plan->path.q + (size_t)k * n;
+  int interval = k > 0 ? k - 1 : 0;
+  for (size_t i = 0; i < n; i++) plan->placed[i] = plan->model->bodies[i].fixed;
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = 0; i < plan->joint_count; i++) {
+      const carom_plan_joint *j = &plan->joints[i];
+      int known = plan->placed[j->body[0]] ? 0 : 1, body = j->body[1 - known];
+      if (!carom_joint_holds(plan, j, interval) || !plan->placed[j->body[known]] || plan->placed[body]) continue;
+      carom_vec3 rho[2] = {j->found, j->point[1]};
+      carom_vec3 at = cm_add(x[j->body[known]], cm_rotate(q[j->body[known]], rho[known]));
+      x[body] = cm_sub(at, cm_rotate(q[body], rho[1 - known]));
+      plan->placed[body] = again = true;
+    }
+  }
+}
+
+// Only motions in phases hang on the ground all the time.
+static void chain_path(carom_plan *plan) {
+  if (!plan->event_count && !plan->periodic.set) return;
+  for (int k = 0; k <= plan->path.K; k++) chain_node(plan, k);
+}
+
 // A way that is blocked between the nodes or at them.
 static carom_status is_blocked(const carom_plan *plan, bool *blocked, carom_error *error) {
   double node_gap, swept_gap;
@@ -234,6 +266,7 @@ carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t
   if (found) *kind = CAROM_GUESS_SEARCH;
   if (plan->variation && !found && *kind != CAROM_GUESS_FORWARD) carom_guess_bend(plan, seed);
   if (status != CAROM_OK) return status;
+  if (*kind != CAROM_GUESS_FORWARD && *kind != CAROM_GUESS_MOTION) chain_path(plan);
   carom_path_align(plan, &plan->path);
   if (!watched || plan->variation) carom_watch_near_pairs(plan);
   return status;

@@ -27,7 +27,8 @@ void carom_guess_bend(carom_plan *plan, uint64_t seed) {
   for (size_t i = 0; i < n; i++) {
     carom_vec3 a = draw(&random, share * travelled(plan, i) + size * plan->length_scale), b = draw(&random, turn);
     if (plan->model->bodies[i].fixed) continue;
-    if (plan->joint_count) a = common, b = cm_zero3();
+    if (plan->joint_count) a = common, b = plan->event_count || plan->periodic.set ? b : cm_zero3();
+    if (plan->model->planar) a.z = b.x = b.y = 0;
     for (int k = 1; k < K; k++) {
       double s = sin(pi * k / K);
       size_t at = (size_t)k * n + i;

@@ -64,10 +64,36 @@ extern const carom_element_kind carom_kind_relative_angle;
 // x_other q_other P_other x q P | 6 rows: difference of angular velocities, and of velocities at x | m J(3) of other, m
 // J(3)
 extern const carom_element_kind carom_kind_relative_rest;
-// x0 q0 xK qK | 6 rows | map p(3) r(4)
+// x0 q0 of the partner, xK qK, shift(3) | 6 rows | turn(4) signs(3) of the mirror, frames of the partner and the body(4)
 extern const carom_element_kind carom_kind_periodic_pose;
-// P0 PK | 6 rows | r(4)
+// P0 of the partner, PK | 6 rows | turn(4) signs(3)
 extern const carom_element_kind carom_kind_periodic_momentum;
+
+// ---- along the way (kinds_path.c) ----
+// qa qb | 1 row: cos((angle - middle)/2) of a hinge | axis(3) in a, zero(4) of b in a, middle, sign of the guess
+extern const carom_element_kind carom_kind_angle;
+// lambda(3) | 2 rows: lambda_n, and mu^2 lambda_n^2 - |lambda_t|^2 | n(3) mu
+extern const carom_element_kind carom_kind_cone;
+// x q | 1 row: n . (x + R rho) | n(3) rho(3)
+extern const carom_element_kind carom_kind_above_plane;
+// x0 q0 x1 q1 | 1 row: the same half way between two poses | n(3) rho(3)
+extern const carom_element_kind carom_kind_above_plane_between;
+// q P | 1 row: adds sign n . (velocity of the point) | sign 1/m 1/J(3) rho(3) n(3)
+extern const carom_element_kind carom_kind_parting;
+
+// ---- work (kinds_work.c) ----
+// delta, qa0 qb0 qa1 qb1 | 1 row: delta - (how far a hinge turns in an interval) | axis(3) in a
+extern const carom_element_kind carom_kind_swing;
+// delta(3), qa0 qb0 qa1 qb1 | 3 rows: delta - (how far b turns more than a, world axes)
+extern const carom_element_kind carom_kind_swing3;
+// tau delta | 2 rows: adds -tau delta and tau delta
+extern const carom_element_kind carom_kind_work_rows;
+// tau delta | cost: weight tau delta | weight
+extern const carom_element_kind carom_kind_work;
+// w shift(3) | cost: weight w / |shift| | weight
+extern const carom_element_kind carom_kind_per_shift;
+// tau delta shift(3) | cost: weight tau delta / |shift| | weight
+extern const carom_element_kind carom_kind_work_per_shift;
 
 // ---- planned contacts (kinds_contact.c) ----
 // r q | 3 rows: r - R rho | rho(3)

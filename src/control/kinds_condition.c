@@ -52,16 +52,31 @@ static void relative_rest(const double *c, const carom_hyper *z, carom_hyper *r)
 }
 const carom_element_kind carom_kind_relative_rest = {.name = "relative rest", .residual = relative_rest};
 
+static carom_hyper3 mirrored(carom_hyper3 v, const double *signs) {
+  return ch_diag3(cm_vec3(signs[0], signs[1], signs[2]), v);
+}
+
+// +1 for a rotation, -1 for a reflection, under which angular momenta and rotations change sign besides.
+static double handed(const double *signs) { return signs[0] * signs[1] * signs[2]; }
+
+static carom_hyper4 mirrored_turn(carom_hyper4 q, const double *signs) {
+  return (carom_hyper4){q.w, ch_times3(handed(signs), mirrored(q.u, signs))};
+}
+
+// x_K = shift + T S x_0 and q_K = T (S q_0 S), the latter between the frames of the user.
 static void periodic_pose(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper4 turn = ch_quat(c + 3);
-  carom_hyper3 aim = ch_add3(ch_constant3(c), ch_rotate(turn, ch_pack3(z)));
+  carom_hyper4 turn = ch_quat(c), user = mirrored_turn(ch_qmul(ch_pack4(z + 3), ch_quat(c + 7)), c + 4);
+  carom_hyper3 aim = ch_add3(ch_pack3(z + 14), ch_rotate(turn, mirrored(ch_pack3(z), c + 4)));
   ch_unpack3(ch_sub3(ch_pack3(z + 7), aim), r);
-  ch_unpack3(ch_qmul(ch_conj(ch_qmul(turn, ch_pack4(z + 3))), ch_pack4(z + 10)).u, r + 3);
+  ch_unpack3(ch_qmul(ch_conj(ch_qmul(turn, user)), ch_qmul(ch_pack4(z + 10), ch_quat(c + 11))).u, r + 3);
 }
 const carom_element_kind carom_kind_periodic_pose = {.name = "periodic pose", .residual = periodic_pose};
 
 static void periodic_momentum(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper4 turn = ch_quat(c);
-  for (int i = 0; i < 6; i += 3) ch_unpack3(ch_sub3(ch_pack3(z + 6 + i), ch_rotate(turn, ch_pack3(z + i))), r + i);
+  for (int i = 0; i < 6; i += 3) {
+    carom_hyper3 aim = ch_rotate(turn, mirrored(ch_pack3(z + i), c + 4));
+    ch_unpack3(ch_sub3(ch_pack3(z + 6 + i), ch_times3(i == 0 ? 1 : handed(c + 4), aim)), r + i);
+  }
 }
 const carom_element_kind carom_kind_periodic_momentum = {.name = "periodic momentum", .residual = periodic_momentum};

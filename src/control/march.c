@@ -41,6 +41,7 @@ carom_status carom_march_create(const carom_plan *plan, carom_march *m, carom_er
 
 void carom_march_reset(carom_march *m) {
   carom_state_copy(m->state, m->plan->start);
+  m->interval = 0;
   memset(m->stuck, 0, (size_t)(m->plan->contact_count + 1) * sizeof(bool));
 }
 
@@ -99,7 +100,8 @@ static int all_rows(const carom_march *m, const carom_state *s, row *out) {
   const carom_plan *plan = m->plan;
   for (int i = 0; i < plan->joint_count && count < MOST_ROWS - 5; i++) {
     const carom_plan_joint *j = &plan->joints[i];
-    count += pin_rows(s, j->body, j->point, out + count);
+    if (!carom_joint_holds(plan, j, m->interval)) continue;
+    count += pin_rows(s, j->body, (carom_vec3[2]){j->found, j->point[1]}, out + count);
     if (j->kind == CAROM_PLAN_REVOLUTE) count += hinge_rows(s, j, out + count);
   }
   for (int i = 0; i < plan->contact_count && count < MOST_ROWS - 5; i++)
@@ -218,7 +220,9 @@ static carom_status drift_jointed(carom_march *m, double h, carom_error *error) 
 static bool held(const carom_march *m) {
   for (int i = 0; i < m->plan->contact_count; i++)
     if (m->stuck[i]) return true;
-  return m->plan->joint_count > 0;
+  for (int i = 0; i < m->plan->joint_count; i++)
+    if (carom_joint_holds(m->plan, &m->plan->joints[i], m->interval)) return true;
+  return false;
 }
 
 carom_status carom_march_step(carom_march *m, const double *tau, double h, carom_error *error) {
@@ -230,6 +234,7 @@ carom_status carom_march_step(carom_march *m, const double *tau, double h, carom
   carom_plan_kick(m->plan, tau, 0.5 * h, &(carom_kicked){s->x, s->q, s->p, s->l});
   s->time += h;
   s->step++;
+  m->interval++;
   return CAROM_OK;
 }
 
@@ -284,6 +289,14 @@ static carom_status make_consistent(carom_march *m, carom_error *error) {
   carom_status status = project(m, rows, n, error);
   for (int i = 0; status == CAROM_OK && i < n; i++) push(m, &rows[i], m->lambda[i], m->state);
   return status;
+}
+
+carom_status carom_march_event(carom_march *m, int event, carom_error *error) {
+  int node = carom_event_node(m->plan, &m->plan->events[event]);
+  m->interval = node - 1;
+  carom_status status = make_consistent(m, error);
+  m->interval = node;
+  return status == CAROM_OK ? make_consistent(m, error) : status;
 }
 
 // Perfectly plastic: the points are joined, and the momenta must agree with that.

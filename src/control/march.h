@@ -19,6 +19,7 @@ typedef struct carom_march {
   double *S, *residual, *lambda;  // of the joints and of what sticks
   int *pivot;
   int most_rows;
+  int interval;  // the next one: tells which joints hold
 } carom_march;
 
 carom_status carom_march_create(const carom_plan *plan, carom_march *march, carom_error *error);
@@ -29,5 +30,7 @@ void carom_march_reset(carom_march *march);  // back to the start; nothing stick
 carom_status carom_march_step(carom_march *march, const double *tau, double h, carom_error *error);
 // The momenta after a planned contact at the present configuration, by the separation oracle.
 carom_status carom_march_impact(carom_march *march, int contact, carom_error *error);
+// The momenta after an event: made to agree with the joints before it, then with those after it.
+carom_status carom_march_event(carom_march *march, int event, carom_error *error);
 
 #endif

@@ -4,26 +4,49 @@
 #include "base/memory.h"
 #include "control/plan.h"
 
+static size_t event_multipliers(const carom_plan *plan) {
+  return (size_t)plan->event_count * (size_t)carom_plan_multipliers(plan);
+}
+static size_t event_momenta(const carom_plan *plan) {
+  return 4 * ((size_t)plan->event_count + 1) * (size_t)plan->model->body_count;
+}
+
+carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int event, int which) {
+  size_t block = which < 0 ? (size_t)(2 * plan->event_count + 2 + which) : (size_t)(2 * event + which);
+  return path->P + 2 * block * (size_t)plan->model->body_count;
+}
+
+// What belongs to contacts and events, however many nodes there are.
+static void copy_breaks(const carom_plan *plan, const carom_path *from, carom_path *to) {
+  memcpy(to->sigma, from->sigma, (size_t)carom_plan_segments(plan) * sizeof *to->sigma);
+  memcpy(to->hold, from->hold, event_multipliers(plan) * sizeof *to->hold);
+  memcpy(to->impulse, from->impulse, event_multipliers(plan) * sizeof *to->impulse);
+  memcpy(to->P, from->P, event_momenta(plan) * sizeof *to->P);
+}
+
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error) {
   const carom_allocator *a = &plan->allocator;
   size_t poses = (size_t)(K + 1) * (size_t)plan->model->body_count;
   *path = (carom_path){.K = K};
   if (!CAROM_NEW_ALL(a, CAROM_ROOM(path->h, K), CAROM_ROOM(path->x, poses), CAROM_ROOM(path->q, poses),
                      CAROM_ROOM(path->tau, (size_t)K * (size_t)carom_plan_components(plan) + 1),
-                     CAROM_ROOM(path->sigma, plan->contact_count + 1),
+                     CAROM_ROOM(path->sigma, carom_plan_segments(plan)),
+                     CAROM_ROOM(path->hold, event_multipliers(plan) + 1),
+                     CAROM_ROOM(path->impulse, event_multipliers(plan) + 1),
+                     CAROM_ROOM(path->P, event_momenta(plan) + 1),
                      CAROM_ROOM(path->lambda, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1),
                      CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1),
                      CAROM_ROOM(path->added, K + 1))) {
     carom_path_destroy(plan, path);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d intervals", K);
   }
-  for (int i = 0; i <= plan->contact_count; i++) path->sigma[i] = 1;
+  for (int i = 0; i < carom_plan_segments(plan); i++) path->sigma[i] = 1;
   return CAROM_OK;
 }
 
 void carom_path_destroy(const carom_plan *plan, carom_path *path) {
   CAROM_RELEASE_ALL(&plan->allocator, path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda,
-                    path->added);
+                    path->hold, path->impulse, path->P, path->added);
   *path = (carom_path){0};
 }
 
@@ -36,7 +59,7 @@ carom_status carom_path_copy(const carom_plan *plan, const carom_path *from, car
   memcpy(to->x, from->x, (K + 1) * n * sizeof *to->x);
   memcpy(to->q, from->q, (K + 1) * n * sizeof *to->q);
   memcpy(to->tau, from->tau, K * (size_t)carom_plan_components(plan) * sizeof *to->tau);
-  memcpy(to->sigma, from->sigma, (size_t)(plan->contact_count + 1) * sizeof *to->sigma);
+  copy_breaks(plan, from, to);
   memcpy(to->lambda, from->lambda, (K + 1) * (size_t)carom_plan_multipliers(plan) * sizeof *to->lambda);
   memcpy(to->watched, from->watched, K * (size_t)carom_plan_part_pairs(plan) * sizeof *to->watched);
   memcpy(to->added, from->added, (K + 1) * sizeof *to->added);
@@ -102,13 +125,26 @@ static void copy_interval(const carom_plan *plan, const carom_path *from, int k,
 static void move_nodes(carom_plan *plan, int k, int by) {
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.node == k) plan->contacts[i].def.node = -(k + by) - 1;  // marked as moved
+  for (int i = 0; i < plan->event_count; i++)
+    if (plan->events[i].node == k) plan->events[i].node = -(k + by) - 1;
   for (int i = 0; i < plan->condition_count; i++)
     if (plan->conditions[i].node == k) plan->conditions[i].node = -(k + by) - 2;
+  for (int i = 0; i < plan->clearance_count; i++) {
+    if (plan->clearances[i].from == k) plan->clearances[i].from = -(k + by) - 2;
+    if (plan->clearances[i].until == k) plan->clearances[i].until = -(k + by) - 2;
+  }
 }
 
 static void settle_nodes(carom_plan *plan) {
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.node < 0) plan->contacts[i].def.node = -plan->contacts[i].def.node - 1;
+  for (int i = 0; i < plan->event_count; i++)
+    if (plan->events[i].node < 0) plan->events[i].node = -plan->events[i].node - 1;
+  for (int i = 0; i < plan->clearance_count; i++) {
+    carom_clearance_def *c = &plan->clearances[i];
+    if (c->from < CAROM_LAST_NODE) c->from = -c->from - 2;
+    if (c->until < CAROM_LAST_NODE) c->until = -c->until - 2;
+  }
   for (int i = 0; i < plan->condition_count; i++)
     if (plan->conditions[i].node < CAROM_LAST_NODE) plan->conditions[i].node = -plan->conditions[i].node - 2;
 }
@@ -119,7 +155,7 @@ carom_status carom_path_split(carom_plan *plan, const bool *marked, carom_error 
   for (int k = 0; k < from->K; k++) added += marked[k];
   carom_status status = carom_path_create(plan, from->K + added, &to, error);
   if (status != CAROM_OK) return status;
-  for (int i = 0; i <= plan->contact_count; i++) to.sigma[i] = from->sigma[i];
+  copy_breaks(plan, from, &to);
   int j = 0;
   for (int k = 0; k < from->K; k++) {
     copy_node(plan, from, k, &to, j);

@@ -10,7 +10,10 @@
 carom_plan_def carom_plan_default(void) {
   return (carom_plan_def){.intervals = 30, .step = 0.01, .scale_low = 0.2, .scale_high = 5};
 }
-carom_plan_joint_def carom_plan_joint_default(void) { return (carom_plan_joint_def){.axis = {0, 0, 1}}; }
+carom_plan_joint_def carom_plan_joint_default(void) {
+  return (carom_plan_joint_def){
+      .axis = {0, 0, 1}, .zero = {1, 0, 0, 0}, .lower = -INFINITY, .upper = INFINITY, .friction = INFINITY};
+}
 carom_actuator_def carom_actuator_default(void) {
   return (carom_actuator_def){
       .force_bound = INFINITY, .torque_bound = INFINITY, .direction = {0, 0, 1}, .high = INFINITY};
@@ -49,8 +52,23 @@ carom_status carom_plan_check(const carom_plan *plan, carom_error *error) {
 
 int carom_plan_segment(const carom_plan *plan, int interval) {
   int segment = 0;
-  while (segment < plan->contact_count && plan->contacts[segment].def.node <= interval) segment++;
+  for (int i = 0; i < plan->contact_count; i++) segment += plan->contacts[i].def.node <= interval;
+  for (int i = 0; i < plan->event_count; i++) segment += !plan->events[i].last && plan->events[i].node <= interval;
   return segment;
+}
+
+int carom_plan_segments(const carom_plan *plan) {
+  int count = plan->contact_count + 1;
+  for (int i = 0; i < plan->event_count; i++) count += !plan->events[i].last;
+  return count;
+}
+
+int carom_event_node(const carom_plan *plan, const carom_plan_event *e) { return e->last ? plan->path.K : e->node; }
+
+bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int interval) {
+  bool begun = j->caught < 0 || carom_event_node(plan, &plan->events[j->caught]) <= interval;
+  bool over = j->released >= 0 && carom_event_node(plan, &plan->events[j->released]) <= interval;
+  return begun && !over;
 }
 
 int carom_plan_components(const carom_plan *plan) {
@@ -84,6 +102,16 @@ bool carom_plan_contact_at(const carom_plan *plan, int node) {
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.node == node) return true;
   return false;
+}
+
+const carom_plan_event *carom_plan_event_at(const carom_plan *plan, int node) {
+  for (int i = 0; i < plan->event_count; i++)
+    if (carom_event_node(plan, &plan->events[i]) == node) return &plan->events[i];
+  return NULL;
+}
+
+bool carom_plan_breaks_at(const carom_plan *plan, int node) {
+  return carom_plan_contact_at(plan, node) || carom_plan_event_at(plan, node);
 }
 
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b) {
@@ -167,7 +195,8 @@ carom_status carom_plan_create(const carom_model *model, const carom_state *star
   carom_program_create(&plan->program, &a);
   bool enough =
       CAROM_NEW_ALL(&a, CAROM_ROOM(plan->free_starts, model->body_count),
-                    CAROM_ROOM(plan->waypoints, model->body_count), CAROM_ROOM(plan->slot, model->body_count));
+                    CAROM_ROOM(plan->waypoints, model->body_count), CAROM_ROOM(plan->slot, model->body_count),
+                    CAROM_ROOM(plan->partner, model->body_count), CAROM_ROOM(plan->placed, model->body_count));
   status = carom_state_clone(start, &a, &plan->start, error);
   if (status == CAROM_OK) status = carom_state_clone(start, &a, &plan->scratch, error);
   if (status == CAROM_OK && !enough) status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
@@ -195,6 +224,7 @@ void carom_plan_destroy(carom_plan *plan) {
   carom_warm_release(plan);
   carom_state_destroy(plan->start);
   carom_state_destroy(plan->scratch);
+  CAROM_RELEASE_ALL(&a, plan->events, plan->clearances, plan->partner, plan->placed);
   CAROM_RELEASE_ALL(&a, plan->joints, plan->actuators, plan->conditions, plan->costs, plan->contacts, plan->avoided,
                     plan->free_starts, plan->waypoints, plan->slot, plan->history, plan->penalties, plan->potentials,
                     plan->duals, plan);
@@ -239,19 +269,39 @@ static void copy_name(char *name, const char *given, const char *kind, int numbe
     snprintf(name, CAROM_PLAN_NAME, "%s %d", kind, number);
 }
 
+static bool check_range(carom_plan *plan, const carom_plan_joint_def *def) {
+  bool limited = def->lower > -INFINITY || def->upper < INFINITY;
+  const char *wrong = NULL;
+  if (limited && def->kind != CAROM_PLAN_REVOLUTE) wrong = "only revolute joints have an angle";
+  if (limited && !(def->lower < def->upper)) wrong = "it leaves nothing";
+  if (limited && !(def->upper - def->lower < 6.28)) wrong = "give both ends, less than a turn apart";
+  if (!(def->friction >= 0)) wrong = "friction must not be negative";
+  if (!wrong) return true;
+  carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "joint '%.60s' with the range %g to %g rad and friction %g: %s",
+                    def->name ? def->name : "", def->lower, def->upper, def->friction, wrong);
+  return false;
+}
+
 int carom_plan_add_joint(carom_plan *plan, const carom_plan_joint_def *def) {
   if (!check_two(plan, def->body, "a joint") || !GROW(plan, joint)) return -1;
   if (def->kind == CAROM_PLAN_REVOLUTE && cm_norm(def->axis) == 0)
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a revolute joint needs an axis");
+  if (!check_range(plan, def)) return -1;
   carom_plan_joint *j = &plan->joints[plan->joint_count];
   *j = (carom_plan_joint){.kind = def->kind, .body = {def->body[0], def->body[1]}};
   copy_name(j->name, def->name, "joint", plan->joint_count);
-  for (int i = 0; i < 2; i++) j->point[i] = cm_transform(plan->model->bodies[def->body[i]].frame, def->point[i]);
+  const carom_body *bodies = plan->model->bodies;
+  for (int i = 0; i < 2; i++) j->point[i] = cm_transform(bodies[def->body[i]].frame, def->point[i]);
   j->axis = cm_unit(cm_rotate(plan->model->bodies[def->body[0]].frame.q, def->axis));
   carom_vec3 in_b = cm_unrotate(plan->start->q[j->body[1]], cm_rotate(plan->start->q[j->body[0]], j->axis));
   cm_frame(cm_unit(in_b), &j->cross[0], &j->cross[1]);
   j->rows = def->kind == CAROM_PLAN_REVOLUTE ? 5 : 3;
   j->offset = carom_plan_multipliers(plan);
+  j->caught = j->released = j->grip = -1;
+  j->found = j->point[0];
+  j->reach = def->reach, j->lower = def->lower, j->upper = def->upper, j->friction = def->friction;
+  j->zero = cm_qmul(cm_qmul(bodies[def->body[0]].frame.q, def->zero), cm_qconj(bodies[def->body[1]].frame.q));
+  if (cm_norm(def->normal) > 0) j->normal = cm_unit(def->normal);
   return plan->joint_count++;
 }
 
@@ -309,7 +359,7 @@ int carom_plan_add_condition(carom_plan *plan, const carom_condition_def *def) {
 }
 
 int carom_plan_add_cost(carom_plan *plan, const carom_cost_def *def) {
-  bool about_body = def->kind != CAROM_COST_EFFORT && def->kind != CAROM_COST_TIME;
+  bool about_body = def->kind != CAROM_COST_EFFORT && def->kind != CAROM_COST_TIME && def->kind < CAROM_COST_WORK;
   if (about_body && !check_moving(plan, def->body, "a cost")) return -1;
   if (!GROW(plan, cost)) return -1;
   plan->costs[plan->cost_count] = *def;
@@ -323,6 +373,9 @@ int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *de
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
                              "a contact at node %d: expected between %d and %d, in ascending order", def->node,
                              after + 1, plan->def.intervals - 1);
+  if (carom_plan_event_at(plan, def->node))
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact and an event at node %d: put them at different nodes",
+                             def->node);
   if (def->restitution < 0 || def->restitution > 1 || !(def->friction >= 0))
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact with restitution %g and friction %g",
                              def->restitution, def->friction);
@@ -419,8 +472,9 @@ void carom_plan_forces(const carom_plan *plan, int node, int actuator, double *c
   memcpy(components, tau, (size_t)u->components * sizeof *tau);
 }
 
-int carom_plan_scale_count(const carom_plan *plan) { return plan->contact_count + 1; }
+int carom_plan_scale_count(const carom_plan *plan) { return carom_plan_segments(plan); }
 double carom_plan_scale(const carom_plan *plan, int index) { return plan->path.sigma[index]; }
+int carom_plan_contact_count(const carom_plan *plan) { return plan->contact_count; }
 int carom_plan_contact_node(const carom_plan *plan, int contact) { return plan->contacts[contact].def.node; }
 
 int carom_plan_reaction_count(const carom_plan *plan) { return carom_plan_multipliers(plan); }

@@ -17,11 +17,37 @@ typedef struct carom_plan_joint {
   carom_plan_joint_kind kind;
   int body[2];
   carom_vec3 point[2];
-  carom_vec3 axis;      // in body[0]
-  carom_vec3 cross[2];  // in body[1]: two directions that stay normal to the axis
-  int rows;             // 3 or 5: also the number of multipliers
-  int offset;           // of its multipliers within a node's
+  carom_vec3 axis;       // in body[0]
+  carom_vec3 cross[2];   // in body[1]: two directions that stay normal to the axis
+  int rows;              // 3 or 5: also the number of multipliers
+  int offset;            // of its multipliers within a node's
+  int caught, released;  // numbers of the events; -1: it holds from the start, to the end
+  carom_vec3 reach;      // along the axes of the frame of body[0]
+  carom_vec3 found;      // point[0], or what was chosen within the reach of it
+  int grip;              // first of six variables for the points in both bodies; -1: they are where they are
+  carom_quat zero;       // of body[1] in body[0] at the angle zero, principal frames
+  double lower, upper;   // of the angle
+  carom_vec3 normal;     // a foot: along which it pushes; zero: it holds as well
+  double friction;
 } carom_plan_joint;
+
+enum { CAROM_EVENT_JOINTS = 16 };
+
+// Joints begin and end. The lists of an event say which; a joint remembers its events.
+typedef struct carom_plan_event {
+  int node;     // moves along when nodes are added
+  bool last;    // at the last node, however many there are
+  int hold;     // first variable of the multipliers that make the momenta before agree with the joints
+  int impulse;  // first variable of the multipliers of those that hold afterwards
+} carom_plan_event;
+
+// Where bodies are at the end of a period, from where they are at node 0.
+typedef struct carom_plan_periodic {
+  bool set;
+  carom_periodic_def def;  // without the list
+  int shift;               // first of three variables
+  carom_vec3 found;        // the shift
+} carom_plan_periodic;
 
 typedef struct carom_plan_actuator {
   char name[CAROM_PLAN_NAME];
@@ -72,15 +98,18 @@ typedef struct carom_avoided_pair {
 
 // A motion on the grid: a guess or an answer.
 typedef struct carom_path {
-  int K;           // intervals
-  double *h;       // (K) base steps
-  carom_vec3 *x;   // ((K + 1) x bodies) principal frames
-  carom_quat *q;   //
-  double *tau;     // (K x components)
-  double *sigma;   // (segments)
-  double *lambda;  // ((K + 1) x multipliers) impulses in the joints
-  bool *watched;   // (K x pairs of parts) these have come near and are kept apart from then on
-  bool *added;     // (K + 1) nodes between those of the grid
+  int K;            // intervals
+  double *h;        // (K) base steps
+  carom_vec3 *x;    // ((K + 1) x bodies) principal frames
+  carom_quat *q;    //
+  double *tau;      // (K x components)
+  double *sigma;    // (segments)
+  double *lambda;   // ((K + 1) x multipliers) impulses in the joints
+  double *hold;     // (events x multipliers) impulses that end the stretch before an event
+  double *impulse;  // (events x multipliers) of what holds afterwards
+  carom_vec3 *P;    // (blocks x bodies x 2) momenta p, l that agree with the joints; see carom_break
+  bool *watched;    // (K x pairs of parts) these have come near and are kept apart from then on
+  bool *added;      // (K + 1) nodes between those of the grid
 } carom_path;
 
 // An earlier answer to begin from.
@@ -102,6 +131,9 @@ typedef struct carom_warm {
   double *point;     // (3 n + m) variables, multipliers of their lower and upper bounds, of the constraints
 } carom_warm;
 
+// Blocks of carom_path.P: before and after each event, at the start, and at the end before an event there.
+enum { CAROM_BEFORE, CAROM_AFTER, CAROM_START = -2, CAROM_END = -1 };
+
 // First variables and rows; -1 where there are none.
 typedef struct carom_layout {
   int moving_count, fixed_count, component_count, multiplier_count;
@@ -113,6 +145,7 @@ typedef struct carom_layout {
   int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
   int *after;       // (K + 1) momenta at the start of the interval after
   int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
+  int *swing;       // (K + 1) how far joints turn in the interval, one a component; -1: not asked for
 } carom_layout;
 
 struct carom_plan {
@@ -129,6 +162,12 @@ struct carom_plan {
   carom_plan_contact *contacts;
   carom_avoided_pair *avoided;
   carom_plan_penalty *penalties;
+  carom_plan_event *events;
+  carom_clearance_def *clearances;  // points in principal frames
+  carom_plan_periodic periodic;
+  bool *placed;  // (bodies) scratch of first guesses
+  int *partner;  // (bodies) whose place at node 0 is taken at the end
+  int event_count, event_capacity, clearance_count, clearance_capacity;
   int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count, penalty_count;
   int joint_capacity, actuator_capacity, condition_capacity, cost_capacity, contact_capacity, avoided_capacity;
   int penalty_capacity;
@@ -158,14 +197,28 @@ struct carom_plan {
 // Notes the first mistake; returns -1, as adders do.
 int carom_plan_refuse(carom_plan *plan, carom_status status, const char *format, ...) CAROM_PRINTF(3, 4);
 int carom_plan_segment(const carom_plan *plan, int interval);  // number of its sigma
+int carom_plan_segments(const carom_plan *plan);               // how many there are
 int carom_plan_components(const carom_plan *plan);             // of all actuators
 int carom_plan_part_pairs(const carom_plan *plan);             // of all avoided pairs of bodies
 int carom_plan_multipliers(const carom_plan *plan);            // of all joints, per node
 double carom_plan_step(const carom_plan *plan, int interval);  // sigma h
 int carom_plan_resolve_node(const carom_plan *plan, int node);
 bool carom_plan_contact_at(const carom_plan *plan, int node);
+const carom_plan_event *carom_plan_event_at(const carom_plan *plan, int node);  // null: none
+bool carom_plan_breaks_at(const carom_plan *plan, int node);  // momenta change in an instant: a contact or an event
+int carom_event_node(const carom_plan *plan, const carom_plan_event *e);
+bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int interval);
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
+
+// ---- phases.c ----
+// Where the periodic map puts a body, when its partner begins at this pose; principal frames.
+carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose partner);
+
+// Momenta of a block: of event number `event` (CAROM_BEFORE, CAROM_AFTER), or CAROM_START, CAROM_END with any number.
+carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int event, int which);
+double carom_event_loss(const carom_plan *plan, int event);  // of kinetic energy
+double carom_energy_change(const carom_plan *plan);          // from the start to the end, before an event there
 
 // ---- path.c ----
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error);
@@ -217,6 +270,14 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
 // ---- transcribe*.c ----
 carom_status carom_transcribe(carom_plan *plan, carom_error *error);
 void carom_transcribe_joints(carom_plan *plan);
+void carom_transcribe_events(carom_plan *plan);
+void carom_transcribe_paths(carom_plan *plan);  // what holds along the whole way: ranges, cones, clearances
+// Multipliers that make the lifted momenta of a node, before or after, agree with the joints that hold then; their
+// impulses go to the 6 rows per moving body that begin at `row`. The first of the multipliers.
+int carom_transcribe_hold(carom_plan *plan, int node, bool after, int row);
+void carom_transcribe_periodic(carom_plan *plan);
+void carom_transcribe_work(carom_plan *plan, const carom_cost_def *cost);
+void carom_transcribe_peak(carom_plan *plan, const carom_cost_def *cost);
 // Impulses -G' lambda of a joint in the 6 rows per moving body that begin at `row`; and rows that make the lifted
 // momenta of a node agree with it, G M^-1 P = 0.
 void carom_transcribe_joint_force(carom_plan *plan, const carom_plan_joint *j, int k, int multiplier, int row);

@@ -210,13 +210,20 @@ bool carom_element_evaluate(const carom_program *p, const carom_element *e, cons
 
 // ---- patterns ------------------------------------------------------------------------------------------------------
 
+static bool is_fixed(const carom_program *p, int variable) { return p->x_low[variable] == p->x_high[variable]; }
+
 // Kinds with a residual in hyperdual numbers are probed where nothing vanishes by chance; what is exactly zero there is
-// zero everywhere. Others count as full.
+// zero everywhere. Fixed variables are probed at their values, so that a motion in a plane has no entries off it. Others
+// count as full.
 static void probe(const carom_program *p, const carom_element *e, double *J, double *H) {
   int n = e->variable_count, m = e->row_count;
   double z[CAROM_ELEMENT_VARIABLES], w[CAROM_ELEMENT_ROWS];
+  const int *v = p->indices + e->variable_start;
   carom_random random = carom_random_make(20120601, 0);
-  for (int i = 0; i < n; i++) z[i] = carom_random_between(&random, 0.4, 1.6);
+  for (int i = 0; i < n; i++) {
+    double anywhere = carom_random_between(&random, 0.4, 1.6);
+    z[i] = is_fixed(p, v[i]) ? p->x[v[i]] : anywhere;
+  }
   for (int i = 0; i < m; i++) w[i] = carom_random_between(&random, 0.5, 1.5);
   // The rows of a node before and after are often opposite: distinct weights keep them from cancelling.
   if (!e->kind->residual) {
@@ -228,20 +235,20 @@ static void probe(const carom_program *p, const carom_element *e, double *J, dou
   carom_residual_evaluate(&f, z, w, &(carom_derivatives){.J = J, .H = H});
 }
 
-// Entries in the cost's row are the gradient's and not in the Jacobian.
+// Entries in the cost's row are the gradient's and not in the Jacobian; the solver does not see fixed variables.
 static int count_places(carom_program *p, carom_element *e, const double *J, const double *H, short *places) {
   int n = e->variable_count, count = 0;
-  const int *rows = p->indices + e->row_start;
+  const int *rows = p->indices + e->row_start, *v = p->indices + e->variable_start;
   for (int i = 0; i < e->row_count; i++)
     for (int j = 0; j < n; j++)
-      if (J[i * n + j] != 0 && rows[i] >= 0) {
+      if (J[i * n + j] != 0 && rows[i] >= 0 && !is_fixed(p, v[j])) {
         if (places) places[count] = (short)(i * n + j);
         count++;
       }
   e->jacobian_count = count;
   for (int i = 0; i < n; i++)
     for (int j = 0; j <= i; j++)
-      if (H[i * n + j] != 0) {
+      if (H[i * n + j] != 0 && !is_fixed(p, v[i]) && !is_fixed(p, v[j])) {
         if (places) places[count] = (short)(i * n + j);
         count++;
       }
@@ -304,11 +311,77 @@ static bool merge_hessian(carom_program *p) {
   return entries && p->hessian_slot;
 }
 
+// ---- what the solver need not see ----------------------------------------------------------------------------------
+
+// Which rows and variables have entries.
+typedef struct usage {
+  bool *row, *variable;
+} usage;
+
+static void note_usage(const carom_program *p, const usage *u) {
+  double J[CAROM_ELEMENT_ROWS * CAROM_ELEMENT_VARIABLES], H[CAROM_ELEMENT_VARIABLES * CAROM_ELEMENT_VARIABLES];
+  for (int k = 0; k < p->element_count; k++) {
+    const carom_element *e = &p->elements[k];
+    const int *rows = p->indices + e->row_start, *v = p->indices + e->variable_start;
+    probe(p, e, J, H);
+    for (int i = 0; i < e->row_count; i++)
+      for (int j = 0; j < e->variable_count && rows[i] != CAROM_ROW_NONE; j++)
+        if (J[i * e->variable_count + j] != 0 && !is_fixed(p, v[j])) {
+          u->variable[v[j]] = true;
+          if (rows[i] >= 0) u->row[rows[i]] = true;
+        }
+  }
+}
+
+static void renumber_rows(carom_program *p, const int *number) {
+  for (int k = 0; k < p->element_count; k++) {
+    int *rows = p->indices + p->elements[k].row_start;
+    for (int i = 0; i < p->elements[k].row_count; i++)
+      if (rows[i] >= 0) rows[i] = number[rows[i]];
+  }
+}
+
+static void keep_row(carom_program *p, int from, int to) {
+  p->g_low[to] = p->g_low[from], p->g_high[to] = p->g_high[from];
+  p->g_scale[to] = p->g_scale[from], p->labels[to] = p->labels[from];
+}
+
+// Rows that no variable can change and that hold, as those off the plane of a planar motion, are dropped: they would
+// leave the solver with more equations than unknowns. Those that do not hold stay, and say so.
+static void drop_idle_rows(carom_program *p, const usage *u, const double *g, int *number) {
+  int count = 0;
+  for (int i = 0; i < p->m; i++) {
+    double off = fmax(p->g_low[i] - g[i], g[i] - p->g_high[i]);
+    bool idle = !u->row[i] && off <= 1e-8 * p->g_scale[i];
+    number[i] = idle ? CAROM_ROW_NONE : count;
+    if (!idle) keep_row(p, i, count++);
+  }
+  renumber_rows(p, number);
+  p->m = count;
+}
+
+// And variables that change nothing stay as they are.
+static bool presolve(carom_program *p) {
+  usage u = {0};
+  double *g = NULL;
+  int *number = NULL;
+  bool enough = CAROM_NEW_ALL(&p->allocator, CAROM_ROOM(u.row, p->m + 1), CAROM_ROOM(u.variable, p->n + 1),
+                              CAROM_ROOM(g, p->m + 1), CAROM_ROOM(number, p->m + 1));
+  if (enough) note_usage(p, &u);
+  bool known = enough && carom_program_constraints(p, p->x, g);
+  if (known) drop_idle_rows(p, &u, g, number);
+  for (int i = 0; enough && i < p->n; i++)
+    if (!u.variable[i]) carom_program_fix(p, i, p->x[i]);
+  CAROM_RELEASE_ALL(&p->allocator, u.row, u.variable, g, number);
+  return enough;
+}
+
 // Doubling a variable within an element (a body that meets itself) would count off-diagonal entries once too few.
 carom_status carom_program_seal(carom_program *p, carom_error *error) {
   double J[CAROM_ELEMENT_ROWS * CAROM_ELEMENT_VARIABLES], H[CAROM_ELEMENT_VARIABLES * CAROM_ELEMENT_VARIABLES];
   int total = 0;
   short *places = NULL;
+  if (!p->out_of_memory && !presolve(p)) p->out_of_memory = true;
   for (int pass = 0; pass < 2 && !p->out_of_memory; pass++) {
     int start = 0;
     for (int k = 0; k < p->element_count; k++) {

@@ -26,6 +26,12 @@ typedef enum carom_row_kind {
   CAROM_ROW_CONTACT,
   CAROM_ROW_AVOIDANCE,
   CAROM_ROW_TIME,
+  CAROM_ROW_EVENT,
+  CAROM_ROW_PERIOD,
+  CAROM_ROW_RANGE,
+  CAROM_ROW_FOOT,
+  CAROM_ROW_CLEARANCE,
+  CAROM_ROW_WORK,
 } carom_row_kind;
 
 typedef struct carom_row_label {

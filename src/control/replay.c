@@ -15,6 +15,16 @@ static void compare(const carom_plan *plan, const carom_state *s, int node, caro
   }
 }
 
+static carom_status take_breaks(carom_march *m, int node, carom_error *error) {
+  const carom_plan *plan = m->plan;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
+    if (plan->contacts[i].def.node == node) status = carom_march_impact(m, i, error);
+  for (int i = 0; i < plan->event_count && status == CAROM_OK; i++)
+    if (carom_plan_event_node(plan, i) == node) status = carom_march_event(m, i, error);
+  return status;
+}
+
 carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error) {
   carom_march m;
   *report = (carom_replay_report){0};
@@ -24,12 +34,12 @@ carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *repo
   carom_plan_state(plan, 0, true, m.state);
   size_t components = (size_t)carom_plan_components(plan);
   for (int k = 0; k < plan->path.K && status == CAROM_OK; k++) {
-    for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
-      if (plan->contacts[i].def.node == k) status = carom_march_impact(&m, i, error);
+    status = take_breaks(&m, k, error);
     if (status == CAROM_OK)
       status = carom_march_step(&m, plan->path.tau + (size_t)k * components, carom_plan_step(plan, k), error);
     if (status == CAROM_OK) compare(plan, m.state, k + 1, report);
   }
+  if (status == CAROM_OK) status = take_breaks(&m, plan->path.K, error);
   carom_state *last = plan->scratch;
   carom_plan_state(plan, plan->path.K, false, last);
   for (int i = 0; i < plan->model->body_count && status == CAROM_OK && plan->joint_count == 0; i++)

@@ -23,7 +23,7 @@ typedef struct solve {
 } solve;
 
 // Of the barrier parameter of a warm start: its share of the guess's largest violation (scaled), and its bounds.
-static const double WARM_SHARE = 0.01, WARM_LEAST = 1e-10, WARM_MOST = 1e-2;
+static const double WARM_SHARE = 1e-4, WARM_LEAST = 1e-10, WARM_MOST = 1e-3;
 
 // Room for the iterates of a solve, made before it begins. A history that is longer is cut.
 static carom_status make_history_room(carom_plan *plan, int iterations, carom_error *error) {
@@ -268,6 +268,7 @@ static carom_status sweep_all(solve *s, carom_error *error) {
 // Ends that overlap are found before any solver is asked.
 static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
   int nodes[2] = {0, plan->path.K};
+  if (plan->periodic.set) return false;  // neither end is given
   for (int e = 0; e < 2; e++)
     for (int i = 0; i < plan->avoided_count; i++) {
       int a = plan->avoided[i].body[0], b = plan->avoided[i].body[1], body[2] = {a, b};

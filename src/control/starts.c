@@ -40,6 +40,7 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   int bodies = from->model->body_count;
   memcpy(to->free_starts, from->free_starts, (size_t)bodies * sizeof *to->free_starts);
   memcpy(to->waypoints, from->waypoints, (size_t)bodies * sizeof *to->waypoints);
+  memcpy(to->partner, from->partner, (size_t)bodies * sizeof *to->partner);
   bool good = copy_waypoints(from, to);
   good = COPY(joints, from->joint_count) && good;
   good = COPY(actuators, from->actuator_count) && good;
@@ -48,6 +49,8 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   good = COPY(contacts, from->contact_count) && good;
   good = COPY(avoided, from->avoided_count) && good;
   good = COPY(penalties, from->penalty_count) && good;
+  good = COPY(events, from->event_count) && good;
+  good = COPY(clearances, from->clearance_count) && good;
   if (!good) {
     carom_plan_destroy(to);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a copy of a plan");
@@ -59,6 +62,9 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   to->contact_count = to->contact_capacity = from->contact_count;
   to->avoided_count = to->avoided_capacity = from->avoided_count;
   to->penalty_count = to->penalty_capacity = from->penalty_count;
+  to->event_count = to->event_capacity = from->event_count;
+  to->clearance_count = to->clearance_capacity = from->clearance_count;
+  to->periodic = from->periodic;
   status = carom_warm_copy(from, to, error);
   if (status != CAROM_OK) {
     carom_plan_destroy(to);

@@ -31,7 +31,8 @@ int carom_row_out(const carom_plan *plan, int node, int body) {
 
 void carom_layout_destroy(carom_plan *plan) {
   carom_layout *L = &plan->layout;
-  CAROM_RELEASE_ALL(&plan->allocator, L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out);
+  CAROM_RELEASE_ALL(&plan->allocator, L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out,
+                    L->swing);
   *L = (carom_layout){0};
 }
 
@@ -40,7 +41,7 @@ static carom_status create_layout(carom_plan *plan, carom_error *error) {
   const carom_allocator *a = &plan->allocator;
   carom_layout_destroy(plan);
   int nodes = plan->path.K + 1;
-  int **arrays[] = {&L->node, &L->tau, &L->multiplier, &L->before, &L->after, &L->in, &L->out};
+  int **arrays[] = {&L->node, &L->tau, &L->multiplier, &L->before, &L->after, &L->in, &L->out, &L->swing};
   bool good = true;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i] = CAROM_NEW(a, int, nodes);
@@ -78,8 +79,8 @@ static void fix_range(carom_program *P, int first, int count) {
 
 static void add_sigmas(carom_plan *plan) {
   carom_program *P = &plan->program;
-  int count = plan->contact_count + 1;
-  bool free = plan->contact_count > 0 || plan->def.free_time;
+  int count = carom_plan_segments(plan);
+  bool free = count > 1 || plan->def.free_time;
   plan->layout.sigma = carom_program_variables(P, count, plan->def.scale_low, plan->def.scale_high, 1);
   for (int i = 0; i < count && !P->out_of_memory; i++) {
     P->x[plan->layout.sigma + i] = plan->path.sigma[i];
@@ -141,14 +142,14 @@ static int add_momenta(carom_plan *plan) {
   return first;
 }
 
-// Momenta are variables at both ends, at contacts, and where a condition speaks of them.
+// Momenta are variables at both ends, at contacts and events, and where a condition speaks of them.
 static void lift_momenta(carom_plan *plan) {
   carom_layout *L = &plan->layout;
   for (int k = 0; k <= plan->path.K; k++) {
-    bool contact = carom_plan_contact_at(plan, k), ends = k == 0 || k == plan->path.K;
-    if (!contact && !ends && !momentum_asked(plan, k)) continue;
+    bool breaks = carom_plan_breaks_at(plan, k), ends = k == 0 || k == plan->path.K;
+    if (!breaks && !ends && !momentum_asked(plan, k)) continue;
     if (k > 0) L->before[k] = add_momenta(plan);
-    if (k < plan->path.K) L->after[k] = contact || k == 0 ? add_momenta(plan) : L->before[k];
+    if (k < plan->path.K || breaks) L->after[k] = breaks || k == 0 ? add_momenta(plan) : L->before[k];
   }
 }
 
@@ -160,8 +161,8 @@ static void guess_momenta(carom_plan *plan) {
         int at = carom_variable_P(plan, k, i, after == 1);
         if (at < 0) continue;
         carom_vec3 p, l;
-        int interval = after == 1 ? k : k - 1;
-        if (interval < 0 || interval >= plan->path.K) continue;
+        int interval = after == 1 && k < plan->path.K ? k : k - 1;
+        if (interval < 0) continue;
         carom_path_momentum(plan, &plan->path, interval, i, &p, &l);
         double z[6] = {p.x, p.y, p.z, l.x, l.y, l.z};
         memcpy(P->x + at, z, sizeof z);
@@ -295,15 +296,41 @@ static void set_start(carom_plan *plan) {
   }
 }
 
+// In a planar scene nothing leaves the plane. What was free there before is fixed; the program drops what then has no
+// unknowns. Only where the principal axes lie along z, so that a turn in the plane is two components of the quaternion.
+static bool is_flat(const carom_plan *plan) {
+  for (int i = 0; i < plan->model->body_count; i++) {
+    carom_quat q = plan->start->q[i];
+    if (!plan->model->bodies[i].fixed && (q.x != 0 || q.y != 0)) return false;
+  }
+  return plan->model->planar;
+}
+
+static void flatten(carom_plan *plan) {
+  carom_program *P = &plan->program;
+  if (!is_flat(plan)) return;
+  for (int k = 0; k <= plan->path.K && !P->out_of_memory; k++)
+    for (int i = 0; i < plan->model->body_count; i++) {
+      if (plan->model->bodies[i].fixed) continue;
+      carom_program_fix(P, carom_variable_x(plan, k, i) + 2, plan->start->x[i].z);
+      for (int c = 1; c <= 2; c++) carom_program_fix(P, carom_variable_q(plan, k, i) + c, 0);
+      for (int after = 0; after < 2; after++) {
+        int at = carom_variable_P(plan, k, i, after == 1);
+        for (int c = 2; at >= 0 && c <= 4; c++) carom_program_fix(P, at + c, 0);
+      }
+    }
+}
+
 // The sum of sigma h is the duration.
 static void set_clock(carom_plan *plan) {
   carom_program *P = &plan->program;
   const carom_plan_def *d = &plan->def;
   double T = d->step * d->intervals, low = T, high = T;
-  if (plan->contact_count == 0 && !d->free_time) return;
+  int segments = carom_plan_segments(plan);
+  if (segments == 1 && !d->free_time) return;
   if (d->free_time) low = d->shortest > 0 ? d->shortest : 0, high = d->longest > 0 ? d->longest : INFINITY;
   int row = carom_program_rows(P, 1, low, high, T, (carom_row_label){CAROM_ROW_TIME, -1, -1, -1});
-  for (int s = 0; s <= plan->contact_count; s++) {
+  for (int s = 0; s < segments; s++) {
     double sum = 0;
     for (int k = 0; k < plan->path.K; k++) sum += carom_plan_segment(plan, k) == s ? plan->path.h[k] : 0;
     carom_program_add(P, &carom_kind_linear, CAROM_OF({plan->layout.sigma + s, 1}), CAROM_INTO({row, 1}),
@@ -340,14 +367,18 @@ carom_status carom_transcribe(carom_plan *plan, carom_error *error) {
   if (P->out_of_memory) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
   guess_momenta(plan);
   set_start(plan);
+  flatten(plan);
   add_balances(plan);
   add_motion(plan);
   carom_transcribe_actuators(plan);
   status = carom_transcribe_penalties(plan, error);
   if (status != CAROM_OK) return status;
   carom_transcribe_joints(plan);
+  carom_transcribe_events(plan);
+  carom_transcribe_periodic(plan);
   carom_transcribe_conditions(plan);
   carom_transcribe_contacts(plan);
+  carom_transcribe_paths(plan);
   add_unit_rows(plan);
   status = carom_transcribe_avoidance(plan, error);
   if (status != CAROM_OK) return status;
@@ -358,12 +389,45 @@ carom_status carom_transcribe(carom_plan *plan, carom_error *error) {
 
 // ---- back to a path ------------------------------------------------------------------------------------------------
 
+static carom_vec3 vector_at(const double *z) { return cm_vec3(z[0], z[1], z[2]); }
+
+static void read_momenta(carom_plan *plan, int node, bool after, carom_vec3 *block) {
+  for (int i = 0; i < plan->model->body_count; i++) {
+    int P = carom_variable_P(plan, node, i, after);
+    block[2 * i] = P < 0 ? cm_zero3() : vector_at(plan->program.x + P);
+    block[2 * i + 1] = P < 0 ? cm_zero3() : vector_at(plan->program.x + P + 3);
+  }
+}
+
+static void read_event(carom_plan *plan, int number) {
+  const carom_plan_event *e = &plan->events[number];
+  const double *x = plan->program.x;
+  size_t m = (size_t)carom_plan_multipliers(plan), at = (size_t)number;
+  memcpy(plan->path.hold + at * m, x + e->hold, m * sizeof *x);
+  memcpy(plan->path.impulse + at * m, x + e->impulse, m * sizeof *x);
+  for (int after = 0; after < 2; after++)
+    read_momenta(plan, carom_event_node(plan, e), after == 1,
+                 carom_path_block(plan, &plan->path, number, after == 1 ? CAROM_AFTER : CAROM_BEFORE));
+}
+
+// What was chosen besides the motion: impulses of events, places of joints, the periodic shift.
+static void read_breaks(carom_plan *plan) {
+  const double *x = plan->program.x;
+  for (int i = 0; i < plan->event_count; i++) read_event(plan, i);
+  read_momenta(plan, 0, true, carom_path_block(plan, &plan->path, 0, CAROM_START));
+  read_momenta(plan, plan->path.K, false, carom_path_block(plan, &plan->path, 0, CAROM_END));
+  for (int i = 0; i < plan->joint_count; i++)
+    if (plan->joints[i].grip >= 0) plan->joints[i].found = vector_at(x + plan->joints[i].grip);
+  if (plan->periodic.set) plan->periodic.found = vector_at(x + plan->periodic.shift);
+}
+
 void carom_plan_read_back(carom_plan *plan) {
   const carom_layout *L = &plan->layout;
   const double *x = plan->program.x;
   carom_path *path = &plan->path;
   int n = plan->model->body_count;
-  for (int i = 0; i <= plan->contact_count; i++) path->sigma[i] = x[L->sigma + i];
+  for (int i = 0; i < carom_plan_segments(plan); i++) path->sigma[i] = x[L->sigma + i];
+  read_breaks(plan);
   for (int k = 0; k <= path->K; k++) {
     for (int i = 0; i < n; i++) {
       const double *z = x + carom_variable_x(plan, k, i);

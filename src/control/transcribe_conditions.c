@@ -130,15 +130,18 @@ static void add_periodic(carom_plan *plan, int number, int k) {
   double p = plan->mass_scale * plan->speed_scale;
   int row = condition_rows(plan, number, k, 3, plan->length_scale);
   condition_rows(plan, number, k, 3, 1);
-  carom_program_add(P, &carom_kind_periodic_pose,
-                    CAROM_OF({carom_variable_x(plan, 0, c->body), 7}, {carom_variable_x(plan, k, c->body), 7}),
-                    CAROM_INTO({row, 6}), CAROM_WITH(CAROM_XYZ(c->pose.p), CAROM_WXYZ(c->pose.q)));
+  int shift = carom_program_variables(P, 3, 0, 0, plan->length_scale);
+  fix_vector(P, shift, c->pose.p);
+  carom_program_add(
+      P, &carom_kind_periodic_pose,
+      CAROM_OF({carom_variable_x(plan, 0, c->body), 7}, {carom_variable_x(plan, k, c->body), 7}, {shift, 3}),
+      CAROM_INTO({row, 6}), CAROM_WITH(CAROM_WXYZ(c->pose.q), 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 0));
   row = condition_rows(plan, number, k, 3, p);
   condition_rows(plan, number, k, 3, p * plan->length_scale);
   carom_program_add(P, &carom_kind_periodic_momentum,
                     CAROM_OF({carom_variable_P(plan, 0, c->body, true), 6},
                              {carom_variable_P(plan, k, c->body, k < plan->path.K), 6}),
-                    CAROM_INTO({row, 6}), CAROM_WITH(CAROM_WXYZ(c->pose.q)));
+                    CAROM_INTO({row, 6}), CAROM_WITH(CAROM_WXYZ(c->pose.q), 1, 1, 1));
 }
 
 static carom_pose pose_asked(const carom_plan *plan, const carom_condition_def *c) {

@@ -260,22 +260,13 @@ static int add_multipliers(const scene *s, int count) {
   return carom_program_variables(s->P, count, -INFINITY, INFINITY, s->momentum);
 }
 
-static void hold_joints(const scene *s, int node, bool after, int row) {
-  carom_plan *plan = s->plan;
-  int lambda = add_multipliers(s, plan->layout.multiplier_count);
-  for (int i = 0; i < plan->joint_count; i++) {
-    carom_transcribe_joint_force(plan, &plan->joints[i], node, lambda + plan->joints[i].offset, row);
-    carom_transcribe_joint_speed(plan, i, node, after);
-  }
-}
-
 // The reflection happens in velocities that the joints allow (Leyendecker, Johnson and Ortiz 2012, 5.2, in multipliers
 // instead of the null space): impulses of the joints, and of what stuck before, make the momenta before agree with
 // them, and pass the blow on so that those after agree again: G M^-1 P = 0 on both sides.
 static void add_joint_impulses(const scene *s, int impulses) {
   for (int after = 0; after < 2; after++) {
     int row = after == 1 ? impulses : s->plan->layout.in[s->node];
-    hold_joints(s, s->node, after == 1, row);
+    carom_transcribe_hold(s->plan, s->node, after == 1, row);
     for (int i = 0; i < s->number; i++) {
       if (s->plan->contacts[i].def.impact != CAROM_PLANNED_STICK) continue;
       scene earlier = scene_of(s->plan, i);
@@ -352,8 +343,7 @@ static void end_consistently(carom_plan *plan) {
   for (int i = 0; i < plan->contact_count; i++) sticks = sticks || plan->contacts[i].def.impact == CAROM_PLANNED_STICK;
   int K = plan->path.K;
   if (!sticks || plan->joint_count == 0 || plan->layout.multiplier[K] >= 0) return;
-  scene s = scene_of(plan, 0);
-  hold_joints(&s, K, false, plan->layout.in[K]);
+  carom_transcribe_hold(plan, K, false, plan->layout.in[K]);
 }
 
 void carom_transcribe_contacts(carom_plan *plan) {

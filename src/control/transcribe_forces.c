@@ -56,19 +56,44 @@ void carom_transcribe_actuators(carom_plan *plan) {
       if (u->def.kind == CAROM_ACTUATOR_WRENCH) add_wrench(plan, u, k, tau, absent);
       if (u->def.kind == CAROM_ACTUATOR_THRUSTER) add_thruster(plan, u, k, tau);
       if (u->def.kind == CAROM_ACTUATOR_JOINT) add_motor(plan, u, k, tau);
+      if (u->def.kind == CAROM_ACTUATOR_JOINT && !carom_joint_holds(plan, &plan->joints[u->def.joint], k))
+        for (int c = 0; c < u->components; c++) carom_program_fix(&plan->program, tau + c, 0);
     }
 }
 
 // ---- joints --------------------------------------------------------------------------------------------------------
+
+// Where a joint may be chosen within a reach, its points are variables.
+static void add_grip(carom_plan *plan, carom_plan_joint *j) {
+  carom_program *P = &plan->program;
+  j->grip = -1;
+  if (cm_norm(j->reach) == 0) return;
+  j->grip = carom_program_variables(P, 6, 0, 0, plan->length_scale);
+  double middle[6] = {CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])}, away[6] = {CAROM_XYZ(j->reach), 0, 0, 0};
+  double found[3] = {CAROM_XYZ(j->found)};
+  for (int i = 0; i < 6 && !P->out_of_memory; i++) {
+    P->x_low[j->grip + i] = middle[i] - away[i], P->x_high[j->grip + i] = middle[i] + away[i];
+    P->x[j->grip + i] = i < 3 ? found[i] : middle[i];
+  }
+}
+
+static void add_pin(carom_plan *plan, const carom_plan_joint *j, int k, int row) {
+  carom_program *P = &plan->program;
+  int a = carom_variable_x(plan, k, j->body[0]), b = carom_variable_x(plan, k, j->body[1]);
+  if (j->grip >= 0)
+    carom_program_add(P, &carom_kind_hold, CAROM_OF({a, 7}, {j->grip, 3}, {b, 7}, {j->grip + 3, 3}),
+                      CAROM_INTO({row, 3}), CAROM_PLAIN);
+  else
+    carom_program_add(P, &carom_kind_pin, CAROM_OF({a, 7}, {b, 7}), CAROM_INTO({row, 3}),
+                      CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
+}
 
 static void add_joint_rows(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[number];
   carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
   int row = carom_program_rows(P, 3, 0, 0, plan->length_scale, label);
-  carom_program_add(P, &carom_kind_pin,
-                    CAROM_OF({carom_variable_x(plan, k, j->body[0]), 7}, {carom_variable_x(plan, k, j->body[1]), 7}),
-                    CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
+  add_pin(plan, j, k, row);
   if (j->kind != CAROM_PLAN_REVOLUTE) return;
   row = carom_program_rows(P, 2, 0, 0, 1, label);
   carom_program_add(P, &carom_kind_hinge,
@@ -83,8 +108,14 @@ void carom_transcribe_joint_force(carom_plan *plan, const carom_plan_joint *j, i
   const int *body = j->body;
   int q[2] = {carom_variable_q(plan, k, body[0]), carom_variable_q(plan, k, body[1])};
   int rows[2] = {carom_body_row(plan, row, body[0]), carom_body_row(plan, row, body[1])};
-  carom_program_add(P, &carom_kind_pin_force, CAROM_OF({multiplier, 3}, {q[0], 4}, {q[1], 4}),
-                    CAROM_INTO({rows[0], 6}, {rows[1], 6}), CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
+  if (j->grip >= 0)
+    carom_program_add(P, &carom_kind_hold_force,
+                      CAROM_OF({multiplier, 3}, {q[0], 4}, {j->grip, 3}, {q[1], 4}, {j->grip + 3, 3}),
+                      CAROM_INTO({rows[0], 6}, {rows[1], 6}), CAROM_PLAIN);
+  else
+    carom_program_add(P, &carom_kind_pin_force, CAROM_OF({multiplier, 3}, {q[0], 4}, {q[1], 4}),
+                      CAROM_INTO({rows[0], 6}, {rows[1], 6}),
+                      CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
   if (j->kind != CAROM_PLAN_REVOLUTE) return;
   for (int i = 0; i < 2; i++) rows[i] += rows[i] < 0 ? 0 : 3;
   carom_program_add(P, &carom_kind_hinge_force, CAROM_OF({multiplier + 3, 2}, {q[0], 4}, {q[1], 4}),
@@ -97,11 +128,14 @@ static void add_pin_speed(carom_plan *plan, const carom_plan_joint *j, int k, bo
   for (int i = 0; i < 2; i++) {
     const carom_body *b = &plan->model->bodies[j->body[i]];
     if (b->fixed) continue;
-    carom_program_add(
-        P, &carom_kind_pin_speed,
-        CAROM_OF({carom_variable_q(plan, k, j->body[i]), 4}, {carom_variable_P(plan, k, j->body[i], after), 6}),
-        CAROM_INTO({row, 3}),
-        CAROM_WITH(i == 0 ? -1 : 1, b->inverse_mass, CAROM_XYZ(b->inverse_inertia), CAROM_XYZ(j->point[i])));
+    carom_range q = {carom_variable_q(plan, k, j->body[i]), 4}, p = {carom_variable_P(plan, k, j->body[i], after), 6};
+    int sign = i == 0 ? -1 : 1;
+    if (j->grip >= 0)
+      carom_program_add(P, &carom_kind_hold_speed, CAROM_OF(q, p, {j->grip + 3 * i, 3}), CAROM_INTO({row, 3}),
+                        CAROM_WITH(sign, b->inverse_mass, CAROM_XYZ(b->inverse_inertia)));
+    else
+      carom_program_add(P, &carom_kind_pin_speed, CAROM_OF(q, p), CAROM_INTO({row, 3}),
+                        CAROM_WITH(sign, b->inverse_mass, CAROM_XYZ(b->inverse_inertia), CAROM_XYZ(j->point[i])));
   }
 }
 
@@ -138,23 +172,56 @@ static bool momenta_given(const carom_plan *plan) {
   return false;
 }
 
+static int add_multipliers(carom_plan *plan, const double *guess) {
+  size_t count = (size_t)plan->layout.multiplier_count;
+  int first = carom_program_variables(&plan->program, (int)count, -INFINITY, INFINITY,
+                                      plan->mass_scale * plan->speed_scale);  // impulses
+  if (!plan->program.out_of_memory) memcpy(plan->program.x + first, guess, count * sizeof *guess);
+  return first;
+}
+
+int carom_transcribe_hold(carom_plan *plan, int node, bool after, int row) {
+  const carom_plan_event *e = carom_plan_event_at(plan, node);
+  const double *known = after ? plan->path.impulse : plan->path.hold;
+  size_t at = e ? (size_t)(e - plan->events) * (size_t)plan->layout.multiplier_count : 0;
+  int lambda = add_multipliers(plan, e ? known + at : plan->path.lambda);
+  for (int i = 0; i < plan->joint_count; i++) {
+    if (!carom_joint_holds(plan, &plan->joints[i], after ? node : node - 1)) continue;
+    carom_transcribe_joint_force(plan, &plan->joints[i], node, lambda + plan->joints[i].offset, row);
+    carom_transcribe_joint_speed(plan, i, node, after);
+  }
+  return lambda;
+}
+
+// A start that is given meets its joints. At the end of a period the joints that hold from then on follow from those at
+// its beginning; to ask twice would leave the solver with equations that repeat each other.
+static bool place_asked(const carom_plan *plan, const carom_plan_joint *j, int k) {
+  if (k == 0) return plan->free_starts[j->body[0]].free || plan->free_starts[j->body[1]].free;
+  if (k < plan->path.K || !plan->periodic.set) return true;
+  return !carom_joint_holds(plan, j, k);
+}
+
+// It holds at the nodes at both ends of its intervals.
+static void add_places(carom_plan *plan, int k) {
+  for (int i = 0; i < plan->joint_count; i++) {
+    const carom_plan_joint *j = &plan->joints[i];
+    bool before = k > 0 && carom_joint_holds(plan, j, k - 1), after = carom_joint_holds(plan, j, k);
+    if ((before || after) && place_asked(plan, j, k)) add_joint_rows(plan, i, k);
+  }
+}
+
 void carom_transcribe_joints(carom_plan *plan) {
   carom_layout *L = &plan->layout;
-  double force = plan->mass_scale * plan->speed_scale;  // an impulse
+  for (int i = 0; i < plan->joint_count; i++) add_grip(plan, &plan->joints[i]);
   for (int k = 0; k <= plan->path.K && plan->joint_count > 0; k++) {
-    if (k == plan->path.K && !momenta_given(plan)) {
-      for (int i = 0; i < plan->joint_count; i++) add_joint_rows(plan, i, k);
-      continue;
-    }
-    L->multiplier[k] = carom_program_variables(&plan->program, L->multiplier_count, -INFINITY, INFINITY, force);
-    if (!plan->program.out_of_memory)
-      memcpy(plan->program.x + L->multiplier[k], plan->path.lambda + (size_t)k * (size_t)L->multiplier_count,
-             (size_t)L->multiplier_count * sizeof(double));
-    int row = k < plan->path.K ? L->out[k] : L->in[k];
+    bool last = k == plan->path.K;
+    add_places(plan, k);
+    if (last && (!momenta_given(plan) || carom_plan_event_at(plan, k))) continue;
+    L->multiplier[k] = add_multipliers(plan, plan->path.lambda + (size_t)k * (size_t)L->multiplier_count);
     for (int i = 0; i < plan->joint_count; i++) {
       const carom_plan_joint *j = &plan->joints[i];
-      if (k > 0) add_joint_rows(plan, i, k);  // the start state meets its joints
-      carom_transcribe_joint_force(plan, j, k, L->multiplier[k] + j->offset, row);
+      if (carom_joint_holds(plan, j, last ? k - 1 : k))
+        carom_transcribe_joint_force(plan, j, k, L->multiplier[k] + j->offset, last ? L->in[k] : L->out[k]);
     }
   }
 }
@@ -199,6 +266,9 @@ static void add_alignment(carom_plan *plan, const carom_cost_def *cost) {
                     CAROM_WITH(cost->weight, CAROM_XYZ(axis), CAROM_XYZ(direction)));
 }
 
+// Of torques times angles.
+static double typical_work(const carom_plan *plan) { return 0.1 * plan->force_scale * plan->length_scale; }
+
 static double typical(const carom_plan *plan, const carom_cost_def *cost) {
   double L = plan->length_scale, T = plan->time_scale, p = plan->mass_scale * plan->speed_scale;
   switch (cost->kind) {
@@ -212,6 +282,12 @@ static double typical(const carom_plan *plan, const carom_cost_def *cost) {
       return cost->weight;
     case CAROM_COST_POSITION:
       return cost->weight * L * L;
+    case CAROM_COST_WORK:
+      return cost->weight * typical_work(plan);
+    case CAROM_COST_TRANSPORT:
+      return cost->weight * 0.1;
+    case CAROM_COST_PEAK:
+      return cost->weight * plan->force_scale * L;
   }
   return cost->weight;
 }
@@ -238,6 +314,13 @@ void carom_transcribe_costs(carom_plan *plan) {
         break;
       case CAROM_COST_POSITION:
         add_squares(plan, carom_variable_x(plan, K, c->body), 3, c->weight, target);
+        break;
+      case CAROM_COST_WORK:
+      case CAROM_COST_TRANSPORT:
+        carom_transcribe_work(plan, c);
+        break;
+      case CAROM_COST_PEAK:
+        carom_transcribe_peak(plan, c);
         break;
     }
   }

@@ -106,11 +106,14 @@ carom_status carom_warm_copy(const carom_plan *from, carom_plan *to, carom_error
 
 // ---- the grid ------------------------------------------------------------------------------------------------------
 
-static int last_of(const carom_plan *plan, int stretch) {
-  return stretch < plan->contact_count ? plan->contacts[stretch].def.node : plan->path.K;
+// The last node of a stretch, on a grid of K intervals.
+static int last_of(const carom_plan *plan, int stretch, int K) {
+  int k = 0;
+  while (k < K && carom_plan_segment(plan, k) <= stretch) k++;
+  return k;
 }
 
-static bool as_many_stretches(const carom_plan *plan) { return plan->warm.stretches == plan->contact_count + 1; }
+static bool as_many_stretches(const carom_plan *plan) { return plan->warm.stretches == carom_plan_segments(plan); }
 
 // The node of the motion that node k of the problem's grid is, or -1 when its grid was another.
 static int node_of(const carom_warm *w, int k) {
@@ -122,8 +125,8 @@ static int node_of(const carom_warm *w, int k) {
 static bool same_grid(const carom_plan *plan) {
   const carom_warm *w = &plan->warm;
   if (!as_many_stretches(plan) || node_of(w, plan->def.intervals) != w->K) return false;
-  for (int i = 0; i < plan->contact_count; i++)
-    if (node_of(w, plan->contacts[i].def.node) != w->ends[i + 1]) return false;
+  for (int i = 0; i < w->stretches; i++)
+    if (node_of(w, last_of(plan, i, plan->def.intervals)) != w->ends[i + 1]) return false;
   return true;
 }
 
@@ -170,7 +173,7 @@ static carom_status take_grid(carom_plan *plan, carom_error *error) {
 
 static double stretch_of_grid(const carom_plan *plan, int stretch) {
   double sum = 0;
-  for (int k = stretch ? last_of(plan, stretch - 1) : 0; k < last_of(plan, stretch); k++) sum += plan->path.h[k];
+  for (int k = 0; k < plan->path.K; k++) sum += carom_plan_segment(plan, k) == stretch ? plan->path.h[k] : 0;
   return sum;
 }
 
@@ -186,8 +189,8 @@ static void scale_steps(carom_plan *plan) {
   const carom_warm *w = &plan->warm;
   const carom_plan_def *d = &plan->def;
   double scale = slower(plan);
-  if (plan->contact_count == 0 && !d->free_time) return;
-  for (int s = 0; s <= plan->contact_count; s++) {
+  if (carom_plan_segments(plan) == 1 && !d->free_time) return;
+  for (int s = 0; s < carom_plan_segments(plan); s++) {
     bool kept = as_many_stretches(plan);
     double spent = kept ? w->times[w->ends[s + 1]] - w->times[w->ends[s]] : w->times[w->K] - w->times[0];
     double own = kept ? stretch_of_grid(plan, s) : d->intervals * d->step;
@@ -288,18 +291,31 @@ static void lay_forces(carom_plan *plan, int k, const place *p) {
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
 
-// Shares of its stretch at which node k and the middle of the interval after it lie.
-static place place_of(const carom_plan *plan, int k, bool middle) {
-  bool kept = as_many_stretches(plan);
-  int s = kept ? carom_plan_segment(plan, k < plan->path.K ? k : plan->path.K - 1) : 0;
-  int first = kept && s > 0 ? last_of(plan, s - 1) : 0, last = kept ? last_of(plan, s) : plan->path.K;
-  double whole = 0, here = 0;
-  for (int i = first; i < last; i++) {
-    whole += carom_plan_step(plan, i);
-    if (i < k) here += carom_plan_step(plan, i);
+// The times of the plan's nodes, and where each one's stretch begins and ends.
+typedef struct schedule {
+  double *times;  // (K + 1)
+  bool kept;      // the motion has as many stretches
+} schedule;
+
+static void wind(const carom_plan *plan, schedule *c) {
+  c->kept = as_many_stretches(plan);
+  c->times[0] = 0;
+  for (int k = 0; k < plan->path.K; k++) c->times[k + 1] = c->times[k] + carom_plan_step(plan, k);
+}
+
+static void lay_stretch(carom_plan *plan, const schedule *c, int stretch, int first, int last) {
+  const double *t = c->times;
+  int K = plan->path.K;
+  double begin = t[first], whole = t[last] - begin;
+  for (int k = first; k <= last; k++) {
+    if (k == last && last < K) break;  // the next one's
+    place p = find(&plan->warm, stretch, (t[k] - begin) / whole);
+    lay_node(plan, k, &p);
+    lay_reactions(plan, k, &p, weight_of(t, k, K));
+    if (k == last) break;
+    p = find(&plan->warm, stretch, (0.5 * (t[k] + t[k + 1]) - begin) / whole);
+    lay_forces(plan, k, &p);
   }
-  if (middle) here += 0.5 * carom_plan_step(plan, k);
-  return find(&plan->warm, kept ? s : -1, here / whole);
 }
 
 carom_status carom_warm_lay(carom_plan *plan, bool *watched, carom_error *error) {
@@ -315,15 +331,15 @@ carom_status carom_warm_lay(carom_plan *plan, bool *watched, carom_error *error)
   scale_steps(plan);
   plan->extra_margin = plan->warm.margin;
   int K = plan->path.K;
-  for (int k = 0; k <= K; k++) {
-    place p = place_of(plan, k, false);
-    double weight = 0.5 * ((k > 0 ? carom_plan_step(plan, k - 1) : 0) + (k < K ? carom_plan_step(plan, k) : 0));
-    lay_node(plan, k, &p);
-    lay_reactions(plan, k, &p, weight);
-    if (k == K) break;
-    p = place_of(plan, k, true);
-    lay_forces(plan, k, &p);
+  schedule c = {.times = CAROM_NEW(&plan->allocator, double, K + 1)};
+  if (!c.times) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a motion to begin from");
+  wind(plan, &c);
+  int stretches = c.kept ? plan->warm.stretches : 1;
+  for (int i = 0, first = 0, last; i < stretches; i++, first = last) {
+    last = i + 1 < stretches ? last_of(plan, i, K) : K;
+    lay_stretch(plan, &c, c.kept ? i : -1, first, last);
   }
+  carom_release(&plan->allocator, c.times);
   return CAROM_OK;
 }
 

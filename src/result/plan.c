@@ -10,7 +10,7 @@ void carom_result_plan_release(carom_result_plan *plan, const carom_allocator *a
   if (!plan) return;
   CAROM_RELEASE_ALL(allocator, plan->iterates, plan->actuators, plan->times, plan->forces, plan->torques, plan->planes,
                     plan->figures, plan->texts[0], plan->texts[1], plan->texts[2], plan->nodes, plan->reactions,
-                    plan->variables, plan->multipliers);
+                    plan->variables, plan->multipliers, plan->watched);
 }
 
 // ---- tables --------------------------------------------------------------------------------------------------------

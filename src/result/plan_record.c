@@ -45,7 +45,7 @@ static carom_audit_sample sample_of(const carom_model *model, const carom_state 
 static carom_status record_contacts(const carom_plan *plan, int node, carom_recorder *recorder, carom_state *scratch,
                                     carom_error *error) {
   carom_status status = CAROM_OK;
-  for (int i = 0; i + 1 < carom_plan_scale_count(plan) && status == CAROM_OK; i++) {
+  for (int i = 0; i < carom_plan_contact_count(plan) && status == CAROM_OK; i++) {
     carom_contact_event event;
     if (carom_plan_contact_node(plan, i) == node && carom_plan_contact_event(plan, i, scratch, &event))
       status = carom_recorder_events(recorder, &event, 1, error);

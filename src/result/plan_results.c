@@ -164,7 +164,8 @@ static bool allocate_warm(const carom_plan *plan, const carom_allocator *a, caro
 static void collect_warm(const carom_plan *plan, carom_result_plan *out) {
   carom_plan_point point = carom_plan_last_point(plan);
   for (int k = 0; k < out->node_count; k++) {
-    out->nodes[k] = (carom_result_node){carom_plan_contact_at(plan, k), carom_plan_node_added(plan, k)};
+    out->nodes[k] = (carom_result_node){k > 0 && k + 1 < out->node_count && carom_plan_breaks_at(plan, k),
+                                        carom_plan_node_added(plan, k)};
     carom_plan_reactions(plan, k, out->reactions + (size_t)k * (size_t)out->reaction_count);
   }
   for (int k = 0; k < out->interval_count; k++)

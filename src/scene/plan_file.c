@@ -63,7 +63,8 @@ void carom_plan_check_at(carom_plan_reader *p, const carom_node *node) {
 
 static const char *const top_keys[] = {"carom-plan", "title",     "description", "constants",  "scene", "horizon",
                                        "joints",     "actuators", "start",       "conditions", "costs", "contacts",
-                                       "avoid",      "guess",     "solver",      NULL};
+                                       "avoid",      "guess",     "solver",      "events",     "periodic",
+                                       "clearances", NULL};
 enum {
   TOP_VERSION,
   TOP_TITLE,
@@ -79,7 +80,10 @@ enum {
   TOP_CONTACTS,
   TOP_AVOID,
   TOP_GUESS,
-  TOP_SOLVER
+  TOP_SOLVER,
+  TOP_EVENTS,
+  TOP_PERIODIC,
+  TOP_CLEARANCES
 };
 
 static void read_horizon(carom_plan_reader *p, const carom_node *node) {
@@ -166,6 +170,9 @@ static bool read_problem(carom_plan_reader *p) {
   carom_plan_read_joints(p, f[TOP_JOINTS]);
   carom_plan_read_actuators(p, f[TOP_ACTUATORS]);
   carom_plan_read_starts(p, f[TOP_START]);
+  carom_plan_read_events(p, f[TOP_EVENTS]);
+  carom_plan_read_periodic(p, f[TOP_PERIODIC]);
+  carom_plan_read_clearances(p, f[TOP_CLEARANCES]);
   carom_plan_read_conditions(p, f[TOP_CONDITIONS]);
   carom_plan_read_costs(p, f[TOP_COSTS]);
   carom_plan_read_contacts(p, f[TOP_CONTACTS]);

@@ -90,16 +90,21 @@ void carom_plan_read_conditions(carom_plan_reader *p, const carom_node *list) {
 }
 
 static void read_cost(carom_plan_reader *p, const carom_node *item) {
-  static const char *const cost_keys[] = {"effort", "time", "momentum",  "alignment", "distance",
-                                          "body",   "axis", "direction", "target",    NULL};
+  static const char *const cost_keys[] = {"effort", "time",      "momentum", "alignment", "distance",
+                                          "work",   "transport", "peak",     "body",      "axis",
+                                          "direction", "target", "power",    NULL};
+  static const char *const powers[] = {"total", "joints", "positive", "net", NULL};
+  enum { KINDS = 8 };
+  int power = 0;
   slots f;
   carom_cost_def def = carom_cost_default();
   if (!carom_plan_fields(p, item, cost_keys, "cost", f)) return;
-  if (f[5] && (def.body = carom_plan_read_body(p, f[5])) < 0) return;
-  carom_read_vector(&p->r, f[6], CAROM_NUMBER, &def.axis);
-  carom_read_vector(&p->r, f[7], CAROM_NUMBER, &def.direction);
-  carom_read_vector(&p->r, f[8], CAROM_LENGTH, &def.target);
-  for (int i = 0; i < 5; i++) {
+  if (f[KINDS] && (def.body = carom_plan_read_body(p, f[KINDS])) < 0) return;
+  carom_read_vector(&p->r, f[KINDS + 1], CAROM_NUMBER, &def.axis);
+  carom_read_vector(&p->r, f[KINDS + 2], CAROM_NUMBER, &def.direction);
+  carom_read_vector(&p->r, f[KINDS + 3], CAROM_LENGTH, &def.target);
+  if (carom_read_choice(&p->r, f[KINDS + 4], powers, &power)) def.power = (carom_power)power;
+  for (int i = 0; i < KINDS; i++) {
     if (!f[i] || !carom_read_number(&p->r, f[i], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.weight)) continue;
     def.kind = (carom_cost_kind)i;
     carom_plan_add_cost(p->file->plan, &def);

@@ -50,8 +50,22 @@ static void add_scene_joint(carom_plan_reader *p, const carom_joint *j) {
   carom_plan_check_at(p, p->r.root);
 }
 
+static void read_range(carom_plan_reader *p, const carom_node *node, carom_plan_joint_def *def) {
+  double range[2];
+  if (node && carom_read_numbers(&p->r, node, "range", CAROM_ANGLE, 2, range)) def->lower = range[0], def->upper = range[1];
+}
+
+// The second body stands on the first, which can only push.
+static void read_foot(carom_plan_reader *p, const carom_node *node, carom_plan_joint_def *def) {
+  static const char *const keys[] = {"normal", "friction", NULL};
+  slots f;
+  if (!node || !carom_plan_fields(p, node, keys, "foot", f)) return;
+  if (carom_require(&p->r, node, f[0], "normal", "foot")) carom_read_vector(&p->r, f[0], CAROM_NUMBER, &def->normal);
+  carom_read_number(&p->r, f[1], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->friction);
+}
+
 void carom_plan_read_joints(carom_plan_reader *p, const carom_node *list) {
-  static const char *const keys[] = {"name", "kind", "bodies", "points", "axis", NULL};
+  static const char *const keys[] = {"name", "kind", "bodies", "points", "axis", "reach", "range", "foot", NULL};
   static const char *const kinds[] = {"spherical", "revolute", NULL};
   slots f;
   const carom_model *model = p->file->scene->model;
@@ -70,6 +84,9 @@ void carom_plan_read_joints(carom_plan_reader *p, const carom_node *list) {
       carom_report(&p->r.reporter, f[3] ? f[3]->place : item->place, NULL, "a joint needs 'points', one in each body");
     }
     carom_read_vector(&p->r, f[4], CAROM_NUMBER, &def.axis);
+    carom_read_vector(&p->r, f[5], CAROM_LENGTH, &def.reach);
+    read_range(p, f[6], &def);
+    read_foot(p, f[7], &def);
     int index = good ? carom_plan_add_joint(p->file->plan, &def) : -1;
     if (index >= 0 && def.name) carom_names_add(&p->joint_names, def.name, index);
     carom_plan_check_at(p, item);
@@ -113,7 +130,7 @@ void carom_plan_read_actuators(carom_plan_reader *p, const carom_node *list) {
   }
 }
 
-// ---- start, contacts, avoidance ------------------------------------------------------------------------------------
+// ---- start ---------------------------------------------------------------------------------------------------------
 
 void carom_plan_read_starts(carom_plan_reader *p, const carom_node *list) {
   static const char *const keys[] = {"body", "position", "rotation", "velocity", "angular_velocity", NULL};
@@ -131,6 +148,89 @@ void carom_plan_read_starts(carom_plan_reader *p, const carom_node *list) {
     carom_plan_check_at(p, item);
   }
 }
+
+// ---- events, periods, clearances -----------------------------------------------------------------------------------
+
+enum { MOST_JOINTS = 64 };
+
+// Names of joints: one, or a list.
+static int read_joint_names(carom_plan_reader *p, const carom_node *node, int *joints) {
+  int count = 0;
+  if (!node) return 0;
+  bool list = node->kind == CAROM_NODE_LIST;
+  for (const carom_node *item = list ? node->first : node; item && count < MOST_JOINTS; item = list ? item->next : NULL) {
+    const char *name = NULL;
+    if (!carom_read_text(&p->r, item, &name)) continue;
+    joints[count] = carom_names_find(&p->joint_names, name);
+    if (joints[count] < 0)
+      carom_unknown_name(&p->r, item, "joint", &p->joint_names);
+    else
+      count++;
+  }
+  return count;
+}
+
+void carom_plan_read_events(carom_plan_reader *p, const carom_node *list) {
+  static const char *const keys[] = {"node", "catch", "release", NULL};
+  slots f;
+  EACH(item, list) {
+    int caught[MOST_JOINTS], released[MOST_JOINTS], errors = p->r.reporter.list->error_count;
+    carom_plan_event_def def = {.node = CAROM_LAST_NODE, .caught = caught, .released = released};
+    if (!carom_plan_fields(p, item, keys, "event", f) || !carom_plan_read_node(p, f[0], &def.node)) continue;
+    def.caught_count = read_joint_names(p, f[1], caught);
+    def.released_count = read_joint_names(p, f[2], released);
+    if (p->r.reporter.list->error_count == errors) carom_plan_add_event(p->file->plan, &def);
+    carom_plan_check_at(p, item);
+  }
+}
+
+enum { MOST_SWAPS = 256 };
+
+static int read_swaps(carom_plan_reader *p, const carom_node *list, int (*swap)[2]) {
+  int count = 0;
+  if (!list || !carom_read_list(&p->r, list, "pairs of bodies")) return 0;
+  for (const carom_node *item = list->first; item && count < MOST_SWAPS; item = item->next)
+    if (carom_plan_read_bodies(p, item, swap[count])) count++;
+  return count;
+}
+
+void carom_plan_read_periodic(carom_plan_reader *p, const carom_node *node) {
+  static const char *const keys[] = {"swap", "mirror", "shift", "rotation", "reach", NULL};
+  static const char *const axes[] = {"x", "y", "z", NULL};
+  slots f;
+  int swap[MOST_SWAPS][2], errors = p->r.reporter.list->error_count;
+  carom_periodic_def def = carom_periodic_default();
+  if (!node || !carom_plan_fields(p, node, keys, "periodic", f)) return;
+  def.swap_count = read_swaps(p, f[0], swap);
+  def.swap = (const int(*)[2])swap;
+  if (f[1]) carom_read_choice(&p->r, f[1], axes, &def.mirror);
+  carom_plan_read_pose(p, f[2], f[3], &def.map);
+  carom_read_vector(&p->r, f[4], CAROM_LENGTH, &def.reach);
+  if (p->r.reporter.list->error_count == errors) carom_plan_set_periodic(p->file->plan, &def);
+  carom_plan_check_at(p, node);
+}
+
+void carom_plan_read_clearances(carom_plan_reader *p, const carom_node *list) {
+  static const char *const keys[] = {"body", "point", "normal", "offset", "bump", "from", "until", NULL};
+  slots f;
+  EACH(item, list) {
+    carom_clearance_def def = carom_clearance_default();
+    int errors = p->r.reporter.list->error_count;
+    if (!carom_plan_fields(p, item, keys, "clearance", f) || !carom_require(&p->r, item, f[0], "body", "clearance"))
+      continue;
+    def.body = carom_plan_read_body(p, f[0]);
+    carom_read_vector(&p->r, f[1], CAROM_LENGTH, &def.point);
+    carom_read_vector(&p->r, f[2], CAROM_NUMBER, &def.normal);
+    carom_read_number(&p->r, f[3], CAROM_LENGTH, CAROM_ANY, &def.offset);
+    carom_read_number(&p->r, f[4], CAROM_LENGTH, CAROM_NOT_NEGATIVE, &def.bump);
+    carom_plan_read_node(p, f[5], &def.from);
+    carom_plan_read_node(p, f[6], &def.until);
+    if (p->r.reporter.list->error_count == errors) carom_plan_add_clearance(p->file->plan, &def);
+    carom_plan_check_at(p, item);
+  }
+}
+
+// ---- contacts and avoidance ----------------------------------------------------------------------------------------
 
 static void read_contact(carom_plan_reader *p, const carom_node *item) {
   static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", NULL};

@@ -14,7 +14,7 @@ typedef struct carom_plan_reader {
   double penalty;  // > 0: stiffness of the potential between all pairs that would be avoided
 } carom_plan_reader;
 
-enum { CAROM_PLAN_MOST_KEYS = 20 };
+enum { CAROM_PLAN_MOST_KEYS = 24 };
 
 // Sorts the children of a map by `keys` (ends with null) into slots, and reports unknown ones.
 bool carom_plan_fields(carom_plan_reader *p, const carom_node *node, const char *const *keys, const char *label,
@@ -33,6 +33,9 @@ void carom_plan_check_at(carom_plan_reader *p, const carom_node *node);
 void carom_plan_read_joints(carom_plan_reader *p, const carom_node *list);
 void carom_plan_read_actuators(carom_plan_reader *p, const carom_node *list);
 void carom_plan_read_starts(carom_plan_reader *p, const carom_node *list);
+void carom_plan_read_events(carom_plan_reader *p, const carom_node *list);
+void carom_plan_read_periodic(carom_plan_reader *p, const carom_node *node);
+void carom_plan_read_clearances(carom_plan_reader *p, const carom_node *list);
 void carom_plan_read_contacts(carom_plan_reader *p, const carom_node *node);
 void carom_plan_read_avoidance(carom_plan_reader *p, const carom_node *node);
 void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node);

@@ -1664,6 +1664,31 @@ def case_plan_from_several_starts_keeps_the_best():
     assert "node" in done.stderr, done.stderr  # one message, that of the best
 
 
+def case_plan_begins_from_an_earlier_answer():
+    problem = os.path.join(PLAN, "problem.yaml")
+    first = report("plan", problem, "-o", "first.h5")
+    again = report("plan", problem, "--warm", "first.h5", "--verify", "-o", "again.h5", "--strict")
+    assert again["guess"] == "earlier answer" and again["iterations"] <= 5, again
+    assert abs(again["cost"] / first["cost"] - 1) < 1e-6, (first, again)
+    third = report("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath('first.h5')}}}", "--no-output")
+    assert third["cost"] == again["cost"] and third["iterations"] == again["iterations"], (again, third)
+    other = report("plan", problem, "--warm", "first.h5", "--starts", "2", "--no-output")
+    assert other["outcome"] == "solved" and other["cost"] <= again["cost"] * (1 + 1e-9), other
+    assert "is read, so it cannot be written" in carom("plan", problem, "--warm", "first.h5", "-f", "-o", "first.h5", code=2).stderr
+    with open("cut.h5", "wb") as f:
+        f.write(contents("first.h5")[:3000])
+    carom("run", SCENE, *SHORT, "-o", "run.h5")
+    for name, code, part in (("none.h5", 1, "none.h5"), ("cut.h5", 1, "cut.h5"), ("run.h5", 1, "not of a plan")):
+        done = carom("plan", problem, "--warm", name, "--no-output", code=code)
+        assert part in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+        done = carom("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath(name)}}}", "--no-output", code=2)
+        assert part in done.stderr, done.stderr
+    other = os.path.join(EXAMPLES, "plan-two-cubes", "problem.yaml")
+    assert "has no body 'blue'" in carom("plan", other, "--warm", "first.h5", "--no-output", code=1).stderr
+    for guess in ("{kind: result}", "{kind: path, file: first.h5}"):
+        assert "guess" in carom("plan", problem, "--set", f"guess={guess}", "--no-output", code=2).stderr
+
+
 def case_an_interrupted_comparison_says_what_is_kept():
     child = subprocess.Popen([CAROM, "compare", endless(), "-i", "variational,exact"], stderr=subprocess.PIPE, text=True)
     wait_for(child, lambda: os.path.exists("endless.compare.variational.h5"))
