@@ -76,10 +76,6 @@ void cli_case_path(const cli_keep *keep, int64_t number, const char *extension, 
   snprintf(path, CLI_CASE_PATH, "%s/case-%06lld%s", keep->folder, (long long)number, extension);
 }
 
-typedef struct cli_case_files {
-  const char *result, *warm;  // null: none
-} cli_case_files;
-
 static bool stops(void *context) {
   (void)context;
   return cli_interrupted();
@@ -94,9 +90,9 @@ static carom_status run_case(const carom_sweep *sweep, const cli_case_files *fil
   return carom_sweep_run(sweep, &options, c, error);
 }
 
-int cli_run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c) {
+int cli_run_case(const carom_sweep *sweep, const cli_case_files *files, const cli_keep *keep, carom_case *c) {
   carom_error error = {0};
-  carom_status status = run_case(sweep, &(cli_case_files){result, NULL}, keep, c, &error);
+  carom_status status = run_case(sweep, files, keep, c, &error);
   return status == CAROM_OK ? EXIT_GOOD : status == CAROM_INTERRUPTED ? EXIT_INTERRUPTED : cli_fail(&error);
 }
 
@@ -226,8 +222,15 @@ void cli_farm_close(cli_sweep_run *run) {
   run->farm = NULL;
 }
 
+// Of the rounds of a border, those before are known; of a design, earlier waves.
+static int64_t begins_from(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
+  if (run->design) return carom_design_warm_case(run->design, number);
+  if (run->sweep->warm == CAROM_WARM_NONE) return -1;
+  return carom_cases_neighbour(cases, run->sweep, number, run->border ? carom_border_first(run->border) : -1);
+}
+
 static task make_task(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
-  task t = {.number = number, .warm = run->design ? carom_design_warm_case(run->design, number) : -1};
+  task t = {.number = number, .warm = begins_from(run, cases, number)};
   carom_case c = carom_cases_get(cases, number);
   memcpy(t.inputs, c.values, (size_t)run->sweep->sampling.axis_count * sizeof *t.inputs);
   return t;
@@ -315,7 +318,7 @@ static int64_t next_case(const cli_sweep_run *run, carom_cases *cases, int64_t f
   for (; from < end; from++) {
     const carom_case *old = run->journal ? cli_journal_find(run->journal, from) : NULL;
     if (cases->classes[from] < 0 && old) carom_cases_put(cases, old, NULL);
-    if (cases->classes[from] < 0) break;
+    if (cases->classes[from] < 0 && (run->wave == 0 || carom_sweep_wave(run->sweep, from) + 1 == run->wave)) break;
   }
   return from;
 }

@@ -58,6 +58,8 @@ bool carom_sweep_fixed_overrides(carom_sweep_reader *s, carom_overrides *overrid
 void carom_sweep_add_outcome(carom_sweep_reader *s, const carom_node *node, const char *name);
 void carom_sweep_read_outcomes(carom_sweep_reader *s, const carom_node *map);
 void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map);
+// Of plans: the outcome `cost` and the class `solved` where the problem names none.
+void carom_sweep_read_plan_formulas(carom_sweep_reader *s, const carom_node *outcomes, const carom_node *classes);
 void carom_sweep_read_until(carom_sweep_reader *s, const carom_node *node);
 
 #endif

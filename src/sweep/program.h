@@ -35,6 +35,8 @@ typedef enum carom_plan_figure {
   CAROM_PLAN_FIGURE_ITERATIONS,
   CAROM_PLAN_FIGURE_VIOLATION,
   CAROM_PLAN_FIGURE_PASSED,
+  CAROM_PLAN_FIGURE_GAP,  // between avoided bodies, at and between nodes
+  CAROM_PLAN_FIGURE_NODES,
   CAROM_PLAN_FIGURE_COUNT
 } carom_plan_figure;
 
@@ -83,7 +85,9 @@ typedef struct carom_program {
   int node_count, node_capacity;
   int slot_count;
   int *outcomes;                      // (outcome_count) slots
-  int *classes;                       // (class_count - 2) slots
+  int *classes;                       // (formula_count) slots
+  int formula_count;                  // classes that have a formula; of plans "infeasible" and "limit" come next
+  bool tells_unsolved;                // there are those two
   int until;                          // slot, or -1
   int starts;                         // of each plan
   carom_scene_options scene_options;  // how the scenes of cases are read; without overrides
