@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/plan_starts.h"
+#include "cli/plan_work.h"
 
 typedef struct plan_run {
   carom_plan_file *file;
@@ -46,8 +47,8 @@ static void print_contacts(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
   int segments = carom_plan_scale_count(plan);
   if (segments == 1) return;
-  cli_print(stdout, "  contacts ");
-  for (int i = 0; i + 1 < segments; i++) {
+  cli_print(stdout, "  %s ", carom_plan_contact_count(plan) > 0 ? "contacts" : "events  ");
+  for (int i = 0; i < carom_plan_contact_count(plan); i++) {
     int node = carom_plan_contact_node(plan, i);
     cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
   }
@@ -67,6 +68,7 @@ static void print_report(const plan_run *r) {
   if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
   cli_print(stdout, "\n");
   print_contacts(r);
+  cli_print_work(r->file->plan);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
@@ -90,6 +92,7 @@ static void print_json(const plan_run *r) {
   cli_json_open(&json, "sigma", '[');
   for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
   cli_json_close(&json, ']');
+  cli_json_work(&json, plan);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);
   cli_json_verdict(&json, &r->verdict);

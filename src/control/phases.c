@@ -223,29 +223,28 @@ carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, int joint) {
   return time > 0 ? cm_scale(1 / time, sum) : cm_zero3();
 }
 
-static double kinetic_of(const carom_plan *plan, int node, const carom_vec3 *block) {
+const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after) {
+  const carom_plan_event *e = carom_plan_event_at(plan, node);
+  if (e) return carom_path_block(plan, &plan->path, (int)(e - plan->events), after ? CAROM_AFTER : CAROM_BEFORE);
+  return carom_path_block(plan, &plan->path, 0, node == 0 ? CAROM_START : CAROM_END);
+}
+
+double carom_node_energy(const carom_plan *plan, int node, bool after) {
   carom_state *s = plan->scratch;
+  const carom_vec3 *block = carom_node_block(plan, node, after);
   size_t n = (size_t)plan->model->body_count;
   for (size_t i = 0; i < n; i++) {
     s->x[i] = plan->path.x[(size_t)node * n + i], s->q[i] = plan->path.q[(size_t)node * n + i];
     s->p[i] = block[2 * i], s->l[i] = block[2 * i + 1];
   }
-  return carom_kinetic_energy(plan->model, s);
+  return carom_kinetic_energy(plan->model, s) + carom_potential_energy(plan->model, s);
 }
 
 double carom_event_loss(const carom_plan *plan, int event) {
   int node = carom_plan_event_node(plan, event);
-  return kinetic_of(plan, node, carom_path_block(plan, &plan->path, event, CAROM_BEFORE)) -
-         kinetic_of(plan, node, carom_path_block(plan, &plan->path, event, CAROM_AFTER));
+  return carom_node_energy(plan, node, false) - carom_node_energy(plan, node, true);
 }
 
-// Scratch holds the configuration of the node after its kinetic energy was asked for.
 double carom_energy_change(const carom_plan *plan) {
-  int node[2] = {0, plan->path.K}, which[2] = {CAROM_START, CAROM_END};
-  double energy[2];
-  for (int i = 0; i < 2; i++) {
-    energy[i] = kinetic_of(plan, node[i], carom_path_block(plan, &plan->path, 0, which[i]));
-    energy[i] += carom_potential_energy(plan->model, plan->scratch);
-  }
-  return energy[1] - energy[0];
+  return carom_node_energy(plan, plan->path.K, false) - carom_node_energy(plan, 0, true);
 }

@@ -145,7 +145,9 @@ typedef struct carom_layout {
   int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
   int *after;       // (K + 1) momenta at the start of the interval after
   int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
-  int *swing;       // (K + 1) how far joints turn in the interval, one a component; -1: not asked for
+  int *rate;        // (K) how fast joints turn in the interval, one a component; -1: not asked for
+  int *rate_before, *rate_after;  // (K + 1) and at the ends of stretches
+  int *energy, *energy_before, *energy_after;  // the same of the energy
 } carom_layout;
 
 struct carom_plan {
@@ -217,6 +219,9 @@ carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose part
 
 // Momenta of a block: of event number `event` (CAROM_BEFORE, CAROM_AFTER), or CAROM_START, CAROM_END with any number.
 carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int event, int which);
+// The block of a node at which momenta are known, on one side.
+const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after);
+double carom_node_energy(const carom_plan *plan, int node, bool after);  // there; uses scratch
 double carom_event_loss(const carom_plan *plan, int event);  // of kinetic energy
 double carom_energy_change(const carom_plan *plan);          // from the start to the end, before an event there
 
