@@ -1730,6 +1730,8 @@ def case_plan_begins_from_an_earlier_answer():
         assert part in done.stderr, done.stderr
     other = os.path.join(EXAMPLES, "plan-two-cubes", "problem.yaml")
     assert "has no body 'blue'" in carom("plan", other, "--warm", "first.h5", "--no-output", code=1).stderr
+    assert "cannot be chained" in carom("plan", problem, "--warm", "first.h5", "--chain", "3", "--no-output", code=1).stderr
+    assert "--chain 0" in carom("plan", problem, "--chain", "0", "--no-output", code=2).stderr
     for guess in ("{kind: result}", "{kind: path, file: first.h5}"):
         assert "guess" in carom("plan", problem, "--set", f"guess={guess}", "--no-output", code=2).stderr
 
