@@ -269,7 +269,38 @@ typedef enum carom_guess_kind {
   CAROM_GUESS_PATH,     ///< along waypoints or straight lines, forces by inverse dynamics (Johnson 2012, eq. 4.22)
   CAROM_GUESS_FORWARD,  ///< a forward motion, free or by given forces, with blows at the planned contacts
   CAROM_GUESS_SEARCH,   ///< like PATH, along a collision-free way that a sampling planner found
+  CAROM_GUESS_MOTION,   ///< the motion of carom_plan_set_motion, with its forces
 } carom_guess_kind;
+
+/// Where a solver stood at the end. Means something to a program of the same make only, which `print` tells.
+typedef struct carom_plan_point {
+  int variables, constraints;    ///< n and m
+  uint64_t print;                ///< of the program's make: its rows, one by one
+  const double *x;               ///< (n)
+  const double *z_low, *z_high;  ///< (n) multipliers of the bounds
+  const double *y;               ///< (m) of the constraints
+} carom_plan_point;
+
+/// A motion with its forces, on nodes: the answer of an earlier plan.
+typedef struct carom_plan_motion {
+  int nodes;                ///< K + 1, at least 2
+  const double *times;      ///< (nodes) s, ascending
+  const carom_pose *poses;  ///< (nodes x bodies) of the user's body frames
+  const double *forces;     ///< (K x components of all actuators, as carom_plan_forces tells them); null: not known
+  const double *reactions;  ///< (nodes x reactions) as carom_plan_reactions tells them; null: not known
+  int event_count;          ///< planned contacts; stretches between them are kept apart
+  const int *events;        ///< (event_count) their nodes
+  const bool *added;        ///< (nodes) put between those of the grid by the solver; null: none
+  const bool *watched;      ///< (K x carom_plan_pair_count) as carom_plan_watched tells them; null: not known
+  double margin;            ///< m; as carom_plan_margin tells it; 0: none
+  carom_plan_point point;   ///< no variables: not known
+} carom_plan_motion;
+
+/// Begins from an earlier answer, which is copied: carom_plan_options.guess CAROM_GUESS_MOTION then means it. It is
+/// laid on the plan's grid by its times, stretch by stretch between planned contacts if it has as many. Of an answer
+/// on the same grid the nodes that were added are taken over as well. Bodies, actuators and joints must be those of the
+/// plan, and all of them there already. Returns 0, or -1.
+CAROM_API int carom_plan_set_motion(carom_plan *plan, const carom_plan_motion *motion);
 
 // ---- solving -------------------------------------------------------------------------------------------------------
 
@@ -286,7 +317,8 @@ typedef struct carom_plan_options {
   carom_guess_kind guess;  ///< default PATH; it is turned into SEARCH by itself when the straight way is blocked
   int max_iterations;      ///< default 1000
   double tolerance;        ///< default 1e-9
-  double barrier;          ///< parameter to begin with; smaller stays closer to the first guess; default 0.1
+  double barrier;          ///< parameter to begin with; smaller stays closer to the first guess; default 0: as small
+                           ///< as the first guess is good for CAROM_GUESS_MOTION, otherwise 0.1
   int refinements;         ///< after the first solve, halve all steps and solve again this often; default 0
   bool sweep;              ///< check the motion between nodes and add nodes where it would cut a corner; default true
   int max_sweeps;          ///< how often; default 8
@@ -365,6 +397,20 @@ CAROM_API double carom_plan_scale(const carom_plan *plan, int index);
 CAROM_API int carom_plan_contact_count(const carom_plan *plan);  ///< how many were planned
 /// The node of a planned contact, with nodes that were added before it.
 CAROM_API int carom_plan_contact_node(const carom_plan *plan, int contact);
+/// How many numbers carom_plan_reactions gives: 3 for each spherical joint, 5 for each revolute one.
+CAROM_API int carom_plan_reaction_count(const carom_plan *plan);
+/// What holds the joints at a node: impulses on their second bodies, N s, then (revolute) N m s about two directions
+/// normal to the axis; joint after joint.
+CAROM_API void carom_plan_reactions(const carom_plan *plan, int node, double *reactions);
+CAROM_API bool carom_plan_node_added(const carom_plan *plan, int node);  ///< by the solver, between those of the grid
+/// Of how many pairs of convex parts carom_plan_watched tells: all those of avoided bodies.
+CAROM_API int carom_plan_pair_count(const carom_plan *plan);
+/// Whether a pair has come so near in the interval after a node that the plan keeps it apart there.
+CAROM_API bool carom_plan_watched(const carom_plan *plan, int node, int pair);
+/// What was added to the margin of carom_plan_def so that no corner is cut between nodes, m.
+CAROM_API double carom_plan_margin(const carom_plan *plan);
+/// Where the solver stood at the end; no variables if it did not run. Points into the plan.
+CAROM_API carom_plan_point carom_plan_last_point(const carom_plan *plan);
 /// Change of angular momentum about the origin less its causes, in an interval: Delta_k (Johnson 2012, eq. 4.12), N m
 /// s. Uses scratch of the plan: one thread at a time.
 CAROM_API carom_vec3 carom_plan_momentum_defect(const carom_plan *plan, int interval);
@@ -396,8 +442,9 @@ typedef struct carom_plan_work {
   double speed;      ///< length of the shift over the duration, m/s
 } carom_plan_work;
 
-/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the net
-/// work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses scratch of the plan: one thread at a time.
+/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the
+/// net work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses
+/// scratch of the plan: one thread at a time.
 CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
 
 /// Floquet multipliers of a periodic motion, with the planned forces as they are in each interval: the factors by which
@@ -432,6 +479,13 @@ typedef struct carom_replay_report {
 /// From the state of node 0 with the planned forces alone, by the forward integrator; impacts by the separation oracle.
 /// CAROM_ERR_ARGUMENT before a solve, CAROM_NOT_CONVERGED or CAROM_ERR_NUMBER when a step fails. Allocates.
 CAROM_API carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error);
+/// A replay of `count` plans in a chain: the state at the end of one, put through the periodic map (carom_plan_wrap),
+/// is where the next begins, with the planned forces again. Fills reports (count), one for each, with the seam to the
+/// next. `anchored`: each begins at the planned state instead, so that deviations do not grow from one to the next, as
+/// those of unstable motions do. CAROM_ERR_ARGUMENT when the plan does not end where it begins; else as
+/// carom_plan_replay.
+CAROM_API carom_status carom_plan_replay_chain(const carom_plan *plan, int count, bool anchored,
+                                               carom_replay_report *reports, carom_error *error);
 
 #ifdef __cplusplus
 }

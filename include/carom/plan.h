@@ -29,6 +29,13 @@ CAROM_API carom_status carom_plan_read(const char *path, const carom_scene_optio
                                        carom_diagnostics *diagnostics);
 CAROM_API void carom_plan_file_destroy(carom_plan_file *file);  ///< with its scene and plan; null is fine
 
+/// Begins the plan from the answer in the result file of an earlier one (carom_plan_set_motion), which may have had
+/// another grid, other times and other values in its scene, but must have moved the bodies of this model. Forces and
+/// joint reactions are taken over where actuators and joints agree. CAROM_ERR_IO or CAROM_ERR_FORMAT when it cannot be
+/// read, CAROM_ERR_ARGUMENT when it is no plan, or one of other bodies. carom_plan_read calls it for problems that name
+/// a file to begin from, if its options have it as `read_guess`.
+CAROM_API carom_status carom_plan_warm(carom_plan *plan, const char *path, carom_error *error);
+
 /// The plan's verdict: feasibility, momentum, overlap, and the replay if there was one (null otherwise). Never
 /// allocates.
 CAROM_API carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_replay_report *replay);

@@ -71,6 +71,10 @@ typedef struct carom_scene {
 typedef carom_status carom_trajectory_reader(const char *path, const char *body, const carom_allocator *allocator,
                                              carom_trajectory **trajectory, carom_error *error);
 
+struct carom_plan;
+/// Sets the first guess of a plan out of a file.
+typedef carom_status carom_guess_reader(struct carom_plan *plan, const char *path, carom_error *error);
+
 /// How a scene is read. Begin with carom_scene_default_options().
 typedef struct carom_scene_options {
   const char *const *overrides;  ///< (override_count) "path.to.key=value", applied in order before anything is read
@@ -83,6 +87,9 @@ typedef struct carom_scene_options {
   /// Reads the motion of a body (its name, or null: of the same name) out of a plan's result file, for controllers that
   /// follow it: carom_trajectory_read (carom/result.h) does. Null: scenes that name one are refused.
   carom_trajectory_reader *read_trajectory;
+  /// For problems that begin from the answer of an earlier one: carom_plan_warm (carom/plan.h) does. Null: those are
+  /// refused.
+  carom_guess_reader *read_guess;
   /// Told now and then how many copies of a replicated body have been made, of how many; false from it refuses the
   /// scene.
   carom_progress progress;

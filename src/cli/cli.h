@@ -32,6 +32,7 @@ int cli_view(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
+int cli_design(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
@@ -197,7 +198,13 @@ carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool js
 bool cli_can_start(const carom_scene *scene);
 carom_scene_options cli_scene_options(const cli_list *overrides);
 // The last word on a file with mistakes: how many, and which verb reads it if this one does not.
-typedef enum cli_reads { CLI_READS_SCENE, CLI_READS_PLAN, CLI_READS_SWEEP, CLI_READS_RESULT } cli_reads;
+typedef enum cli_reads {
+  CLI_READS_SCENE,
+  CLI_READS_PLAN,
+  CLI_READS_SWEEP,
+  CLI_READS_DESIGN,
+  CLI_READS_RESULT
+} cli_reads;
 void cli_count_mistakes(const char *path, int count, cli_reads kind);
 carom_result *cli_open_result(const char *path);
 // From here on this process only waits for a child that does the rest of the verb: for what reads results of strangers.

@@ -18,6 +18,7 @@ static const cli_verb verbs[] = {
     {"lcp", "solve complementarity problems from a file", cli_lcp},
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},
     {"sweep", "run a scene many times over axes: rates, maps, borders", cli_sweep},
+    {"design", "find the values of a scene or a plan that make it best, in few runs", cli_design},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -49,6 +49,7 @@ void cli_command_line(int argc, char **argv, char *text, size_t size) {
 carom_scene_options cli_scene_options(const cli_list *overrides) {
   carom_scene_options options = carom_scene_default_options();
   options.read_trajectory = carom_trajectory_read;
+  options.read_guess = carom_plan_warm;
   options.overrides = overrides->items;
   options.override_count = overrides->count;
   return options;
@@ -77,9 +78,11 @@ void cli_count_mistakes(const char *path, int count, cli_reads kind) {
     cli_error("%s is a planning problem; 'carom plan %s' solves it", path, path);
   if (kind != CLI_READS_SWEEP && has_key(path, "carom-sweep:"))
     cli_error("%s is the problem of a sweep; 'carom sweep %s' runs it", path, path);
-  if (kind == CLI_READS_SWEEP && has_key(path, "carom:"))
-    cli_error("%s is a scene; 'carom run %s' runs it once", path, path);
-  if (kind == CLI_READS_SWEEP && has_key(path, "carom-plan:"))
+  if (kind != CLI_READS_DESIGN && has_key(path, "carom-design:"))
+    cli_error("%s is a problem of design; 'carom design %s' solves it", path, path);
+  bool many = kind == CLI_READS_SWEEP || kind == CLI_READS_DESIGN;
+  if (many && has_key(path, "carom:")) cli_error("%s is a scene; 'carom run %s' runs it once", path, path);
+  if (many && has_key(path, "carom-plan:"))
     cli_error("%s is a planning problem; 'carom plan %s' solves it", path, path);
   if (kind == CLI_READS_PLAN && !has_key(path, "carom-plan:") && has_key(path, "carom:"))
     cli_error("%s is a scene; 'carom run %s' runs it", path, path);

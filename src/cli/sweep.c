@@ -15,7 +15,7 @@ typedef struct sweep_words {
   const char *problem, *output, *jobs, *case_number, *keep, *border, *tolerance, *delta, *sobol;
   cli_list overrides;
   bool force, resume, failed, view, sensitivity;
-  char command[2048], again[2048], outputs[4][CLI_PATH];  // outputs: table, CSV, page, journal
+  char command[2048], again[2048], results[CLI_PATH], outputs[4][CLI_PATH];  // outputs: table, CSV, page, journal
 } sweep_words;
 
 static bool parse(sweep_words *w, cli_sweep_run *run, int argc, char **argv, int *code) {
@@ -54,13 +54,17 @@ static bool parse(sweep_words *w, cli_sweep_run *run, int argc, char **argv, int
 
 // ---- words to numbers -----------------------------------------------------------------------------------------------
 
-static bool read_whole(const char *text, const char *option, double least, double most, int64_t *value) {
+bool cli_read_whole(const char *verb, const char *text, const char *option, const double range[2], int64_t *value) {
   char *end;
   double number = strtod(text, &end);
-  if (end == text || *end || !(number >= least && number <= most) || number != floor(number))
-    return cli_error("sweep: --%s %s: expected a whole number from %.0f to %.0f", option, text, least, most);
+  if (end == text || *end || !(number >= range[0] && number <= range[1]) || number != floor(number))
+    return cli_error("%s: --%s %s: expected a whole number from %.0f to %.0f", verb, option, text, range[0], range[1]);
   *value = (int64_t)number;
   return true;
+}
+
+static bool read_whole(const char *text, const char *option, double least, double most, int64_t *value) {
+  return cli_read_whole("sweep", text, option, (const double[2]){least, most}, value);
 }
 
 static bool read_share(const char *text, const char *option, double most, double *value) {
@@ -73,9 +77,12 @@ static bool read_share(const char *text, const char *option, double most, double
   return true;
 }
 
-static int processors(const cli_ranks *ranks) {
-  long n = ranks->count > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);  // a launcher has shared the processors out already
-  return n > 0 ? (int)n : 1;
+bool cli_read_jobs(const char *text, cli_sweep_run *run) {
+  // A launcher has shared the processors out already.
+  int64_t jobs = run->ranks.count > 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+  if (text && !cli_read_whole(run->verb, text, "jobs", (const double[2]){1, 1024}, &jobs)) return false;
+  run->jobs = jobs > 0 ? (int)jobs : 1;
+  return true;
 }
 
 static bool find_axis(const carom_sweep *sweep, const char *name, int *axis) {
@@ -96,7 +103,7 @@ static bool redesign(carom_sweep *sweep, carom_design design, int64_t points) {
 }
 
 static bool choose_mode(const sweep_words *w, cli_sweep_run *run) {
-  int64_t points = 0, jobs = processors(&run->ranks);
+  int64_t points = 0;
   if ((w->border != NULL) + w->sensitivity + (w->sobol != NULL) > 1)
     return cli_error("sweep: --border, --sensitivity and --sobol exclude each other");
   if ((w->border != NULL) + (w->case_number != NULL) + w->failed > 1)
@@ -105,8 +112,7 @@ static bool choose_mode(const sweep_words *w, cli_sweep_run *run) {
   run->tolerance = 1e-3;
   if (!read_share(w->tolerance, "tolerance", 0.5, &run->tolerance)) return false;
   if (!read_share(w->delta, "delta", 0.5, &run->sweep->sampling.delta)) return false;
-  if (w->jobs && !read_whole(w->jobs, "jobs", 1, 1024, &jobs)) return false;
-  run->jobs = (int)jobs;
+  if (!cli_read_jobs(w->jobs, run)) return false;
   if (w->border) run->mode = CLI_SWEEP_BORDER;
   if (w->sensitivity) run->mode = CLI_SWEEP_SENSITIVITY;
   if (w->sobol) run->mode = CLI_SWEEP_SOBOL;
@@ -141,6 +147,19 @@ static void choose_outputs(sweep_words *w, const cli_sweep_run *run) {
   if (w->output) snprintf(w->outputs[0], CLI_PATH, "%s", w->output);
 }
 
+// Plans that begin from others need their answers: in the folder that is named, or one beside the table.
+static void choose_results(sweep_words *w, cli_sweep_run *run) {
+  const char *case_output = w->output;
+  if (w->case_number) w->output = NULL;  // the result file of the case, not the table
+  choose_outputs(w, run);
+  if (!run->keep.folder) run->keep.folder = run->sweep->results;
+  if (!run->keep.folder && run->sweep->warm != CAROM_WARM_NONE) {
+    cli_replace_extension(w->outputs[0], true, "-results", w->results, sizeof w->results);
+    run->keep.folder = w->results;
+  }
+  w->output = case_output;
+}
+
 // Tables and pages that a sweep is asked to go on with are its own.
 static int check_files(const sweep_words *w, const cli_sweep_run *run) {
   if (run->ranks.rank > 0) return EXIT_GOOD;
@@ -152,11 +171,12 @@ static int check_files(const sweep_words *w, const cli_sweep_run *run) {
       .outputs = {{.path = w->outputs[0], .result = true}, {.path = w->outputs[1]}, {.path = w->outputs[2]}}});
 }
 
-static bool make_folder(const cli_keep *keep) {
+bool cli_make_folder(const cli_sweep_run *run) {
   struct stat about;
-  if (!keep->folder || mkdir(keep->folder, 0777) == 0) return true;
-  if (errno == EEXIST && stat(keep->folder, &about) == 0 && S_ISDIR(about.st_mode)) return true;
-  return cli_error("sweep: cannot make the folder '%s': %s", keep->folder, strerror(errno));
+  const char *folder = run->keep.folder;
+  if (!folder || mkdir(folder, 0777) == 0) return true;
+  if (errno == EEXIST && stat(folder, &about) == 0 && S_ISDIR(about.st_mode)) return true;
+  return cli_error("%s: cannot make the folder '%s': %s", run->verb, folder, strerror(errno));
 }
 
 static carom_sweep *read_problem(const sweep_words *w, const cli_ranks *ranks) {
@@ -213,6 +233,18 @@ static int report_case(const cli_sweep_run *run, const carom_case *c) {
   return EXIT_GOOD;
 }
 
+// The kept answer from which the case began in the sweep, as the table tells; false: there is none.
+static bool find_neighbour(const sweep_words *w, const cli_sweep_run *run, int64_t number, char path[CLI_CASE_PATH]) {
+  carom_cases *cases = NULL;
+  if (run->sweep->warm == CAROM_WARM_NONE || !run->keep.folder) return false;
+  if (carom_cases_read(run->sweep, w->outputs[0], NULL, &cases, NULL) != CAROM_OK) return false;
+  bool whole = cases->count == run->sweep->sampling.count;
+  int64_t from = whole ? carom_cases_neighbour(cases, run->sweep, number, -1) : -1;
+  carom_cases_destroy(cases);
+  if (from >= 0) cli_case_path(&run->keep, from, ".h5", path);
+  return from >= 0 && access(path, R_OK) == 0;
+}
+
 static int run_one(const sweep_words *w, cli_sweep_run *run) {
   char result[CLI_PATH], page[CLI_PATH], extension[40];
   int64_t number = 0;
@@ -230,7 +262,9 @@ static int run_one(const sweep_words *w, cli_sweep_run *run) {
   double *values = calloc((size_t)run->sweep->column_count, sizeof *values);
   carom_case c = {.number = number, .values = values};
   if (values) carom_sampling_inputs(&run->sweep->sampling, number, values);
-  if (code == EXIT_GOOD) code = values ? cli_run_case(run->sweep, result, &run->keep, &c) : EXIT_FAILED;
+  char warm[CLI_CASE_PATH];
+  cli_case_files files = {result, find_neighbour(w, run, number, warm) ? warm : NULL};
+  if (code == EXIT_GOOD) code = values ? cli_run_case(run->sweep, &files, &run->keep, &c) : EXIT_FAILED;
   if (code == EXIT_GOOD) code = report_case(run, &c);
   bool there = code == EXIT_GOOD && access(result, F_OK) == 0;  // a scene that was refused left none
   if (there && !run->json && !run->quiet) cli_print(stdout, "\n  result  %s\n", result);
@@ -278,11 +312,29 @@ static int search_border(cli_sweep_run *run) {
   return code;
 }
 
-static int write_outputs(const sweep_words *w, const cli_sweep_run *run) {
+// Plans that begin from others wait for those.
+static int run_waves(cli_sweep_run *run) {
+  int waves = 0, code = EXIT_GOOD;
+  if (run->sweep->warm == CAROM_WARM_NONE) return cli_farm_run(run, run->cases, 0, run->cases->count);
+  for (int64_t i = 0; i < run->cases->count; i++) {
+    int wave = carom_sweep_wave(run->sweep, i) + 1;
+    waves = wave > waves ? wave : waves;
+  }
+  for (run->wave = 1; code == EXIT_GOOD && run->wave <= waves; run->wave++)
+    code = cli_farm_run(run, run->cases, 0, run->cases->count);
+  return code;
+}
+
+int cli_write_tables(const cli_sweep_run *run, const char *table, const char *csv) {
   carom_error error = {0};
-  carom_status status = carom_cases_write(run->cases, run->sweep, w->outputs[0], &error);
-  if (status == CAROM_OK) status = carom_cases_write_csv(run->cases, run->sweep, w->outputs[1], &error);
-  return status == CAROM_OK ? cli_sweep_write_page(run, w->outputs[2]) : cli_fail(&error);
+  carom_status status = carom_cases_write(run->cases, run->sweep, table, &error);
+  if (status == CAROM_OK) status = carom_cases_write_csv(run->cases, run->sweep, csv, &error);
+  return status == CAROM_OK ? EXIT_GOOD : cli_fail(&error);
+}
+
+static int write_outputs(const sweep_words *w, const cli_sweep_run *run) {
+  int code = cli_write_tables(run, w->outputs[0], w->outputs[1]);
+  return code == EXIT_GOOD ? cli_sweep_write_page(run, w->outputs[2]) : code;
 }
 
 static int run_all(const sweep_words *w, cli_sweep_run *run) {
@@ -292,7 +344,7 @@ static int run_all(const sweep_words *w, cli_sweep_run *run) {
   if (!cli_journal_open(&journal, run, w->outputs[3], w->resume, w->force)) return EXIT_FAILED;
   run->journal = &journal;
   run->progress = cli_progress_begin(run->sweep->title, run->quiet || run->json);
-  code = run->border ? search_border(run) : cli_farm_run(run, run->cases, 0, run->cases->count);
+  code = run->border ? search_border(run) : run_waves(run);
   cli_progress_end(&run->progress);
   run->wall = carom_clock() - run->progress.start;
   if (code == EXIT_GOOD) code = write_outputs(w, run);
@@ -343,7 +395,7 @@ static bool find_ranks(cli_ranks *ranks) {
 
 int cli_sweep(int argc, char **argv) {
   sweep_words w = {0};
-  cli_sweep_run run = {0};
+  cli_sweep_run run = {.verb = "sweep", .again = "--resume"};
   int code;
   if (!parse(&w, &run, argc, argv, &code)) return code;
   if (!find_ranks(&run.ranks)) return EXIT_FAILED;
@@ -352,10 +404,10 @@ int cli_sweep(int argc, char **argv) {
   run.sweep = read_problem(&w, &run.ranks);
   code = run.sweep ? EXIT_GOOD : EXIT_MISTAKE;
   if (code == EXIT_GOOD && !(choose_mode(&w, &run) && note_options(&w))) code = EXIT_MISTAKE;
+  if (code == EXIT_GOOD) choose_results(&w, &run);
   if (code == EXIT_GOOD && !w.case_number) {
-    choose_outputs(&w, &run);
     code = check_files(&w, &run);
-    if (code == EXIT_GOOD && run.ranks.rank == 0 && !make_folder(&run.keep)) code = EXIT_FAILED;
+    if (code == EXIT_GOOD && run.ranks.rank == 0 && !cli_make_folder(&run)) code = EXIT_FAILED;
   }
   code = agree(&run.ranks, code);
   if (code == EXIT_GOOD) cli_catch_interrupts();

@@ -17,6 +17,7 @@
 // Down: a case with its inputs; number -1: there are no more.
 typedef struct task {
   int64_t number;
+  int64_t warm;  // case whose answer it begins from; -1: none
   double inputs[CAROM_MOST_AXES];
 } task;
 
@@ -80,18 +81,18 @@ static bool stops(void *context) {
   return cli_interrupted();
 }
 
-static carom_status run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c,
+static carom_status run_case(const carom_sweep *sweep, const cli_case_files *files, const cli_keep *keep, carom_case *c,
                              carom_error *error) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  carom_case_options options = {.result = result, .stop = stops};
+  carom_case_options options = {.result = files->result, .warm = files->warm, .stop = stops};
   options.record = (carom_recorder_options){.overwrite = keep->overwrite, .command = keep->command, .host = host};
   return carom_sweep_run(sweep, &options, c, error);
 }
 
-int cli_run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c) {
+int cli_run_case(const carom_sweep *sweep, const cli_case_files *files, const cli_keep *keep, carom_case *c) {
   carom_error error = {0};
-  carom_status status = run_case(sweep, result, keep, c, &error);
+  carom_status status = run_case(sweep, files, keep, c, &error);
   return status == CAROM_OK ? EXIT_GOOD : status == CAROM_INTERRUPTED ? EXIT_INTERRUPTED : cli_fail(&error);
 }
 
@@ -103,11 +104,13 @@ static carom_status write_replay(const char *result, const char *page, carom_err
   return status;
 }
 
-static carom_status run_kept_case(const cli_sweep_run *run, carom_case *c, carom_error *error) {
-  char result[CLI_CASE_PATH], page[CLI_CASE_PATH];
+static carom_status run_kept_case(const cli_sweep_run *run, int64_t from, carom_case *c, carom_error *error) {
+  char result[CLI_CASE_PATH], page[CLI_CASE_PATH], warm[CLI_CASE_PATH];
   const cli_keep *keep = &run->keep;
   if (keep->folder) cli_case_path(keep, c->number, ".h5", result), cli_case_path(keep, c->number, ".html", page);
-  carom_status status = run_case(run->sweep, keep->folder ? result : NULL, keep, c, error);
+  if (keep->folder) cli_case_path(keep, from, ".h5", warm);
+  const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL};
+  carom_status status = run_case(run->sweep, &files, keep, c, error);
   bool kept = status == CAROM_OK && keep->folder && access(result, F_OK) == 0;
   return kept && keep->view ? write_replay(result, page, error) : status;
 }
@@ -116,7 +119,7 @@ static void fill_record(const cli_sweep_run *run, const task *t, record *r) {
   carom_error error = {0};
   carom_case c = {.number = t->number, .values = r->values};
   memcpy(r->values, t->inputs, (size_t)run->sweep->sampling.axis_count * sizeof *t->inputs);
-  r->status = run_kept_case(run, &c, &error);
+  r->status = run_kept_case(run, t->warm, &c, &error);
   if (r->status == CAROM_ERR_MEMORY) {
     carom_case_fail(run->sweep, "out of memory", &c);
     r->status = CAROM_OK;
@@ -198,7 +201,8 @@ bool cli_farm_open(cli_sweep_run *run) {
   farm.lanes = calloc((size_t)farm.lane_count, sizeof *farm.lanes);
   farm.fds = calloc((size_t)farm.lane_count, sizeof *farm.fds);
   farm.record = calloc(1, farm.record_size);
-  if (!farm.lanes || !farm.fds || !farm.record) return cli_error("sweep: out of memory for %d processes", local);
+  if (!farm.lanes || !farm.fds || !farm.record)
+    return cli_error("%s: out of memory for %d processes", run->verb, local);
   for (int i = 0; i < farm.lane_count; i++) farm.lanes[i] = (lane){.busy = -1, .rank = i < local ? 0 : i - local + 1};
   return true;
 }
@@ -206,7 +210,7 @@ bool cli_farm_open(cli_sweep_run *run) {
 void cli_farm_close(cli_sweep_run *run) {
   cli_farm *f = run->farm;
   if (!f) return;
-  const task last = {.number = -1};
+  const task last = {.number = -1, .warm = -1};
   for (int i = 0; f->lanes && i < f->lane_count; i++) {
     if (f->lanes[i].process > 0) end_child(&f->lanes[i]);
     if (f->lanes[i].rank > 0) carom_ranks_send(f->lanes[i].rank, &last, sizeof last, NULL);
@@ -218,8 +222,15 @@ void cli_farm_close(cli_sweep_run *run) {
   run->farm = NULL;
 }
 
+// Of the rounds of a border, those before are known; of a design, earlier waves.
+static int64_t begins_from(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
+  if (run->design) return carom_design_warm_case(run->design, number);
+  if (run->sweep->warm == CAROM_WARM_NONE) return -1;
+  return carom_cases_neighbour(cases, run->sweep, number, run->border ? carom_border_first(run->border) : -1);
+}
+
 static task make_task(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
-  task t = {.number = number};
+  task t = {.number = number, .warm = begins_from(run, cases, number)};
   carom_case c = carom_cases_get(cases, number);
   memcpy(t.inputs, c.values, (size_t)run->sweep->sampling.axis_count * sizeof *t.inputs);
   return t;
@@ -231,7 +242,7 @@ static bool give(const cli_sweep_run *run, lane *l, const task *t) {
     if (carom_ranks_send(l->rank, t, sizeof *t, &error) != CAROM_OK) return cli_fail(&error), false;
   } else {
     if (l->process == 0 && !start_child(run, l))
-      return cli_error("sweep: no process can be started: %s", strerror(errno));
+      return cli_error("%s: no process can be started: %s", run->verb, strerror(errno));
     put_all(l->down, t, sizeof *t);  // a child that is dead is found out when it is listened to
   }
   l->busy = t->number;
@@ -294,7 +305,7 @@ static bool hear(cli_sweep_run *run, carom_cases *cases, int64_t *done) {
   if (poll(f->fds, (nfds_t)f->lane_count, remote ? 2 : -1) < 0) {
     for (int i = 0; cli_interrupted() && i < f->lane_count; i++)  // a signal may have come to this process alone
       if (f->fds[i].fd >= 0) kill(f->lanes[i].process, SIGINT);
-    return errno == EINTR || cli_error("sweep: %s", strerror(errno));
+    return errno == EINTR || cli_error("%s: %s", run->verb, strerror(errno));
   }
   bool good = true;
   for (int i = 0; i < f->lane_count && good; i++)
@@ -307,7 +318,7 @@ static int64_t next_case(const cli_sweep_run *run, carom_cases *cases, int64_t f
   for (; from < end; from++) {
     const carom_case *old = run->journal ? cli_journal_find(run->journal, from) : NULL;
     if (cases->classes[from] < 0 && old) carom_cases_put(cases, old, NULL);
-    if (cases->classes[from] < 0) break;
+    if (cases->classes[from] < 0 && (run->wave == 0 || carom_sweep_wave(run->sweep, from) + 1 == run->wave)) break;
   }
   return from;
 }
@@ -323,18 +334,26 @@ static bool share_out(cli_sweep_run *run, const carom_cases *cases, int64_t *nex
   return true;
 }
 
+// A design has no end that could be told, but a budget.
+static void show_progress(cli_sweep_run *run, int64_t first, int64_t done, int64_t count) {
+  char detail[64];
+  int64_t total = run->design ? run->sweep->sampling.count : count;
+  if (run->design) done += first;
+  snprintf(detail, sizeof detail, run->design ? "design %lld of at most %lld" : "case %lld of %lld", (long long)done,
+           (long long)total);
+  cli_progress_show(&run->progress, (double)done, (double)total, detail);
+}
+
 int cli_farm_run(cli_sweep_run *run, carom_cases *cases, int64_t first, int64_t count) {
   int64_t end = first + count, next = next_case(run, cases, first, end), done = 0, known = 0;
   for (int64_t i = first; i < end; i++) known += cases->classes[i] >= 0;
   bool good = true;
   while (good && ((next < end && !cli_interrupted()) || count_busy(run->farm) > 0)) {
-    char detail[64];
-    long long so_far = known;
+    int64_t so_far = known;
     if (!cli_interrupted()) good = share_out(run, cases, &next, end);
     if (good) good = hear(run, cases, &done);
     so_far += done;
-    snprintf(detail, sizeof detail, "case %lld of %lld", so_far, (long long)count);
-    cli_progress_show(&run->progress, (double)done, (double)(count - known), detail);
+    show_progress(run, first, so_far, count);
   }
   if (!good) return EXIT_FAILED;
   return cli_interrupted() ? EXIT_INTERRUPTED : EXIT_GOOD;

@@ -16,7 +16,7 @@ static uint64_t sum_of(const char *text, size_t size) {
 }
 
 static void make_head(cli_journal *j, const cli_sweep_run *run) {
-  static const char *const modes[] = {"design", "border", "sensitivity", "sobol"};
+  static const char *const modes[] = {"design", "border", "sensitivity", "sobol", "search"};
   const carom_sampling *s = &run->sweep->sampling;
   snprintf(j->head, sizeof j->head, "carom-sweep-journal 1 %016llx %s %d %a %s %lld %llu %d",
            (unsigned long long)run->sweep->digest, modes[run->mode], run->axis, run->tolerance,
@@ -63,20 +63,20 @@ static bool parse_case(const carom_sweep *sweep, char *line, carom_case *c) {
 
 // ---- taking up ------------------------------------------------------------------------------------------------------
 
-static bool no_memory(void) { return cli_error("sweep: out of memory for the journal"); }
+static bool no_memory(const cli_journal *j) { return cli_error("%s: out of memory for the journal", j->verb); }
 
 static bool keep(cli_journal *j, const carom_case *c) {
   if (j->old_count == j->old_capacity) {
     int64_t larger = j->old_capacity > 0 ? 2 * j->old_capacity : 64;
     carom_case *moved = realloc(j->old, (size_t)larger * sizeof *moved);
-    if (!moved) return no_memory();
+    if (!moved) return no_memory(j);
     j->old = moved;
     j->old_capacity = larger;
   }
   j->old[j->old_count] = *c;
   size_t size = (size_t)j->sweep->column_count * sizeof *c->values;
   double *values = j->old[j->old_count].values = malloc(size);
-  if (!values) return no_memory();
+  if (!values) return no_memory(j);
   memcpy(values, c->values, size);
   if (c->number >= j->index_count) j->index_count = c->number + 1;
   j->old_count++;
@@ -85,7 +85,7 @@ static bool keep(cli_journal *j, const carom_case *c) {
 
 static bool make_index(cli_journal *j) {
   j->index = malloc((size_t)(j->index_count + 1) * sizeof *j->index);
-  if (!j->index) return no_memory();
+  if (!j->index) return no_memory(j);
   for (int64_t i = 0; i < j->index_count; i++) j->index[i] = -1;
   for (int64_t i = 0; i < j->old_count; i++) j->index[j->old[i].number] = i;
   return true;
@@ -112,41 +112,42 @@ static bool check_head(const cli_journal *j, FILE *in, char *line) {
     if (strcmp(line, j->head) == 0) return true;
   }
   return cli_error(
-      "sweep: '%s' is of another problem, or the problem, its scene or what was asked for was changed since; "
+      "%s: '%s' is of another problem, or the problem, its scene or what was asked for was changed since; "
       "start anew with --force",
-      j->path);
+      j->verb, j->path);
 }
 
 static bool take_up(cli_journal *j) {
   FILE *in = cli_open_input(j->path);
-  if (!in) return cli_error("sweep: cannot read '%s': %s", j->path, strerror(errno));
+  if (!in) return cli_error("%s: cannot read '%s': %s", j->verb, j->path, strerror(errno));
   char *line = malloc(MOST_LINE);
   double *values = malloc((size_t)(j->sweep->column_count + 1) * sizeof *values);
   long end = 0;
-  bool good = line && values ? check_head(j, in, line) && read_lines(j, in, line, values, &end) : no_memory();
+  bool good = line && values ? check_head(j, in, line) && read_lines(j, in, line, values, &end) : no_memory(j);
   fclose(in);
   free(line);
   free(values);
-  if (good && truncate(j->path, end) != 0) good = cli_error("sweep: cannot write '%s': %s", j->path, strerror(errno));
+  if (good && truncate(j->path, end) != 0)
+    good = cli_error("%s: cannot write '%s': %s", j->verb, j->path, strerror(errno));
   if (good) j->out = fopen(j->path, "ae");
-  return good && (j->out || cli_error("sweep: cannot write '%s': %s", j->path, strerror(errno)));
+  return good && (j->out || cli_error("%s: cannot write '%s': %s", j->verb, j->path, strerror(errno)));
 }
 
 static bool begin(cli_journal *j) {
   j->out = fopen(j->path, "we");
   bool good = j->out && fprintf(j->out, "%s\n", j->head) > 0 && fflush(j->out) == 0 && make_index(j);
-  return good || cli_error("sweep: cannot write '%s': %s", j->path, strerror(errno));
+  return good || cli_error("%s: cannot write '%s': %s", j->verb, j->path, strerror(errno));
 }
 
 bool cli_journal_open(cli_journal *j, const cli_sweep_run *run, const char *path, bool resume, bool force) {
-  *j = (cli_journal){.path = path, .sweep = run->sweep};
+  *j = (cli_journal){.path = path, .sweep = run->sweep, .verb = run->verb};
   make_head(j, run);
   bool there = access(path, F_OK) == 0;
   if (there && !resume && !force)
     return cli_error(
-        "sweep: '%s' is the journal of a sweep that did not come to its end; go on with --resume, or start "
+        "%s: '%s' is the journal of a %s that did not come to its end; go on with %s, or start "
         "anew with --force",
-        path);
+        run->verb, path, run->verb, run->again);
   return there && resume ? take_up(j) : begin(j);
 }
 
@@ -155,11 +156,11 @@ bool cli_journal_open(cli_journal *j, const cli_sweep_run *run, const char *path
 bool cli_journal_add(cli_journal *j, const carom_case *c) {
   size_t size = 64 + 40 * (size_t)j->sweep->column_count + sizeof c->reason;
   char *line = malloc(size);
-  if (!line) return no_memory();
+  if (!line) return no_memory(j);
   size_t n = format_case(j, c, line, size);
   bool good = n < size && fwrite(line, 1, n, j->out) == n && fflush(j->out) == 0;
   free(line);
-  return good || cli_error("sweep: cannot write '%s': %s", j->path, strerror(errno));
+  return good || cli_error("%s: cannot write '%s': %s", j->verb, j->path, strerror(errno));
 }
 
 const carom_case *cli_journal_find(const cli_journal *j, int64_t number) {

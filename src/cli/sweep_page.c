@@ -3,47 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/embedded.h"
+#include "cli/page_data.h"
 #include "cli/sweep.h"
 
-extern const carom_embedded carom_sweep_page_files[];
-
-enum { MOST_DRAWN = 50000, DIGITS = 9 };
-
-// Texts may not end the script element that they stand in.
-static void put_text(FILE *out, const char *text) { cli_put_escaped(out, "\"%s\"", text, "\"\\<>&"); }
-
-static void put_member(FILE *out, const char *name, const char *text) {
-  fprintf(out, "\"%s\":", name);
-  put_text(out, text);
-  fputc(',', out);
-}
-
-static void put_number(FILE *out, double value) {
-  if (isfinite(value))
-    fprintf(out, "%.*g", DIGITS, value);
-  else
-    fputs(isnan(value) ? "null" : value > 0 ? "\"inf\"" : "\"-inf\"", out);
-}
-
-static void put_finite(FILE *out, double value) { put_number(out, isfinite(value) ? value : NAN); }
+enum { MOST_DRAWN = 50000 };
 
 // ---- what was varied and what came of it ----------------------------------------------------------------------------
 
 static void put_axis(FILE *out, const carom_sweep *sweep, int k) {
   const carom_axis *a = &sweep->axes[k];
   fputs(k > 0 ? ",{" : "{", out);
-  put_member(out, "name", a->name);
-  put_member(out, "unit", a->unit);
-  fputs("\"from\":", out), put_number(out, a->from);
-  fputs(",\"to\":", out), put_number(out, a->to);
+  cli_page_member(out, "name", a->name);
+  cli_page_member(out, "unit", a->unit);
+  fputs("\"from\":", out), cli_page_number(out, a->from);
+  fputs(",\"to\":", out), cli_page_number(out, a->to);
   fprintf(out, ",\"log\":%s,\"count\":%d,\"points\":", a->logarithmic ? "true" : "false", a->count);
   bool points = a->values || (sweep->sampling.design == CAROM_DESIGN_GRID && a->count > 0);
   const carom_sampling grid = {.design = CAROM_DESIGN_GRID, .axes = a, .axis_count = 1, .count = a->count};
   for (int i = 0; points && i < a->count; i++) {
     double value;
     carom_sampling_inputs(&grid, i, &value);
-    fputc(i > 0 ? ',' : '[', out), put_number(out, value);
+    fputc(i > 0 ? ',' : '[', out), cli_page_number(out, value);
   }
   fputs(points ? "]}" : "null}", out);
 }
@@ -57,7 +37,7 @@ static bool put_classes(FILE *out, const cli_sweep_run *run) {
   for (int i = 0; i < sweep->class_count; i++) {
     carom_interval w = carom_wilson(counts[i], all, CAROM_Z95);
     fputs(i > 0 ? ",{" : "{", out);
-    put_member(out, "name", sweep->classes[i]);
+    cli_page_member(out, "name", sweep->classes[i]);
     fprintf(out, "\"count\":%lld,\"low\":%.6g,\"high\":%.6g}", (long long)counts[i], w.low, w.high);
   }
   fputs("],", out);
@@ -69,25 +49,26 @@ static void put_names(FILE *out, const char *name, char *const *texts, int count
   fprintf(out, "\"%s\":[", name);
   for (int i = 0; i < count; i++) {
     if (i > 0) fputc(',', out);
-    put_text(out, texts[i]);
+    cli_page_text(out, texts[i]);
   }
   fputs("],", out);
 }
 
 static void put_head(FILE *out, const cli_sweep_run *run) {
   const carom_sweep *sweep = run->sweep;
-  put_member(out, "title", sweep->title);
-  put_member(out, "problem", sweep->path);
-  put_member(out, "design", run->border ? "border" : carom_design_name(sweep->sampling.design));
+  cli_page_member(out, "title", sweep->title);
+  cli_page_member(out, "problem", sweep->path);
+  cli_page_member(out, "design", run->border ? "border" : carom_design_name(sweep->sampling.design));
   fprintf(out, "\"seed\":%llu,\"rerun\":%s,", (unsigned long long)sweep->sampling.seed, run->border ? "false" : "true");
-  put_member(out, "options", run->options);
+  if (sweep->plan) fputs("\"plan\":true,", out);
+  cli_page_member(out, "options", run->options);
   fputs("\"axes\":[", out);
   for (int k = 0; k < sweep->sampling.axis_count; k++) put_axis(out, sweep, k);
   fputs("],", out);
   put_names(out, "outcomes", sweep->outcomes, sweep->outcome_count);
   if (!run->keep.folder) return;
   fputs("\"kept\":{", out);
-  put_member(out, "folder", run->keep.folder);
+  cli_page_member(out, "folder", run->keep.folder);
   fprintf(out, "\"view\":%s},", run->keep.view ? "true" : "false");
 }
 
@@ -102,7 +83,7 @@ static int64_t stride_of(const cli_sweep_run *run) {
 static void put_column(FILE *out, const cli_sweep_run *run, int column, int64_t stride) {
   for (int64_t i = 0; i < run->cases->count; i += stride) {
     fputc(i > 0 ? ',' : '[', out);
-    put_number(out, run->cases->values[(size_t)i * (size_t)run->cases->column_count + (size_t)column]);
+    cli_page_number(out, run->cases->values[(size_t)i * (size_t)run->cases->column_count + (size_t)column]);
   }
   fputs(run->cases->count > 0 ? "]" : "[]", out);
 }
@@ -126,7 +107,7 @@ static void put_cases(FILE *out, const cli_sweep_run *run) {
   for (int64_t i = 0; i < run->cases->count; i++) {
     if (!run->cases->reasons[i] || run->cases->classes[i] != run->sweep->class_count - 1) continue;
     fprintf(out, first ? "\"%lld\":" : ",\"%lld\":", (long long)i);
-    put_text(out, run->cases->reasons[i]);
+    cli_page_text(out, run->cases->reasons[i]);
     first = false;
   }
   fputs("},", out);
@@ -145,7 +126,7 @@ static double band_high(const carom_curve_point *p) { return p->high; }
 
 static void put_figures(FILE *out, const char *before, const carom_curve_point *points, int count, figure *of) {
   fputs(before, out);
-  for (int i = 0; i < count; i++) fputc(i > 0 ? ',' : '[', out), put_finite(out, of(&points[i]));
+  for (int i = 0; i < count; i++) fputc(i > 0 ? ',' : '[', out), cli_page_finite(out, of(&points[i]));
   fputs(count > 0 ? "]" : "[]", out);
 }
 
@@ -195,7 +176,8 @@ static void put_border(FILE *out, const cli_sweep_run *run) {
     const double *values = run->cases->values + (size_t)x->below * (size_t)run->cases->column_count;
     fprintf(out, "%s{\"enters\":%s,\"low\":%.17g,\"high\":%.17g,\"at\":[", k > 0 ? "," : "",
             x->enters ? "true" : "false", x->low, x->high);
-    for (int i = 0; i < run->sweep->sampling.axis_count; i++) fputs(i > 0 ? "," : "", out), put_number(out, values[i]);
+    for (int i = 0; i < run->sweep->sampling.axis_count; i++)
+      fputs(i > 0 ? "," : "", out), cli_page_number(out, values[i]);
     fputs("]}", out);
   }
   fputs("]}", out);
@@ -208,7 +190,7 @@ static void put_slopes(FILE *out, const cli_sweep_run *run) {
   for (int k = 0; k < run->sweep->outcome_count; k++) {
     carom_cases_slopes(run->cases, run->sweep, axes + k, slopes);
     fputs(k > 0 ? ",[" : "[", out);
-    for (int i = 0; i < axes; i++) fputs(i > 0 ? "," : "", out), put_finite(out, slopes[i]);
+    for (int i = 0; i < axes; i++) fputs(i > 0 ? "," : "", out), cli_page_finite(out, slopes[i]);
     fputs("]", out);
   }
   fputs("]", out);
@@ -220,7 +202,7 @@ static void put_index(FILE *out, const carom_sobol_index *x, bool first) {
   static const char *const before[6] = {"{\"first\":",  ",\"first_interval\":[", ",",
                                         "],\"total\":", ",\"total_interval\":[", ","};
   if (!first) fputc(',', out);
-  for (int i = 0; i < 6; i++) fputs(before[i], out), put_finite(out, values[i]);
+  for (int i = 0; i < 6; i++) fputs(before[i], out), cli_page_finite(out, values[i]);
   fputs("]}", out);
 }
 
@@ -233,7 +215,7 @@ static bool put_indices(FILE *out, const cli_sweep_run *run) {
     int column = k < 0 ? -1 : sweep->sampling.axis_count + k;
     if (carom_cases_sobol(run->cases, sweep, column, x, &used) != CAROM_OK) return false;
     fputs(k >= 0 ? ",{" : "{", out);
-    put_member(out, "of", k < 0 ? sweep->classes[sweep->success] : sweep->outcomes[k]);
+    cli_page_member(out, "of", k < 0 ? sweep->classes[sweep->success] : sweep->outcomes[k]);
     fprintf(out, "\"points\":%lld,\"axes\":[", (long long)used);
     for (int i = 0; i < sweep->sampling.axis_count; i++) put_index(out, &x[i], i == 0);
     fputs("]}", out);
@@ -258,14 +240,10 @@ static bool put_data(FILE *out, const cli_sweep_run *run) {
 }
 
 int cli_sweep_write_page(const cli_sweep_run *run, const char *path) {
-  static const char mark[] = "@DATA@";
-  const char *page = (const char *)carom_sweep_page_files[0].bytes, *at = strstr(page, mark);
   cli_page to;
   if (!cli_page_begin(&to)) return EXIT_FAILED;
-  fwrite(page, 1, (size_t)(at - page), to.out);
-  bool good = put_data(to.out, run);
-  fputs(at + strlen(mark), to.out);
-  if (good) return cli_page_end(&to, path);
+  const char *rest = cli_page_until_data(&to, "sweep_page.html");
+  if (put_data(to.out, run)) return cli_page_after_data(&to, rest, path);
   fclose(to.out);
   free(to.text);
   cli_error("sweep: out of memory for the page");

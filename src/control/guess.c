@@ -72,16 +72,6 @@ static void lay_body(carom_plan *plan, int body) {
   }
 }
 
-// Consecutive quaternions on one side of the sphere, so that they can be told apart from their negatives.
-static void align_signs(carom_plan *plan) {
-  carom_path *path = &plan->path;
-  size_t n = (size_t)plan->model->body_count;
-  for (size_t i = n; i < (size_t)(path->K + 1) * n; i++) {
-    carom_quat *q = &path->q[i];
-    if (cm_qdot(*q, path->q[i - n]) < 0) *q = cm_quat(-q->w, -q->x, -q->y, -q->z);
-  }
-}
-
 static carom_status begin_path(carom_plan *plan, carom_error *error) {
   carom_path_destroy(plan, &plan->path);
   carom_status status = carom_path_create(plan, plan->def.intervals, &plan->path, error);
@@ -262,7 +252,11 @@ static carom_status is_blocked(const carom_plan *plan, bool *blocked, carom_erro
 carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t seed, carom_error *error) {
   carom_status status = begin_path(plan, error);
   if (status != CAROM_OK) return status;
-  lay_path(plan);
+  bool watched = false;
+  if (*kind == CAROM_GUESS_MOTION)
+    status = carom_warm_lay(plan, &watched, error);
+  else
+    lay_path(plan);
   bool search = *kind == CAROM_GUESS_SEARCH, found = false;
   bool may_search = *kind == CAROM_GUESS_PATH && plan->avoided_count && !plan->contact_count;
   if (*kind == CAROM_GUESS_FORWARD) status = carom_guess_forward(plan, seed, error);
@@ -271,7 +265,9 @@ carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t
   if (status == CAROM_OK && search) status = carom_guess_search(plan, seed, &found, error);
   if (found) *kind = CAROM_GUESS_SEARCH;
   if (plan->variation && !found && *kind != CAROM_GUESS_FORWARD) carom_guess_bend(plan, seed);
-  if (*kind != CAROM_GUESS_FORWARD) chain_path(plan);
-  align_signs(plan);
+  if (status != CAROM_OK) return status;
+  if (*kind != CAROM_GUESS_FORWARD && *kind != CAROM_GUESS_MOTION) chain_path(plan);
+  carom_path_align(plan, &plan->path);
+  if (!watched || plan->variation) carom_watch_near_pairs(plan);
   return status;
 }

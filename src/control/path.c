@@ -36,7 +36,8 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
                      CAROM_ROOM(path->impulse, event_multipliers(plan) + 1),
                      CAROM_ROOM(path->P, event_momenta(plan) + 1),
                      CAROM_ROOM(path->lambda, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1),
-                     CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1))) {
+                     CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1),
+                     CAROM_ROOM(path->added, K + 1))) {
     carom_path_destroy(plan, path);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d intervals", K);
   }
@@ -46,7 +47,7 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
 
 void carom_path_destroy(const carom_plan *plan, carom_path *path) {
   CAROM_RELEASE_ALL(&plan->allocator, path->h, path->x, path->q, path->tau, path->sigma, path->watched, path->lambda,
-                    path->hold, path->impulse, path->P);
+                    path->hold, path->impulse, path->P, path->added);
   *path = (carom_path){0};
 }
 
@@ -62,6 +63,7 @@ carom_status carom_path_copy(const carom_plan *plan, const carom_path *from, car
   copy_breaks(plan, from, to);
   memcpy(to->lambda, from->lambda, (K + 1) * (size_t)carom_plan_multipliers(plan) * sizeof *to->lambda);
   memcpy(to->watched, from->watched, K * (size_t)carom_plan_part_pairs(plan) * sizeof *to->watched);
+  memcpy(to->added, from->added, (K + 1) * sizeof *to->added);
   return CAROM_OK;
 }
 
@@ -79,6 +81,14 @@ void carom_path_momentum(const carom_plan *plan, const carom_path *path, int k, 
   *l = cm_scale(1 / h, cm_axial(cm_mmul(cm_mmul(R1, E), cm_transpose(R0))));
 }
 
+void carom_path_align(const carom_plan *plan, carom_path *path) {
+  size_t n = (size_t)plan->model->body_count;
+  for (size_t i = n; i < (size_t)(path->K + 1) * n; i++) {
+    carom_quat *q = &path->q[i];
+    if (cm_qdot(*q, path->q[i - n]) < 0) *q = cm_quat(-q->w, -q->x, -q->y, -q->z);
+  }
+}
+
 // The rotation half way.
 static carom_quat middle(carom_quat a, carom_quat b) {
   double s = cm_qdot(a, b) < 0 ? -1 : 1;
@@ -90,6 +100,7 @@ static void copy_node(const carom_plan *plan, const carom_path *from, int k, car
   // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): carom_path_create has made the room
   memcpy(to->x + (size_t)j * n, from->x + (size_t)k * n, n * sizeof *to->x);
   memcpy(to->q + (size_t)j * n, from->q + (size_t)k * n, n * sizeof *to->q);
+  to->added[j] = from->added[k];
   size_t m = (size_t)carom_plan_multipliers(plan);
   memcpy(to->lambda + (size_t)j * m, from->lambda + (size_t)k * m, m * sizeof *to->lambda);
 }
@@ -97,6 +108,7 @@ static void copy_node(const carom_plan *plan, const carom_path *from, int k, car
 static void put_middle(const carom_plan *plan, const carom_path *from, int k, carom_path *to, int j) {
   size_t n = (size_t)plan->model->body_count;
   const carom_vec3 *x = from->x + (size_t)k * n;
+  to->added[j] = true;
   const carom_quat *q = from->q + (size_t)k * n;
   for (size_t i = 0; i < n; i++) {
     to->x[(size_t)j * n + i] = cm_lerp(x[i], x[n + i], 0.5);

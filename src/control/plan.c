@@ -242,12 +242,13 @@ void carom_plan_destroy(carom_plan *plan) {
   carom_program_destroy(&plan->program);
   carom_path_destroy(plan, &plan->path);
   carom_path_destroy(plan, &plan->first);
+  carom_warm_release(plan);
   carom_state_destroy(plan->start);
   carom_state_destroy(plan->scratch);
   CAROM_RELEASE_ALL(&a, plan->events, plan->clearances, plan->partner, plan->placed);
   CAROM_RELEASE_ALL(&a, plan->joints, plan->actuators, plan->conditions, plan->costs, plan->contacts, plan->avoided,
                     plan->free_starts, plan->waypoints, plan->slot, plan->history, plan->penalties, plan->potentials,
-                    plan->givens, plan);
+                    plan->givens, plan->duals, plan);
 }
 
 // ---- adding --------------------------------------------------------------------------------------------------------
@@ -537,6 +538,20 @@ int carom_plan_scale_count(const carom_plan *plan) { return carom_plan_segments(
 double carom_plan_scale(const carom_plan *plan, int index) { return plan->path.sigma[index]; }
 int carom_plan_contact_count(const carom_plan *plan) { return plan->contact_count; }
 int carom_plan_contact_node(const carom_plan *plan, int contact) { return plan->contacts[contact].def.node; }
+
+int carom_plan_reaction_count(const carom_plan *plan) { return carom_plan_multipliers(plan); }
+
+void carom_plan_reactions(const carom_plan *plan, int node, double *reactions) {
+  size_t m = (size_t)carom_plan_multipliers(plan);
+  memcpy(reactions, plan->path.lambda + (size_t)node * m, m * sizeof *reactions);
+}
+
+bool carom_plan_node_added(const carom_plan *plan, int node) { return plan->path.added[node]; }
+int carom_plan_pair_count(const carom_plan *plan) { return carom_plan_part_pairs(plan); }
+bool carom_plan_watched(const carom_plan *plan, int node, int pair) {
+  return plan->path.watched[(size_t)node * (size_t)carom_plan_part_pairs(plan) + (size_t)pair];
+}
+double carom_plan_margin(const carom_plan *plan) { return plan->extra_margin; }
 
 const carom_plan_iterate *carom_plan_history(const carom_plan *plan, int *count) {
   *count = plan->history_count;

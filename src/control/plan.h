@@ -134,7 +134,27 @@ typedef struct carom_path {
   bool known;       // P has been found
   carom_vec3 *P;    // (blocks x bodies x 2) momenta p, l that agree with the joints; see carom_break
   bool *watched;    // (K x pairs of parts) these have come near and are kept apart from then on
+  bool *added;      // (K + 1) nodes between those of the grid
 } carom_path;
+
+// An earlier answer to begin from.
+typedef struct carom_warm {
+  int K, stretches;  // 0 intervals: there is none
+  double *times;     // (K + 1)
+  carom_vec3 *x;     // ((K + 1) x bodies) principal frames
+  carom_quat *q;     //
+  double *tau;       // (K x components)
+  bool has_forces;   // false: tau is not known
+  double *lambda;    // ((K + 1) x multipliers) impulses in the joints
+  int *ends;         // (stretches + 1) their first nodes, and K
+  bool *watched;     // (K x pairs of parts) as in carom_path
+  bool has_watched;  // false: not known
+  bool *added;       // (K + 1) nodes that were put between those of the grid
+  double margin;     // that was added to the problem's, so that no corner was cut between nodes
+  int n, m;          // of the program that was solved last; 0: not known
+  uint64_t print;    // of its make
+  double *point;     // (3 n + m) variables, multipliers of their lower and upper bounds, of the constraints
+} carom_warm;
 
 // Blocks of carom_path.P: before and after each event, at the start, and at the end before an event there.
 enum { CAROM_BEFORE, CAROM_AFTER, CAROM_START = -2, CAROM_END = -1 };
@@ -186,6 +206,8 @@ struct carom_plan {
 
   carom_path path;
   carom_path first;  // the guess, to begin again from
+  carom_warm warm;
+  double *duals;  // (2 n + m) of the last solve: multipliers of the bounds below and above, of the constraints
   carom_layout layout;
   carom_program program;
   carom_avoidance_room avoidance;
@@ -249,15 +271,26 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
 void carom_path_destroy(const carom_plan *plan, carom_path *path);
 // Momenta of the drift in interval k of a body.
 void carom_path_momentum(const carom_plan *plan, const carom_path *path, int k, int body, carom_vec3 *p, carom_vec3 *l);
+// Consecutive quaternions on one side of the sphere, so that they can be told apart from their negatives.
+void carom_path_align(const carom_plan *plan, carom_path *path);
 // A copy with storage of its own, in place of what `to` was.
 carom_status carom_path_copy(const carom_plan *plan, const carom_path *from, carom_path *to, carom_error *error);
 // Inserts a node in the middle of every marked interval; contacts move along.
 carom_status carom_path_split(carom_plan *plan, const bool *marked, carom_error *error);
 
 // ---- guess.c ----
+// Marks the pairs of parts that are near as watched, unless an earlier answer tells which.
 carom_status carom_guess_make(carom_plan *plan, carom_guess_kind *kind, uint64_t seed, carom_error *error);
 // Forces that follow from the path (Johnson 2012, eq. 4.22), into path.tau.
 carom_status carom_guess_forces(carom_plan *plan, carom_error *error);
+// ---- warm.c ----
+void carom_warm_release(carom_plan *plan);
+carom_status carom_warm_copy(const carom_plan *from, carom_plan *to, carom_error *error);
+// Lays the earlier motion on the grid of the plan, with its forces. *watched: pairs that were watched are so again.
+carom_status carom_warm_lay(carom_plan *plan, bool *watched, carom_error *error);
+// Where the solver stood then, if the program is of the same make: into program.x, and `duals` (2 n + m) if so.
+bool carom_warm_point(carom_plan *plan, double *duals);
+uint64_t carom_program_print(const carom_program *program);
 // ---- guess_vary.c: for starts other than the first ----
 carom_random carom_guess_random(const carom_plan *plan, uint64_t seed);
 void carom_guess_bend(carom_plan *plan, uint64_t seed);                             // the path

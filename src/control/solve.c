@@ -8,13 +8,8 @@
 bool carom_plan_available(void) { return carom_nlp_available(); }
 
 carom_plan_options carom_plan_default_options(void) {
-  return (carom_plan_options){.max_iterations = 1000,
-                              .tolerance = 1e-9,
-                              .barrier = 0.1,
-                              .sweep = true,
-                              .max_sweeps = 8,
-                              .seed = 1,
-                              .starts = 1};
+  return (carom_plan_options){
+      .max_iterations = 1000, .tolerance = 1e-9, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
 }
 
 typedef struct solve {
@@ -24,7 +19,11 @@ typedef struct solve {
   double *g;  // (m)
   int iterations_before;
   int number;  // of this solve
+  bool warm;   // from an earlier answer
 } solve;
+
+// Of the barrier parameter of a warm start: its share of the guess's largest violation (scaled), and its bounds.
+static const double WARM_SHARE = 1e-4, WARM_LEAST = 1e-10, WARM_MOST = 1e-3;
 
 // Room for the iterates of a solve, made before it begins. A history that is longer is cut.
 static carom_status make_history_room(carom_plan *plan, int iterations, carom_error *error) {
@@ -34,6 +33,8 @@ static carom_status make_history_room(carom_plan *plan, int iterations, carom_er
     return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the iterates of a plan");
 }
+
+static double barrier_of(const solve *s) { return s->options->barrier > 0 ? s->options->barrier : 0.1; }
 
 static bool watch(void *context, const carom_nlp_iterate *it) {
   const solve *s = context;
@@ -70,6 +71,16 @@ static bool judge(solve *s) {
   return worst <= 1e-7;
 }
 
+// From an earlier answer: the further it is from one, the larger the barrier parameter, which gives it room to move.
+static double warm_barrier(const solve *s) {
+  const carom_program *P = &s->plan->program;
+  int row;
+  double absolute;
+  if (!carom_program_constraints(P, P->x, s->g)) return 1e-3;
+  double worst = carom_program_violation(P, P->x, s->g, &row, &absolute);
+  return fmin(fmax(WARM_SHARE * worst, WARM_LEAST), WARM_MOST);
+}
+
 static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   carom_plan *plan = s->plan;
   carom_plan_report *report = s->report;
@@ -79,6 +90,18 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   carom_nlp_options o = carom_nlp_default_options();
   o.max_iterations = s->options->max_iterations, o.tolerance = s->options->tolerance;
   o.log_path = s->options->log_path, o.start_mu = start_mu;
+  size_t n = (size_t)plan->program.n;
+  carom_release(&plan->allocator, plan->duals);
+  plan->duals = CAROM_NEW(&plan->allocator, double, 2 * n + (size_t)plan->program.m + 1);
+  if (!plan->duals) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan");
+  carom_nlp_duals duals = {.z_low = plan->duals, .z_high = plan->duals + n, .y = plan->duals + 2 * n};
+  o.duals = &duals;
+  if (s->warm) {
+    duals.given = carom_warm_point(plan, plan->duals);
+    o.warm = true;
+    o.start_mu = fmin(o.start_mu, warm_barrier(s));
+    s->warm = false;
+  }
   carom_nlp_info info;
   double begin = carom_clock();
   carom_status status = make_history_room(plan, o.max_iterations, error);
@@ -147,7 +170,8 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   s->report->variables = plan->program.n, s->report->constraints = plan->program.m;
   if (s->report->iterations == 0) {
     carom_program_cost(&plan->program, plan->program.x, &s->report->guess_cost);
-    if (plan->given_count == 0 || s->report->guess != CAROM_GUESS_FORWARD) calm_forces(plan);
+    bool driven = plan->given_count > 0 && s->report->guess == CAROM_GUESS_FORWARD;
+    if (!driven && !s->warm) calm_forces(plan);
   }
   status = run_solver(s, start_mu, error);
   if (status == CAROM_OK) status = settle_choices(s, error);
@@ -187,7 +211,7 @@ static carom_status settle_features(solve *s, carom_error *error) {
     bool changed;
     carom_status status = features_changed(s->plan, &changed, error);
     if (status != CAROM_OK || !changed || s->report->outcome != CAROM_PLAN_INFEASIBLE) return status;
-    status = transcribe_and_solve(s, s->options->barrier, error);
+    status = transcribe_and_solve(s, barrier_of(s), error);
     if (status != CAROM_OK) return status;
   }
   return CAROM_OK;
@@ -215,7 +239,7 @@ static carom_status begin_again(solve *s, bool *again, carom_error *error) {
   memcpy(plan->first.watched, plan->path.watched,
          (size_t)plan->path.K * (size_t)carom_plan_part_pairs(plan) * sizeof *plan->path.watched);
   carom_status status = carom_path_copy(plan, &plan->first, &plan->path, error);
-  return status == CAROM_OK ? transcribe_and_solve(s, s->options->barrier, error) : status;
+  return status == CAROM_OK ? transcribe_and_solve(s, barrier_of(s), error) : status;
 }
 
 // Where the motion between nodes cuts a corner. A deep cut wants nodes; what is left of a shallow one is cheaper to
@@ -300,19 +324,22 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   double begin = carom_clock();
   solve s = {.plan = plan, .options = &o, .report = report};
   carom_status status = carom_plan_check(plan, error);
-  plan->extra_margin = 0, plan->sharp = false;
+  plan->extra_margin = 0;
+  // From an earlier answer, all but the last digits are known.
+  plan->sharp = o.guess == CAROM_GUESS_MOTION && number == 0 && plan->def.avoidance == CAROM_AVOID_NESTED;
   plan->history_count = 0;
   for (int i = 0; i < plan->contact_count; i++) carom_complement_open(&plan->contacts[i]);
   if (status == CAROM_OK) status = carom_guess_make(plan, &report->guess, o.seed, error);
-  if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD) status = carom_guess_forces(plan, error);
+  s.warm = status == CAROM_OK && report->guess == CAROM_GUESS_MOTION && number == 0;
+  if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD && !(s.warm && plan->warm.has_forces))
+    status = carom_guess_forces(plan, error);
   if (status == CAROM_OK && ends_overlap(plan, report)) {
     report->outcome = CAROM_PLAN_INFEASIBLE;
     report->seconds = carom_clock() - begin;
     return CAROM_OK;
   }
-  if (status == CAROM_OK) carom_watch_near_pairs(plan);
   if (status == CAROM_OK) status = carom_path_copy(plan, &plan->path, &plan->first, error);
-  if (status == CAROM_OK) status = transcribe_and_solve(&s, o.barrier, error);
+  if (status == CAROM_OK) status = transcribe_and_solve(&s, barrier_of(&s), error);
   if (status == CAROM_OK) status = settle_features(&s, error);
   if (status == CAROM_OK) status = sharpen(&s, error);
   for (int i = 0; i < o.refinements && status == CAROM_OK && report->outcome == CAROM_PLAN_SOLVED; i++)

@@ -66,6 +66,11 @@ carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_err
   to->event_count = to->event_capacity = from->event_count;
   to->clearance_count = to->clearance_capacity = from->clearance_count;
   to->periodic = from->periodic;
+  status = carom_warm_copy(from, to, error);
+  if (status != CAROM_OK) {
+    carom_plan_destroy(to);
+    return status;
+  }
   *out = to;
   return CAROM_OK;
 }

@@ -66,6 +66,15 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   N(PLAN_PLANE_BODY, "/plan/planes/body", "the two bodies A and B that it parts, indices into /bodies")                \
   N(PLAN_PLANE_NORMAL, "/plan/planes/normal", "unit normal from B to A")                                               \
   X(PLAN_PLANE_POINT, "/plan/planes/point", "m", "a point of the plane between the two bodies")                        \
+  N(PLAN_NODE_EVENT, "/plan/nodes/event", "1 for a node at which a contact was planned, else 0")                       \
+  N(PLAN_NODE_ADDED, "/plan/nodes/added", "1 for a node that the solver put between those of the grid, else 0")        \
+  N(PLAN_NODE_WATCHED, "/plan/nodes/watched", "1 where a pair of parts is kept apart in the interval, else 0")         \
+  X(PLAN_NODE_REACTION, "/plan/nodes/reaction", "N s",                                                                 \
+    "impulses that hold the joints, on their second bodies; revolute ones have two more, N m s")                       \
+  X(PLAN_SOLVER_MARGIN, "/plan/solver/margin", "m", "what was added to the problem's margin")                          \
+  N(PLAN_SOLVER_MAKE, "/plan/solver/make", "number that programs of the same make have in common")                     \
+  N(PLAN_SOLVER_VARIABLE, "/plan/solver/variable", "variables, multipliers of their lower and upper bounds")           \
+  N(PLAN_SOLVER_MULTIPLIER, "/plan/solver/multiplier", "multipliers of the constraints")                               \
   N(PLAN_TABLE_LABEL, "/plan/table/label", "figures of the first guess and of the optimum")                            \
   N(PLAN_TABLE_UNIT, "/plan/table/unit", "unit of each figure")                                                        \
   N(PLAN_TABLE_GUESS, "/plan/table/guess", "of the first guess, in its unit; not a number when it is not known")       \

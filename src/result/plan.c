@@ -9,7 +9,8 @@
 void carom_result_plan_release(carom_result_plan *plan, const carom_allocator *allocator) {
   if (!plan) return;
   CAROM_RELEASE_ALL(allocator, plan->iterates, plan->actuators, plan->times, plan->forces, plan->torques, plan->planes,
-                    plan->figures, plan->texts[0], plan->texts[1], plan->texts[2]);
+                    plan->figures, plan->texts[0], plan->texts[1], plan->texts[2], plan->nodes, plan->reactions,
+                    plan->variables, plan->multipliers, plan->watched);
 }
 
 // ---- tables --------------------------------------------------------------------------------------------------------
@@ -48,7 +49,28 @@ static const carom_column figure_columns[] = {
 };
 static const carom_table figure_table = CAROM_TABLE(figure_columns, carom_result_figure);
 
+static const carom_column node_columns[] = {
+    CAROM_COLUMN(PLAN_NODE_EVENT, INT, carom_result_node, event, .rank = 1),
+    CAROM_COLUMN(PLAN_NODE_ADDED, INT, carom_result_node, added, .rank = 1),
+};
+static const carom_table node_table = CAROM_TABLE(node_columns, carom_result_node);
+
 // ---- writing -------------------------------------------------------------------------------------------------------
+
+static void write_warm(carom_h5_file *file, const carom_result_plan *plan) {
+  carom_table_write(file, &node_table, plan->nodes, (size_t)plan->node_count);
+  hsize_t size[3] = {(hsize_t)plan->node_count, (hsize_t)plan->reaction_count, 0};
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_NODE_REACTION, 2, size, plan->reactions);
+  carom_h5_array watched = carom_result_table(CAROM_FIELD_PLAN_NODE_WATCHED, H5T_STD_I8LE, H5T_NATIVE_INT, 2,
+                                              (hsize_t[]){(hsize_t)plan->interval_count, (hsize_t)plan->pair_count, 0});
+  carom_h5_write(file, &watched, plan->watched);
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_SOLVER_MARGIN, 1, (hsize_t[]){1, 0, 0}, &plan->margin);
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_SOLVER_MAKE, 1, (hsize_t[]){1, 0, 0}, &plan->make);
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_SOLVER_VARIABLE, 2,
+                             (hsize_t[]){(hsize_t)plan->variable_count, 3, 0}, plan->variables);
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_SOLVER_MULTIPLIER, 1,
+                             (hsize_t[]){(hsize_t)plan->constraint_count, 0, 0}, plan->multipliers);
+}
 
 void carom_result_write_plan(carom_h5_file *file, const carom_result_plan *plan) {
   hsize_t intervals = (hsize_t)plan->interval_count, actuators = (hsize_t)plan->actuator_count;
@@ -60,6 +82,7 @@ void carom_result_write_plan(carom_h5_file *file, const carom_result_plan *plan)
   carom_result_write_doubles(file, CAROM_FIELD_PLAN_FORCE_TORQUE, 3, size, &plan->torques->x);
   carom_table_write(file, &plane_table, plan->planes, (size_t)plan->plane_count);
   carom_table_write(file, &figure_table, plan->figures, (size_t)plan->figure_count);
+  write_warm(file, plan);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -114,6 +137,48 @@ static bool numbers_are_sound(const carom_result_plan *plan) {
   return finite3(plan->forces, count) && finite3(plan->torques, count);
 }
 
+static double *read_doubles(carom_h5_file *file, carom_result_field_id id, int rank, hsize_t *size) {
+  return carom_h5_read(file, carom_result_fields[id].path, H5T_NATIVE_DOUBLE, sizeof(double), rank, size);
+}
+
+static double read_single(carom_h5_file *file, carom_result_field_id id) {
+  double *block = read_doubles(file, id, 1, (hsize_t[]){1}), value = block ? block[0] : 0;
+  carom_release(&file->allocator, block);
+  return value;
+}
+
+static bool all_finite(const double *values, hsize_t count) {
+  for (hsize_t i = 0; i < count; i++)
+    if (!isfinite(values[i])) return false;
+  return true;
+}
+
+// Older files have none of it.
+static void read_warm(carom_h5_file *file, carom_result_plan *plan) {
+  if (file->status != CAROM_OK || !carom_h5_has(file, "/plan/nodes")) return;
+  plan->nodes = carom_table_read(file, &node_table, &plan->node_count, NULL);
+  hsize_t reactions[2] = {(hsize_t)plan->node_count, CAROM_H5_ANY}, variables[2] = {CAROM_H5_ANY, 3};
+  hsize_t constraints = CAROM_H5_ANY, watched[2] = {(hsize_t)plan->interval_count, CAROM_H5_ANY};
+  plan->reactions = read_doubles(file, CAROM_FIELD_PLAN_NODE_REACTION, 2, reactions);
+  plan->watched = carom_h5_read(file, carom_result_fields[CAROM_FIELD_PLAN_NODE_WATCHED].path, H5T_NATIVE_INT,
+                                sizeof *plan->watched, 2, watched);
+  plan->margin = read_single(file, CAROM_FIELD_PLAN_SOLVER_MARGIN);
+  plan->make = read_single(file, CAROM_FIELD_PLAN_SOLVER_MAKE);
+  plan->variables = read_doubles(file, CAROM_FIELD_PLAN_SOLVER_VARIABLE, 2, variables);
+  plan->multipliers = read_doubles(file, CAROM_FIELD_PLAN_SOLVER_MULTIPLIER, 1, &constraints);
+  if (file->status != CAROM_OK) return;
+  bool fits = (plan->node_count == 0 || plan->node_count == plan->interval_count + 1) && reactions[1] < INT_MAX &&
+              watched[1] < INT_MAX && variables[0] < INT_MAX / 3 && constraints < INT_MAX;
+  if (!fits || !all_finite(plan->reactions, reactions[0] * reactions[1]) ||
+      !all_finite(plan->variables, 3 * variables[0]) || !all_finite(plan->multipliers, constraints) ||
+      !(plan->margin >= 0) || !(plan->make >= 0) || !(plan->make < 4503599627370496.0)) {
+    carom_h5_fail_format(file, "/plan/nodes", "does not fit the plan, or a number of /plan/solver is not finite");
+    return;
+  }
+  plan->reaction_count = (int)reactions[1], plan->pair_count = (int)watched[1];
+  plan->variable_count = (int)variables[0], plan->constraint_count = (int)constraints;
+}
+
 void carom_result_read_plan(carom_h5_file *file, carom_result *result) {
   if (!carom_h5_has(file, "/plan")) return;
   carom_result_plan *plan = result->plan = CAROM_NEW(&file->allocator, carom_result_plan, 1);
@@ -125,6 +190,7 @@ void carom_result_read_plan(carom_h5_file *file, carom_result *result) {
   read_forces(file, plan);
   plan->planes = carom_table_read(file, &plane_table, &plan->plane_count, NULL);
   plan->figures = carom_table_read(file, &figure_table, &plan->figure_count, &plan->texts[1]);
+  read_warm(file, plan);
   if (file->status != CAROM_OK) return;
   if (!indices_are_sound(plan, result->body_count))
     carom_h5_fail_format(file, "/plan", "has a force or a plane of no body, at no node or in no place");

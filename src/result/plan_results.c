@@ -146,6 +146,39 @@ static void collect_figures(const carom_plan *plan, const carom_plan_report *rep
   add_figure(out, "Nodes", "", first->K + 1, plan->path.K + 1);
 }
 
+// ---- what a warm start needs ---------------------------------------------------------------------------------------
+
+static bool allocate_warm(const carom_plan *plan, const carom_allocator *a, carom_result_plan *out) {
+  carom_plan_point point = carom_plan_last_point(plan);
+  size_t nodes = (size_t)plan->path.K + 1;
+  out->node_count = plan->path.K + 1;
+  out->reaction_count = carom_plan_reaction_count(plan);
+  out->pair_count = carom_plan_pair_count(plan);
+  out->variable_count = point.variables, out->constraint_count = point.constraints;
+  return CAROM_NEW_ALL(
+      a, CAROM_ROOM(out->nodes, nodes), CAROM_ROOM(out->reactions, nodes * (size_t)out->reaction_count),
+      CAROM_ROOM(out->watched, (nodes - 1) * (size_t)out->pair_count),
+      CAROM_ROOM(out->variables, 3 * (size_t)point.variables), CAROM_ROOM(out->multipliers, point.constraints));
+}
+
+static void collect_warm(const carom_plan *plan, carom_result_plan *out) {
+  carom_plan_point point = carom_plan_last_point(plan);
+  for (int k = 0; k < out->node_count; k++) {
+    out->nodes[k] = (carom_result_node){k > 0 && k + 1 < out->node_count && carom_plan_breaks_at(plan, k),
+                                        carom_plan_node_added(plan, k)};
+    carom_plan_reactions(plan, k, out->reactions + (size_t)k * (size_t)out->reaction_count);
+  }
+  for (int k = 0; k < out->interval_count; k++)
+    for (int i = 0; i < out->pair_count; i++)
+      out->watched[(size_t)k * (size_t)out->pair_count + (size_t)i] = carom_plan_watched(plan, k, i);
+  out->margin = carom_plan_margin(plan), out->make = (double)point.print;
+  for (int i = 0; i < point.variables; i++) {
+    double *row = out->variables + 3 * (size_t)i;
+    row[0] = point.x[i], row[1] = point.z_low[i], row[2] = point.z_high[i];
+  }
+  if (point.constraints > 0) memcpy(out->multipliers, point.y, (size_t)point.constraints * sizeof *point.y);
+}
+
 // ---- all of it -----------------------------------------------------------------------------------------------------
 
 static bool allocate(const carom_plan *plan, const carom_allocator *a, carom_result_plan *out) {
@@ -161,13 +194,14 @@ carom_status carom_plan_collect(const carom_plan *plan, const carom_plan_report 
                                 const carom_allocator *allocator, carom_result_plan *out, carom_error *error) {
   *out = (carom_result_plan){0};
   carom_status status = CAROM_OK;
-  if (!allocate(plan, allocator, out))
+  if (!allocate(plan, allocator, out) || !allocate_warm(plan, allocator, out))
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan's result");
   if (status == CAROM_OK) {
     const carom_plan_iterate *history = carom_plan_history(plan, &out->iterate_count);
     if (out->iterate_count > 0) memcpy(out->iterates, history, (size_t)out->iterate_count * sizeof *history);
     collect_forces(plan, out);
     collect_figures(plan, report, out);
+    collect_warm(plan, out);
     status = carom_plan_collect_planes(plan, allocator, &out->planes, &out->plane_count, error);
   }
   if (status != CAROM_OK) {

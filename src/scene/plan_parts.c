@@ -402,9 +402,25 @@ static void read_given(carom_plan_reader *p, const carom_node *item) {
   carom_plan_check_at(p, item);
 }
 
+// The answer of an earlier plan, out of its result file.
+static void read_answer(carom_plan_reader *p, const carom_node *node) {
+  const char *file = NULL;
+  carom_error error;
+  if (!carom_read_text(&p->r, node, &file)) return;
+  if (p->r.options.self_contained || !p->r.options.read_guess) {
+    carom_report(&p->r.reporter, node->place, NULL, "answers in other files cannot be begun from here");
+    return;
+  }
+  const char *path = carom_join_path(&p->r.pool, p->r.folder, file);
+  if (!path || p->r.doomed) return;
+  carom_status status = p->r.options.read_guess(p->file->plan, path, &error);
+  if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
+  if (status != CAROM_OK) carom_report(&p->r.reporter, node->place, NULL, "%s", error.message);
+}
+
 void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node) {
-  static const char *const keys[] = {"kind", "ways", "forces", NULL};
-  static const char *const kinds[] = {"path", "forward", "search", NULL};
+  static const char *const keys[] = {"kind", "ways", "forces", "file", NULL};
+  static const char *const kinds[] = {"path", "forward", "search", "result", NULL};
   slots f;
   int kind = 0;
   if (!node || !carom_plan_fields(p, node, keys, "guess", f)) return;
@@ -414,4 +430,8 @@ void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node) {
     carom_report(&p->r.reporter, f[2]->place, "write 'kind: forward'",
                  "'forces' are for a first guess of kind forward");
   EACH(item, f[2]) read_given(p, item);
+  bool answer = p->file->options.guess == CAROM_GUESS_MOTION;
+  if (answer && carom_require(&p->r, node, f[3], "file", "guess")) read_answer(p, f[3]);
+  if (!answer && f[3])
+    carom_report(&p->r.reporter, f[3]->place, "write 'kind: result'", "a file to begin from, but the guess is another");
 }

@@ -25,9 +25,13 @@ void carom_problem_begin(carom_reader *r, const char *path, const carom_scene_op
   carom_names_create(&r->constant_names, &heap);
 }
 
+// "scene.constants.width=2": what stands behind is for the scene that the problem names; null: it is for the problem.
+static const char *for_scene(const char *override) { return strncmp(override, "scene.", 6) == 0 ? override + 6 : NULL; }
+
 static void parse(carom_reader *r, const char *text, size_t size) {
   carom_node *root = carom_yaml_parse(&r->pool, &r->reporter, &r->limits, &(carom_bytes){r->path, text, size}, true);
-  for (int i = 0; root && i < r->options.override_count; i++) carom_apply_override(r, root, r->options.overrides[i]);
+  for (int i = 0; root && i < r->options.override_count; i++)
+    if (!for_scene(r->options.overrides[i])) carom_apply_override(r, root, r->options.overrides[i]);
   r->root = root;
   r->folder = folder_of(&r->pool, r->path);
   if (!r->folder) r->root = NULL;
@@ -68,13 +72,9 @@ const char *carom_problem_scene_path(carom_reader *r, const carom_node *slot) {
   return carom_join_path(&r->pool, r->folder, name);
 }
 
-bool carom_problem_scene(carom_reader *r, const char *path, const carom_scene_options *options, carom_scene **scene) {
-  carom_diagnostics found = {0};
-  carom_scene_options discreet = *options;
-  discreet.discreet = true;
-  carom_status status = carom_scene_read(path, &discreet, &r->allocator, scene, &found);
-  for (int i = 0; i < found.count; i++) {
-    const carom_diagnostic *d = &found.items[i];
+void carom_problem_findings(carom_reader *r, const carom_diagnostics *found) {
+  for (int i = 0; i < found->count; i++) {
+    const carom_diagnostic *d = &found->items[i];
     const char *file = carom_pool_text(&r->pool, d->file, strlen(d->file));
     if (!file) break;
     if (d->warning)
@@ -82,6 +82,28 @@ bool carom_problem_scene(carom_reader *r, const char *path, const carom_scene_op
     else
       carom_report(&r->reporter, (carom_place){file, d->line, d->column}, d->hint, "%s", d->message);
   }
+}
+
+// Those of `options`, then those of the problem that are for its scene.
+static bool join_overrides(carom_reader *r, carom_scene_options *options) {
+  const char **all = CAROM_POOL_ARRAY(&r->pool, const char *, options->override_count + r->options.override_count + 1);
+  int count = options->override_count;
+  if (!all) return false;
+  for (int i = 0; i < count; i++) all[i] = options->overrides[i];
+  for (int i = 0; i < r->options.override_count; i++)
+    if (for_scene(r->options.overrides[i])) all[count++] = for_scene(r->options.overrides[i]);
+  options->overrides = all;
+  options->override_count = count;
+  return true;
+}
+
+bool carom_problem_scene(carom_reader *r, const char *path, const carom_scene_options *options, carom_scene **scene) {
+  carom_diagnostics found = {0};
+  carom_scene_options discreet = *options;
+  discreet.discreet = true;
+  if (!join_overrides(r, &discreet)) return false;
+  carom_status status = carom_scene_read(path, &discreet, &r->allocator, scene, &found);
+  carom_problem_findings(r, &found);
   carom_diagnostics_release(&found);
   if (status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
   return status == CAROM_OK;

@@ -37,11 +37,20 @@ typedef struct carom_nlp {
   bool (*iterate)(void *iterate_context, const carom_nlp_iterate *iterate);  // may be null
 } carom_nlp;
 
+// Multipliers of the bounds of x (n) and of the constraints (m), as the solver leaves them, and as it takes them when
+// `given`.
+typedef struct carom_nlp_duals {
+  double *z_low, *z_high, *y;
+  bool given;
+} carom_nlp_duals;
+
 typedef struct carom_nlp_options {
-  int max_iterations;    // default 500
-  double tolerance;      // on the scaled optimality conditions; default 1e-9
-  double start_mu;       // barrier parameter to begin with; default 0.1, smaller for warm starts
-  const char *log_path;  // the solver's own log goes there; null for none
+  int max_iterations;      // default 500
+  double tolerance;        // on the scaled optimality conditions; default 1e-9
+  double start_mu;         // barrier parameter to begin with; default 0.1, smaller for warm starts
+  bool warm;               // x is all but an answer: it is hardly moved off its bounds; default false
+  carom_nlp_duals *duals;  // may be null
+  const char *log_path;    // the solver's own log goes there; null for none
 } carom_nlp_options;
 
 typedef enum carom_nlp_outcome {

@@ -93,6 +93,22 @@ static Bool intermediate(Index mode, Index iteration, Number f, Number inf_pr, N
 static bool set_text(IpoptProblem p, char *key, char *value) { return AddIpoptStrOption(p, key, value) == TRUE; }
 static bool set_number(IpoptProblem p, char *key, double value) { return AddIpoptNumOption(p, key, value) == TRUE; }
 
+// An answer lies within start_mu / z of its active bounds; pushed further off, it would be none any more. Multipliers
+// that are not given are start_mu over the distance from the bound, as on the central path, and least squares.
+static bool set_warm(IpoptProblem p, const carom_nlp_options *o) {
+  static char *const pushes[] = {"bound_push", "bound_frac", "slack_bound_push", "slack_bound_frac"};
+  static char *const warm_pushes[] = {"warm_start_bound_push", "warm_start_bound_frac", "warm_start_slack_bound_push",
+                                      "warm_start_slack_bound_frac"};
+  double push = fmin(0.1 * o->start_mu, 1e-6);
+  bool good = set_text(p, "bound_mult_init_method", "mu-based");
+  for (size_t i = 0; i < sizeof pushes / sizeof *pushes; i++) good = good && set_number(p, pushes[i], push);
+  if (!o->duals || !o->duals->given) return good;
+  good = good && set_text(p, "warm_start_init_point", "yes") && set_number(p, "warm_start_mult_bound_push", 1e-14);
+  for (size_t i = 0; i < sizeof warm_pushes / sizeof *warm_pushes; i++)
+    good = good && set_number(p, warm_pushes[i], push);
+  return good;
+}
+
 // Bounds are kept exactly: a plan that overlaps by a relaxed bound is no plan. Rows that depend on each other (a body
 // at a given pose whose quaternion is also unit) are met by the solver's own regularisation.
 static bool set_options(IpoptProblem p, const carom_nlp_options *o) {
@@ -104,7 +120,10 @@ static bool set_options(IpoptProblem p, const carom_nlp_options *o) {
   // which nothing is left to choose) are noise. Minimum degree repeats, and rows and columns are scaled together.
   good = good && AddIpoptIntOption(p, "mumps_pivot_order", 0) == TRUE;
   good = good && AddIpoptIntOption(p, "mumps_scaling", 7) == TRUE;
-  if (o->start_mu < 0.01) good = good && set_number(p, "bound_push", 1e-6) && set_number(p, "bound_frac", 1e-6);
+  if (o->warm)
+    good = good && set_warm(p, o);
+  else if (o->start_mu < 0.01)
+    good = good && set_number(p, "bound_push", 1e-6) && set_number(p, "bound_frac", 1e-6);
   if (o->log_path) {
     good = good && AddIpoptIntOption(p, "file_print_level", 5) == TRUE;
     char *path = (char *)(uintptr_t)o->log_path;  // Ipopt's interface of 2013 knows no const, and does not write
@@ -204,7 +223,9 @@ static carom_status solve_alone(const carom_nlp *nlp, const carom_nlp_options *o
   if (status == CAROM_OK) {
     *info = (carom_nlp_info){0};
     int threads = set_blas_threads(1);
-    info->solver_code = IpoptSolve(p, x, r.g, &info->objective, r.lambda, NULL, NULL, &w);
+    double *y = o.duals ? o.duals->y : r.lambda;
+    info->solver_code = IpoptSolve(p, x, r.g, &info->objective, y, o.duals ? o.duals->z_low : NULL,
+                                   o.duals ? o.duals->z_high : NULL, &w);
     set_blas_threads(threads);
     info->outcome = outcome_of(info->solver_code);
     info->iterations = w.iterations;

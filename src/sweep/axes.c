@@ -23,7 +23,7 @@ bool carom_sweep_check_name(carom_sweep_reader *s, const char *name, carom_place
                         "'%.60s' cannot be the name of %s: letters, digits and '_', at most 40, no digit first", name,
                         what);
   if (carom_expression_reserved(name, n) || matches(name, own) || matches(name, carom_reducer_names) ||
-      matches(name, carom_figure_names))
+      matches(name, s->plans ? carom_plan_figure_names : carom_figure_names))
     return carom_report(&s->r.reporter, place, "choose another name",
                         "'%s' has a meaning of its own and cannot be the name of %s", name, what);
   return true;
@@ -48,7 +48,7 @@ static bool read_quantity(carom_sweep_reader *s, const carom_node *node, carom_q
     return true;
   }
   char a[80], b[80];
-  return carom_report(&s->r.reporter, node->place, NULL, "the numbers of an axis must be alike: %s and %s",
+  return carom_report(&s->r.reporter, node->place, NULL, "the numbers of %s must be alike: %s and %s", s->words[1],
                       carom_dimension_name(common->dimension, a, sizeof a),
                       carom_dimension_name(q.dimension, b, sizeof b));
 }
@@ -77,7 +77,8 @@ static bool read_range(carom_sweep_reader *s, const carom_node *const *f, carom_
     return carom_report(&s->r.reporter, f[1]->place, NULL, "'to' must be greater than 'from', got %g and %g", axis->to,
                         axis->from);
   if (axis->logarithmic && !(axis->from > 0))
-    return carom_report(&s->r.reporter, f[0]->place, NULL, "a logarithmic axis must begin above 0, got %g", axis->from);
+    return carom_report(&s->r.reporter, f[0]->place, NULL, "%s that is logarithmic must begin above 0, got %g",
+                        s->words[1], axis->from);
   return true;
 }
 
@@ -89,23 +90,27 @@ static const char *const axis_keys[] = {"name", "from", "to", "count", "values",
 static void check_axis_keys(carom_sweep_reader *s, const carom_node *node, const carom_node *const *f) {
   carom_reader *r = &s->r;
   if (!f[VALUES]) {
-    carom_require(r, node, f[FROM], "from", "an axis");
-    carom_require(r, node, f[TO], "to", "an axis");
+    carom_require(r, node, f[FROM], "from", s->words[1]);
+    carom_require(r, node, f[TO], "to", s->words[1]);
   }
+  for (int i = COUNT; s->designs && i <= VALUES; i++)
+    if (f[i])
+      carom_report(&r->reporter, f[i]->key_at, "its bounds are 'from' and 'to'", "a variable has no '%s'",
+                   axis_keys[i]);
   for (int i = FROM; i <= COUNT; i++)
     if (f[VALUES] && f[i])
       carom_report(&r->reporter, f[i]->key_at, NULL,
                    "an axis is given by 'values', or by 'from', 'to' and 'count', not by both");
-  if (carom_require(r, node, f[SET], "set", "an axis")) return;
+  carom_require(r, node, f[SET], "set", s->words[1]);
 }
 
 static bool read_name(carom_sweep_reader *s, const carom_node *at, const carom_node *node, carom_axis *axis) {
   const char *name = NULL;
-  if (!carom_require(&s->r, at, node, "name", "an axis") || !carom_read_text(&s->r, node, &name)) return false;
-  if (!carom_sweep_check_name(s, name, node->place, "an axis")) return false;
+  if (!carom_require(&s->r, at, node, "name", s->words[1]) || !carom_read_text(&s->r, node, &name)) return false;
+  if (!carom_sweep_check_name(s, name, node->place, s->words[1])) return false;
   for (const carom_axis *other = s->sweep->axes; other < axis; other++)
     if (other->name && strcmp(other->name, name) == 0)
-      return carom_report(&s->r.reporter, node->place, NULL, "there are two axes called '%s'", name);
+      return carom_report(&s->r.reporter, node->place, NULL, "there are two %s called '%s'", s->words[0], name);
   axis->name = carom_copy_text(&s->r.allocator, name);
   return axis->name != NULL;
 }
@@ -116,7 +121,7 @@ static void read_axis(carom_sweep_reader *s, const carom_node *node, carom_axis 
   carom_quantity common = {.plain = true};
   int scale = 0;
   char unit[80];
-  if (!carom_problem_fields(&s->r, node, axis_keys, "an axis", f)) return;
+  if (!carom_problem_fields(&s->r, node, axis_keys, s->words[1], f)) return;
   check_axis_keys(s, node, f);
   read_name(s, node, f[NAME], axis);
   if (carom_read_choice(&s->r, f[SCALE], scales, &scale)) axis->logarithmic = scale == 1;
@@ -131,9 +136,10 @@ static void read_axis(carom_sweep_reader *s, const carom_node *node, carom_axis 
 
 void carom_sweep_read_axes(carom_sweep_reader *s, const carom_node *list) {
   carom_reader *r = &s->r;
-  if (!carom_require(r, r->root, list, "axes", "the problem") || !carom_read_list(r, list, "axes")) return;
+  if (!carom_require(r, r->root, list, s->words[0], "the problem") || !carom_read_list(r, list, s->words[0])) return;
   if (list->count < 1 || list->count > CAROM_MOST_AXES) {
-    carom_report(&r->reporter, list->place, NULL, "a sweep has 1 to %d axes, got %d", CAROM_MOST_AXES, list->count);
+    carom_report(&r->reporter, list->place, NULL, "a problem has 1 to %d %s, got %d", CAROM_MOST_AXES, s->words[0],
+                 list->count);
     return;
   }
   carom_sweep *sweep = s->sweep;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "carom/sweep.h"
+#include "sweep/program.h"
 
 enum { SCAN = 9 };  // points along an axis that has no count of its own
 
@@ -83,18 +83,9 @@ static double *values_of(const carom_border *b, int64_t number) {
 
 // Makes room for `more` cases after those that are there.
 static bool extend(carom_border *b, int64_t more) {
-  carom_cases *larger;
   int64_t before = b->cases ? b->cases->count : 0;
-  if (carom_cases_create(b->sweep, before + more, &b->allocator, &larger, NULL) != CAROM_OK) return false;
-  bool good = true;
-  for (int64_t i = 0; i < before && good; i++) {
-    carom_case c = carom_cases_get(b->cases, i);
-    good = carom_cases_put(larger, &c, NULL) == CAROM_OK;
-  }
-  if (!good) carom_cases_destroy(larger);
-  if (!good) return false;
-  carom_cases_destroy(b->cases);
-  b->cases = larger;
+  if (!b->cases && carom_cases_create(b->sweep, 0, &b->allocator, &b->cases, NULL) != CAROM_OK) return false;
+  if (!carom_cases_extend(&b->cases, b->sweep, more)) return false;
   b->first = before;
   return true;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "carom/sweep.h"
+#include "sweep/program.h"
 
 static double *row(const carom_cases *cases, int64_t number) {
   return cases->values + (size_t)number * (size_t)cases->column_count;
@@ -53,6 +53,18 @@ carom_status carom_cases_put(carom_cases *cases, const carom_case *c, carom_erro
   cases->classes[c->number] = c->class_index;
   memmove(row(cases, c->number), c->values, (size_t)cases->column_count * sizeof *c->values);
   return CAROM_OK;
+}
+
+bool carom_cases_extend(carom_cases **cases, const carom_sweep *sweep, int64_t more) {
+  carom_cases *larger, *old = *cases;
+  bool good = carom_cases_create(sweep, old->count + more, &old->allocator, &larger, NULL) == CAROM_OK;
+  for (int64_t i = 0; i < old->count && good; i++) {
+    carom_case c = carom_cases_get(old, i);
+    good = carom_cases_put(larger, &c, NULL) == CAROM_OK;
+  }
+  carom_cases_destroy(good ? old : larger);
+  if (good) *cases = larger;
+  return good;
 }
 
 carom_case carom_cases_get(const carom_cases *cases, int64_t number) {

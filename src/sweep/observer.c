@@ -10,7 +10,7 @@ static carom_status bind(carom_observer *o, int i, carom_error *error) {
   o->bound[i] = s->index;
   if (s->kind == CAROM_SOURCE_CHANNEL) o->bound[i] = carom_loop_find_channel(o->loop, s->name);
   if (s->kind == CAROM_SOURCE_BODY) o->bound[i] = carom_model_find_body(o->model, s->name);
-  if (s->kind == CAROM_SOURCE_FIGURE && s->index >= CAROM_FIGURE_COLLISIONS) o->asks_audit = true;
+  if (s->kind == CAROM_SOURCE_FIGURE && s->index >= CAROM_FIGURE_COLLISIONS) o->asks_audit = o->loop != NULL;
   if (o->bound[i] >= 0) return CAROM_OK;
   return carom_fail(error, CAROM_ERR_ARGUMENT, "the scene of this case has no %s '%.200s'",
                     s->kind == CAROM_SOURCE_BODY ? "body" : "channel", s->name);
@@ -59,7 +59,7 @@ void carom_observer_figures(carom_observer *o, const double *figures, const doub
 }
 
 static void read_sources(carom_observer *o, const carom_state *state) {
-  const double *channels = carom_loop_values(o->loop);
+  const double *channels = o->loop ? carom_loop_values(o->loop) : NULL;
   for (int i = 0; i < o->program->source_count; i++) {
     const carom_source *s = &o->program->sources[i];
     if (s->kind == CAROM_SOURCE_CHANNEL) o->slots[s->slot] = channels[o->bound[i]];

@@ -30,9 +30,13 @@ static int find_axis(const carom_sweep_reader *s, const char *name, size_t lengt
 
 enum { LONGEST_NAME = 200 };
 
+static const char *const *figure_names(const carom_sweep_reader *s) {
+  return s->plans ? carom_plan_figure_names : carom_figure_names;
+}
+
 static bool has_channel(const carom_sweep_reader *s, const char *name, size_t length) {
   char text[LONGEST_NAME + 1];
-  if (length > LONGEST_NAME) return false;
+  if (length > LONGEST_NAME || !s->loop) return false;
   memcpy(text, name, length);
   text[length] = '\0';
   return carom_loop_find_channel(s->loop, text) >= 0;
@@ -57,7 +61,7 @@ static int find(void *context, const char *name, size_t length, carom_quantity *
   size_t body;
   *slot = -1;
   if (index >= 0) return *slot = p->outcomes[index], 1;
-  if ((index = find_word(name, length, carom_figure_names)) >= 0)
+  if ((index = find_word(name, length, figure_names(s))) >= 0)
     *slot = carom_program_source(p, CAROM_SOURCE_FIGURE, index, "", 0);
   else if ((index = find_axis(s, name, length)) >= 0)
     *slot = carom_program_source(p, CAROM_SOURCE_AXIS, index, "", 0);
@@ -88,10 +92,10 @@ static void suggest_bodies(const carom_sweep_reader *s, carom_nearest *nearest) 
 static void suggest(void *context, carom_nearest *nearest) {
   const carom_sweep_reader *s = context;
   for (int i = 0; i < s->outcome_count; i++) carom_nearest_try(nearest, s->sweep->outcomes[i]);
-  for (int i = 0; carom_figure_names[i]; i++) carom_nearest_try(nearest, carom_figure_names[i]);
+  for (int i = 0; figure_names(s)[i]; i++) carom_nearest_try(nearest, figure_names(s)[i]);
   for (int i = 0; i < s->sweep->sampling.axis_count; i++)
     if (s->sweep->axes[i].name) carom_nearest_try(nearest, s->sweep->axes[i].name);
-  for (int i = 0; i < carom_loop_channel_count(s->loop); i++)
+  for (int i = 0; s->loop && i < carom_loop_channel_count(s->loop); i++)
     carom_nearest_try(nearest, carom_loop_channels(s->loop)[i].name);
   suggest_bodies(s, nearest);
 }
@@ -151,10 +155,32 @@ void carom_sweep_read_outcomes(carom_sweep_reader *s, const carom_node *map) {
   }
 }
 
-static bool is_ours(const carom_node *n) { return !strcmp(n->key, "failed") || !strcmp(n->key, "other"); }
+void carom_sweep_add_outcome(carom_sweep_reader *s, const carom_node *node, const char *name) {
+  carom_sweep *sweep = s->sweep;
+  int n = sweep->outcome_count, slot = read_formula(s, node);
+  char **names = CAROM_NEW(&s->r.allocator, char *, n + 1);
+  int *slots = CAROM_NEW(&s->r.allocator, int, n + 1);
+  char *copy = carom_copy_text(&s->r.allocator, name);
+  if (!names || !slots || !copy) {
+    CAROM_RELEASE_ALL(&s->r.allocator, (void *)names, slots, copy);
+    out_of_memory(s);
+    return;
+  }
+  for (int i = 0; i < n; i++) names[i] = sweep->outcomes[i], slots[i] = sweep->program->outcomes[i];
+  names[n] = copy, slots[n] = slot >= 0 ? slot : 0;
+  CAROM_RELEASE_ALL(&s->r.allocator, (void *)sweep->outcomes, sweep->program->outcomes);
+  sweep->outcomes = names, sweep->program->outcomes = slots;
+  s->outcome_count = ++sweep->outcome_count;
+}
+
+static bool is_ours(const carom_sweep_reader *s, const carom_node *n) {
+  static const char *const runs[] = {"failed", "other", NULL}, *const plans[] = {"infeasible", "limit", NULL};
+  size_t length = strlen(n->key);
+  return find_word(n->key, length, runs) >= 0 || (s->plans && find_word(n->key, length, plans) >= 0);
+}
 
 static bool check_class(carom_sweep_reader *s, const carom_node *n) {
-  if (is_ours(n))
+  if (is_ours(s, n))
     return carom_report(&s->r.reporter, n->key_at, NULL, "there is a class '%s' always; choose another name", n->key);
   size_t length = strlen(n->key);
   if (length > 0 && length <= 40) return true;
@@ -169,10 +195,29 @@ static bool add_class(carom_sweep_reader *s, const char *name) {
   return true;
 }
 
+// A map from a name to a formula, of which the problem says nothing.
+static const carom_node *tacit(carom_sweep_reader *s, const char *name, const char *formula) {
+  carom_node *map = carom_node_new(&s->r.pool, CAROM_NODE_MAP, s->r.root->place);
+  carom_node *n = map ? carom_node_new(&s->r.pool, CAROM_NODE_SCALAR, s->r.root->place) : NULL;
+  if (!n) return out_of_memory(s), NULL;
+  n->key = name, n->text = formula, n->length = strlen(formula);
+  carom_node_append(map, n);
+  return map;
+}
+
+void carom_sweep_read_plan_formulas(carom_sweep_reader *s, const carom_node *outcomes, const carom_node *classes) {
+  const carom_node *cost = outcomes ? NULL : tacit(s, "cost", "cost"),
+                   *solved = classes ? classes : tacit(s, "solved", "1");
+  if (outcomes) carom_sweep_read_outcomes(s, outcomes);
+  if (cost) carom_sweep_add_outcome(s, cost->first, "cost");
+  s->sweep->program->tells_unsolved = true;
+  carom_sweep_read_classes(s, solved);
+}
+
 void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map) {
   carom_sweep *sweep = s->sweep;
   int count = map && read_map(s, map, "classes") ? map->count : 0;
-  sweep->classes = CAROM_NEW(&s->r.allocator, char *, count + 2);
+  sweep->classes = CAROM_NEW(&s->r.allocator, char *, count + 4);
   sweep->program->classes = CAROM_NEW(&s->r.allocator, int, count + 1);
   if (!sweep->classes || !sweep->program->classes) {
     out_of_memory(s);
@@ -184,6 +229,8 @@ void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map) {
     sweep->program->classes[sweep->class_count] = slot;
     if (!add_class(s, n->key)) return;
   }
+  sweep->program->formula_count = sweep->class_count;
+  if (sweep->program->tells_unsolved && !(add_class(s, "infeasible") && add_class(s, "limit"))) return;
   (void)(add_class(s, "other") && add_class(s, "failed"));
 }
 

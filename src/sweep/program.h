@@ -26,6 +26,20 @@ typedef enum carom_figure {
   CAROM_FIGURE_COUNT
 } carom_figure;
 
+// Of a plan; the time is that of the node at hand.
+typedef enum carom_plan_figure {
+  CAROM_PLAN_FIGURE_TIME,
+  CAROM_PLAN_FIGURE_DURATION,
+  CAROM_PLAN_FIGURE_COST,
+  CAROM_PLAN_FIGURE_GUESS_COST,
+  CAROM_PLAN_FIGURE_ITERATIONS,
+  CAROM_PLAN_FIGURE_VIOLATION,
+  CAROM_PLAN_FIGURE_PASSED,
+  CAROM_PLAN_FIGURE_GAP,  // between avoided bodies, at and between nodes
+  CAROM_PLAN_FIGURE_NODES,
+  CAROM_PLAN_FIGURE_COUNT
+} carom_plan_figure;
+
 typedef enum carom_source_kind {
   CAROM_SOURCE_FIGURE,
   CAROM_SOURCE_AXIS,
@@ -71,17 +85,21 @@ typedef struct carom_program {
   int node_count, node_capacity;
   int slot_count;
   int *outcomes;                      // (outcome_count) slots
-  int *classes;                       // (class_count - 2) slots
+  int *classes;                       // (formula_count) slots
+  int formula_count;                  // classes that have a formula; of plans "infeasible" and "limit" come next
+  bool tells_unsolved;                // there are those two
   int until;                          // slot, or -1
+  int starts;                         // of each plan
   carom_scene_options scene_options;  // how the scenes of cases are read; without overrides
   carom_setting *settings;
   int setting_count, setting_capacity;
   carom_allocator allocator;
 } carom_program;
 
-extern const char *const carom_reducer_names[];  // ends with null
-extern const char *const carom_figure_names[];   // likewise
-extern const char *const carom_body_words[];     // likewise: x, y, ..., spin
+extern const char *const carom_reducer_names[];      // ends with null
+extern const char *const carom_figure_names[];       // likewise
+extern const char *const carom_plan_figure_names[];  // likewise
+extern const char *const carom_body_words[];         // likewise: x, y, ..., spin
 
 void carom_program_release(carom_program *program);  // all that it holds
 // The slot of a source that is wanted, made if need be; -1 when out of memory. `length` 0: no name.
@@ -104,7 +122,7 @@ typedef struct carom_observer {
   carom_allocator allocator;
 } carom_observer;
 
-// Fails with CAROM_ERR_ARGUMENT where the scene has no such channel or body.
+// Plans have no loop: null. Fails with CAROM_ERR_ARGUMENT where the scene has no such channel or body.
 carom_status carom_observer_create(const carom_program *program, const carom_model *model, const carom_loop *loop,
                                    const carom_allocator *allocator, carom_observer *observer, carom_error *error);
 void carom_observer_release(carom_observer *observer);
@@ -114,5 +132,18 @@ void carom_observer_figures(carom_observer *observer, const double *figures, con
 void carom_observer_sample(carom_observer *observer, const carom_state *state);
 // The values of formulas once more, with reducers as they are: when the verdict has come.
 void carom_observer_finish(carom_observer *observer);
+
+// Makes room for `more` cases after those that are there; false when out of memory, and then nothing is changed.
+bool carom_cases_extend(carom_cases **cases, const carom_sweep *sweep, int64_t more);
+
+// ---- one case (run.c, plan_case.c) ----------------------------------------------------------------------------------
+
+// The first error that was found, as the reason why a case failed.
+void carom_case_refuse(const carom_sweep *sweep, const carom_diagnostics *found, carom_case *c);
+// Outcomes and class from what the observer has seen; `figures` as they are at the end.
+void carom_case_conclude(const carom_sweep *sweep, carom_observer *observer, const double *figures, carom_case *c);
+// A case that is a plan; as carom_sweep_run.
+carom_status carom_sweep_solve(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,
+                               carom_error *error);
 
 #endif

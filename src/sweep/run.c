@@ -28,11 +28,11 @@ void carom_case_fail(const carom_sweep *sweep, const char *reason, carom_case *c
 
 // ---- beginning ------------------------------------------------------------------------------------------------------
 
-static void refuse(run *r, const carom_diagnostics *found) {
+void carom_case_refuse(const carom_sweep *sweep, const carom_diagnostics *found, carom_case *c) {
   char text[400] = "the scene is refused";
   for (int i = found->count - 1; i >= 0; i--)
     if (!found->items[i].warning) carom_diagnostic_format(&found->items[i], text, sizeof text);
-  carom_case_fail(r->sweep, text, r->c);
+  carom_case_fail(sweep, text, c);
 }
 
 static carom_status read_scene(run *r, carom_error *error) {
@@ -43,7 +43,7 @@ static carom_status read_scene(run *r, carom_error *error) {
   options.overrides = (const char *const *)o.items;
   options.override_count = o.count;
   if (status == CAROM_OK) status = carom_scene_read(r->sweep->scene->path, &options, NULL, &r->scene, &found);
-  if (status == CAROM_ERR_SCENE) refuse(r, &found);
+  if (status == CAROM_ERR_SCENE) carom_case_refuse(r->sweep, &found, r->c);
   if (status == CAROM_ERR_MEMORY) carom_fail(error, status, "out of memory for the scene of a case");
   if (r->scene) r->scene->step.threads = 1;  // a case has one processor; results do not depend on it
   carom_diagnostics_release(&found);
@@ -154,20 +154,18 @@ static carom_status march(run *r, carom_status *recorded, carom_error *error) {
 
 // ---- the end --------------------------------------------------------------------------------------------------------
 
-static int classify(const run *r) {
-  const carom_sweep *sweep = r->sweep;
-  for (int i = 0; i < sweep->class_count - 2; i++)
-    if (carom_is_true(r->observer.slots[sweep->program->classes[i]])) return i;
+static int classify(const carom_sweep *sweep, const carom_observer *o) {
+  for (int i = 0; i < sweep->program->formula_count; i++)
+    if (carom_is_true(o->slots[sweep->program->classes[i]])) return i;
   return sweep->class_count - 2;
 }
 
-static void fill_outcomes(run *r) {
-  const carom_sweep *sweep = r->sweep;
-  double *values = r->c->values + sweep->sampling.axis_count;
-  carom_observer_figures(&r->observer, r->figures, r->c->values);
-  carom_observer_finish(&r->observer);
-  for (int i = 0; i < sweep->outcome_count; i++) values[i] = r->observer.slots[sweep->program->outcomes[i]];
-  r->c->class_index = classify(r);
+void carom_case_conclude(const carom_sweep *sweep, carom_observer *o, const double *figures, carom_case *c) {
+  double *values = c->values + sweep->sampling.axis_count;
+  carom_observer_figures(o, figures, c->values);
+  carom_observer_finish(o);
+  for (int i = 0; i < sweep->outcome_count; i++) values[i] = o->slots[sweep->program->outcomes[i]];
+  c->class_index = classify(sweep, o);
 }
 
 static void fill_figures(run *r) {
@@ -187,7 +185,7 @@ static carom_status finish(run *r, carom_status status, carom_error *error) {
   note_audit(r);
   r->figures[CAROM_FIGURE_PASSED] = verdict.pass;
   if (status != CAROM_OK) carom_case_fail(r->sweep, error->message, r->c);
-  if (status == CAROM_OK) fill_outcomes(r);
+  if (status == CAROM_OK) carom_case_conclude(r->sweep, &r->observer, r->figures, r->c);
   fill_figures(r);
   return close_record(r, &verdict, ending, error);
 }
@@ -224,6 +222,7 @@ carom_status carom_sweep_run(const carom_sweep *sweep, const carom_case_options 
   c->class_index = -1;
   c->reason[0] = '\0';
   if (!error) error = &ignored;
+  if (sweep->plan) return carom_sweep_solve(sweep, r.options, c, error);
   carom_status status = read_scene(&r, error);
   if (status == CAROM_OK) status = run_scene(&r, error);
   tear_down(&r);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text_buffer.h"
+#include "carom/plan.h"
 #include "sweep/file.h"
 
 // ---- names in braces ------------------------------------------------------------------------------------------------
@@ -46,6 +47,8 @@ static void suggest(void *context, carom_nearest *nearest) {
   constants.suggest(constants.context, nearest);
 }
 
+enum { OF_ITSELF = -2 };  // a formula that is no setting
+
 // ---- reading --------------------------------------------------------------------------------------------------------
 
 static bool out_of_memory(carom_sweep_reader *s) { return s->r.reporter.out_of_memory = true, false; }
@@ -67,7 +70,12 @@ static bool compile(carom_sweep_reader *s, const carom_node *node, const char *b
   if (error.reported) return false;
   if (!error.message[0]) return out_of_memory(s);
   return carom_report(&s->r.reporter, carom_value_place(node, (size_t)(begin - node->text) + error.offset), error.hint,
-                      "'set': %s", error.message);
+                      "'%s': %s", axis == OF_ITSELF ? "constraints" : "set", error.message);
+}
+
+bool carom_sweep_axis_formula(carom_sweep_reader *s, const carom_node *node, const char *begin, const char *end,
+                              carom_formula **formula) {
+  return compile(s, node, begin, end, OF_ITSELF, formula);
 }
 
 static bool is_doubled(const char *at) { return (*at == '{' || *at == '}') && at[1] == *at; }
@@ -224,7 +232,7 @@ void carom_overrides_release(carom_overrides *overrides) {
 bool carom_sweep_fixed_overrides(carom_sweep_reader *s, carom_overrides *overrides) {
   double inputs[CAROM_MOST_AXES] = {0};
   *overrides = (carom_overrides){.allocator = s->r.allocator};
-  if (s->sweep->sampling.count > 0) carom_sampling_inputs(&s->sweep->sampling, 0, inputs);
+  if (s->sweep->sampling.count > 0 && !s->designs) carom_sampling_inputs(&s->sweep->sampling, 0, inputs);
   if (expand_all(s->sweep, 0, inputs, true, overrides) == CAROM_OK) return true;
   carom_overrides_release(overrides);
   return out_of_memory(s);
@@ -247,13 +255,19 @@ static int setting_of(const carom_program *p, int override) {
   return -1;
 }
 
+// An override of a plan's scene is told without the word that says so.
+static const char *told_as(const carom_sweep_reader *s, const char *override) {
+  return s->sweep->plan && strncmp(override, "scene.", 6) == 0 ? override + 6 : override;
+}
+
 static void note_refusals(carom_sweep_reader *s, const carom_overrides *o, const carom_diagnostics *found,
                           refusal *refusals) {
   for (int i = 0; i < o->count; i++) {
     refusal *to = &refusals[setting_of(s->sweep->program, i)];
     for (int k = 0; k < found->count; k++) {
       const carom_diagnostic *d = &found->items[k];
-      if (d->warning || strncmp(d->file, "--set ", 6) != 0 || strcmp(d->file + 6, o->items[i]) != 0) continue;
+      if (d->warning || strncmp(d->file, "--set ", 6) != 0 || strcmp(d->file + 6, told_as(s, o->items[i])) != 0)
+        continue;
       snprintf(to->message, sizeof to->message, "%s", d->message);
       snprintf(to->hint, sizeof to->hint, "%s", d->hint);
       to->count++;
@@ -262,31 +276,43 @@ static void note_refusals(carom_sweep_reader *s, const carom_overrides *o, const
   }
 }
 
-static bool try_case(carom_sweep_reader *s, const char *path, int64_t number, refusal *refusals) {
+// Reads the scene or the plan of a case, for what is found in it.
+static carom_status read_case(carom_sweep_reader *s, const carom_scene_options *options, carom_diagnostics *found) {
+  carom_scene *scene = NULL;
+  carom_plan_file *plan = NULL;
+  carom_status status = s->sweep->plan
+                            ? carom_plan_read(s->sweep->plan, options, &s->r.allocator, &plan, found)
+                            : carom_scene_read(s->sweep->scene->path, options, &s->r.allocator, &scene, found);
+  carom_scene_destroy(scene);
+  carom_plan_file_destroy(plan);
+  return status;
+}
+
+static bool try_case(carom_sweep_reader *s, double part, refusal *refusals) {
   double inputs[CAROM_MOST_AXES];
   carom_overrides o;
-  carom_sampling_inputs(&s->sweep->sampling, number, inputs);
+  int64_t number = (int64_t)(part * (double)(s->sweep->sampling.count - 1));
+  for (int i = 0; s->designs && i < s->sweep->sampling.axis_count; i++)
+    inputs[i] = carom_axis_value(&s->sweep->axes[i], part);
+  if (!s->designs) carom_sampling_inputs(&s->sweep->sampling, number, inputs);
   if (carom_sweep_overrides(s->sweep, number, inputs, &s->r.allocator, &o) != CAROM_OK) return out_of_memory(s);
   carom_scene_options options = s->sweep->program->scene_options;
   options.discreet = true;
   options.overrides = (const char *const *)o.items;
   options.override_count = o.count;
-  carom_scene *scene = NULL;
   carom_diagnostics found = {0};
-  carom_status status = carom_scene_read(path, &options, &s->r.allocator, &scene, &found);
+  carom_status status = read_case(s, &options, &found);
   if (status == CAROM_ERR_SCENE) note_refusals(s, &o, &found, refusals);
-  carom_scene_destroy(scene);
   carom_diagnostics_release(&found);
   carom_overrides_release(&o);
   return status != CAROM_ERR_MEMORY || out_of_memory(s);
 }
 
-void carom_sweep_try_settings(carom_sweep_reader *s, const char *scene_path) {
-  int64_t last = s->sweep->sampling.count - 1;
+void carom_sweep_try_settings(carom_sweep_reader *s) {
   int n = s->sweep->program->setting_count;
   refusal *refusals = CAROM_POOL_ARRAY(&s->r.pool, refusal, n + 1);
   for (int i = 0; refusals && i < TRIES; i++)
-    if (!try_case(s, scene_path, i * last / (TRIES - 1), refusals)) return;
+    if (!try_case(s, i / (TRIES - 1.0), refusals)) return;
   for (int i = 0; refusals && i < n; i++)
     if (refusals[i].count == TRIES)
       carom_report(&s->r.reporter, s->setting_nodes[i]->place, refusals[i].hint, "'set': %s", refusals[i].message);

@@ -952,6 +952,51 @@ def case_sweep_mistakes_are_answered():
     assert "'carom sweep hits.yaml' runs it" in carom("run", sweep_files(), code=2).stderr
 
 
+PUSHES = os.path.join(EXAMPLES, "sweep-pushes", "problem.yaml")
+
+
+def pushes(*words, **kwargs):
+    few = ["--set", "axes.x.count=3", "--set", "axes.x.to=-0.1 m", "--set", "axes.turn.count=2", "--set", "axes.turn.from=-0.3 rad"]
+    return report("sweep", PUSHES, *few, *words, **kwargs)
+
+
+def case_sweep_of_plans_goes_from_neighbour_to_neighbour():
+    one = pushes("-o", "one.h5", "-j", "1")
+    three = pushes("-o", "three.h5", "-j", "3")
+    assert contents("one.csv") == contents("three.csv") and one["classes"] == three["classes"]
+    assert [c["name"] for c in one["classes"]] == ["solved", "infeasible", "limit", "other", "failed"] and one["classes"][0]["count"] == 6
+    rows = rows_of("one.csv")
+    for row in rows:  # each answer stands in the library
+        assert abs(json.loads(carom("info", f"one-results/case-{int(row['case']):06d}.h5", "--json").stdout)["duration"] - 0.5) < 1e-9, row
+    cold = pushes("-o", "cold.h5", "--set", "warm=none")
+    pushes("-o", "best.h5", "--set", "warm=best", "--set", "results=library")
+    assert os.path.exists("library/case-000005.h5") and not os.path.exists("cold-results")
+    for warm, cold_row, best in zip(rows, rows_of("cold.csv"), rows_of("best.csv")):
+        assert float(best["cost"]) <= min(float(warm["cost"]), float(cold_row["cost"])) * (1 + 1e-6), (warm, cold_row, best)
+    middle = rows_of("one.csv")[2]  # the first wave has nothing to begin from
+    assert middle["iterations"] == rows_of("cold.csv")[2]["iterations"] and cold["cases"] == 6
+    assert sum(int(r["iterations"]) for r in rows) < sum(int(r["iterations"]) for r in rows_of("cold.csv"))
+    again = pushes("--case", "0", "-o", "again.h5", "--keep", "one-results", "-f")
+    assert again["class"] == "solved"
+
+
+def case_sweep_of_plans_tells_what_is_not_solved():
+    problem = write("p.yaml", f"carom-sweep: 1\nplan: {os.path.join(EXAMPLES, 'plan-wall', 'problem.yaml')}\noutcomes: {{top: most(cube.y), price: cost}}\n"
+                    "axes: [{name: limited, values: [3, 200], set: solver.max_iterations}, {name: bound, values: [0.002 N, 1e-6 N], set: actuators.0.force_bound}]\n")
+    told = report("sweep", problem)
+    counts = {c["name"]: c["count"] for c in told["classes"]}
+    assert counts["solved"] == 1 and counts["limit"] >= 1 and counts["infeasible"] >= 1 and counts["failed"] == 0, counts
+    for row in rows_of("p.csv"):
+        assert (row["class"] == "solved") == (row["price"] != "") and float(row["violation"]) >= 0 and (row["reason"] == "") == (row["class"] == "solved"), row
+        if row["class"] == "solved":
+            assert abs(float(row["top"]) - 0.22) < 0.05, row
+    for key, part in (("until: t > 1", "a plan has its horizon"), ("warm: no", "warm"), ("classes: {limit: cost > 1}", "always")):
+        bad = write("bad.yaml", open(problem).read() + key + "\n")
+        assert part in carom("sweep", bad, code=2).stderr, key
+    runs = write("runs.yaml", f"carom-sweep: 1\nscene: {SCENE}\nwarm: best\noutcomes: {{T: t}}\naxes: [{{name: g, from: 1, to: 2, count: 2, set: []}}]\n")
+    assert "sweeps of plans" in carom("sweep", runs, code=2).stderr
+
+
 def case_sweep_example_runs():
     problem = os.path.join(EXAMPLES, "sweep-coin", "problem.yaml")
     told = report("sweep", problem, "--set", "axes.speed.count=4", "--set", "axes.spin.count=4", "-o", "coin.h5")
@@ -1662,6 +1707,33 @@ def case_plan_from_several_starts_keeps_the_best():
     done = carom("plan", problem, "--starts", "3", "--no-output", "--set", "actuators.0.force_bound=1e-6", "--set",
                  "actuators.0.torque_bound=1e-6", "--set", "solver.max_iterations=20", code=4)
     assert "node" in done.stderr, done.stderr  # one message, that of the best
+
+
+def case_plan_begins_from_an_earlier_answer():
+    problem = os.path.join(PLAN, "problem.yaml")
+    first = report("plan", problem, "-o", "first.h5")
+    again = report("plan", problem, "--warm", "first.h5", "--verify", "-o", "again.h5", "--strict")
+    assert again["guess"] == "earlier answer" and again["iterations"] <= 5, again
+    assert abs(again["cost"] / first["cost"] - 1) < 1e-6, (first, again)
+    third = report("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath('first.h5')}}}", "--no-output")
+    assert third["cost"] == again["cost"] and third["iterations"] == again["iterations"], (again, third)
+    other = report("plan", problem, "--warm", "first.h5", "--starts", "2", "--no-output")
+    assert other["outcome"] == "solved" and other["cost"] <= again["cost"] * (1 + 1e-9), other
+    assert "is read, so it cannot be written" in carom("plan", problem, "--warm", "first.h5", "-f", "-o", "first.h5", code=2).stderr
+    with open("cut.h5", "wb") as f:
+        f.write(contents("first.h5")[:3000])
+    carom("run", SCENE, *SHORT, "-o", "run.h5")
+    for name, code, part in (("none.h5", 1, "none.h5"), ("cut.h5", 1, "cut.h5"), ("run.h5", 1, "not of a plan")):
+        done = carom("plan", problem, "--warm", name, "--no-output", code=code)
+        assert part in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+        done = carom("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath(name)}}}", "--no-output", code=2)
+        assert part in done.stderr, done.stderr
+    other = os.path.join(EXAMPLES, "plan-two-cubes", "problem.yaml")
+    assert "has no body 'blue'" in carom("plan", other, "--warm", "first.h5", "--no-output", code=1).stderr
+    assert "cannot be chained" in carom("plan", problem, "--warm", "first.h5", "--chain", "3", "--no-output", code=1).stderr
+    assert "--chain 0" in carom("plan", problem, "--chain", "0", "--no-output", code=2).stderr
+    for guess in ("{kind: result}", "{kind: path, file: first.h5}"):
+        assert "guess" in carom("plan", problem, "--set", f"guess={guess}", "--no-output", code=2).stderr
 
 
 def case_an_interrupted_comparison_says_what_is_kept():

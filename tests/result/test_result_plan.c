@@ -168,20 +168,39 @@ TEST(layout_of_a_plan) {
   REQUIRE(r && r->plan);
   const H5T_class_t I = H5T_INTEGER, F = H5T_FLOAT, S = H5T_STRING;
   hsize_t N = (hsize_t)r->plan->iterate_count, K = 10, A = 2, P = (hsize_t)r->plan->plane_count;
-  hsize_t rows = (hsize_t)r->plan->figure_count;
+  hsize_t rows = (hsize_t)r->plan->figure_count, W = 2;  // the craft's parts with the rock
+  hsize_t variables = (hsize_t)p.report.variables, constraints = (hsize_t)p.report.constraints;
   carom_result_close(r);
   const dataset_layout layout[] = {
-      {"/plan/history/solve", "1", I, 1, {N}},      {"/plan/history/iteration", "1", I, 1, {N}},
-      {"/plan/history/cost", "1", F, 1, {N}},       {"/plan/history/infeasibility", "1", F, 1, {N}},
-      {"/plan/forces/name", "1", S, 1, {A}},        {"/plan/forces/kind", "1", I, 1, {A}},
-      {"/plan/forces/body", "1", I, 2, {A, 2}},     {"/plan/forces/axes", "1", I, 1, {A}},
-      {"/plan/forces/point", "m", F, 2, {A, 3}},    {"/plan/forces/time", "s", F, 1, {K + 1}},
-      {"/plan/forces/force", "N", F, 3, {K, A, 3}}, {"/plan/forces/torque", "N m", F, 3, {K, A, 3}},
-      {"/plan/planes/node", "1", I, 1, {P}},        {"/plan/planes/span", "1", I, 1, {P}},
-      {"/plan/planes/body", "1", I, 2, {P, 2}},     {"/plan/planes/normal", "1", F, 2, {P, 3}},
-      {"/plan/planes/point", "m", F, 2, {P, 3}},    {"/plan/table/label", "1", S, 1, {rows}},
-      {"/plan/table/unit", "1", S, 1, {rows}},      {"/plan/table/guess", "1", F, 1, {rows}},
+      {"/plan/history/solve", "1", I, 1, {N}},
+      {"/plan/history/iteration", "1", I, 1, {N}},
+      {"/plan/history/cost", "1", F, 1, {N}},
+      {"/plan/history/infeasibility", "1", F, 1, {N}},
+      {"/plan/forces/name", "1", S, 1, {A}},
+      {"/plan/forces/kind", "1", I, 1, {A}},
+      {"/plan/forces/body", "1", I, 2, {A, 2}},
+      {"/plan/forces/axes", "1", I, 1, {A}},
+      {"/plan/forces/point", "m", F, 2, {A, 3}},
+      {"/plan/forces/time", "s", F, 1, {K + 1}},
+      {"/plan/forces/force", "N", F, 3, {K, A, 3}},
+      {"/plan/forces/torque", "N m", F, 3, {K, A, 3}},
+      {"/plan/planes/node", "1", I, 1, {P}},
+      {"/plan/planes/span", "1", I, 1, {P}},
+      {"/plan/planes/body", "1", I, 2, {P, 2}},
+      {"/plan/planes/normal", "1", F, 2, {P, 3}},
+      {"/plan/planes/point", "m", F, 2, {P, 3}},
+      {"/plan/table/label", "1", S, 1, {rows}},
+      {"/plan/table/unit", "1", S, 1, {rows}},
+      {"/plan/table/guess", "1", F, 1, {rows}},
       {"/plan/table/optimum", "1", F, 1, {rows}},
+      {"/plan/nodes/event", "1", I, 1, {K + 1}},
+      {"/plan/nodes/added", "1", I, 1, {K + 1}},
+      {"/plan/nodes/watched", "1", I, 2, {K, W}},
+      {"/plan/nodes/reaction", "N s", F, 2, {K + 1, 0}},
+      {"/plan/solver/margin", "m", F, 1, {1}},
+      {"/plan/solver/make", "1", F, 1, {1}},
+      {"/plan/solver/variable", "1", F, 2, {variables, 3}},
+      {"/plan/solver/multiplier", "1", F, 1, {constraints}},
   };
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) check_dataset(file, &layout[i]);
@@ -483,10 +502,13 @@ TEST(spoilt_plans_are_refused) {
   const struct {
     const char *dataset;
     double value;
-  } edits[] = {{"/plan/forces/body", 9},   {"/plan/forces/body", -1}, {"/plan/forces/axes", 77},
-               {"/plan/forces/kind", 3},   {"/plan/forces/time", 5},  {"/plan/planes/node", 11},
-               {"/plan/planes/body", -1},  {"/plan/planes/node", -1}, {"/plan/forces/force", NAN},
-               {"/plan/planes/point", NAN}};
+  } edits[] = {{"/plan/forces/body", 9},       {"/plan/forces/body", -1},
+               {"/plan/forces/axes", 77},      {"/plan/forces/kind", 3},
+               {"/plan/forces/time", 5},       {"/plan/planes/node", 11},
+               {"/plan/planes/body", -1},      {"/plan/planes/node", -1},
+               {"/plan/forces/force", NAN},    {"/plan/planes/point", NAN},
+               {"/plan/solver/margin", -1},    {"/plan/solver/make", NAN},
+               {"/plan/solver/variable", NAN}, {"/plan/solver/multiplier", INFINITY}};
   problem p;
   REQUIRE(solve_problem("actuators: [{body: craft}]\navoid: {pairs: [[craft, rock]]}\n", &p));
   const char *path = fixture_path("spoilt-plan.h5");

@@ -1,0 +1,103 @@
+// The surrogate of what a search was told: kriging through the values, scaled to mean 0 and deviation 1; in one
+// variable a spline as well. Samples that failed are in neither: they lower the chance of success around them instead,
+// since a wall of made-up values would spoil the lengths of a smooth function.
+#include <math.h>
+#include <string.h>
+
+#include "solve/surrogate.h"
+
+double carom_search_least(const carom_search *s) {
+  double least = INFINITY;
+  for (int i = 0; i < s->count; i++)
+    if (s->state[i] == CAROM_SAMPLE_GOOD) least = fmin(least, s->value[i]);
+  return least;
+}
+
+double carom_search_spread(const carom_search *s) {
+  double least = INFINITY, most = -INFINITY;
+  for (int i = 0; i < s->count; i++)
+    if (s->state[i] == CAROM_SAMPLE_GOOD) least = fmin(least, s->value[i]), most = fmax(most, s->value[i]);
+  return most >= least ? most - least : 0;
+}
+
+double carom_search_apart(const carom_search *s, const double *u) {
+  double apart = INFINITY;
+  for (int k = 0; k < s->count; k++) {
+    double largest = 0;
+    for (int i = 0; i < s->region.d; i++) largest = fmax(largest, fabs(u[i] - s->u[k * s->region.d + i]));
+    apart = fmin(apart, largest);
+  }
+  return apart;
+}
+
+// Shepard's weights 1/distance^4 of those that failed and those that did not.
+double carom_search_chance(const carom_search *s, const double *u) {
+  double good = 0, bad = 0;
+  for (int k = 0; k < s->count; k++) {
+    double dd = 0;
+    if (s->state[k] == CAROM_SAMPLE_ASKED) continue;
+    for (int i = 0; i < s->region.d; i++) dd += (u[i] - s->u[k * s->region.d + i]) * (u[i] - s->u[k * s->region.d + i]);
+    double weight = 1 / (dd * dd + 1e-40);
+    *(s->state[k] == CAROM_SAMPLE_GOOD ? &good : &bad) += weight;
+  }
+  return bad > 0 ? good / (good + bad) : 1;
+}
+
+// ---- kriging --------------------------------------------------------------------------------------------------------
+
+static void put(carom_search *s, int k, double value) {
+  int d = s->region.d;
+  memcpy(s->fit_u + s->fitted * d, s->u + k * d, (size_t)d * sizeof *s->u);
+  s->fit_y[s->fitted++] = (value - s->shift) / s->unit;
+}
+
+static void scale_values(carom_search *s) {
+  double sum = 0, squares = 0;
+  int n = 0;
+  for (int k = 0; k < s->count; k++)
+    if (s->state[k] == CAROM_SAMPLE_GOOD) sum += s->value[k], n++;
+  s->shift = n > 0 ? sum / n : 0;
+  for (int k = 0; k < s->count; k++)
+    if (s->state[k] == CAROM_SAMPLE_GOOD) squares += (s->value[k] - s->shift) * (s->value[k] - s->shift);
+  s->unit = n > 1 && squares > 0 ? sqrt(squares / n) : 1;
+}
+
+carom_status carom_search_model(carom_search *s) {
+  carom_kriging_info known = carom_kriging_describe(s->kriging);
+  double least = carom_search_least(s);
+  s->fitted = 0;
+  scale_values(s);
+  for (int k = 0; k < s->count; k++)
+    if (s->state[k] == CAROM_SAMPLE_GOOD) put(s, k, s->value[k]);
+  int good = s->fitted;
+  if (good < 2) return s->fitted = 0, CAROM_OK;
+  if (!s->fresh) {
+    carom_status status = carom_kriging_samples(s->kriging, good, s->fit_u, s->fit_y, NULL);
+    if (status == CAROM_OK) status = carom_kriging_fit(s->kriging, true);
+    if (status != CAROM_OK) return s->fitted = 0, status;
+    known = carom_kriging_describe(s->kriging);
+    s->fresh = true;
+  }
+  for (int k = 0; k < s->count; k++)
+    if (s->state[k] == CAROM_SAMPLE_ASKED) put(s, k, least);
+  carom_kriging_samples(s->kriging, s->fitted, s->fit_u, s->fit_y, NULL);
+  carom_status status = carom_kriging_set(s->kriging, known.kernel, known.lengths, known.nugget);
+  if (status != CAROM_OK) s->fitted = 0;
+  return status;
+}
+
+// ---- the spline -----------------------------------------------------------------------------------------------------
+
+bool carom_search_spline(carom_search *s) {
+  int n = 0;
+  for (int k = 0; k < s->count; k++) {
+    if (s->state[k] != CAROM_SAMPLE_GOOD) continue;
+    int at = n++;
+    for (; at > 0 && s->knot_x[at - 1] > s->u[k]; at--)
+      s->knot_x[at] = s->knot_x[at - 1], s->knot_y[at] = s->knot_y[at - 1];
+    s->knot_x[at] = s->u[k], s->knot_y[at] = s->value[k];
+  }
+  s->knots = n;
+  carom_spline spline = {n, s->knot_x, s->knot_y, s->second};
+  return n >= 2 && carom_spline_fit(&spline, CAROM_SPLINE_NOT_A_KNOT, s->work) == CAROM_OK;
+}
