@@ -2,6 +2,7 @@
 #ifndef CAROM_SRC_SOLVE_SURROGATE_H
 #define CAROM_SRC_SOLVE_SURROGATE_H
 
+#include "carom/lcp.h"
 #include "carom/surrogate.h"
 
 enum { CAROM_SEARCH_DIM = CAROM_KRIGING_MOST_VARIABLES };
@@ -14,6 +15,11 @@ typedef struct carom_region {
   double low[CAROM_SEARCH_DIM], high[CAROM_SEARCH_DIM];
   bool logarithmic[CAROM_SEARCH_DIM];
   double *rows, *most;  // (count x d), (count): rows v <= most, rows of length 1
+
+  // The linear complementarity problem of the nearest point that is allowed; scratch.
+  int pairs;
+  double *M, *q, *z, *w;
+  carom_lcp_work *work;
 } carom_region;
 
 struct carom_search {
@@ -44,7 +50,9 @@ struct carom_search {
 // ---- surrogate_region.c ----
 double carom_region_to_unit(const carom_region *region, int i, double x);
 double carom_region_from_unit(const carom_region *region, int i, double u);
-// Moves u to a point that is allowed, near it; false where there is none.
+carom_status carom_region_prepare(carom_region *region, const carom_allocator *allocator, carom_error *error);
+void carom_region_release(carom_region *region, const carom_allocator *allocator);
+// Moves u to the nearest point that is allowed (nearest in v); false where there is none.
 bool carom_region_project(const carom_region *region, double *u);
 bool carom_region_allows(const carom_region *region, const double *u, double slack);
 

@@ -30,17 +30,21 @@ double carom_search_apart(const carom_search *s, const double *u) {
   return apart;
 }
 
-// Shepard's weights 1/distance^4 of those that failed and those that did not.
+// Two opinions in one: the nearest decide (weights 1/distance^4, after Shepard 1968), and where many failed around, one
+// more that did not is not believed.
 double carom_search_chance(const carom_search *s, const double *u) {
-  double good = 0, bad = 0;
+  const double around = 0.1;
+  double near[2] = {0}, about[2] = {1, 0};  // good, bad
+  int d = s->region.d;
   for (int k = 0; k < s->count; k++) {
     double dd = 0;
     if (s->state[k] == CAROM_SAMPLE_ASKED) continue;
-    for (int i = 0; i < s->region.d; i++) dd += (u[i] - s->u[k * s->region.d + i]) * (u[i] - s->u[k * s->region.d + i]);
-    double weight = 1 / (dd * dd + 1e-40);
-    *(s->state[k] == CAROM_SAMPLE_GOOD ? &good : &bad) += weight;
+    for (int i = 0; i < d; i++) dd += (u[i] - s->u[k * d + i]) * (u[i] - s->u[k * d + i]);
+    near[s->state[k] == CAROM_SAMPLE_FAILED] += 1 / (dd * dd + 1e-40);
+    about[s->state[k] == CAROM_SAMPLE_FAILED] += exp(-dd / (2 * d * around * around));
   }
-  return bad > 0 ? good / (good + bad) : 1;
+  if (!(near[1] > 0)) return 1;
+  return near[0] / (near[0] + near[1]) * about[0] / (about[0] + about[1]);
 }
 
 // ---- kriging --------------------------------------------------------------------------------------------------------
