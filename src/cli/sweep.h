@@ -41,7 +41,7 @@ typedef struct cli_sweep_run {
   cli_keep keep;
   int jobs;
   cli_ranks ranks;
-  bool quiet, json;
+  bool quiet, json, warm_only;
   const char *options;  // of the command line, which a command for one case needs as well; " --set axes.0.count=5"
   double wall;
   struct cli_journal *journal;

@@ -78,6 +78,7 @@ void cli_case_path(const cli_keep *keep, int64_t number, const char *extension, 
 
 typedef struct cli_case_files {
   const char *result, *warm;  // null: none
+  bool warm_only;
 } cli_case_files;
 
 static bool stops(void *context) {
@@ -89,14 +90,15 @@ static carom_status run_case(const carom_sweep *sweep, const cli_case_files *fil
                              carom_error *error) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  carom_case_options options = {.result = files->result, .warm = files->warm, .stop = stops};
+  carom_case_options options = {
+      .result = files->result, .warm = files->warm, .warm_only = files->warm_only, .stop = stops};
   options.record = (carom_recorder_options){.overwrite = keep->overwrite, .command = keep->command, .host = host};
   return carom_sweep_run(sweep, &options, c, error);
 }
 
 int cli_run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c) {
   carom_error error = {0};
-  carom_status status = run_case(sweep, &(cli_case_files){result, NULL}, keep, c, &error);
+  carom_status status = run_case(sweep, &(cli_case_files){.result = result}, keep, c, &error);
   return status == CAROM_OK ? EXIT_GOOD : status == CAROM_INTERRUPTED ? EXIT_INTERRUPTED : cli_fail(&error);
 }
 
@@ -113,10 +115,11 @@ static carom_status run_kept_case(const cli_sweep_run *run, int64_t from, carom_
   const cli_keep *keep = &run->keep;
   if (keep->folder) cli_case_path(keep, c->number, ".h5", result), cli_case_path(keep, c->number, ".html", page);
   if (keep->folder) cli_case_path(keep, from, ".h5", warm);
-  const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL};
+  const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL, run->warm_only};
   carom_status status = run_case(run->sweep, &files, keep, c, error);
   bool kept = status == CAROM_OK && keep->folder && access(result, F_OK) == 0;
-  return kept && keep->view ? write_replay(result, page, error) : status;
+  if (kept && keep->view) status = write_replay(result, page, error);
+  return run->design && status == CAROM_ERR_UNSUPPORTED ? CAROM_OK : status;  // pages of designs are not asked for
 }
 
 static void fill_record(const cli_sweep_run *run, const task *t, record *r) {

@@ -34,10 +34,11 @@ struct carom_search {
   bool golden;  // the first of them are golden sections
 
   carom_kriging *kriging;
-  int fitted;                               // samples and lies that it goes through; 0: too few
-  bool fresh;                               // it goes through all that was told
-  double shift, unit;                       // values are shift + unit x those of the surrogate
-  double *fit_u, *fit_y;                    // (room x d), (room) good ones, then lies
+  int fitted;             // samples and lies that it goes through; 0: too few
+  bool fresh;             // it goes through all that was told
+  double knee, tail;      // values above the knee are drawn in: knee + tail ln(1 + (value - knee)/tail)
+  double shift, unit;     // values are shift + unit x those of the surrogate
+  double *fit_u, *fit_y;  // (room x d), (room) good ones, then lies
   double *knot_x, *knot_y, *second, *work;  // (room), (2 room): a spline in one variable
   int knots;
 
@@ -59,6 +60,9 @@ bool carom_region_allows(const carom_region *region, const double *u, double sla
 // ---- surrogate_model.c ----
 // Fits kriging to what was told, and then puts in lies for what was asked; fitted = 0 where there are too few values.
 carom_status carom_search_model(carom_search *search);
+// Values as kriging sees them, and back.
+double carom_search_to_surrogate(const carom_search *search, double value);
+double carom_search_from_surrogate(const carom_search *search, double y);
 // In one variable: a spline through all good samples, if there are two.
 bool carom_search_spline(carom_search *search);
 // How likely it is that a point does not fail, from those that did: 1 where none has.

@@ -241,7 +241,8 @@ void carom_search_predict(carom_search *s, const double *point, double *mean, do
   }
   if (!s->fresh || s->fitted == 0) carom_search_model(s);
   if (s->fitted == 0) return;
-  carom_kriging_predict(s->kriging, u, mean, deviation);
-  *mean = s->shift + s->unit * *mean;
-  *deviation *= s->unit;
+  double y, dy;
+  carom_kriging_predict(s->kriging, u, &y, &dy);
+  *mean = carom_search_from_surrogate(s, y);
+  *deviation = (carom_search_from_surrogate(s, y + dy) - carom_search_from_surrogate(s, y - dy)) / 2;
 }

@@ -164,7 +164,11 @@ static void read_settings(carom_sweep_reader *s, const carom_node *const *f, car
   if (carom_read_integer(r, f[TOP_SEED], 0, 9007199254740992.0, &seed)) d->seed = (uint64_t)seed;
   s->sweep->sampling.seed = d->seed;
   carom_read_int(r, f[TOP_STARTS], 1, 10000, &s->sweep->program->starts);
-  carom_read_bool(r, f[TOP_WARM], &p->warm);
+  p->warm_only = f[TOP_WARM] && carom_node_is(f[TOP_WARM], "only");
+  if (p->warm_only)
+    p->warm = true;
+  else
+    carom_read_bool(r, f[TOP_WARM], &p->warm);
   carom_read_int(r, f[TOP_REVISIT], 0, 100, &p->revisits);
   for (int i = TOP_STARTS; i <= TOP_REVISIT; i++)
     if (f[i] && !s->plans)

@@ -131,15 +131,15 @@ static carom_status finish(solving *s, carom_error *error) {
 
 static bool is_ours(carom_status status) { return status == CAROM_ERR_MEMORY || status == CAROM_INTERRUPTED; }
 
-// An answer to begin from stands for the first of the starts; where it leads nowhere, all starts are taken.
+// From the answer of another design and from the problem's own guesses; the better plan counts. Where only the former
+// is wanted, the latter are for when it leads nowhere.
 static carom_status solve(solving *s, carom_error *error) {
   const char *warm = s->options->warm;
   int starts = s->sweep->program->starts;
   carom_status status = warm ? try_from(s, warm, 1, error) : CAROM_OK;
   if (is_ours(status) || status == CAROM_ERR_SCENE) return status;
   bool solved = s->file && s->report.outcome == CAROM_PLAN_SOLVED;
-  if (!solved) return try_from(s, NULL, starts, error);
-  return starts > 1 ? try_from(s, NULL, starts - 1, error) : CAROM_OK;
+  return solved && s->options->warm_only ? CAROM_OK : try_from(s, NULL, starts, error);
 }
 
 carom_status carom_sweep_solve(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,
