@@ -44,7 +44,7 @@ double carom_search_chance(const carom_search *s, const double *u) {
     near[s->state[k] == CAROM_SAMPLE_FAILED] += 1 / (dd * dd + 1e-40);
     about[s->state[k] == CAROM_SAMPLE_FAILED] += exp(-dd / (2 * d * around * around));
   }
-  if (!(near[1] > 0)) return 1;
+  if (!(near[0] > 0 && near[1] > 0)) return 1;  // where none came to a value, anywhere is as good
   return near[0] / (near[0] + near[1]) * about[0] / (about[0] + about[1]);
 }
 

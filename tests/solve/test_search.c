@@ -235,6 +235,18 @@ TEST(nothing_but_failures_is_survived) {
   }
 }
 
+// Only a twentieth of the range works: failures must not keep the search away from all the rest.
+static double window(const double *x, void *context) {
+  (void)context;
+  return x[0] > 0.11 && x[0] < 0.16 ? pow(x[0] - 0.14, 2) : NAN;
+}
+TEST(a_window_between_failures_is_found) {
+  double low = 0, high = 1;
+  carom_search_def def = carom_search_default();
+  def.variable_count = 1, def.low = &low, def.high = &high, def.budget = 40;
+  CHECK_AT_MOST(run(&def, 1, window, NULL).best, 1e-4);
+}
+
 static double same(const double *x, void *context) {
   (void)x, (void)context;
   return 4;
