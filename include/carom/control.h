@@ -135,7 +135,7 @@ typedef enum carom_cost_kind {
 
 /// What counts as work. P_i = torque . (relative angular velocity) of the actuator on joint i.
 typedef enum carom_power {
-  CAROM_POWER_TOTAL,     ///< the integral of |sum P_i|: what one joint takes up another may give
+  CAROM_POWER_TOTAL,     ///< the integral of |sum P_i| = |d(energy)/dt|: what one joint takes up another may give
   CAROM_POWER_JOINTS,    ///< of sum |P_i|: braking costs as much as driving
   CAROM_POWER_POSITIVE,  ///< of sum max(P_i, 0): braking is free, nothing is won back
   CAROM_POWER_NET,       ///< of sum P_i: braking is paid back
@@ -415,6 +415,7 @@ CAROM_API void carom_plan_wrap(const carom_plan *plan, carom_state *state);
 /// What the actuators on joints do over the whole motion.
 typedef struct carom_plan_work {
   double kinds[4];   ///< J, in the order of carom_power
+  double drift;      ///< J; what the steps themselves do, sum of sizes: second order in the step
   double loss;       ///< energy that the events take, J
   double change;     ///< energy at the end, before an event there, less that at the start, with losses on the way, J
   double transport;  ///< weight of all bodies x length of the periodic shift, J; 0 without any
@@ -422,9 +423,28 @@ typedef struct carom_plan_work {
   double speed;      ///< length of the shift over the duration, m/s
 } carom_plan_work;
 
-/// Work by all four meanings, with the turns of the joints between nodes. In the limit of short steps the net work is
-/// `change`, and for a periodic motion `loss`. Uses scratch of the plan: one thread at a time.
+/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the net
+/// work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses scratch of the plan: one thread at a time.
 CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
+
+/// Floquet multipliers of a periodic motion, with the planned forces as they are in each interval: the factors by which
+/// small disturbances grow in a period, events included. Larger than one in size: unstable. Fills real and imaginary
+/// parts (`most` each), the largest in size first; *count of them. Disturbances that an impact wipes out have zero.
+/// CAROM_ERR_ARGUMENT for motions that are not periodic, CAROM_ERR_UNSUPPORTED with planned contacts, CAROM_ERR_LIMIT when
+/// there are more than `most`. Allocates.
+CAROM_API carom_status carom_plan_find_multipliers(const carom_plan *plan, int most, double *real, double *imaginary,
+                                                   int *count, carom_error *error);
+
+/// How feet stand: joints with a normal, at all nodes and events.
+typedef struct carom_plan_feet {
+  int count;          ///< of joints that are feet
+  double least_push;  ///< smallest force along the normal, N
+  double steepest;    ///< largest share of the force across the normal, of forces and impulses
+  double clearance;   ///< least height above what clearances ask for, also between nodes, m; infinite without any
+} carom_plan_feet;
+
+/// Looks at all feet and clearances; the latter at eight places an interval.
+CAROM_API carom_plan_feet carom_plan_find_feet(const carom_plan *plan);
 
 /// All iterates of the last carom_plan_solve, in order; *count of them. They stay with the plan.
 CAROM_API const carom_plan_iterate *carom_plan_history(const carom_plan *plan, int *count);

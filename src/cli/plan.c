@@ -6,13 +6,15 @@
 
 #include "cli/cli.h"
 #include "cli/plan_starts.h"
+#include "cli/plan_work.h"
 
 typedef struct plan_run {
   carom_plan_file *file;
   carom_plan_report report;
   carom_replay_report replay;
   carom_verdict verdict;
-  bool verify, quiet, json, strict, overwrite;
+  cli_multipliers multipliers;
+  bool verify, stability, quiet, json, strict, overwrite;
   int starts;      // > 1: this is the best of them
   bool elsewhere;  // it was, and has done all that is left to do
   const char *output, *forces, *command;
@@ -46,8 +48,8 @@ static void print_contacts(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
   int segments = carom_plan_scale_count(plan);
   if (segments == 1) return;
-  cli_print(stdout, "  contacts ");
-  for (int i = 0; i + 1 < segments; i++) {
+  cli_print(stdout, "  %s ", carom_plan_contact_count(plan) > 0 ? "contacts" : "events  ");
+  for (int i = 0; i < carom_plan_contact_count(plan); i++) {
     int node = carom_plan_contact_node(plan, i);
     cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
   }
@@ -67,6 +69,8 @@ static void print_report(const plan_run *r) {
   if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
   cli_print(stdout, "\n");
   print_contacts(r);
+  cli_print_work(r->file->plan);
+  cli_print_multipliers(&r->multipliers);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
@@ -90,6 +94,8 @@ static void print_json(const plan_run *r) {
   cli_json_open(&json, "sigma", '[');
   for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
   cli_json_close(&json, ']');
+  cli_json_work(&json, plan);
+  cli_json_multipliers(&json, &r->multipliers);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);
   cli_json_verdict(&json, &r->verdict);
@@ -152,6 +158,18 @@ static bool solve_starts(plan_run *r, int *code) {
   return cli_race_run(&race, code);
 }
 
+// A motion that is none is not replayed: what there is of it is kept.
+static carom_status examine(plan_run *r, carom_error *error) {
+  bool solved = r->report.outcome == CAROM_PLAN_SOLVED;
+  carom_status status = CAROM_OK;
+  r->verify = r->verify && solved;
+  if (r->verify) status = carom_plan_replay(r->file->plan, &r->replay, error);
+  if (status == CAROM_OK && r->stability && solved)
+    status = carom_plan_find_multipliers(r->file->plan, CLI_MULTIPLIERS, r->multipliers.real, r->multipliers.imaginary,
+                                         &r->multipliers.count, error);
+  return status;
+}
+
 static int run_plan(plan_run *r) {
   int code;
   cli_catch_interrupts();
@@ -167,7 +185,7 @@ static int run_plan(plan_run *r) {
   cli_progress_end(&r->progress);
   carom_status status = r->status;
   carom_error error = r->error;
-  if (status == CAROM_OK && r->verify) status = carom_plan_replay(r->file->plan, &r->replay, &error);
+  if (status == CAROM_OK) status = examine(r, &error);
   if (status != CAROM_OK) return cli_fail(&error);
   r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
   status = keep(r, &error);
@@ -208,6 +226,7 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
       {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r->forces},
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
+      {CLI_FLAG, 0, "stability", NULL, "Floquet multipliers of a periodic motion", &r->stability},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
       {CLI_TEXT, 0, "warm", "RESULT.h5", "begin from the answer of an earlier plan", &w->warm},

@@ -128,10 +128,8 @@ static void end_momenta(const carom_plan *plan, int k, bool end, carom_vec3 *p, 
 
 // Momenta that agree with the joints, where the plan has them; null elsewhere.
 static const carom_vec3 *known_momenta(const carom_plan *plan, int node, bool after) {
-  const carom_plan_event *e = carom_plan_event_at(plan, node);
-  if (e) return carom_path_block(plan, &plan->path, (int)(e - plan->events), after ? CAROM_AFTER : CAROM_BEFORE);
-  if (!plan->periodic.set || (node > 0 && node < plan->path.K)) return NULL;
-  return carom_path_block(plan, &plan->path, 0, node == 0 ? CAROM_START : CAROM_END);
+  bool end = node == 0 || node == plan->path.K;
+  return carom_plan_event_at(plan, node) || (plan->periodic.set && end) ? carom_node_block(plan, node, after) : NULL;
 }
 
 void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state) {

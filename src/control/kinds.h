@@ -82,18 +82,24 @@ extern const carom_element_kind carom_kind_above_plane_between;
 extern const carom_element_kind carom_kind_parting;
 
 // ---- work (kinds_work.c) ----
-// delta, qa0 qb0 qa1 qb1 | 1 row: delta - (how far a hinge turns in an interval) | axis(3) in a
+// rate sigma, qa0 qb0 qa1 qb1 | 1 row: sigma h rate - (how far a hinge turns in an interval) | h axis(3) in a
 extern const carom_element_kind carom_kind_swing;
-// delta(3), qa0 qb0 qa1 qb1 | 3 rows: delta - (how far b turns more than a, world axes)
+// rate(3) sigma, qa0 qb0 qa1 qb1 | 3 rows: sigma h rate - (how far b turns more than a, world axes) | h
 extern const carom_element_kind carom_kind_swing3;
-// tau delta | 2 rows: adds -tau delta and tau delta
-extern const carom_element_kind carom_kind_work_rows;
-// tau delta | cost: weight tau delta | weight
+// qa q l | 1 row: adds sign (axis of a) . (angular velocity of a body) | sign axis(3) 1/J(3)
+extern const carom_element_kind carom_kind_hinge_rate;
+// q l | 1 row: the same of the body that the axis turns with | sign axis(3) 1/J(3)
+extern const carom_element_kind carom_kind_own_rate;
+// q l | 3 rows: adds sign (angular velocity) | sign 1/J(3)
+extern const carom_element_kind carom_kind_turn_rate;
+// w tau_a tau_b sigma rate_a rate_b | 1 row: w - (work at a node) | ha hb; see transcribe_work.c
 extern const carom_element_kind carom_kind_work;
+// x0 q0 x1 q1 sigma | 1 row: adds -(energy of a body in an interval) | h m J(3) g(3)
+extern const carom_element_kind carom_kind_energy;
+// x q P | 1 row: adds -(energy of a body at a node) | m J(3) g(3)
+extern const carom_element_kind carom_kind_node_energy;
 // w shift(3) | cost: weight w / |shift| | weight
 extern const carom_element_kind carom_kind_per_shift;
-// tau delta shift(3) | cost: weight tau delta / |shift| | weight
-extern const carom_element_kind carom_kind_work_per_shift;
 
 // ---- planned contacts (kinds_contact.c) ----
 // r q | 3 rows: r - R rho | rho(3)

@@ -154,21 +154,27 @@ carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose othe
   return cm_pose(cm_add(plan->periodic.found, cm_rotate(d->map.q, mirrored(d->mirror, other.p))), cm_qunit(q));
 }
 
-void carom_plan_wrap(const carom_plan *plan, carom_state *state) {
+carom_turned carom_unwrap(const carom_plan *plan, int body, carom_turned of) {
   const carom_periodic_def *d = &plan->periodic.def;
+  const carom_body *bodies = plan->model->bodies;
+  carom_quat user = cm_qmul(cm_qconj(d->map.q), cm_qmul(of.q, bodies[plan->partner[body]].frame.q));
+  double handed = d->mirror < 0 ? 1 : -1;
+  return (carom_turned){.x = mirrored(d->mirror, cm_unrotate(d->map.q, of.x)),
+                        .q = cm_qmul(mirrored_turn(d->mirror, user), cm_qconj(bodies[body].frame.q)),
+                        .p = mirrored(d->mirror, cm_unrotate(d->map.q, of.p)),
+                        .l = cm_scale(handed, mirrored(d->mirror, cm_unrotate(d->map.q, of.l)))};
+}
+
+void carom_plan_wrap(const carom_plan *plan, carom_state *state) {
   carom_state *now = plan->scratch;
   if (!plan->periodic.set) return;
   carom_state_copy(now, state);
-  double handed = d->mirror < 0 ? 1 : -1;
   for (int i = 0; i < plan->model->body_count; i++) {
     if (plan->model->bodies[i].fixed) continue;
     int of = plan->partner[i];
-    const carom_body *bodies = plan->model->bodies;
-    carom_quat user = cm_qmul(cm_qconj(d->map.q), cm_qmul(now->q[of], bodies[of].frame.q));
-    state->q[i] = cm_qunit(cm_qmul(mirrored_turn(d->mirror, user), cm_qconj(bodies[i].frame.q)));
-    state->x[i] = mirrored(d->mirror, cm_unrotate(d->map.q, cm_sub(now->x[of], plan->periodic.found)));
-    state->p[i] = mirrored(d->mirror, cm_unrotate(d->map.q, now->p[of]));
-    state->l[i] = cm_scale(handed, mirrored(d->mirror, cm_unrotate(d->map.q, now->l[of])));
+    carom_turned t = carom_unwrap(
+        plan, i, (carom_turned){cm_sub(now->x[of], plan->periodic.found), now->q[of], now->p[of], now->l[of]});
+    state->x[i] = t.x, state->q[i] = cm_qunit(t.q), state->p[i] = t.p, state->l[i] = t.l;
   }
 }
 
@@ -223,29 +229,28 @@ carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, int joint) {
   return time > 0 ? cm_scale(1 / time, sum) : cm_zero3();
 }
 
-static double kinetic_of(const carom_plan *plan, int node, const carom_vec3 *block) {
+const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after) {
+  const carom_plan_event *e = carom_plan_event_at(plan, node);
+  if (e) return carom_path_block(plan, &plan->path, (int)(e - plan->events), after ? CAROM_AFTER : CAROM_BEFORE);
+  return carom_path_block(plan, &plan->path, 0, node == 0 ? CAROM_START : CAROM_END);
+}
+
+double carom_node_energy(const carom_plan *plan, int node, bool after) {
   carom_state *s = plan->scratch;
+  const carom_vec3 *block = carom_node_block(plan, node, after);
   size_t n = (size_t)plan->model->body_count;
   for (size_t i = 0; i < n; i++) {
     s->x[i] = plan->path.x[(size_t)node * n + i], s->q[i] = plan->path.q[(size_t)node * n + i];
     s->p[i] = block[2 * i], s->l[i] = block[2 * i + 1];
   }
-  return carom_kinetic_energy(plan->model, s);
+  return carom_kinetic_energy(plan->model, s) + carom_potential_energy(plan->model, s);
 }
 
 double carom_event_loss(const carom_plan *plan, int event) {
   int node = carom_plan_event_node(plan, event);
-  return kinetic_of(plan, node, carom_path_block(plan, &plan->path, event, CAROM_BEFORE)) -
-         kinetic_of(plan, node, carom_path_block(plan, &plan->path, event, CAROM_AFTER));
+  return carom_node_energy(plan, node, false) - carom_node_energy(plan, node, true);
 }
 
-// Scratch holds the configuration of the node after its kinetic energy was asked for.
 double carom_energy_change(const carom_plan *plan) {
-  int node[2] = {0, plan->path.K}, which[2] = {CAROM_START, CAROM_END};
-  double energy[2];
-  for (int i = 0; i < 2; i++) {
-    energy[i] = kinetic_of(plan, node[i], carom_path_block(plan, &plan->path, 0, which[i]));
-    energy[i] += carom_potential_energy(plan->model, plan->scratch);
-  }
-  return energy[1] - energy[0];
+  return carom_node_energy(plan, plan->path.K, false) - carom_node_energy(plan, 0, true);
 }

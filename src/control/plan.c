@@ -98,6 +98,18 @@ double carom_plan_step(const carom_plan *plan, int interval) {
 
 int carom_plan_resolve_node(const carom_plan *plan, int node) { return node == CAROM_LAST_NODE ? plan->path.K : node; }
 
+bool carom_joint_lands(const carom_plan_joint *j) { return j->caught >= 0 && cm_norm(j->normal) > 0; }
+
+bool carom_stretch_ends_by_itself(const carom_plan *plan, int segment) {
+  for (int i = 0; i < plan->joint_count; i++) {
+    const carom_plan_joint *j = &plan->joints[i];
+    if (!carom_joint_lands(j)) continue;
+    int node = carom_event_node(plan, &plan->events[j->caught]);
+    if (carom_plan_segment(plan, node - 1) == segment) return true;
+  }
+  return false;
+}
+
 bool carom_plan_contact_at(const carom_plan *plan, int node) {
   for (int i = 0; i < plan->contact_count; i++)
     if (plan->contacts[i].def.node == node) return true;

@@ -107,6 +107,7 @@ typedef struct carom_path {
   double *lambda;   // ((K + 1) x multipliers) impulses in the joints
   double *hold;     // (events x multipliers) impulses that end the stretch before an event
   double *impulse;  // (events x multipliers) of what holds afterwards
+  bool known;       // P has been found
   carom_vec3 *P;    // (blocks x bodies x 2) momenta p, l that agree with the joints; see carom_break
   bool *watched;    // (K x pairs of parts) these have come near and are kept apart from then on
   bool *added;      // (K + 1) nodes between those of the grid
@@ -145,7 +146,9 @@ typedef struct carom_layout {
   int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
   int *after;       // (K + 1) momenta at the start of the interval after
   int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
-  int *swing;       // (K + 1) how far joints turn in the interval, one a component; -1: not asked for
+  int *rate;        // (K) how fast joints turn in the interval, one a component; -1: not asked for
+  int *rate_before, *rate_after;  // (K + 1) and at the ends of stretches
+  int *energy, *energy_before, *energy_after;  // the same of the energy
 } carom_layout;
 
 struct carom_plan {
@@ -187,6 +190,7 @@ struct carom_plan {
   double length_scale, mass_scale, time_scale;  // typical sizes, by which the solver measures what is small
   double speed_scale, force_scale;
   carom_state *scratch;
+  bool simulated;  // transcribed as what happens by itself from a start, with the forces as they are (stability.c)
   double extra_margin;          // so that the motion between nodes stays clear as well
   int variation;                // number of the start: 0 is the guess as it was described
   carom_plan_iterate *history;  // of all solves since the guess
@@ -208,15 +212,30 @@ const carom_plan_event *carom_plan_event_at(const carom_plan *plan, int node);  
 bool carom_plan_breaks_at(const carom_plan *plan, int node);  // momenta change in an instant: a contact or an event
 int carom_event_node(const carom_plan *plan, const carom_plan_event *e);
 bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int interval);
+bool carom_joint_lands(const carom_plan_joint *j);  // a foot that an event catches
+// Whether the event at the end of a stretch happens when a foot comes down, not when it is told to.
+bool carom_stretch_ends_by_itself(const carom_plan *plan, int segment);
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
 
 // ---- phases.c ----
+// State of a body, or a change of it.
+typedef struct carom_turned {
+  carom_vec3 x;
+  carom_quat q;
+  carom_vec3 p, l;
+} carom_turned;
+// What the partner of a body has at the end of a period, taken back to what the body begins the next one with, but for
+// the shift. Linear.
+carom_turned carom_unwrap(const carom_plan *plan, int body, carom_turned partner);
 // Where the periodic map puts a body, when its partner begins at this pose; principal frames.
 carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose partner);
 
 // Momenta of a block: of event number `event` (CAROM_BEFORE, CAROM_AFTER), or CAROM_START, CAROM_END with any number.
 carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int event, int which);
+// The block of a node at which momenta are known, on one side.
+const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after);
+double carom_node_energy(const carom_plan *plan, int node, bool after);  // there; uses scratch
 double carom_event_loss(const carom_plan *plan, int event);  // of kinetic energy
 double carom_energy_change(const carom_plan *plan);          // from the start to the end, before an event there
 
@@ -300,6 +319,10 @@ int carom_row_in(const carom_plan *plan, int node, int body);  // or CAROM_ROW_N
 int carom_row_out(const carom_plan *plan, int node, int body);
 // Of the 6 rows per moving body that begin at `row`, those of a body; or CAROM_ROW_NONE.
 int carom_body_row(const carom_plan *plan, int row, int body);
+
+// ---- starts.c ----
+// The problem without its guess and its answer.
+carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_error *error);
 
 // ---- solve.c, starts.c ----
 // Solves from the start of this number.

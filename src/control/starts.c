@@ -32,8 +32,7 @@ static bool copy_waypoints(const carom_plan *from, carom_plan *to) {
   return good;
 }
 
-// The problem without its guess and its answer.
-static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom_error *error) {
+carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_error *error) {
   carom_plan *to;
   carom_status status = carom_plan_create(from->model, from->start, &from->def, &from->allocator, &to, error);
   if (status != CAROM_OK) return status;
@@ -130,7 +129,7 @@ static void run_start(race *r, int number) {
   if (stopped) return;
   answer a = {0};
   carom_error error = {0};
-  carom_status status = copy_problem(r->problem, &a.plan, &error);
+  carom_status status = carom_plan_copy(r->problem, &a.plan, &error);
   if (status == CAROM_OK) status = carom_plan_solve_start(a.plan, r->options, number, &a.report, &error);
 #pragma omp critical(carom_plan_starts)
   {

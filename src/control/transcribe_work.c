@@ -1,27 +1,50 @@
-// Costs of work. Absolute values have kinks where torques or joints change their direction; slack variables
-// w >= +-(work in the interval) have none, and at the optimum they are it (no smoothing, no bias).
+// Costs of work. In discrete mechanics forces act as kicks at the nodes, between which bodies drift; a kick f does the
+// work f . (v_before + v_after)/2, exactly as much as it changes the kinetic energy of a body. With torques tau_a, tau_b
+// in the intervals before and after a node and joints that turn at the rates s_a, s_b in them,
+//
+//     W = sigma/2 (h_a tau_a + h_b tau_b) (s_a + s_b)/2.
+//
+// (Charging each interval its tau delta instead would leave a hole: a torque in an interval in which the joint rests,
+// which kicks it into motion at the end of it, would be free.) At both ends of a stretch between events the rate beyond
+// is that of the momenta there.
+//
+// What torques do is the change of energy only in the limit of short steps. The difference, second order in h, is no work
+// of anybody, but an optimiser would live on it: it is charged like that of one more joint. Total work is the change of
+// energy itself, which torques alone bring about. So no motion costs less than what its events take.
+//
+// Absolute values have kinks where torques or joints change their direction; slack variables w >= +-W have none, and at
+// the optimum they are |W|: no smoothing, no bias.
 #include "control/kinds.h"
 #include "control/plan.h"
 
-// ---- how far joints turn -------------------------------------------------------------------------------------------
+// ---- where work is done --------------------------------------------------------------------------------------------
 
-static void add_swing(carom_plan *plan, const carom_plan_actuator *u, int k, int swing) {
-  carom_program *P = &plan->program;
-  const carom_plan_joint *j = &plan->joints[u->def.joint];
-  const carom_range *of = CAROM_OF(
-      {swing, u->components}, {carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4},
-      {carom_variable_q(plan, k + 1, j->body[0]), 4}, {carom_variable_q(plan, k + 1, j->body[1]), 4});
-  int row = carom_program_rows(P, u->components, 0, 0, 0.1, (carom_row_label){CAROM_ROW_WORK, k, u->def.joint, -1});
-  if (j->kind == CAROM_PLAN_REVOLUTE)
-    carom_program_add(P, &carom_kind_swing, of, CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(j->axis)));
-  else
-    carom_program_add(P, &carom_kind_swing3, of, CAROM_INTO({row, 3}), CAROM_PLAIN);
+// A node, or one side of a node at which momenta change in an instant: the intervals before and after; -1: none.
+typedef struct kick {
+  int node, before, after;
+} kick;
+
+// Up to two kicks at a node.
+static int kicks_at(const carom_plan *plan, int node, kick out[2]) {
+  bool ends = node == 0 || node == plan->path.K || carom_plan_breaks_at(plan, node);
+  if (!ends) {
+    out[0] = (kick){node, node - 1, node};
+    return 1;
+  }
+  int count = 0;
+  if (node > 0) out[count++] = (kick){node, node - 1, -1};
+  if (node < plan->path.K) out[count++] = (kick){node, -1, node};
+  return count;
 }
 
-// Whether an actuator can do work in interval k.
-static bool works(const carom_plan *plan, const carom_plan_actuator *u, int k) {
-  return u->def.kind == CAROM_ACTUATOR_JOINT && carom_joint_holds(plan, &plan->joints[u->def.joint], k);
+static int some_interval(kick k) { return k.before >= 0 ? k.before : k.after; }
+
+// Whether an actuator can do work in an interval.
+static bool works(const carom_plan *plan, const carom_plan_actuator *u, int interval) {
+  return u->def.kind == CAROM_ACTUATOR_JOINT && carom_joint_holds(plan, &plan->joints[u->def.joint], interval);
 }
+
+// ---- how fast joints turn ------------------------------------------------------------------------------------------
 
 static carom_vec3 turn_between(const carom_plan *plan, int k, int body) {
   size_t n = (size_t)plan->model->body_count, at = (size_t)k * n + (size_t)body;
@@ -30,35 +53,176 @@ static carom_vec3 turn_between(const carom_plan *plan, int k, int body) {
   return cm_log(turn);
 }
 
-// How far the joint of an actuator turns in interval k of the path: 1 or 3 numbers.
-static void swing_of(const carom_plan *plan, const carom_plan_actuator *u, int k, double swing[3]) {
+// How fast the joint of an actuator turns in interval k of the path: 1 or 3 numbers.
+static void rate_of(const carom_plan *plan, const carom_plan_actuator *u, int k, double rate[3]) {
   const carom_plan_joint *j = &plan->joints[u->def.joint];
   carom_vec3 turn = cm_sub(turn_between(plan, k, j->body[1]), turn_between(plan, k, j->body[0]));
-  swing[0] = turn.x, swing[1] = turn.y, swing[2] = turn.z;
-  if (j->kind != CAROM_PLAN_REVOLUTE) return;
-  size_t n = (size_t)plan->model->body_count, a = (size_t)j->body[0], b = (size_t)j->body[1], at = (size_t)k * n;
-  const carom_quat *q = plan->path.q + at;
-  carom_quat r0 = cm_qmul(cm_qconj(q[a]), q[b]), r1 = cm_qmul(cm_qconj(q[n + a]), q[n + b]);
-  carom_quat d = cm_qmul(r1, cm_qconj(r0));
-  double s = cm_dot(cm_vec3(d.x, d.y, d.z), j->axis);
-  swing[0] = 2 * atan2(d.w < 0 ? -s : s, fabs(d.w));
+  size_t n = (size_t)plan->model->body_count, a = (size_t)j->body[0], b = (size_t)j->body[1];
+  const carom_quat *q = plan->path.q + (size_t)k * n;
+  if (j->kind == CAROM_PLAN_REVOLUTE) {
+    carom_quat r0 = cm_qmul(cm_qconj(q[a]), q[b]), r1 = cm_qmul(cm_qconj(q[n + a]), q[n + b]);
+    carom_quat d = cm_qmul(r1, cm_qconj(r0));
+    double s = cm_dot(cm_vec3(d.x, d.y, d.z), j->axis);
+    turn.x = 2 * atan2(d.w < 0 ? -s : s, fabs(d.w));
+  }
+  carom_vec3 v = cm_scale(1 / carom_plan_step(plan, k), turn);
+  rate[0] = v.x, rate[1] = v.y, rate[2] = v.z;
 }
 
-static void add_swings(carom_plan *plan) {
+static void add_swing(carom_plan *plan, const carom_plan_actuator *u, int k, int rate) {
   carom_program *P = &plan->program;
-  if (plan->layout.swing[0] >= 0) return;
+  const carom_plan_joint *j = &plan->joints[u->def.joint];
+  int sigma = plan->layout.sigma + carom_plan_segment(plan, k);
+  const carom_range *of = CAROM_OF({rate, u->components}, {sigma, 1}, {carom_variable_q(plan, k, j->body[0]), 4},
+                                   {carom_variable_q(plan, k, j->body[1]), 4},
+                                   {carom_variable_q(plan, k + 1, j->body[0]), 4},
+                                   {carom_variable_q(plan, k + 1, j->body[1]), 4});
+  int row = carom_program_rows(P, u->components, 0, 0, 0.1, (carom_row_label){CAROM_ROW_WORK, k, u->def.joint, -1});
+  if (j->kind == CAROM_PLAN_REVOLUTE)
+    carom_program_add(P, &carom_kind_swing, of, CAROM_INTO({row, 1}),
+                      CAROM_WITH(plan->path.h[k], CAROM_XYZ(j->axis)));
+  else
+    carom_program_add(P, &carom_kind_swing3, of, CAROM_INTO({row, 3}), CAROM_WITH(plan->path.h[k]));
+}
+
+// rate - (axis . (omega_b - omega_a)) = 0, by the momenta at one side of a node.
+static void add_end_rate(carom_plan *plan, const carom_plan_actuator *u, int node, bool after, int rate) {
+  carom_program *P = &plan->program;
+  const carom_plan_joint *j = &plan->joints[u->def.joint];
+  int row = carom_program_rows(P, u->components, 0, 0, 1 / plan->time_scale,
+                               (carom_row_label){CAROM_ROW_WORK, node, u->def.joint, -1});
+  for (int c = 0; c < u->components; c++)
+    carom_program_add(P, &carom_kind_linear, CAROM_OF({rate + c, 1}), CAROM_INTO({row + c, 1}), CAROM_WITH(1));
+  carom_range qa = {carom_variable_q(plan, node, j->body[0]), 4};
+  for (int i = 0; i < 2; i++) {
+    const carom_body *b = &plan->model->bodies[j->body[i]];
+    if (b->fixed) continue;
+    int sign = i == 0 ? 1 : -1;
+    carom_range q = {carom_variable_q(plan, node, j->body[i]), 4};
+    carom_range l = {carom_variable_P(plan, node, j->body[i], after) + 3, 3};
+    if (j->kind == CAROM_PLAN_REVOLUTE && i == 0)  // the axis turns with this very body: R n . R J^-1 R' l
+      carom_program_add(P, &carom_kind_own_rate, CAROM_OF(q, l), CAROM_INTO({row, 1}),
+                        CAROM_WITH(sign, CAROM_XYZ(j->axis), CAROM_XYZ(b->inverse_inertia)));
+    else if (j->kind == CAROM_PLAN_REVOLUTE)
+      carom_program_add(P, &carom_kind_hinge_rate, CAROM_OF(qa, q, l), CAROM_INTO({row, 1}),
+                        CAROM_WITH(sign, CAROM_XYZ(j->axis), CAROM_XYZ(b->inverse_inertia)));
+    else
+      carom_program_add(P, &carom_kind_turn_rate, CAROM_OF(q, l), CAROM_INTO({row, 3}),
+                        CAROM_WITH(sign, CAROM_XYZ(b->inverse_inertia)));
+  }
+}
+
+static int rate_variables(carom_plan *plan) {
+  return carom_program_variables(&plan->program, plan->layout.component_count, -INFINITY, INFINITY,
+                                 1 / plan->time_scale);
+}
+
+static void put_rate(carom_plan *plan, const carom_plan_actuator *u, int interval, int at) {
+  double rate[3];
+  rate_of(plan, u, interval, rate);
+  for (int c = 0; c < u->components && !plan->program.out_of_memory; c++) plan->program.x[at + u->offset + c] = rate[c];
+}
+
+static void add_end_rates(carom_plan *plan, kick k) {
+  int at = rate_variables(plan);
+  *(k.before >= 0 ? &plan->layout.rate_before[k.node] : &plan->layout.rate_after[k.node]) = at;
+  for (int i = 0; i < plan->actuator_count && !plan->program.out_of_memory; i++) {
+    const carom_plan_actuator *u = &plan->actuators[i];
+    if (!works(plan, u, some_interval(k))) continue;
+    add_end_rate(plan, u, k.node, k.after >= 0, at + u->offset);
+    put_rate(plan, u, some_interval(k), at);
+  }
+}
+
+static void add_rates(carom_plan *plan) {
+  if (plan->layout.rate[0] >= 0) return;
   for (int k = 0; k < plan->path.K; k++) {
-    plan->layout.swing[k] = carom_program_variables(P, plan->layout.component_count, -INFINITY, INFINITY, 0.1);
-    for (int i = 0; i < plan->actuator_count && !P->out_of_memory; i++) {
+    plan->layout.rate[k] = rate_variables(plan);
+    for (int i = 0; i < plan->actuator_count && !plan->program.out_of_memory; i++) {
       const carom_plan_actuator *u = &plan->actuators[i];
-      double swing[3];
       if (!works(plan, u, k)) continue;
-      add_swing(plan, u, k, plan->layout.swing[k] + u->offset);
-      swing_of(plan, u, k, swing);
-      for (int c = 0; c < u->components && !P->out_of_memory; c++)
-        P->x[plan->layout.swing[k] + u->offset + c] = swing[c];
+      add_swing(plan, u, k, plan->layout.rate[k] + u->offset);
+      put_rate(plan, u, k, plan->layout.rate[k]);
     }
   }
+  for (int node = 0; node <= plan->path.K; node++) {
+    kick kicks[2];
+    int count = kicks_at(plan, node, kicks);
+    for (int i = 0; i < count; i++)
+      if (kicks[i].before < 0 || kicks[i].after < 0) add_end_rates(plan, kicks[i]);
+  }
+}
+
+// ---- energy --------------------------------------------------------------------------------------------------------
+
+static carom_vec3 gravity_of(const carom_plan *plan) { return plan->model->gravity; }
+
+static int energy_variable(carom_plan *plan, int node, int *row) {
+  double scale = plan->force_scale * plan->length_scale;
+  int e = carom_program_variables(&plan->program, 1, -INFINITY, INFINITY, scale);
+  *row = carom_program_rows(&plan->program, 1, 0, 0, scale, (carom_row_label){CAROM_ROW_WORK, node, -1, -1});
+  carom_program_add(&plan->program, &carom_kind_linear, CAROM_OF({e, 1}), CAROM_INTO({*row, 1}), CAROM_WITH(1));
+  return e;
+}
+
+// e - (energy of all bodies in interval k) = 0
+static int add_energy(carom_plan *plan, int k) {
+  int row, e = energy_variable(plan, k, &row), sigma = plan->layout.sigma + carom_plan_segment(plan, k);
+  for (int i = 0; i < plan->model->body_count; i++) {
+    const carom_body *b = &plan->model->bodies[i];
+    if (b->fixed) continue;
+    carom_program_add(&plan->program, &carom_kind_energy,
+                      CAROM_OF({carom_variable_x(plan, k, i), 7}, {carom_variable_x(plan, k + 1, i), 7}, {sigma, 1}),
+                      CAROM_INTO({row, 1}),
+                      CAROM_WITH(plan->path.h[k], b->mass, CAROM_XYZ(b->inertia), CAROM_XYZ(gravity_of(plan))));
+  }
+  return e;
+}
+
+static int add_node_energy(carom_plan *plan, int node, bool after) {
+  int row, e = energy_variable(plan, node, &row);
+  for (int i = 0; i < plan->model->body_count; i++) {
+    const carom_body *b = &plan->model->bodies[i];
+    if (b->fixed) continue;
+    carom_program_add(&plan->program, &carom_kind_node_energy,
+                      CAROM_OF({carom_variable_x(plan, node, i), 7}, {carom_variable_P(plan, node, i, after), 6}),
+                      CAROM_INTO({row, 1}), CAROM_WITH(b->mass, CAROM_XYZ(b->inertia), CAROM_XYZ(gravity_of(plan))));
+  }
+  return e;
+}
+
+// Energies begin at what the path says; rows are of the form e - E = 0.
+static void guess_energies(carom_plan *plan, int first_element, int last_element) {
+  carom_program *P = &plan->program;
+  for (int i = first_element; i < last_element && !P->out_of_memory; i++) {
+    const carom_element *e = &P->elements[i];
+    double r;
+    if (e->kind != &carom_kind_energy && e->kind != &carom_kind_node_energy) continue;
+    carom_element_evaluate(P, e, P->x, NULL, &(carom_derivatives){.r = &r});
+    const carom_element *own = e;
+    while (own->kind != &carom_kind_linear) own--;  // e itself was entered before its bodies
+    P->x[P->indices[own->variable_start]] -= r;
+  }
+}
+
+static void add_energies(carom_plan *plan) {
+  int first = plan->program.element_count;
+  for (int k = 0; k < plan->path.K && !plan->program.out_of_memory; k++) plan->layout.energy[k] = add_energy(plan, k);
+  for (int node = 0; node <= plan->path.K && !plan->program.out_of_memory; node++) {
+    kick kicks[2];
+    int count = kicks_at(plan, node, kicks);
+    for (int i = 0; i < count; i++) {
+      if (kicks[i].before < 0) plan->layout.energy_after[node] = add_node_energy(plan, node, true);
+      if (kicks[i].after < 0) plan->layout.energy_before[node] = add_node_energy(plan, node, false);
+    }
+  }
+  guess_energies(plan, first, plan->program.element_count);
+}
+
+// The variables of the energies on both sides of a kick.
+static void energies_about(const carom_plan *plan, kick k, int e[2]) {
+  e[0] = k.before >= 0 ? plan->layout.energy[k.before] : plan->layout.energy_after[k.node];
+  e[1] = k.after >= 0 ? plan->layout.energy[k.after] : plan->layout.energy_before[k.node];
 }
 
 // ---- slacks --------------------------------------------------------------------------------------------------------
@@ -69,6 +233,7 @@ typedef struct ledger {
   carom_power power;
   double weight;
   bool per_shift;  // divided by the length of the periodic shift
+  int nothing;     // a variable that is zero: the torque beyond an end
 } ledger;
 
 // J: a torque of the weight over a typical angle.
@@ -83,29 +248,46 @@ static void charge(const ledger *l, int w) {
                       CAROM_WITH(l->weight));
 }
 
-// w, with rows w - work >= 0 and, if braking costs too, w + work >= 0. The first of the rows.
-static int add_slack(const ledger *l, int k, int *w) {
-  double scale = typical_work(l->plan);
-  int row = carom_program_rows(l->P, l->power == CAROM_POWER_POSITIVE ? 1 : 2, 0, INFINITY, scale,
-                               (carom_row_label){CAROM_ROW_WORK, k, -1, -1});
-  *w = carom_program_variables(l->P, 1, 0, INFINITY, scale);
+static int work_row(const ledger *l, int node, double low, double high) {
+  return carom_program_rows(l->P, 1, low, high, typical_work(l->plan), (carom_row_label){CAROM_ROW_WORK, node, -1, -1});
+}
+
+// W of one component as a variable of its own, in *work; its value at the guess.
+static double add_work(const ledger *l, kick k, int component, int *work) {
+  const carom_layout *L = &l->plan->layout;
+  const double *h = l->plan->path.h;
+  bool before = k.before >= 0, after = k.after >= 0;
+  int tau_a = before ? L->tau[k.before] + component : l->nothing, tau_b = after ? L->tau[k.after] + component : l->nothing;
+  int rate_a = (before ? L->rate[k.before] : L->rate_after[k.node]) + component;
+  int rate_b = (after ? L->rate[k.after] : L->rate_before[k.node]) + component;
+  double ha = before ? h[k.before] : 0, hb = after ? h[k.after] : 0;
+  int sigma = L->sigma + carom_plan_segment(l->plan, some_interval(k));
+  *work = carom_program_variables(l->P, 1, -INFINITY, INFINITY, typical_work(l->plan));
+  carom_program_add(l->P, &carom_kind_work,
+                    CAROM_OF({*work, 1}, {tau_a, 1}, {tau_b, 1}, {sigma, 1}, {rate_a, 1}, {rate_b, 1}),
+                    CAROM_INTO({work_row(l, k.node, 0, 0), 1}), CAROM_WITH(ha, hb));
+  if (l->P->out_of_memory) return 0;
+  double *x = l->P->x;
+  return x[*work] = 0.25 * x[sigma] * (ha * x[tau_a] + hb * x[tau_b]) * (x[rate_a] + x[rate_b]);
+}
+
+// w >= W and, if braking costs too, w >= -W: the first of the rows, and w.
+static int add_slack(const ledger *l, int node, int *w) {
+  int row = work_row(l, node, 0, INFINITY);
+  if (l->power != CAROM_POWER_POSITIVE) work_row(l, node, 0, INFINITY);
+  *w = carom_program_variables(l->P, 1, 0, INFINITY, typical_work(l->plan));
   for (int i = 0; i < (l->power == CAROM_POWER_POSITIVE ? 1 : 2); i++)
     carom_program_add(l->P, &carom_kind_linear, CAROM_OF({*w, 1}), CAROM_INTO({row + i, 1}), CAROM_WITH(1));
   charge(l, *w);
   return row;
 }
 
-// Adds the work of an actuator in interval k to the rows of a slack; what it is at the guess.
-static double enter(const ledger *l, const carom_plan_actuator *u, int k, int row) {
-  double sum = 0;
-  for (int c = 0; c < u->components; c++) {
-    int tau = l->plan->layout.tau[k] + u->offset + c, swing = l->plan->layout.swing[k] + u->offset + c;
-    carom_program_add(l->P, &carom_kind_work_rows, CAROM_OF({tau, 1}, {swing, 1}),
-                      CAROM_INTO({row, 1}, {l->power == CAROM_POWER_POSITIVE ? CAROM_ROW_NONE : row + 1, 1}),
-                      CAROM_PLAIN);
-    if (!l->P->out_of_memory) sum += l->P->x[tau] * l->P->x[swing];
-  }
-  return sum;
+// Adds a variable to the rows of a slack: w - sign v >= 0 and w + sign v >= 0. Its value at the guess.
+static double enter(const ledger *l, int v, double sign, int row) {
+  carom_program_add(l->P, &carom_kind_linear, CAROM_OF({v, 1}), CAROM_INTO({row, 1}), CAROM_WITH(-sign));
+  if (l->power != CAROM_POWER_POSITIVE)
+    carom_program_add(l->P, &carom_kind_linear, CAROM_OF({v, 1}), CAROM_INTO({row + 1, 1}), CAROM_WITH(sign));
+  return l->P->out_of_memory ? 0 : sign * l->P->x[v];
 }
 
 static void guess_slack(const ledger *l, int w, double work) {
@@ -113,37 +295,53 @@ static void guess_slack(const ledger *l, int w, double work) {
   if (!l->P->out_of_memory) l->P->x[w] = size + 1e-3 * typical_work(l->plan);
 }
 
-static void add_total(const ledger *l, int k) {
-  int w, row = add_slack(l, k, &w);
-  double sum = 0;
-  for (int i = 0; i < l->plan->actuator_count; i++)
-    if (works(l->plan, &l->plan->actuators[i], k)) sum += enter(l, &l->plan->actuators[i], k, row);
+// Rows and slack for the change of energy at a kick; the work of actuators may be taken off it.
+static int add_change(const ledger *l, kick k, int *w, double *sum) {
+  int e[2], row = add_slack(l, k.node, w);
+  energies_about(l->plan, k, e);
+  *sum = enter(l, e[1], 1, row) + enter(l, e[0], -1, row);
+  return row;
+}
+
+static void add_total(const ledger *l, kick k) {
+  int w;
+  double sum;
+  add_change(l, k, &w, &sum);
   guess_slack(l, w, sum);
 }
 
-static void add_each(const ledger *l, int k) {
-  for (int i = 0; i < l->plan->actuator_count; i++) {
-    int w;
-    if (!works(l->plan, &l->plan->actuators[i], k)) continue;
-    int row = add_slack(l, k, &w);
-    guess_slack(l, w, enter(l, &l->plan->actuators[i], k, row));
-  }
-}
-
-static void add_net(const ledger *l, int k) {
+// Every joint by itself, and what is left of the change of energy.
+static void add_each(const ledger *l, kick k) {
+  int rest;
+  double left;
+  int rest_row = add_change(l, k, &rest, &left);
   for (int i = 0; i < l->plan->actuator_count; i++) {
     const carom_plan_actuator *u = &l->plan->actuators[i];
-    for (int c = 0; works(l->plan, u, k) && c < u->components; c++) {
-      carom_range tau = {l->plan->layout.tau[k] + u->offset + c, 1};
-      carom_range swing = {l->plan->layout.swing[k] + u->offset + c, 1};
-      if (l->per_shift)
-        carom_program_add(l->P, &carom_kind_work_per_shift, CAROM_OF(tau, swing, {l->plan->periodic.shift, 3}),
-                          CAROM_INTO({CAROM_ROW_COST, 1}), CAROM_WITH(l->weight));
-      else
-        carom_program_add(l->P, &carom_kind_work, CAROM_OF(tau, swing), CAROM_INTO({CAROM_ROW_COST, 1}),
-                          CAROM_WITH(l->weight));
+    int w;
+    if (!works(l->plan, u, some_interval(k))) continue;
+    int row = add_slack(l, k.node, &w);
+    double sum = 0;
+    for (int c = 0; c < u->components; c++) {
+      int work;
+      sum += add_work(l, k, u->offset + c, &work);
+      enter(l, work, 1, row);
+      left += enter(l, work, -1, rest_row);
     }
+    guess_slack(l, w, sum);
   }
+  guess_slack(l, rest, left);
+}
+
+// All of the change, whichever its sign: a variable that may be negative.
+static void add_net(const ledger *l, kick k) {
+  int e[2], row = work_row(l, k.node, 0, 0);
+  int w = carom_program_variables(l->P, 1, -INFINITY, INFINITY, typical_work(l->plan));
+  energies_about(l->plan, k, e);
+  carom_program_add(l->P, &carom_kind_linear, CAROM_OF({w, 1}), CAROM_INTO({row, 1}), CAROM_WITH(1));
+  for (int i = 0; i < 2; i++)
+    carom_program_add(l->P, &carom_kind_linear, CAROM_OF({e[i], 1}), CAROM_INTO({row, 1}), CAROM_WITH(i == 1 ? -1 : 1));
+  if (!l->P->out_of_memory) l->P->x[w] = l->P->x[e[1]] - l->P->x[e[0]];
+  charge(l, w);
 }
 
 static double weight_of(const carom_plan *plan) {
@@ -153,14 +351,26 @@ static double weight_of(const carom_plan *plan) {
   return mass * cm_norm(plan->model->gravity);
 }
 
+static void add_kick(const ledger *l, kick k) {
+  if (l->power == CAROM_POWER_TOTAL)
+    add_total(l, k);
+  else if (l->power == CAROM_POWER_NET)
+    add_net(l, k);
+  else
+    add_each(l, k);
+}
+
 void carom_transcribe_work(carom_plan *plan, const carom_cost_def *cost) {
-  ledger l = {plan, &plan->program, cost->power, cost->weight, false};
+  ledger l = {plan, &plan->program, cost->power, cost->weight, false, 0};
   if (cost->kind == CAROM_COST_TRANSPORT) l.per_shift = true, l.weight /= weight_of(plan);
-  add_swings(plan);
-  for (int k = 0; k < plan->path.K && !plan->program.out_of_memory; k++) {
-    if (l.power == CAROM_POWER_TOTAL) add_total(&l, k);
-    if (l.power == CAROM_POWER_JOINTS || l.power == CAROM_POWER_POSITIVE) add_each(&l, k);
-    if (l.power == CAROM_POWER_NET) add_net(&l, k);
+  l.nothing = carom_program_variables(&plan->program, 1, 0, 0, 1);
+  bool each = l.power == CAROM_POWER_JOINTS || l.power == CAROM_POWER_POSITIVE;
+  if (each) add_rates(plan);
+  if (plan->layout.energy[0] < 0) add_energies(plan);
+  for (int node = 0; node <= plan->path.K && !plan->program.out_of_memory; node++) {
+    kick kicks[2];
+    int count = kicks_at(plan, node, kicks);
+    for (int i = 0; i < count; i++) add_kick(&l, kicks[i]);
   }
 }
 
@@ -188,34 +398,108 @@ void carom_transcribe_peak(carom_plan *plan, const carom_cost_def *cost) {
 
 // ---- of a path -----------------------------------------------------------------------------------------------------
 
-// The work of each actuator on a joint in interval k, added to all four kinds.
-static void add_interval(const carom_plan *plan, int k, carom_plan_work *out) {
-  double sum = 0;
+// Relative angular velocity of a joint, by momenta of a block: 1 or 3 numbers.
+static void end_rate_of(const carom_plan *plan, const carom_plan_actuator *u, kick k, double rate[3]) {
+  const carom_plan_joint *j = &plan->joints[u->def.joint];
+  const carom_vec3 *block = carom_node_block(plan, k.node, k.after >= 0);
+  const carom_quat *q = plan->path.q + (size_t)k.node * (size_t)plan->model->body_count;
+  carom_vec3 omega[2];
+  for (int i = 0; i < 2; i++) {
+    int body = j->body[i];
+    carom_vec3 d = plan->model->bodies[body].inverse_inertia;
+    omega[i] = cm_rotate(q[body], cm_mul_diag(d, cm_unrotate(q[body], block[2 * body + 1])));
+  }
+  carom_vec3 v = cm_sub(omega[1], omega[0]);
+  if (j->kind == CAROM_PLAN_REVOLUTE) v.x = cm_dot(v, cm_rotate(q[j->body[0]], j->axis));
+  rate[0] = v.x, rate[1] = v.y, rate[2] = v.z;
+}
+
+// The work of an actuator at a kick.
+static double work_of(const carom_plan *plan, const carom_plan_actuator *u, kick k) {
+  static const double none[3] = {0};
+  size_t n = (size_t)carom_plan_components(plan), at = (size_t)u->offset;
+  const double *tau_a = k.before < 0 ? none : plan->path.tau + (size_t)k.before * n + at;
+  const double *tau_b = k.after < 0 ? none : plan->path.tau + (size_t)k.after * n + at;
+  double ha = k.before < 0 ? 0 : carom_plan_step(plan, k.before), hb = k.after < 0 ? 0 : carom_plan_step(plan, k.after);
+  double rate_a[3], rate_b[3], sum = 0;
+  if (k.before < 0)
+    end_rate_of(plan, u, k, rate_a);
+  else
+    rate_of(plan, u, k.before, rate_a);
+  if (k.after < 0)
+    end_rate_of(plan, u, k, rate_b);
+  else
+    rate_of(plan, u, k.after, rate_b);
+  for (int c = 0; c < u->components; c++) sum += 0.25 * (ha * tau_a[c] + hb * tau_b[c]) * (rate_a[c] + rate_b[c]);
+  return sum;
+}
+
+static double energy_of(const carom_plan *plan, const carom_path *path, int k) {
+  double h = carom_plan_step(plan, k), sum = 0;
+  size_t n = (size_t)plan->model->body_count, at = (size_t)k * n;
+  for (size_t i = 0; i < n; i++) {
+    const carom_body *b = &plan->model->bodies[i];
+    if (b->fixed) continue;
+    carom_vec3 x0 = path->x[at + i], x1 = path->x[at + n + i];
+    carom_quat d = cm_qmul(cm_qconj(path->q[at + i]), path->q[at + n + i]);
+    carom_vec3 turn = cm_scale(1 / h, cm_log(d.w < 0 ? cm_quat(-d.w, -d.x, -d.y, -d.z) : d));
+    carom_vec3 v = cm_scale(1 / h, cm_sub(x1, x0));
+    sum += 0.5 * b->mass * cm_dot(v, v) + 0.5 * cm_dot(turn, cm_mul_diag(b->inertia, turn));
+    sum -= b->mass * cm_dot(plan->model->gravity, cm_lerp(x0, x1, 0.5));
+  }
+  return sum;
+}
+
+static double change_at(const carom_plan *plan, kick k) {
+  double before = k.before >= 0 ? energy_of(plan, &plan->path, k.before) : carom_node_energy(plan, k.node, true);
+  double after = k.after >= 0 ? energy_of(plan, &plan->path, k.after) : carom_node_energy(plan, k.node, false);
+  return after - before;
+}
+
+// The work of all actuators on joints at a kick, added to all four kinds.
+static void add_to_all(const carom_plan *plan, kick k, carom_plan_work *out) {
+  double sum = 0, change = change_at(plan, k);
   for (int i = 0; i < plan->actuator_count; i++) {
     const carom_plan_actuator *u = &plan->actuators[i];
-    const double *tau = plan->path.tau + (size_t)k * (size_t)carom_plan_components(plan) + u->offset;
-    double swing[3], work = 0;
-    if (!works(plan, u, k)) continue;
-    swing_of(plan, u, k, swing);
-    for (int c = 0; c < u->components; c++) work += tau[c] * swing[c], out->peak = fmax(out->peak, fabs(tau[c]));
+    if (!works(plan, u, some_interval(k))) continue;
+    double work = work_of(plan, u, k);
     out->kinds[CAROM_POWER_JOINTS] += fabs(work);
     out->kinds[CAROM_POWER_POSITIVE] += fmax(work, 0);
     sum += work;
   }
-  out->kinds[CAROM_POWER_TOTAL] += fabs(sum);
-  out->kinds[CAROM_POWER_NET] += sum;
+  out->kinds[CAROM_POWER_TOTAL] += fabs(change);
+  out->kinds[CAROM_POWER_NET] += change;
+  out->drift += fabs(change - sum);
+}
+
+static double peak_of(const carom_plan *plan) {
+  double most = 0;
+  size_t n = (size_t)carom_plan_components(plan);
+  for (int k = 0; k < plan->path.K; k++)
+    for (int i = 0; i < plan->actuator_count; i++) {
+      const carom_plan_actuator *u = &plan->actuators[i];
+      for (int c = 0; works(plan, u, k) && c < u->components; c++)
+        most = fmax(most, fabs(plan->path.tau[(size_t)k * n + (size_t)(u->offset + c)]));
+    }
+  return most;
 }
 
 carom_plan_work carom_plan_find_work(const carom_plan *plan) {
-  carom_plan_work out = {0};
-  for (int k = 0; k < plan->path.K; k++) add_interval(plan, k, &out);
-  for (int i = 0; i < plan->event_count; i++) out.loss += carom_event_loss(plan, i);
+  carom_plan_work out = {.peak = peak_of(plan)};
+  for (int node = 0; node <= plan->path.K; node++) {
+    kick kicks[2];
+    int count = kicks_at(plan, node, kicks);
+    for (int i = 0; i < count; i++) add_to_all(plan, kicks[i], &out);
+  }
+  out.change = carom_energy_change(plan);
+  for (int i = 0; i < plan->event_count; i++) {
+    double loss = carom_event_loss(plan, i);
+    out.loss += loss;
+    if (!plan->events[i].last) out.change += loss;
+  }
   double length = cm_norm(carom_plan_shift(plan));
   double time = carom_plan_time(plan, plan->path.K) - carom_plan_time(plan, 0);
   out.transport = weight_of(plan) * length;
   out.speed = time > 0 ? length / time : 0;
-  out.change = carom_energy_change(plan);
-  for (int i = 0; i < plan->event_count; i++)
-    if (!plan->events[i].last) out.change += carom_event_loss(plan, i);
   return out;
 }
