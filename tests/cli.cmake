@@ -54,6 +54,14 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.sweep_page browser.sweep_page_of_three PROPERTIES FIXTURES_REQUIRED sweep LABELS browser TIMEOUT
                        ${CAROM_HANG} RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   if(IPOPT_FOUND)
+    set(pushes_page ${PROJECT_BINARY_DIR}/demo-pushes)
+    add_test(NAME browser.make_pushes COMMAND carom_cli sweep ${PROJECT_SOURCE_DIR}/examples/sweep-pushes/problem.yaml --force
+             -o ${pushes_page}.h5 --set axes.x.count=4 --set axes.turn.count=3 --quiet)
+    add_test(NAME browser.pushes_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-sweep.mjs
+             ${pushes_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/pushes.png)
+    set_tests_properties(browser.make_pushes PROPERTIES FIXTURES_SETUP pushes LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.pushes_page PROPERTIES FIXTURES_REQUIRED pushes LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
+                         ENVIRONMENT "${browser_environment}")
     set(plan_page ${PROJECT_BINARY_DIR}/demo-plan-wall)
     add_test(NAME browser.make_plan COMMAND carom_cli plan ${PROJECT_SOURCE_DIR}/examples/plan-wall/problem.yaml --force
              -o ${plan_page}.h5 --view --quiet)

@@ -33,17 +33,19 @@ typedef struct carom_plan_joint_def {
   carom_plan_joint_kind kind;  ///< default spherical
   int body[2];                 ///< either may be fixed, not both
   carom_vec3 point[2];         ///< in the body frames, m
-  carom_vec3 axis;   ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
-  carom_vec3 reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
-  carom_quat zero;   ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
+  carom_vec3 axis;  ///< revolute: in the frame of body[0]; where it lies in body[1] is read off the start state
+  carom_vec3
+      reach;  ///< point[0] may be chosen this far from where it is, each way, m (as where a foot lands); default 0
+  carom_quat zero;      ///< revolute: how body[1] stands in the frame of body[0] at the angle zero; default alike
   double lower, upper;  ///< revolute: range of the angle, rad, not more than a turn; default infinite
-  carom_vec3 normal;    ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
-  double friction;      ///< a foot: Coulomb's mu of that push; default infinite
+  carom_vec3
+      normal;       ///< a foot: body[0] can only push body[1], along this direction of the world; default 0: hold, too
+  double friction;  ///< a foot: Coulomb's mu of that push; default infinite
 } carom_plan_joint_def;
 
 /// An instant at which joints begin and end. What is caught meets without bouncing and takes up momentum; what is let
-/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek 2010, 2.4.3).
-/// The point of a foot that is let go must not move into what it stood on.
+/// go ceases to hold in the same instant, so that momentum is projected onto the new joints alone (Pekarek
+/// 2010, 2.4.3). The point of a foot that is let go must not move into what it stood on.
 typedef struct carom_plan_event_def {
   int node;             ///< 1 to K, or CAROM_LAST_NODE
   int caught_count;     ///< joints that hold from now on
@@ -408,8 +410,8 @@ CAROM_API carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, in
 CAROM_API carom_vec3 carom_plan_event_impulse(const carom_plan *plan, int event, int joint);
 /// The periodic shift, m; zero without any.
 CAROM_API carom_vec3 carom_plan_shift(const carom_plan *plan);
-/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted back.
-/// Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
+/// A state at the end of a period, taken back to where the next one begins: bodies in each other's places, shifted
+/// back. Without a periodic map nothing changes. Never allocates; uses scratch of the plan: one thread at a time.
 CAROM_API void carom_plan_wrap(const carom_plan *plan, carom_state *state);
 
 /// What the actuators on joints do over the whole motion.
@@ -423,8 +425,9 @@ typedef struct carom_plan_work {
   double speed;      ///< length of the shift over the duration, m/s
 } carom_plan_work;
 
-/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the net
-/// work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses scratch of the plan: one thread at a time.
+/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the
+/// net work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses
+/// scratch of the plan: one thread at a time.
 CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
 
 /// Floquet multipliers of a periodic motion, with the planned forces as they are in each interval: the factors by which
@@ -459,6 +462,13 @@ typedef struct carom_replay_report {
 /// From the state of node 0 with the planned forces alone, by the forward integrator; impacts by the separation oracle.
 /// CAROM_ERR_ARGUMENT before a solve, CAROM_NOT_CONVERGED or CAROM_ERR_NUMBER when a step fails. Allocates.
 CAROM_API carom_status carom_plan_replay(const carom_plan *plan, carom_replay_report *report, carom_error *error);
+/// A replay of `count` plans in a chain: the state at the end of one, put through the periodic map (carom_plan_wrap),
+/// is where the next begins, with the planned forces again. Fills reports (count), one for each, with the seam to the
+/// next. `anchored`: each begins at the planned state instead, so that deviations do not grow from one to the next, as
+/// those of unstable motions do. CAROM_ERR_ARGUMENT when the plan does not end where it begins; else as
+/// carom_plan_replay.
+CAROM_API carom_status carom_plan_replay_chain(const carom_plan *plan, int count, bool anchored,
+                                               carom_replay_report *reports, carom_error *error);
 
 #ifdef __cplusplus
 }

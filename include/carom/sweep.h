@@ -87,8 +87,16 @@ CAROM_API carom_status carom_sobol(const double *outputs, int64_t points, int ax
 
 // ---- sweeps ---------------------------------------------------------------------------------------------------------
 
+/// From what the plans of a sweep begin.
+typedef enum carom_sweep_warm {
+  CAROM_WARM_NONE,       ///< each from its own first guess
+  CAROM_WARM_NEIGHBOUR,  ///< from the answer of the nearest case that is solved; from the guess where that fails
+  CAROM_WARM_BEST,       ///< from both, and the better plan is kept
+} carom_sweep_warm;
+
 /// A problem file, read and checked. Classes end with two that are always there: "other", for runs in which no class
-/// holds, and "failed", for runs that did not come to their end.
+/// holds, and "failed", for runs that did not come to their end. Sweeps of plans have two more before these,
+/// "infeasible" and "limit" (of iterations); without classes of their own, they have the class "solved".
 typedef struct carom_sweep {
   char *path;               ///< as given
   char *title;              ///< never null
@@ -104,6 +112,8 @@ typedef struct carom_sweep {
   int column_count;         ///< axes, outcomes, and what every run tells: see carom_case.values
   uint64_t digest;          ///< of the problem and of all files of its scene: who resumes asks whether it is the same
   char *plan;               ///< path of the planning problem, where cases are plans; null: they are runs of the scene
+  carom_sweep_warm warm;    ///< of plans
+  char *results;            ///< folder for the result files of all cases; null: none
   carom_scene *scene;       ///< that the problem names, with its fixed overrides but without those of axes
   struct carom_program *program;  ///< the formulas; the library's own
   carom_allocator allocator;      ///< of all this
@@ -143,19 +153,23 @@ CAROM_API carom_status carom_sweep_overrides(const carom_sweep *sweep, int64_t n
                                              const carom_allocator *allocator, carom_overrides *overrides);
 CAROM_API void carom_overrides_release(carom_overrides *overrides);  ///< frees and zeroes; null is fine
 
+/// Cases that begin from answers of others are run in waves: those of a wave know of earlier waves only, so that it
+/// does not matter who runs them. A grid is run from its middle outwards, other designs in the order of the cases, each
+/// wave as many as all before. The wave of a case of the sweep's design.
+CAROM_API int carom_sweep_wave(const carom_sweep *sweep, int64_t number);
+
 /// How a case is run. All zero is the default.
 typedef struct carom_case_options {
   const char *result;             ///< result file to write; null: none
   carom_recorder_options record;  ///< of that file
   const char *warm;               ///< of a plan: result file of another case, from whose answer it begins as well; null: none
-  bool warm_only;                 ///< from nowhere else, unless that leads to no plan
   bool (*stop)(void *context);    ///< asked after every step; true ends the case with CAROM_INTERRUPTED; may be null
   void *context;                  ///< the caller's own
 } carom_case_options;
 
 /// Runs a case: values[0 .. axis_count) are its inputs, everything else is filled. A scene that is refused, a step that
-/// fails, or a plan that is not solved makes a case of the class "failed", and CAROM_OK. Other statuses are CAROM_ERR_MEMORY, CAROM_INTERRUPTED,
-/// and those of the recorder. Null options mean defaults.
+/// fails, or a plan that is not solved makes a case of the class "failed", and CAROM_OK. Other statuses are
+/// CAROM_ERR_MEMORY, CAROM_INTERRUPTED, and those of the recorder. Null options mean defaults.
 CAROM_API carom_status carom_sweep_run(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,
                                        carom_error *error);
 /// Makes a case one that failed for this reason.
@@ -209,6 +223,11 @@ CAROM_API int carom_curve_size(const carom_sweep *sweep, int axis);
 /// of the call.
 CAROM_API carom_status carom_cases_curve(const carom_cases *cases, const carom_sweep *sweep, int axis, int class_index,
                                          int column, carom_curve_point *points);
+/// The case from whose answer a plan begins: of those that are solved the nearest, in parts of the axes (on logarithmic
+/// ones of their logarithms), the earlier of two that are as near; -1: there is none. Looks at cases of earlier waves,
+/// or (before >= 0) at all before that number.
+CAROM_API int64_t carom_cases_neighbour(const carom_cases *cases, const carom_sweep *sweep, int64_t number,
+                                        int64_t before);
 /// How many cases are of each class, into counts (class_count); returns how many were run.
 CAROM_API int64_t carom_cases_count(const carom_cases *cases, const carom_sweep *sweep, int64_t *counts);
 /// Derivatives of a column (the success indicator for column -1) along every axis, by central differences over a star:

@@ -141,7 +141,6 @@ int cli_design(int argc, char **argv) {
   d.problem = read_problem(&w);
   if (!d.problem) return EXIT_MISTAKE;
   d.run.sweep = d.problem->sweep;
-  d.run.warm_only = d.problem->warm_only;
   choose_outputs(&w, &d);
   code = check_files(&w, &d);
   if (code == EXIT_GOOD) cli_catch_interrupts();

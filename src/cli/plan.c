@@ -8,10 +8,15 @@
 #include "cli/plan_starts.h"
 #include "cli/plan_work.h"
 
+enum { MOST_CHAINED = 1000 };
+
 typedef struct plan_run {
   carom_plan_file *file;
   carom_plan_report report;
   carom_replay_report replay;
+  int chained;                                // plans in a chain; 0: none
+  carom_replay_report chain[MOST_CHAINED];    // of each, from the planned state
+  carom_replay_report carried[MOST_CHAINED];  // and from where the one before ended
   carom_verdict verdict;
   cli_multipliers multipliers;
   bool verify, stability, quiet, json, strict, overwrite;
@@ -42,6 +47,15 @@ static const char *outcome_name(carom_plan_outcome outcome) {
   return names[outcome];
 }
 
+static carom_replay_report worst(const carom_replay_report *reports, int count) {
+  carom_replay_report w = {0};
+  for (int i = 0; i < count; i++) {
+    w.position = fmax(w.position, reports[i].position);
+    w.rotation = fmax(w.rotation, reports[i].rotation);
+  }
+  return w;
+}
+
 // ---- reports -------------------------------------------------------------------------------------------------------
 
 static void print_contacts(const plan_run *r) {
@@ -58,6 +72,18 @@ static void print_contacts(const plan_run *r) {
   cli_print(stdout, "\n");
 }
 
+// Open loop, deviations of an unstable motion grow by about the same factor in every period.
+static void print_chain(const plan_run *r) {
+  if (r->chained == 0) return;
+  const carom_replay_report *last = &r->carried[r->chained - 1];
+  cli_print(stdout,
+            "  chain    %d replays, each from the planned state: %.1e m, %.1e rad; carried on open loop:", r->chained,
+            worst(r->chain, r->chained).position, worst(r->chain, r->chained).rotation);
+  for (int i = 0; i < r->chained; i = i < 4 || i >= r->chained - 2 ? i + 1 : r->chained - 1)
+    cli_print(stdout, "%s %.1e", i == r->chained - 1 && i > 4 ? " ..." : "", r->carried[i].position);
+  cli_print(stdout, " m (%.1e rad)\n", last->rotation);
+}
+
 static void print_report(const plan_run *r) {
   const carom_plan_report *p = &r->report;
   cli_print(stdout, "%s\n", r->file->title);
@@ -71,10 +97,24 @@ static void print_report(const plan_run *r) {
   print_contacts(r);
   cli_print_work(r->file->plan);
   cli_print_multipliers(&r->multipliers);
+  print_chain(r);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
   if (r->output) cli_print(stdout, "\n  result  %s\n", r->output);
+}
+
+// Deviations of each replay, m and rad.
+static void json_chain(cli_json *json, const char *name, const carom_replay_report *reports, int count) {
+  if (count == 0) return;
+  cli_json_open(json, name, '[');
+  for (int i = 0; i < count; i++) {
+    cli_json_open(json, NULL, '[');
+    cli_json_number(json, NULL, reports[i].position);
+    cli_json_number(json, NULL, reports[i].rotation);
+    cli_json_close(json, ']');
+  }
+  cli_json_close(json, ']');
 }
 
 static void print_json(const plan_run *r) {
@@ -96,6 +136,8 @@ static void print_json(const plan_run *r) {
   cli_json_close(&json, ']');
   cli_json_work(&json, plan);
   cli_json_multipliers(&json, &r->multipliers);
+  json_chain(&json, "chain", r->chain, r->chained);
+  json_chain(&json, "carried", r->carried, r->chained);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);
   cli_json_verdict(&json, &r->verdict);
@@ -158,6 +200,13 @@ static bool solve_starts(plan_run *r, int *code) {
   return cli_race_run(&race, code);
 }
 
+static carom_status replay_chain(plan_run *r, carom_error *error) {
+  if (r->chained == 0) return CAROM_OK;
+  carom_status status = carom_plan_replay_chain(r->file->plan, r->chained, true, r->chain, error);
+  if (status != CAROM_OK) return status;
+  return carom_plan_replay_chain(r->file->plan, r->chained, false, r->carried, error);
+}
+
 // A motion that is none is not replayed: what there is of it is kept.
 static carom_status examine(plan_run *r, carom_error *error) {
   bool solved = r->report.outcome == CAROM_PLAN_SOLVED;
@@ -167,7 +216,19 @@ static carom_status examine(plan_run *r, carom_error *error) {
   if (status == CAROM_OK && r->stability && solved)
     status = carom_plan_find_multipliers(r->file->plan, CLI_MULTIPLIERS, r->multipliers.real, r->multipliers.imaginary,
                                          &r->multipliers.count, error);
+  if (status == CAROM_OK && solved) status = replay_chain(r, error);
   return status;
+}
+
+static void judge(plan_run *r) {
+  r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
+  if (r->chained == 0 || r->report.outcome != CAROM_PLAN_SOLVED) return;
+  carom_replay_report w = worst(r->chain, r->chained);
+  double value = fmax(w.position, w.rotation);
+  carom_verdict_add(&r->verdict,
+                    &(carom_verdict_row){"replay_chain", "Replay, chained", "each from the planned state, m, rad",
+                                         value, 1e-6, false, ""},
+                    NULL);
 }
 
 static int run_plan(plan_run *r) {
@@ -187,7 +248,7 @@ static int run_plan(plan_run *r) {
   carom_error error = r->error;
   if (status == CAROM_OK) status = examine(r, &error);
   if (status != CAROM_OK) return cli_fail(&error);
-  r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
+  judge(r);
   status = keep(r, &error);
   if (status != CAROM_OK) return cli_fail(&error);
   if (r->json) print_json(r);
@@ -212,7 +273,7 @@ static carom_plan_file *read_problem(const char *path, const cli_list *overrides
 
 // What the command line says, besides what the run keeps.
 typedef struct plan_words {
-  const char *problem, *output, *log, *starts, *warm;
+  const char *problem, *output, *log, *starts, *warm, *chain;
   cli_list overrides;
   bool dry, view;
   char command[2048], default_output[CLI_PATH], page[CLI_PATH];
@@ -227,6 +288,7 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
       {CLI_FLAG, 0, "stability", NULL, "Floquet multipliers of a periodic motion", &r->stability},
+      {CLI_TEXT, 0, "chain", "N", "replay N periods of a periodic motion, one after the other", &w->chain},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
       {CLI_TEXT, 0, "warm", "RESULT.h5", "begin from the answer of an earlier plan", &w->warm},
@@ -249,12 +311,12 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
   return cli_parse(&syntax, argc, argv, code);
 }
 
-static bool read_starts(const char *text, int *count) {
+static bool read_count(const char *text, const char *option, int most, int *count) {
   char *end;
   if (!text) return true;
   long value = strtol(text, &end, 10);
-  if (end == text || *end || value < 1 || value > 10000)
-    return cli_error("plan: --starts %s: expected a whole number from 1 to 10000", text);
+  if (end == text || *end || value < 1 || value > most)
+    return cli_error("plan: --%s %s: expected a whole number from 1 to %d", option, text, most);
   *count = (int)value;
   return true;
 }
@@ -295,7 +357,8 @@ int cli_plan(int argc, char **argv) {
     cli_error("this build cannot plan: it was made without Ipopt (Debian: coinor-libipopt-dev)");
     return EXIT_FAILED;
   }
-  if (!read_starts(w.starts, &starts)) return EXIT_MISTAKE;
+  if (!read_count(w.starts, "starts", 10000, &starts) || !read_count(w.chain, "chain", MOST_CHAINED, &r.chained))
+    return EXIT_MISTAKE;
   choose_outputs(&w, &r);
   r.file = read_problem(w.problem, &w.overrides, &code);
   if (!r.file) return code;

@@ -15,7 +15,7 @@ typedef struct sweep_words {
   const char *problem, *output, *jobs, *case_number, *keep, *border, *tolerance, *delta, *sobol;
   cli_list overrides;
   bool force, resume, failed, view, sensitivity;
-  char command[2048], again[2048], outputs[4][CLI_PATH];  // outputs: table, CSV, page, journal
+  char command[2048], again[2048], results[CLI_PATH], outputs[4][CLI_PATH];  // outputs: table, CSV, page, journal
 } sweep_words;
 
 static bool parse(sweep_words *w, cli_sweep_run *run, int argc, char **argv, int *code) {
@@ -147,6 +147,19 @@ static void choose_outputs(sweep_words *w, const cli_sweep_run *run) {
   if (w->output) snprintf(w->outputs[0], CLI_PATH, "%s", w->output);
 }
 
+// Plans that begin from others need their answers: in the folder that is named, or one beside the table.
+static void choose_results(sweep_words *w, cli_sweep_run *run) {
+  const char *case_output = w->output;
+  if (w->case_number) w->output = NULL;  // the result file of the case, not the table
+  choose_outputs(w, run);
+  if (!run->keep.folder) run->keep.folder = run->sweep->results;
+  if (!run->keep.folder && run->sweep->warm != CAROM_WARM_NONE) {
+    cli_replace_extension(w->outputs[0], true, "-results", w->results, sizeof w->results);
+    run->keep.folder = w->results;
+  }
+  w->output = case_output;
+}
+
 // Tables and pages that a sweep is asked to go on with are its own.
 static int check_files(const sweep_words *w, const cli_sweep_run *run) {
   if (run->ranks.rank > 0) return EXIT_GOOD;
@@ -220,6 +233,18 @@ static int report_case(const cli_sweep_run *run, const carom_case *c) {
   return EXIT_GOOD;
 }
 
+// The kept answer from which the case began in the sweep, as the table tells; false: there is none.
+static bool find_neighbour(const sweep_words *w, const cli_sweep_run *run, int64_t number, char path[CLI_CASE_PATH]) {
+  carom_cases *cases = NULL;
+  if (run->sweep->warm == CAROM_WARM_NONE || !run->keep.folder) return false;
+  if (carom_cases_read(run->sweep, w->outputs[0], NULL, &cases, NULL) != CAROM_OK) return false;
+  bool whole = cases->count == run->sweep->sampling.count;
+  int64_t from = whole ? carom_cases_neighbour(cases, run->sweep, number, -1) : -1;
+  carom_cases_destroy(cases);
+  if (from >= 0) cli_case_path(&run->keep, from, ".h5", path);
+  return from >= 0 && access(path, R_OK) == 0;
+}
+
 static int run_one(const sweep_words *w, cli_sweep_run *run) {
   char result[CLI_PATH], page[CLI_PATH], extension[40];
   int64_t number = 0;
@@ -237,7 +262,9 @@ static int run_one(const sweep_words *w, cli_sweep_run *run) {
   double *values = calloc((size_t)run->sweep->column_count, sizeof *values);
   carom_case c = {.number = number, .values = values};
   if (values) carom_sampling_inputs(&run->sweep->sampling, number, values);
-  if (code == EXIT_GOOD) code = values ? cli_run_case(run->sweep, result, &run->keep, &c) : EXIT_FAILED;
+  char warm[CLI_CASE_PATH];
+  cli_case_files files = {result, find_neighbour(w, run, number, warm) ? warm : NULL};
+  if (code == EXIT_GOOD) code = values ? cli_run_case(run->sweep, &files, &run->keep, &c) : EXIT_FAILED;
   if (code == EXIT_GOOD) code = report_case(run, &c);
   bool there = code == EXIT_GOOD && access(result, F_OK) == 0;  // a scene that was refused left none
   if (there && !run->json && !run->quiet) cli_print(stdout, "\n  result  %s\n", result);
@@ -285,6 +312,19 @@ static int search_border(cli_sweep_run *run) {
   return code;
 }
 
+// Plans that begin from others wait for those.
+static int run_waves(cli_sweep_run *run) {
+  int waves = 0, code = EXIT_GOOD;
+  if (run->sweep->warm == CAROM_WARM_NONE) return cli_farm_run(run, run->cases, 0, run->cases->count);
+  for (int64_t i = 0; i < run->cases->count; i++) {
+    int wave = carom_sweep_wave(run->sweep, i) + 1;
+    waves = wave > waves ? wave : waves;
+  }
+  for (run->wave = 1; code == EXIT_GOOD && run->wave <= waves; run->wave++)
+    code = cli_farm_run(run, run->cases, 0, run->cases->count);
+  return code;
+}
+
 int cli_write_tables(const cli_sweep_run *run, const char *table, const char *csv) {
   carom_error error = {0};
   carom_status status = carom_cases_write(run->cases, run->sweep, table, &error);
@@ -304,7 +344,7 @@ static int run_all(const sweep_words *w, cli_sweep_run *run) {
   if (!cli_journal_open(&journal, run, w->outputs[3], w->resume, w->force)) return EXIT_FAILED;
   run->journal = &journal;
   run->progress = cli_progress_begin(run->sweep->title, run->quiet || run->json);
-  code = run->border ? search_border(run) : cli_farm_run(run, run->cases, 0, run->cases->count);
+  code = run->border ? search_border(run) : run_waves(run);
   cli_progress_end(&run->progress);
   run->wall = carom_clock() - run->progress.start;
   if (code == EXIT_GOOD) code = write_outputs(w, run);
@@ -364,8 +404,8 @@ int cli_sweep(int argc, char **argv) {
   run.sweep = read_problem(&w, &run.ranks);
   code = run.sweep ? EXIT_GOOD : EXIT_MISTAKE;
   if (code == EXIT_GOOD && !(choose_mode(&w, &run) && note_options(&w))) code = EXIT_MISTAKE;
+  if (code == EXIT_GOOD) choose_results(&w, &run);
   if (code == EXIT_GOOD && !w.case_number) {
-    choose_outputs(&w, &run);
     code = check_files(&w, &run);
     if (code == EXIT_GOOD && run.ranks.rank == 0 && !cli_make_folder(&run)) code = EXIT_FAILED;
   }

@@ -23,6 +23,11 @@ typedef struct cli_keep {
   const char *command;
 } cli_keep;
 
+// Of one case; null: none.
+typedef struct cli_case_files {
+  const char *result, *warm;  // written; to begin from
+} cli_case_files;
+
 enum { CLI_CASE_PATH = CLI_PATH + 40 };
 // "FOLDER/case-000017" with the extension.
 void cli_case_path(const cli_keep *keep, int64_t number, const char *extension, char path[CLI_CASE_PATH]);
@@ -39,9 +44,10 @@ typedef struct cli_sweep_run {
   carom_border *border;       // null: none
   carom_design_work *design;  // null: none
   cli_keep keep;
+  int wave;  // that is run now, from 1, of plans that begin from others; 0: all cases
   int jobs;
   cli_ranks ranks;
-  bool quiet, json, warm_only;
+  bool quiet, json;
   const char *options;  // of the command line, which a command for one case needs as well; " --set axes.0.count=5"
   double wall;
   struct cli_journal *journal;
@@ -89,7 +95,7 @@ void cli_farm_close(cli_sweep_run *run);  // ends all processes; null is fine
 // What the ranks but the first do: cases that they are sent, until there are no more.
 int cli_farm_serve(cli_sweep_run *run);
 // One case in this process; an exit code.
-int cli_run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c);
+int cli_run_case(const carom_sweep *sweep, const cli_case_files *files, const cli_keep *keep, carom_case *c);
 
 // ---- what is told (sweep_report.c, sweep_page.c) --------------------------------------------------------------------
 

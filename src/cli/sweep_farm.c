@@ -76,11 +76,6 @@ void cli_case_path(const cli_keep *keep, int64_t number, const char *extension, 
   snprintf(path, CLI_CASE_PATH, "%s/case-%06lld%s", keep->folder, (long long)number, extension);
 }
 
-typedef struct cli_case_files {
-  const char *result, *warm;  // null: none
-  bool warm_only;
-} cli_case_files;
-
 static bool stops(void *context) {
   (void)context;
   return cli_interrupted();
@@ -90,15 +85,14 @@ static carom_status run_case(const carom_sweep *sweep, const cli_case_files *fil
                              carom_error *error) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  carom_case_options options = {
-      .result = files->result, .warm = files->warm, .warm_only = files->warm_only, .stop = stops};
+  carom_case_options options = {.result = files->result, .warm = files->warm, .stop = stops};
   options.record = (carom_recorder_options){.overwrite = keep->overwrite, .command = keep->command, .host = host};
   return carom_sweep_run(sweep, &options, c, error);
 }
 
-int cli_run_case(const carom_sweep *sweep, const char *result, const cli_keep *keep, carom_case *c) {
+int cli_run_case(const carom_sweep *sweep, const cli_case_files *files, const cli_keep *keep, carom_case *c) {
   carom_error error = {0};
-  carom_status status = run_case(sweep, &(cli_case_files){.result = result}, keep, c, &error);
+  carom_status status = run_case(sweep, files, keep, c, &error);
   return status == CAROM_OK ? EXIT_GOOD : status == CAROM_INTERRUPTED ? EXIT_INTERRUPTED : cli_fail(&error);
 }
 
@@ -115,7 +109,7 @@ static carom_status run_kept_case(const cli_sweep_run *run, int64_t from, carom_
   const cli_keep *keep = &run->keep;
   if (keep->folder) cli_case_path(keep, c->number, ".h5", result), cli_case_path(keep, c->number, ".html", page);
   if (keep->folder) cli_case_path(keep, from, ".h5", warm);
-  const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL, run->warm_only};
+  const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL};
   carom_status status = run_case(run->sweep, &files, keep, c, error);
   bool kept = status == CAROM_OK && keep->folder && access(result, F_OK) == 0;
   if (kept && keep->view) status = write_replay(result, page, error);
@@ -229,8 +223,15 @@ void cli_farm_close(cli_sweep_run *run) {
   run->farm = NULL;
 }
 
+// Of the rounds of a border, those before are known; of a design, earlier waves.
+static int64_t begins_from(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
+  if (run->design) return carom_design_warm_case(run->design, number);
+  if (run->sweep->warm == CAROM_WARM_NONE) return -1;
+  return carom_cases_neighbour(cases, run->sweep, number, run->border ? carom_border_first(run->border) : -1);
+}
+
 static task make_task(const cli_sweep_run *run, const carom_cases *cases, int64_t number) {
-  task t = {.number = number, .warm = run->design ? carom_design_warm_case(run->design, number) : -1};
+  task t = {.number = number, .warm = begins_from(run, cases, number)};
   carom_case c = carom_cases_get(cases, number);
   memcpy(t.inputs, c.values, (size_t)run->sweep->sampling.axis_count * sizeof *t.inputs);
   return t;
@@ -318,7 +319,7 @@ static int64_t next_case(const cli_sweep_run *run, carom_cases *cases, int64_t f
   for (; from < end; from++) {
     const carom_case *old = run->journal ? cli_journal_find(run->journal, from) : NULL;
     if (cases->classes[from] < 0 && old) carom_cases_put(cases, old, NULL);
-    if (cases->classes[from] < 0) break;
+    if (cases->classes[from] < 0 && (run->wave == 0 || carom_sweep_wave(run->sweep, from) + 1 == run->wave)) break;
   }
   return from;
 }

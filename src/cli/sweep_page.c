@@ -60,6 +60,7 @@ static void put_head(FILE *out, const cli_sweep_run *run) {
   cli_page_member(out, "problem", sweep->path);
   cli_page_member(out, "design", run->border ? "border" : carom_design_name(sweep->sampling.design));
   fprintf(out, "\"seed\":%llu,\"rerun\":%s,", (unsigned long long)sweep->sampling.seed, run->border ? "false" : "true");
+  if (sweep->plan) fputs("\"plan\":true,", out);
   cli_page_member(out, "options", run->options);
   fputs("\"axes\":[", out);
   for (int k = 0; k < sweep->sampling.axis_count; k++) put_axis(out, sweep, k);

@@ -16,6 +16,8 @@ enum {
   TOP_SCENE,
   TOP_PLAN,
   TOP_STARTS,
+  TOP_WARM,
+  TOP_RESULTS,
   TOP_SET,
   TOP_AXES,
   TOP_DESIGN,
@@ -26,9 +28,9 @@ enum {
   TOP_UNTIL,
   TOP_KEYS
 };
-static const char *const top_keys[] = {"carom-sweep", "title",   "description", "constants", "scene", "plan",
-                                       "starts",      "set",     "axes",        "design",    "count", "seed",
-                                       "outcomes",    "classes", "until",       NULL};
+static const char *const top_keys[] = {"carom-sweep", "title", "description", "constants", "scene", "plan",
+                                       "starts",      "warm",  "results",     "set",       "axes",  "design",
+                                       "count",       "seed",  "outcomes",    "classes",   "until", NULL};
 
 // ---- the scene ------------------------------------------------------------------------------------------------------
 
@@ -169,11 +171,38 @@ bool carom_sweep_complete(carom_sweep_reader *s) {
 }
 
 static void read_formulas(carom_sweep_reader *s, const carom_node *const *f) {
+  if (s->plans) {
+    carom_sweep_read_plan_formulas(s, f[TOP_OUTCOMES], f[TOP_CLASSES]);
+    if (f[TOP_UNTIL])
+      carom_report(&s->r.reporter, f[TOP_UNTIL]->key_at, NULL, "'until' ends runs; a plan has its horizon");
+    s->sweep->program->until = -1;
+    return;
+  }
   carom_sweep_read_outcomes(s, f[TOP_OUTCOMES]);
   carom_sweep_read_classes(s, f[TOP_CLASSES]);
   carom_sweep_read_until(s, f[TOP_UNTIL]);
   if (!f[TOP_OUTCOMES] && !f[TOP_CLASSES])
     carom_report(&s->r.reporter, s->r.root->place, NULL, "a sweep needs 'outcomes' or 'classes', or it tells nothing");
+}
+
+void carom_sweep_read_warm(carom_sweep_reader *s, const carom_node *node, carom_sweep_warm tacit) {
+  static const char *const kinds[] = {"none", "neighbour", "best", NULL};
+  int kind = (int)tacit;
+  carom_read_choice(&s->r, node, kinds, &kind);
+  s->sweep->warm = (carom_sweep_warm)kind;
+}
+
+static void read_plan_keys(carom_sweep_reader *s, const carom_node *const *f) {
+  static const int plans_only[] = {TOP_WARM, TOP_RESULTS, TOP_STARTS};
+  const char *folder = NULL;
+  for (size_t i = 0; i < sizeof plans_only / sizeof *plans_only; i++)
+    if (f[plans_only[i]] && !s->plans)
+      carom_report(&s->r.reporter, f[plans_only[i]]->key_at, NULL, "'%s' is for sweeps of plans",
+                   top_keys[plans_only[i]]);
+  carom_sweep_read_warm(s, f[TOP_WARM], CAROM_WARM_NONE);
+  if (!f[TOP_RESULTS] || !carom_read_text(&s->r, f[TOP_RESULTS], &folder)) return;
+  s->sweep->results = carom_copy_text(&s->r.allocator, folder);
+  if (!s->sweep->results) s->r.reporter.out_of_memory = true;
 }
 
 // False when out of memory.
@@ -190,6 +219,7 @@ static bool read_problem(carom_sweep_reader *s, void *context) {
   carom_sweep_read_settings(s, f[TOP_SET], -1);
   carom_sweep_read_design(s, f[TOP_DESIGN], f[TOP_COUNT], f[TOP_SEED]);
   carom_read_int(r, f[TOP_STARTS], 1, 10000, &s->sweep->program->starts);
+  read_plan_keys(s, f);
   bool sound = !carom_sweep_has_errors(s);
   if (r->reporter.out_of_memory || !carom_sweep_read_inner(s, f[TOP_SCENE], f[TOP_PLAN])) return true;
   if (!carom_sweep_read_title(s, f[TOP_TITLE])) return false;
@@ -275,7 +305,7 @@ void carom_sweep_destroy(carom_sweep *sweep) {
   release_texts(&a, sweep->units, sweep->column_count);
   carom_program_release(sweep->program);
   carom_scene_destroy(sweep->scene);
-  CAROM_RELEASE_ALL(&a, sweep->axes, sweep->path, sweep->plan, sweep->title, sweep->program, sweep);
+  CAROM_RELEASE_ALL(&a, sweep->axes, sweep->path, sweep->plan, sweep->results, sweep->title, sweep->program, sweep);
 }
 
 carom_status carom_sweep_redesign(carom_sweep *sweep, carom_design design, int64_t points, carom_error *error) {

@@ -35,6 +35,9 @@ bool carom_sweep_read_title(carom_sweep_reader *s, const carom_node *node);  // 
 bool carom_sweep_complete(carom_sweep_reader *s);
 bool carom_sweep_has_errors(const carom_sweep_reader *s);
 
+// From what plans begin; `tacit` where the problem does not say.
+void carom_sweep_read_warm(carom_sweep_reader *s, const carom_node *node, carom_sweep_warm tacit);
+
 // ---- axes.c ----
 void carom_sweep_read_axes(carom_sweep_reader *s, const carom_node *list);
 void carom_sweep_read_design(carom_sweep_reader *s, const carom_node *design, const carom_node *count,
@@ -58,6 +61,8 @@ bool carom_sweep_fixed_overrides(carom_sweep_reader *s, carom_overrides *overrid
 void carom_sweep_add_outcome(carom_sweep_reader *s, const carom_node *node, const char *name);
 void carom_sweep_read_outcomes(carom_sweep_reader *s, const carom_node *map);
 void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map);
+// Of plans: the outcome `cost` and the class `solved` where the problem names none.
+void carom_sweep_read_plan_formulas(carom_sweep_reader *s, const carom_node *outcomes, const carom_node *classes);
 void carom_sweep_read_until(carom_sweep_reader *s, const carom_node *node);
 
 #endif

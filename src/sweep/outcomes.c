@@ -173,10 +173,14 @@ void carom_sweep_add_outcome(carom_sweep_reader *s, const carom_node *node, cons
   s->outcome_count = ++sweep->outcome_count;
 }
 
-static bool is_ours(const carom_node *n) { return !strcmp(n->key, "failed") || !strcmp(n->key, "other"); }
+static bool is_ours(const carom_sweep_reader *s, const carom_node *n) {
+  static const char *const runs[] = {"failed", "other", NULL}, *const plans[] = {"infeasible", "limit", NULL};
+  size_t length = strlen(n->key);
+  return find_word(n->key, length, runs) >= 0 || (s->plans && find_word(n->key, length, plans) >= 0);
+}
 
 static bool check_class(carom_sweep_reader *s, const carom_node *n) {
-  if (is_ours(n))
+  if (is_ours(s, n))
     return carom_report(&s->r.reporter, n->key_at, NULL, "there is a class '%s' always; choose another name", n->key);
   size_t length = strlen(n->key);
   if (length > 0 && length <= 40) return true;
@@ -191,10 +195,29 @@ static bool add_class(carom_sweep_reader *s, const char *name) {
   return true;
 }
 
+// A map from a name to a formula, of which the problem says nothing.
+static const carom_node *tacit(carom_sweep_reader *s, const char *name, const char *formula) {
+  carom_node *map = carom_node_new(&s->r.pool, CAROM_NODE_MAP, s->r.root->place);
+  carom_node *n = map ? carom_node_new(&s->r.pool, CAROM_NODE_SCALAR, s->r.root->place) : NULL;
+  if (!n) return out_of_memory(s), NULL;
+  n->key = name, n->text = formula, n->length = strlen(formula);
+  carom_node_append(map, n);
+  return map;
+}
+
+void carom_sweep_read_plan_formulas(carom_sweep_reader *s, const carom_node *outcomes, const carom_node *classes) {
+  const carom_node *cost = outcomes ? NULL : tacit(s, "cost", "cost"),
+                   *solved = classes ? classes : tacit(s, "solved", "1");
+  if (outcomes) carom_sweep_read_outcomes(s, outcomes);
+  if (cost) carom_sweep_add_outcome(s, cost->first, "cost");
+  s->sweep->program->tells_unsolved = true;
+  carom_sweep_read_classes(s, solved);
+}
+
 void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map) {
   carom_sweep *sweep = s->sweep;
   int count = map && read_map(s, map, "classes") ? map->count : 0;
-  sweep->classes = CAROM_NEW(&s->r.allocator, char *, count + 2);
+  sweep->classes = CAROM_NEW(&s->r.allocator, char *, count + 4);
   sweep->program->classes = CAROM_NEW(&s->r.allocator, int, count + 1);
   if (!sweep->classes || !sweep->program->classes) {
     out_of_memory(s);
@@ -206,6 +229,8 @@ void carom_sweep_read_classes(carom_sweep_reader *s, const carom_node *map) {
     sweep->program->classes[sweep->class_count] = slot;
     if (!add_class(s, n->key)) return;
   }
+  sweep->program->formula_count = sweep->class_count;
+  if (sweep->program->tells_unsolved && !(add_class(s, "infeasible") && add_class(s, "limit"))) return;
   (void)(add_class(s, "other") && add_class(s, "failed"));
 }
 

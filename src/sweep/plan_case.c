@@ -100,6 +100,8 @@ static void fill_figures(solving *s, double *figures, const carom_verdict *verdi
   figures[CAROM_PLAN_FIGURE_ITERATIONS] = r->iterations;
   figures[CAROM_PLAN_FIGURE_VIOLATION] = r->violation;
   figures[CAROM_PLAN_FIGURE_PASSED] = verdict->pass;
+  figures[CAROM_PLAN_FIGURE_GAP] = r->swept_gap;
+  figures[CAROM_PLAN_FIGURE_NODES] = nodes;
   double *values = s->c->values + s->sweep->sampling.axis_count + s->sweep->outcome_count;
   values[0] = figures[CAROM_PLAN_FIGURE_DURATION];
   values[1] = nodes;
@@ -113,17 +115,19 @@ static void tell_failure(solving *s) {
   char reason[400];
   snprintf(reason, sizeof reason, "%s: %.300s", words[s->report.outcome], s->report.message);
   carom_case_fail(s->sweep, reason, s->c);
+  int first = s->sweep->program->formula_count;
+  if (!s->sweep->program->tells_unsolved) return;
+  if (s->report.outcome == CAROM_PLAN_INFEASIBLE) s->c->class_index = first;
+  if (s->report.outcome == CAROM_PLAN_LIMIT) s->c->class_index = first + 1;
 }
 
 static carom_status finish(solving *s, carom_error *error) {
   double figures[CAROM_PLAN_FIGURE_COUNT] = {0};
   carom_verdict verdict = carom_plan_judge(&s->report, NULL);
   carom_status status = CAROM_OK;
+  if (s->report.outcome != CAROM_PLAN_SOLVED) tell_failure(s);
   fill_figures(s, figures, &verdict);
-  if (s->report.outcome == CAROM_PLAN_SOLVED)
-    status = observe(s, figures, error);
-  else
-    tell_failure(s);
+  if (s->report.outcome == CAROM_PLAN_SOLVED) status = observe(s, figures, error);
   if (status == CAROM_OK && s->options->result)
     status = carom_plan_record(s->file, &s->report, &verdict, s->options->result, &s->options->record, error);
   return status;
@@ -139,7 +143,8 @@ static carom_status solve(solving *s, carom_error *error) {
   carom_status status = warm ? try_from(s, warm, 1, error) : CAROM_OK;
   if (is_ours(status) || status == CAROM_ERR_SCENE) return status;
   bool solved = s->file && s->report.outcome == CAROM_PLAN_SOLVED;
-  return solved && s->options->warm_only ? CAROM_OK : try_from(s, NULL, starts, error);
+  if (!solved || s->sweep->warm == CAROM_WARM_BEST) return try_from(s, NULL, starts, error);
+  return starts > 1 ? try_from(s, NULL, starts - 1, error) : CAROM_OK;
 }
 
 carom_status carom_sweep_solve(const carom_sweep *sweep, const carom_case_options *options, carom_case *c,

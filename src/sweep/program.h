@@ -35,6 +35,8 @@ typedef enum carom_plan_figure {
   CAROM_PLAN_FIGURE_ITERATIONS,
   CAROM_PLAN_FIGURE_VIOLATION,
   CAROM_PLAN_FIGURE_PASSED,
+  CAROM_PLAN_FIGURE_GAP,  // between avoided bodies, at and between nodes
+  CAROM_PLAN_FIGURE_NODES,
   CAROM_PLAN_FIGURE_COUNT
 } carom_plan_figure;
 
@@ -83,7 +85,9 @@ typedef struct carom_program {
   int node_count, node_capacity;
   int slot_count;
   int *outcomes;                      // (outcome_count) slots
-  int *classes;                       // (class_count - 2) slots
+  int *classes;                       // (formula_count) slots
+  int formula_count;                  // classes that have a formula; of plans "infeasible" and "limit" come next
+  bool tells_unsolved;                // there are those two
   int until;                          // slot, or -1
   int starts;                         // of each plan
   carom_scene_options scene_options;  // how the scenes of cases are read; without overrides
@@ -129,6 +133,8 @@ void carom_observer_sample(carom_observer *observer, const carom_state *state);
 // The values of formulas once more, with reducers as they are: when the verdict has come.
 void carom_observer_finish(carom_observer *observer);
 
+// Squared distance of two cases, in parts of the axes.
+double carom_cases_distance(const carom_cases *cases, const carom_sweep *sweep, int64_t a, int64_t b);
 // Makes room for `more` cases after those that are there; false when out of memory, and then nothing is changed.
 bool carom_cases_extend(carom_cases **cases, const carom_sweep *sweep, int64_t more);
 

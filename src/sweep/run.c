@@ -155,7 +155,7 @@ static carom_status march(run *r, carom_status *recorded, carom_error *error) {
 // ---- the end --------------------------------------------------------------------------------------------------------
 
 static int classify(const carom_sweep *sweep, const carom_observer *o) {
-  for (int i = 0; i < sweep->class_count - 2; i++)
+  for (int i = 0; i < sweep->program->formula_count; i++)
     if (carom_is_true(o->slots[sweep->program->classes[i]])) return i;
   return sweep->class_count - 2;
 }

@@ -9,6 +9,22 @@ import { launch, open, settle } from "./browser.mjs";
 const count = (page, selector) => page.locator(selector).count();
 const text = (page, selector) => page.locator(selector).innerText();
 
+/** The map coloured by an outcome: a cell for each case, as dark as its value; then by class again. */
+async function checkTints(page, data) {
+  if (await count(page, "#tint") === 0) return;
+  const names = await page.locator("#tint option").allInnerTexts();
+  assert.equal(await page.locator("#tint").inputValue() === "-1", !data.plan, "plans show their cost first");
+  for (const name of names.slice(1)) {
+    await page.locator("#tint").selectOption({ label: name });
+    const filled = await page.locator("#map .tint").evaluateAll((cells) => cells.map((c) => c.getAttribute("fill")));
+    const known = data.cases.outcomes[data.outcomes.indexOf(name)].filter((v) => typeof v === "number");
+    if (data.axes.length === 2) assert.equal(filled.filter((f) => f !== "none").length, known.length, name);
+    assert.ok(new Set(filled).size > 1, `${name} has several colours`);
+    assert.equal(await count(page, "#tints"), 1);
+  }
+  await page.locator("#tint").selectOption("-1");
+}
+
 async function checkPictures(page) {
   const data = await page.evaluate(() => window.carom.data);
   assert.equal(await text(page, "h1"), data.title);
@@ -18,6 +34,7 @@ async function checkPictures(page) {
   assert.ok(await count(page, "section") >= 2);
   assert.ok((await text(page, ".key >> nth=0")).length > 0, "there is a legend");
   assert.equal(await count(page, "svg:not([aria-label])"), 0, "every picture has a label");
+  await checkTints(page, data);
   if (data.axes.length === 2 && data.design === "grid") assert.equal(await count(page, "#map path[class^=class-]"), seen);
   if (data.axes.length > 2) assert.ok(await count(page, "path[class^=line-]") > 0, "there are parallel coordinates");
   return data;
@@ -47,6 +64,7 @@ async function main(argv) {
       const { page, troubles, close } = await open(browser, resolve(path), { hash: "", theme, width: 1120, height: 900 });
       const data = await checkPictures(page);
       if (data.axes.length > 1) await checkMap(page, data);
+      if (data.plan && await count(page, "#tint")) await page.locator("#tint").selectOption({ index: 1 });
       await settle(page);
       if (at >= 0) {
         const shot = argv[at + 1].replace(/\.png$/, `-${theme}.png`);

@@ -952,6 +952,51 @@ def case_sweep_mistakes_are_answered():
     assert "'carom sweep hits.yaml' runs it" in carom("run", sweep_files(), code=2).stderr
 
 
+PUSHES = os.path.join(EXAMPLES, "sweep-pushes", "problem.yaml")
+
+
+def pushes(*words, **kwargs):
+    few = ["--set", "axes.x.count=3", "--set", "axes.x.to=-0.1 m", "--set", "axes.turn.count=2", "--set", "axes.turn.from=-0.3 rad"]
+    return report("sweep", PUSHES, *few, *words, **kwargs)
+
+
+def case_sweep_of_plans_goes_from_neighbour_to_neighbour():
+    one = pushes("-o", "one.h5", "-j", "1")
+    three = pushes("-o", "three.h5", "-j", "3")
+    assert contents("one.csv") == contents("three.csv") and one["classes"] == three["classes"]
+    assert [c["name"] for c in one["classes"]] == ["solved", "infeasible", "limit", "other", "failed"] and one["classes"][0]["count"] == 6
+    rows = rows_of("one.csv")
+    for row in rows:  # each answer stands in the library
+        assert abs(json.loads(carom("info", f"one-results/case-{int(row['case']):06d}.h5", "--json").stdout)["duration"] - 0.5) < 1e-9, row
+    cold = pushes("-o", "cold.h5", "--set", "warm=none")
+    pushes("-o", "best.h5", "--set", "warm=best", "--set", "results=library")
+    assert os.path.exists("library/case-000005.h5") and not os.path.exists("cold-results")
+    for warm, cold_row, best in zip(rows, rows_of("cold.csv"), rows_of("best.csv")):
+        assert float(best["cost"]) <= min(float(warm["cost"]), float(cold_row["cost"])) * (1 + 1e-6), (warm, cold_row, best)
+    middle = rows_of("one.csv")[2]  # the first wave has nothing to begin from
+    assert middle["iterations"] == rows_of("cold.csv")[2]["iterations"] and cold["cases"] == 6
+    assert sum(int(r["iterations"]) for r in rows) < sum(int(r["iterations"]) for r in rows_of("cold.csv"))
+    again = pushes("--case", "0", "-o", "again.h5", "--keep", "one-results", "-f")
+    assert again["class"] == "solved"
+
+
+def case_sweep_of_plans_tells_what_is_not_solved():
+    problem = write("p.yaml", f"carom-sweep: 1\nplan: {os.path.join(EXAMPLES, 'plan-wall', 'problem.yaml')}\noutcomes: {{top: most(cube.y), price: cost}}\n"
+                    "axes: [{name: limited, values: [3, 200], set: solver.max_iterations}, {name: bound, values: [0.002 N, 1e-6 N], set: actuators.0.force_bound}]\n")
+    told = report("sweep", problem)
+    counts = {c["name"]: c["count"] for c in told["classes"]}
+    assert counts["solved"] == 1 and counts["limit"] >= 1 and counts["infeasible"] >= 1 and counts["failed"] == 0, counts
+    for row in rows_of("p.csv"):
+        assert (row["class"] == "solved") == (row["price"] != "") and float(row["violation"]) >= 0 and (row["reason"] == "") == (row["class"] == "solved"), row
+        if row["class"] == "solved":
+            assert abs(float(row["top"]) - 0.22) < 0.05, row
+    for key, part in (("until: t > 1", "a plan has its horizon"), ("warm: no", "warm"), ("classes: {limit: cost > 1}", "always")):
+        bad = write("bad.yaml", open(problem).read() + key + "\n")
+        assert part in carom("sweep", bad, code=2).stderr, key
+    runs = write("runs.yaml", f"carom-sweep: 1\nscene: {SCENE}\nwarm: best\noutcomes: {{T: t}}\naxes: [{{name: g, from: 1, to: 2, count: 2, set: []}}]\n")
+    assert "sweeps of plans" in carom("sweep", runs, code=2).stderr
+
+
 def case_sweep_example_runs():
     problem = os.path.join(EXAMPLES, "sweep-coin", "problem.yaml")
     told = report("sweep", problem, "--set", "axes.speed.count=4", "--set", "axes.spin.count=4", "-o", "coin.h5")
@@ -1046,8 +1091,8 @@ def case_design_plans_and_begins_from_the_nearest():
         nearest = [e["case"] for e in told["designs"] if e["case"] < d["case"]]
         if nearest:
             assert d["from"] == min(nearest, key=lambda n: abs(told["designs"][n]["time_to_go"] - d["time_to_go"])), d
-    only = report("design", "soonest.yaml", "--no-replays", "-o", "only.h5", "--set", "warm=only")
-    none = report("design", "soonest.yaml", "--no-replays", "-o", "none.h5", "--set", "warm=false", "--set", "starts=2")
+    only = report("design", "soonest.yaml", "--no-replays", "-o", "only.h5", "--set", "warm=neighbour")
+    none = report("design", "soonest.yaml", "--no-replays", "-o", "none.h5", "--set", "warm=none", "--set", "starts=2")
     for other in (only, none):
         assert abs(other["best"]["value"] - told["best"]["value"]) < 1e-6 * told["best"]["value"], (other["best"], told["best"])
     assert not any("from" in d for d in none["designs"])
@@ -1891,6 +1936,8 @@ def case_plan_begins_from_an_earlier_answer():
         assert part in done.stderr, done.stderr
     other = os.path.join(EXAMPLES, "plan-two-cubes", "problem.yaml")
     assert "has no body 'blue'" in carom("plan", other, "--warm", "first.h5", "--no-output", code=1).stderr
+    assert "cannot be chained" in carom("plan", problem, "--warm", "first.h5", "--chain", "3", "--no-output", code=1).stderr
+    assert "--chain 0" in carom("plan", problem, "--chain", "0", "--no-output", code=2).stderr
     for guess in ("{kind: result}", "{kind: path, file: first.h5}"):
         assert "guess" in carom("plan", problem, "--set", f"guess={guess}", "--no-output", code=2).stderr
 
