@@ -19,7 +19,6 @@ typedef struct carom_design_problem {
   bool maximize;              ///< greatest instead
   char *formula;              ///< of the objective, as written
   int batch;                  ///< designs a round
-  bool warm;                  ///< plans begin from the answer of the nearest design before
   int revisits;               ///< designs that are planned again from a better one, each time there is one
   double *numbers;            ///< what the arrays of `search` are in
   bool *flags;                ///< likewise

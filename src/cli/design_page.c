@@ -130,6 +130,15 @@ static void put_slice(FILE *out, const cli_design_run *d, int axis) {
   fputc('}', out);
 }
 
+static bool is_allowed(const carom_search_def *def, const double *point) {
+  for (int c = 0; c < def->constraint_count; c++) {
+    double sum = 0;
+    for (int i = 0; i < def->variable_count; i++) sum += def->rows[c * def->variable_count + i] * point[i];
+    if (sum > def->most[c]) return false;
+  }
+  return true;
+}
+
 static void put_map(FILE *out, const cli_design_run *d) {
   double point[CAROM_MOST_AXES];
   middle_of(d, point);
@@ -138,7 +147,7 @@ static void put_map(FILE *out, const cli_design_run *d) {
     point[0] = carom_axis_value(&d->run.sweep->axes[0], (i % MAP + 0.5) / MAP);
     point[1] = carom_axis_value(&d->run.sweep->axes[1], (i / MAP + 0.5) / MAP);
     if (i > 0) fputc(',', out);
-    cli_page_finite(out, look_at(d, point).mean);
+    cli_page_finite(out, is_allowed(&d->problem->search, point) ? look_at(d, point).mean : NAN);
   }
   fputs("]}", out);
 }

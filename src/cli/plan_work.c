@@ -20,8 +20,8 @@ void cli_print_work(const carom_plan *plan) {
     for (int i = 0; i < 4; i++) cli_print(stdout, "%s %s %.5g", i ? "," : "", names[i], w.kinds[i] / w.transport);
     cli_print(stdout, " (of weight x shift = %.5g J); %.4g m/s", w.transport, w.speed);
   }
-  cli_print(stdout, "\n  energy   events take %.6g J, the rest gains %.6g J; largest torque %.4g N m; drift %.2g J\n", w.loss, w.change,
-            w.peak, w.drift);
+  cli_print(stdout, "\n  energy   events take %.6g J, the rest gains %.6g J; largest torque %.4g N m; drift %.2g J\n",
+            w.loss, w.change, w.peak, w.drift);
   carom_plan_feet feet = carom_plan_find_feet(plan);
   if (feet.count > 0)
     cli_print(stdout, "  feet     push with %.4g N and more, lean by %.4g at most; clear by %.3g m\n", feet.least_push,

@@ -112,7 +112,8 @@ static carom_status run_kept_case(const cli_sweep_run *run, int64_t from, carom_
   const cli_case_files files = {keep->folder ? result : NULL, keep->folder && from >= 0 ? warm : NULL};
   carom_status status = run_case(run->sweep, &files, keep, c, error);
   bool kept = status == CAROM_OK && keep->folder && access(result, F_OK) == 0;
-  return kept && keep->view ? write_replay(result, page, error) : status;
+  if (kept && keep->view) status = write_replay(result, page, error);
+  return run->design && status == CAROM_ERR_UNSUPPORTED ? CAROM_OK : status;  // pages of designs are not asked for
 }
 
 static void fill_record(const cli_sweep_run *run, const task *t, record *r) {

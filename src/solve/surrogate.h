@@ -2,6 +2,7 @@
 #ifndef CAROM_SRC_SOLVE_SURROGATE_H
 #define CAROM_SRC_SOLVE_SURROGATE_H
 
+#include "carom/lcp.h"
 #include "carom/surrogate.h"
 
 enum { CAROM_SEARCH_DIM = CAROM_KRIGING_MOST_VARIABLES };
@@ -14,6 +15,11 @@ typedef struct carom_region {
   double low[CAROM_SEARCH_DIM], high[CAROM_SEARCH_DIM];
   bool logarithmic[CAROM_SEARCH_DIM];
   double *rows, *most;  // (count x d), (count): rows v <= most, rows of length 1
+
+  // The linear complementarity problem of the nearest point that is allowed; scratch.
+  int pairs;
+  double *M, *q, *z, *w;
+  carom_lcp_work *work;
 } carom_region;
 
 struct carom_search {
@@ -28,10 +34,11 @@ struct carom_search {
   bool golden;  // the first of them are golden sections
 
   carom_kriging *kriging;
-  int fitted;                               // samples and lies that it goes through; 0: too few
-  bool fresh;                               // it goes through all that was told
-  double shift, unit;                       // values are shift + unit x those of the surrogate
-  double *fit_u, *fit_y;                    // (room x d), (room) good ones, then lies
+  int fitted;             // samples and lies that it goes through; 0: too few
+  bool fresh;             // it goes through all that was told
+  double knee, tail;      // values above the knee are drawn in: knee + tail ln(1 + (value - knee)/tail)
+  double shift, unit;     // values are shift + unit x those of the surrogate
+  double *fit_u, *fit_y;  // (room x d), (room) good ones, then lies
   double *knot_x, *knot_y, *second, *work;  // (room), (2 room): a spline in one variable
   int knots;
 
@@ -44,13 +51,18 @@ struct carom_search {
 // ---- surrogate_region.c ----
 double carom_region_to_unit(const carom_region *region, int i, double x);
 double carom_region_from_unit(const carom_region *region, int i, double u);
-// Moves u to a point that is allowed, near it; false where there is none.
+carom_status carom_region_prepare(carom_region *region, const carom_allocator *allocator, carom_error *error);
+void carom_region_release(carom_region *region, const carom_allocator *allocator);
+// Moves u to the nearest point that is allowed (nearest in v); false where there is none.
 bool carom_region_project(const carom_region *region, double *u);
 bool carom_region_allows(const carom_region *region, const double *u, double slack);
 
 // ---- surrogate_model.c ----
 // Fits kriging to what was told, and then puts in lies for what was asked; fitted = 0 where there are too few values.
 carom_status carom_search_model(carom_search *search);
+// Values as kriging sees them, and back.
+double carom_search_to_surrogate(const carom_search *search, double value);
+double carom_search_from_surrogate(const carom_search *search, double y);
 // In one variable: a spline through all good samples, if there are two.
 bool carom_search_spline(carom_search *search);
 // How likely it is that a point does not fail, from those that did: 1 where none has.

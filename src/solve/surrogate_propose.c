@@ -144,7 +144,9 @@ static double polish_spline(carom_search *s, double *u) {
   double at = s->knot_x[best], low = best > 0 ? s->knot_x[best - 1] : at - way_out(at);
   double high = best < s->knots - 1 ? s->knot_x[best + 1] : at + way_out(1 - at);
   double value = carom_spline_least(&spline, low, high, u);
-  return carom_search_chance(s, u) >= 0.5 ? (s->knot_y[best] - value) / s->unit : 0;
+  return carom_search_chance(s, u) >= 0.5
+             ? carom_search_to_surrogate(s, s->knot_y[best]) - carom_search_to_surrogate(s, value)
+             : 0;
 }
 
 // What the surrogate's minimum promises; 0: nothing new.
@@ -165,8 +167,13 @@ static bool is_pending(const carom_search *s) {
   return false;
 }
 
+static double surrogate_spread(const carom_search *s) {
+  double least = carom_search_least(s), most = least + carom_search_spread(s);
+  return carom_search_to_surrogate(s, most) - carom_search_to_surrogate(s, least);
+}
+
 static bool propose_kriging(carom_search *s, double *u) {
-  double other[CAROM_SEARCH_DIM], spread = carom_search_spread(s) / s->unit;
+  double other[CAROM_SEARCH_DIM], spread = surrogate_spread(s);
   s->reference = reference(s);
   double gain = is_pending(s) ? 0 : polish(s, u);
   double expected = exp(-carom_search_minimise(s, improvement_merit, other));

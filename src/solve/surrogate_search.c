@@ -127,6 +127,7 @@ static carom_status set_up(carom_search *s, const carom_search_def *def, carom_e
   if (status == CAROM_OK && !make_room(s, def->constraint_count))
     status = carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a search of %d evaluations", def->budget);
   if (status == CAROM_OK) status = set_constraints(def, &s->region, error);
+  if (status == CAROM_OK) status = carom_region_prepare(&s->region, &s->allocator, error);
   if (status == CAROM_OK) status = check_room(&s->region, error);
   if (status == CAROM_OK) status = set_starts(s, error);
   if (status == CAROM_OK)
@@ -158,8 +159,9 @@ void carom_search_destroy(carom_search *s) {
   if (!s) return;
   carom_allocator a = s->allocator;
   carom_kriging_destroy(s->kriging);
+  carom_region_release(&s->region, &a);
   CAROM_RELEASE_ALL(&a, s->x, s->u, s->value, s->state, s->fit_u, s->fit_y, s->knot_x, s->knot_y, s->second, s->work,
-                    s->starts, s->region.rows, s->region.most, s);
+                    s->starts, s);
 }
 
 // ---- ask and tell ---------------------------------------------------------------------------------------------------
@@ -239,7 +241,8 @@ void carom_search_predict(carom_search *s, const double *point, double *mean, do
   }
   if (!s->fresh || s->fitted == 0) carom_search_model(s);
   if (s->fitted == 0) return;
-  carom_kriging_predict(s->kriging, u, mean, deviation);
-  *mean = s->shift + s->unit * *mean;
-  *deviation *= s->unit;
+  double y, dy;
+  carom_kriging_predict(s->kriging, u, &y, &dy);
+  *mean = carom_search_from_surrogate(s, y);
+  *deviation = (carom_search_from_surrogate(s, y + dy) - carom_search_from_surrogate(s, y - dy)) / 2;
 }

@@ -155,7 +155,7 @@ static void read_settings(carom_sweep_reader *s, const carom_node *const *f, car
   double seed = 1;
   int method = 0;
   *d = carom_search_default();
-  p->batch = 1, p->warm = s->plans;
+  p->batch = 1;
   if (carom_read_choice(r, f[TOP_METHOD], methods, &method)) d->method = (carom_search_method)method;
   carom_read_int(r, f[TOP_BUDGET], 1, MOST_BUDGET, &d->budget);
   carom_read_int(r, f[TOP_BATCH], 1, 256, &p->batch);
@@ -164,7 +164,7 @@ static void read_settings(carom_sweep_reader *s, const carom_node *const *f, car
   if (carom_read_integer(r, f[TOP_SEED], 0, 9007199254740992.0, &seed)) d->seed = (uint64_t)seed;
   s->sweep->sampling.seed = d->seed;
   carom_read_int(r, f[TOP_STARTS], 1, 10000, &s->sweep->program->starts);
-  carom_read_bool(r, f[TOP_WARM], &p->warm);
+  carom_sweep_read_warm(s, f[TOP_WARM], s->plans ? CAROM_WARM_BEST : CAROM_WARM_NONE);
   carom_read_int(r, f[TOP_REVISIT], 0, 100, &p->revisits);
   for (int i = TOP_STARTS; i <= TOP_REVISIT; i++)
     if (f[i] && !s->plans)

@@ -68,21 +68,8 @@ static double merit(const carom_design_work *w, int64_t number) {
   return w->problem->maximize ? -value : value;
 }
 
-// Largest difference in a variable, in parts of its bounds.
 static double distance(const carom_design_work *w, int64_t a, int64_t b) {
-  const carom_search_def *d = &w->problem->search;
-  double largest = 0;
-  for (int i = 0; i < d->variable_count; i++)
-    largest = fmax(largest, fabs(values_of(w, a)[i] - values_of(w, b)[i]) / (d->high[i] - d->low[i]));
-  return largest;
-}
-
-// The nearest good case of those before `end`; the earlier one of two that are as near.
-static int64_t nearest(const carom_design_work *w, int64_t number, int64_t end) {
-  int64_t found = -1;
-  for (int64_t i = 0; i < end; i++)
-    if (!isnan(merit(w, i)) && (found < 0 || distance(w, i, number) < distance(w, found, number))) found = i;
-  return found;
+  return carom_cases_distance(w->cases, w->problem->sweep, a, b);
 }
 
 // ---- rounds ---------------------------------------------------------------------------------------------------------
@@ -147,7 +134,8 @@ static int64_t ask(carom_design_work *w) {
   for (int k = 0; k < count; k++) {
     int64_t number = w->first + k;
     memcpy(values_of(w, number), w->points + k * d, (size_t)d * sizeof *w->points);
-    w->warm[number] = w->problem->warm ? nearest(w, number, w->first) : -1;
+    bool warm = w->problem->sweep->warm != CAROM_WARM_NONE;
+    w->warm[number] = warm ? carom_cases_neighbour(w->cases, w->problem->sweep, number, w->first) : -1;
   }
   return count;
 }

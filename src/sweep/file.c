@@ -185,16 +185,21 @@ static void read_formulas(carom_sweep_reader *s, const carom_node *const *f) {
     carom_report(&s->r.reporter, s->r.root->place, NULL, "a sweep needs 'outcomes' or 'classes', or it tells nothing");
 }
 
-static void read_warm(carom_sweep_reader *s, const carom_node *const *f) {
+void carom_sweep_read_warm(carom_sweep_reader *s, const carom_node *node, carom_sweep_warm tacit) {
   static const char *const kinds[] = {"none", "neighbour", "best", NULL};
+  int kind = (int)tacit;
+  carom_read_choice(&s->r, node, kinds, &kind);
+  s->sweep->warm = (carom_sweep_warm)kind;
+}
+
+static void read_plan_keys(carom_sweep_reader *s, const carom_node *const *f) {
   static const int plans_only[] = {TOP_WARM, TOP_RESULTS, TOP_STARTS};
   const char *folder = NULL;
-  int kind = 0;
   for (size_t i = 0; i < sizeof plans_only / sizeof *plans_only; i++)
     if (f[plans_only[i]] && !s->plans)
       carom_report(&s->r.reporter, f[plans_only[i]]->key_at, NULL, "'%s' is for sweeps of plans",
                    top_keys[plans_only[i]]);
-  if (f[TOP_WARM] && carom_read_choice(&s->r, f[TOP_WARM], kinds, &kind)) s->sweep->warm = (carom_sweep_warm)kind;
+  carom_sweep_read_warm(s, f[TOP_WARM], CAROM_WARM_NONE);
   if (!f[TOP_RESULTS] || !carom_read_text(&s->r, f[TOP_RESULTS], &folder)) return;
   s->sweep->results = carom_copy_text(&s->r.allocator, folder);
   if (!s->sweep->results) s->r.reporter.out_of_memory = true;
@@ -214,7 +219,7 @@ static bool read_problem(carom_sweep_reader *s, void *context) {
   carom_sweep_read_settings(s, f[TOP_SET], -1);
   carom_sweep_read_design(s, f[TOP_DESIGN], f[TOP_COUNT], f[TOP_SEED]);
   carom_read_int(r, f[TOP_STARTS], 1, 10000, &s->sweep->program->starts);
-  read_warm(s, f);
+  read_plan_keys(s, f);
   bool sound = !carom_sweep_has_errors(s);
   if (r->reporter.out_of_memory || !carom_sweep_read_inner(s, f[TOP_SCENE], f[TOP_PLAN])) return true;
   if (!carom_sweep_read_title(s, f[TOP_TITLE])) return false;

@@ -35,6 +35,9 @@ bool carom_sweep_read_title(carom_sweep_reader *s, const carom_node *node);  // 
 bool carom_sweep_complete(carom_sweep_reader *s);
 bool carom_sweep_has_errors(const carom_sweep_reader *s);
 
+// From what plans begin; `tacit` where the problem does not say.
+void carom_sweep_read_warm(carom_sweep_reader *s, const carom_node *node, carom_sweep_warm tacit);
+
 // ---- axes.c ----
 void carom_sweep_read_axes(carom_sweep_reader *s, const carom_node *list);
 void carom_sweep_read_design(carom_sweep_reader *s, const carom_node *design, const carom_node *count,

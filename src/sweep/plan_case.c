@@ -135,7 +135,8 @@ static carom_status finish(solving *s, carom_error *error) {
 
 static bool is_ours(carom_status status) { return status == CAROM_ERR_MEMORY || status == CAROM_INTERRUPTED; }
 
-// An answer to begin from stands for the first of the starts; where it leads nowhere, all starts are taken.
+// From the answer of another design and from the problem's own guesses; the better plan counts. Where only the former
+// is wanted, the latter are for when it leads nowhere.
 static carom_status solve(solving *s, carom_error *error) {
   const char *warm = s->options->warm;
   int starts = s->sweep->program->starts;

@@ -133,6 +133,8 @@ void carom_observer_sample(carom_observer *observer, const carom_state *state);
 // The values of formulas once more, with reducers as they are: when the verdict has come.
 void carom_observer_finish(carom_observer *observer);
 
+// Squared distance of two cases, in parts of the axes.
+double carom_cases_distance(const carom_cases *cases, const carom_sweep *sweep, int64_t a, int64_t b);
 // Makes room for `more` cases after those that are there; false when out of memory, and then nothing is changed.
 bool carom_cases_extend(carom_cases **cases, const carom_sweep *sweep, int64_t more);
 

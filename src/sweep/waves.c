@@ -29,7 +29,7 @@ static double along(const carom_axis *a, double value) {
   return a->logarithmic ? log(value / a->from) / log(a->to / a->from) : (value - a->from) / (a->to - a->from);
 }
 
-static double distance(const carom_cases *cases, const carom_sweep *sweep, int64_t a, int64_t b) {
+double carom_cases_distance(const carom_cases *cases, const carom_sweep *sweep, int64_t a, int64_t b) {
   const double *x = cases->values + a * cases->column_count, *y = cases->values + b * cases->column_count;
   double sum = 0;
   for (int i = 0; i < sweep->sampling.axis_count; i++) {
@@ -50,7 +50,7 @@ int64_t carom_cases_neighbour(const carom_cases *cases, const carom_sweep *sweep
   double least = INFINITY;
   for (int64_t i = 0; i < end; i++) {
     if (!is_solved(cases, sweep, i) || (before < 0 && carom_sweep_wave(sweep, i) >= wave)) continue;
-    double d = distance(cases, sweep, i, number);
+    double d = carom_cases_distance(cases, sweep, i, number);
     if (d < least) least = d, found = i;
   }
   return found;

@@ -68,7 +68,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -1002,6 +1002,212 @@ def case_sweep_example_runs():
     told = report("sweep", problem, "--set", "axes.speed.count=4", "--set", "axes.spin.count=4", "-o", "coin.h5")
     counts = {c["name"]: c["count"] for c in told["classes"]}
     assert told["cases"] == 16 and counts["heads"] > 2 and counts["tails"] > 2 and counts["failed"] == 0, told
+
+
+# ---- designs --------------------------------------------------------------------------------------------------------
+
+FLIGHT = """carom: 1
+constants: {speed: 5, angle: 0.7}
+bodies:
+  - name: ball
+    shape: {sphere: {radius: 0.1}}
+    density: 1000
+    position: [0, 0, 1]
+    velocity: [speed*cos(angle), 0, speed*sin(angle)]
+forces: {gravity: 9.81}
+integrator: {name: variational, step: 2 ms}
+duration: 3 s
+"""
+WIDEST = """carom-design: 1
+title: The widest throw
+scene: flight.yaml
+variables:
+  - {name: angle, from: 0.1, to: 1.4, set: constants.angle}
+outcomes: {range: ball.x - ball.vx*ball.z/ball.vz}
+until: ball.z < 0
+maximize: range
+budget: 9
+"""
+MOVE = """carom-plan: 1
+constants: {time_to_go: 2, weight: 5}
+scene: block.yaml
+horizon: {intervals: 20, duration: time_to_go}
+actuators: [{body: block, torque: false}]
+conditions: [{body: block, position: [1, 0, 0], rest: true}]
+costs: [{effort: 1}, {time: weight}]
+"""
+BLOCK = """carom: 1
+constants: {width: 0.2}
+bodies:
+  - {name: block, shape: {box: [width, 0.2, 0.2]}, density: 125}
+"""
+SOONEST = """carom-design: 1
+plan: move.yaml
+variables: [{name: time_to_go, from: 0.8 s, to: 4 s, set: "constants.time_to_go={value}"}]
+outcomes: {effort: cost - 5*time_to_go, farthest: most(block.x)}
+minimize: cost
+budget: 12
+"""
+
+
+def design_files(problem=WIDEST, name="widest.yaml"):
+    for path, text in (("flight.yaml", FLIGHT), ("move.yaml", MOVE), ("block.yaml", BLOCK), (name, problem)):
+        write(path, text)
+    return name
+
+
+def plans():
+    if "cannot plan" in subprocess.run([CAROM, "plan", "x.yaml"], capture_output=True, text=True).stderr:
+        print("skipped: built without Ipopt")
+        sys.exit(77)
+
+
+def case_design_finds_the_widest_throw():
+    """tan(angle) = v/sqrt(v^2 + 2 g h) is known; nine runs come as near as a grid of 41 could at best."""
+    told = report("design", design_files(), "--no-replays")
+    angle = math.atan(5 / math.sqrt(25 + 2 * 9.81))
+    widest = 5 / 9.81 * math.sqrt(25 + 2 * 9.81)
+    assert told["evaluations"] <= 9 and told["failed"] == 0, told
+    assert abs(told["best"]["value"] - widest) < 1e-4 * widest and abs(told["best"]["angle"] - angle) < 5e-3, (told["best"], angle, widest)
+    assert [d["case"] for d in told["designs"]] == list(range(told["evaluations"]))
+    best = told["best"]["case"]
+    assert os.path.exists(f"widest-designs/case-{best:06d}.h5") and "carom" in carom("info", f"widest-designs/case-{best:06d}.h5").stdout
+    page = open("widest.html").read()
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", ""), "the page asks for nothing"
+    assert len(rows_of("widest.csv")) == told["evaluations"] and not os.path.exists("widest.journal")
+    again = carom("design", "widest.yaml", code=1)
+    assert "widest.h5" in again.stderr and "--force" in again.stderr, again.stderr
+    shown = carom("design", "widest.yaml", "--force", "--no-replays").stdout
+    assert "greatest" in shown and "widest.html" in shown, shown
+
+
+def case_design_plans_and_begins_from_the_nearest():
+    """Rest to rest in T costs 12 m^2 d^2/T^3 in effort, and 5 T in time: least at T = (36/5)^(1/4)."""
+    plans()
+    told = report("design", design_files(SOONEST, "soonest.yaml"), "--no-replays")
+    assert abs(told["best"]["time_to_go"] - 7.2**0.25) < 5e-3, told["best"]
+    for d in told["designs"]:
+        assert abs(d["effort"] * d["time_to_go"]**3 - 12) < 0.05 and d["farthest"] < 1 + 1e-6, d
+        nearest = [e["case"] for e in told["designs"] if e["case"] < d["case"]]
+        if nearest:
+            assert d["from"] == min(nearest, key=lambda n: abs(told["designs"][n]["time_to_go"] - d["time_to_go"])), d
+    only = report("design", "soonest.yaml", "--no-replays", "-o", "only.h5", "--set", "warm=neighbour")
+    none = report("design", "soonest.yaml", "--no-replays", "-o", "none.h5", "--set", "warm=none", "--set", "starts=2")
+    for other in (only, none):
+        assert abs(other["best"]["value"] - told["best"]["value"]) < 1e-6 * told["best"]["value"], (other["best"], told["best"])
+    assert not any("from" in d for d in none["designs"])
+
+
+def case_design_reaches_values_of_the_scene_of_a_plan():
+    plans()
+    design_files()
+    light = report("plan", "move.yaml", "--no-output")["cost"]
+    heavy = report("plan", "move.yaml", "--no-output", "--set", "scene.constants.width=0.4")["cost"]
+    assert abs((heavy - 10) / (light - 10) - 4) < 1e-6, (light, heavy)
+    assert "no item" in carom("plan", "move.yaml", "--set", "scene.bodies.blok.mass=1", code=2).stderr
+    write("grid.yaml", "carom-sweep: 1\nplan: move.yaml\noutcomes: {effort: cost - 10}\n"
+          "axes: [{name: width, values: [0.1, 0.2, 0.3, -1], set: scene.constants.width}]\n")
+    carom("sweep", "grid.yaml", "-q")
+    rows = rows_of("grid.csv")
+    assert [round(float(r["effort"]) / (light - 10), 6) for r in rows[:3]] == [0.25, 1, 2.25], rows
+    assert rows[3]["class"] == "failed" and rows[3]["reason"], rows[3]
+
+
+def case_design_is_the_same_by_any_number_of_processes():
+    problem = WIDEST.replace("budget: 9", "budget: 14\nbatch: 4")
+    for jobs in (1, 2, 5):
+        carom("design", design_files(problem), "-j", str(jobs), "-o", f"t{jobs}.h5", "-q", "--no-replays")
+    for kind in ("csv", "h5"):
+        first = open(f"t1.{kind}", "rb").read()
+        assert first == open(f"t2.{kind}", "rb").read() == open(f"t5.{kind}", "rb").read(), kind
+    plans()
+    problem = SOONEST + "batch: 3\nrevisit: 2\n"
+    for jobs in (1, 3):
+        carom("design", design_files(problem, "soonest.yaml"), "-j", str(jobs), "-o", f"p{jobs}.h5", "-q", "--no-replays")
+    assert open("p1.csv", "rb").read() == open("p3.csv", "rb").read()
+
+
+def case_design_goes_on_after_a_kill():
+    """Killed three times, the answer is that of a design that was left alone."""
+    problem = WIDEST.replace("budget: 9", "budget: 16").replace("method: auto", "")
+    scene = FLIGHT.replace("step: 2 ms", "step: 0.02 ms")
+    design_files(problem)
+    write("flight.yaml", scene)
+    carom("design", "widest.yaml", "-o", "whole.h5", "-q", "--no-replays")
+    words = [CAROM, "design", "widest.yaml", "-o", "cut.h5", "-q", "--no-replays"]
+    lines = lambda: open("cut.journal").read().count("\n") if os.path.exists("cut.journal") else 0
+    for k, end in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGKILL)):
+        child = subprocess.Popen(words + (["--continue"] if k else []), stderr=subprocess.PIPE)
+        before = lines()
+        while child.poll() is None and lines() < before + 2:
+            time.sleep(0.005)
+        child.send_signal(end)
+        child.communicate()
+        if end == signal.SIGINT:
+            assert child.returncode in (0, 130), child.returncode
+    if os.path.exists("cut.journal"):
+        assert "--continue" in carom(*words[1:], code=1).stderr
+        carom(*words[1:], "--continue")
+    assert open("cut.csv", "rb").read() == open("whole.csv", "rb").read()
+
+
+def case_design_survives_failures():
+    """Above 1 rad the scene is refused; a design that is not feasible counts as failed, too. The best is next to that."""
+    scene = FLIGHT.replace("density: 1000", "density: 1000*sqrt(1 - angle)").replace("0.7}", "0.5}")
+    design_files()
+    write("flight.yaml", scene)
+    told = report("design", "widest.yaml", "--no-replays", "--set", "budget=12")
+    bad = [d for d in told["designs"] if d["value"] is None]
+    assert told["failed"] == len(bad) > 0 and all(d["angle"] > 1 and d["reason"] for d in bad), told
+    assert abs(told["best"]["angle"] - 0.6425) < 0.01, told["best"]
+    write("low.yaml", WIDEST + "feasible: most(ball.z) < 1.2\n")  # sin(angle) < sqrt(2 g 0.2)/5
+    told = report("design", "low.yaml", "--no-replays", "--set", "budget=16")
+    assert told["failed"] > 0 and 0.35 < told["best"]["angle"] <= math.asin(math.sqrt(2 * 9.81 * 0.2) / 5) + 2e-3, told["best"]
+    write("never.yaml", WIDEST + "feasible: ball.x < -1\n")
+    done = carom("design", "never.yaml", "--no-replays", "--json", code=4)
+    assert "none of 9 designs came to a value" in done.stderr and json.loads(done.stdout)["failed"] == 9
+
+
+def case_design_mistakes_are_answered():
+    plane = WIDEST.replace("  - {name: angle, from: 0.1, to: 1.4, set: constants.angle}\n",
+                           "  - {name: angle, from: 0.1, to: 1.4, set: constants.angle}\n  - {name: speed, from: 1, to: 5, set: constants.speed}\n")
+    for problem, message in (
+            (WIDEST.replace("to: 1.4", "to: 0.05"), "'to' must be greater than 'from', got 0.05 and 0.1"),
+            (WIDEST.replace("set: constants.angle", "set: bodies.bal.mass"), "did you mean 'ball'?"),
+            (WIDEST.replace("set: constants.angle", "set: bodies.ball.mas"), "'mas'"),
+            (WIDEST + "method: newton\n", "'newton'"),
+            (WIDEST.replace("budget: 9", "budget: 0"), "'budget'"),
+            (WIDEST + "begin: [0.3, 1.5]\n", "a start: variable 0 is 1.5, outside its bounds 0.1 to 1.4"),
+            (WIDEST + "constraints: [angle >= 2]\n", "the linear constraints leave nothing between the bounds"),
+            (WIDEST + "constraints: [angle^2 <= 1]\n", "must be linear"),
+            (WIDEST + "constraints: [angel <= 1]\n", "did you mean 'angle'?"),
+            (plane + "method: spline\n", "a spline is for one variable, got 2"),
+            (WIDEST.replace("maximize: range", "maximize: rnage"), "did you mean 'range'?"),
+            (WIDEST.replace("maximize: range\n", ""), "minimize and maximize"),
+            (WIDEST + "minimize: range\n", "minimize and maximize"),
+            (WIDEST + "starts: 3\n", "'starts' is for plans"),
+            (WIDEST + "buget: 3\n", "did you mean 'budget'?"),
+            (WIDEST.replace("from: 0.1, to: 1.4", "values: [1, 2]"), "a variable has no 'values'"),
+            (WIDEST.replace("scene: flight.yaml", "scene: move.yaml"), "write 'plan:' in place of 'scene:'")):
+        done = carom("design", design_files(problem), code=2)
+        assert message in done.stderr, (problem, message, done.stderr)
+        assert done.stdout == "", done.stdout
+    assert "'carom design widest.yaml' solves it" in carom("run", design_files(), code=2).stderr
+    assert "'carom run flight.yaml' runs it once" in carom("design", "flight.yaml", code=2).stderr
+    assert "--jobs 0: expected a whole number" in carom("design", "widest.yaml", "--jobs", "0", code=2).stderr
+    assert "is read, so it cannot be written as well" in carom("design", "widest.yaml", "-o", "flight.yaml", code=2).stderr
+
+
+def case_design_example_agrees_with_huygens():
+    problem = os.path.join(EXAMPLES, "design-balls", "problem.yaml")
+    told = report("design", problem, "-o", "balls.h5", "--no-replays")
+    masses, v = [1, 100**(-1 / 3), 100**(-2 / 3), 0.01], 1
+    for a, b in zip(masses, masses[1:]):
+        v *= 1.95 * a / (a + b)
+    assert abs(told["best"]["value"] - v) < 1e-5 * v and told["evaluations"] <= 25, (told["best"], v)
+    for name, m in (("m2", masses[1]), ("m3", masses[2])):
+        assert abs(told["best"][name] / m - 1) < 0.01, (told["best"], m)
+    assert all(d["m3"] <= d["m2"] * (1 + 1e-6) for d in told["designs"])
 
 
 FIDELITY = """newtons-cradle-1 newtons-cradle-2 plastic-pair plastic-head-on metronome falling-cube falling-cube-at-rest

@@ -416,7 +416,7 @@ TEST(mistakes_in_settings_and_formulas_have_their_place) {
   char plan[250];
   snprintf(plan, sizeof plan, "%s/plan.yaml", folder);
   write_text(plan, "carom-plan: 1\nscene: scene.yaml\n");
-  CHECK_MISTAKE("carom-sweep: 1\nscene: plan.yaml\n" AXIS OUT, 2, "sweeps run scenes only");
+  CHECK_MISTAKE("carom-sweep: 1\nscene: plan.yaml\n" AXIS OUT, 2, "is a planning problem");
 }
 
 // Whatever request of memory is refused, reading ends with a status, and nothing stays behind.
