@@ -100,6 +100,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
     duals.given = carom_warm_point(plan, plan->duals);
     o.warm = true;
     o.start_mu = fmin(o.start_mu, warm_barrier(s));
+    carom_program_cost(&plan->program, plan->program.x, &report->guess_cost);
     s->warm = false;
   }
   carom_nlp_info info;
