@@ -10,9 +10,10 @@ pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 # SuiteSparse ships no package files in Debian 12.
 find_path(SUITESPARSE_INCLUDE cholmod.h PATH_SUFFIXES suitesparse REQUIRED)
 find_library(CHOLMOD_LIBRARY cholmod REQUIRED)
+find_library(KLU_LIBRARY klu REQUIRED)
 add_library(carom_suitesparse INTERFACE)
 target_include_directories(carom_suitesparse SYSTEM INTERFACE ${SUITESPARSE_INCLUDE})
-target_link_libraries(carom_suitesparse INTERFACE ${CHOLMOD_LIBRARY})
+target_link_libraries(carom_suitesparse INTERFACE ${CHOLMOD_LIBRARY} ${KLU_LIBRARY})
 
 # Threads are optional: without OpenMP everything runs on one.
 find_package(OpenMP COMPONENTS C)

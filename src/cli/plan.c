@@ -18,7 +18,8 @@ typedef struct plan_run {
   carom_replay_report chain[MOST_CHAINED];    // of each, from the planned state
   carom_replay_report carried[MOST_CHAINED];  // and from where the one before ended
   carom_verdict verdict;
-  bool verify, quiet, json, strict, overwrite;
+  cli_multipliers multipliers;
+  bool verify, stability, quiet, json, strict, overwrite;
   int starts;      // > 1: this is the best of them
   bool elsewhere;  // it was, and has done all that is left to do
   const char *output, *forces, *command;
@@ -57,16 +58,21 @@ static carom_replay_report worst(const carom_replay_report *reports, int count) 
 
 // ---- reports -------------------------------------------------------------------------------------------------------
 
-static void print_contacts(const plan_run *r) {
+static void print_time(const carom_plan *plan, int node, bool first) {
+  cli_print(stdout, "%s t = %.4f s (node %d)", first ? "" : ",", carom_plan_time(plan, node), node);
+}
+
+static void print_breaks(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
+  int contacts = carom_plan_contact_count(plan), events = carom_plan_event_count(plan);
   int segments = carom_plan_scale_count(plan);
+  if (contacts) cli_print(stdout, "  contacts ");
+  for (int i = 0; i < contacts; i++) print_time(plan, carom_plan_contact_node(plan, i), i == 0);
+  if (events) cli_print(stdout, "%s  events   ", contacts ? "\n" : "");
+  for (int i = 0; i < events; i++) print_time(plan, carom_plan_event_node(plan, i), i == 0);
+  if (contacts + events) cli_print(stdout, "\n");
   if (segments == 1) return;
-  cli_print(stdout, "  %s ", carom_plan_contact_count(plan) > 0 ? "contacts" : "events  ");
-  for (int i = 0; i < carom_plan_contact_count(plan); i++) {
-    int node = carom_plan_contact_node(plan, i);
-    cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
-  }
-  cli_print(stdout, "\n  sigma   ");
+  cli_print(stdout, "  sigma   ");
   for (int i = 0; i < segments; i++) cli_print(stdout, "%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
   cli_print(stdout, "\n");
 }
@@ -93,9 +99,10 @@ static void print_report(const plan_run *r) {
   cli_print(stdout, "  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
   if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
   cli_print(stdout, "\n");
-  print_contacts(r);
+  print_breaks(r);
   cli_print_work(r->file->plan);
   print_chain(r);
+  cli_print_multipliers(&r->multipliers);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
@@ -132,9 +139,16 @@ static void print_json(const plan_run *r) {
   cli_json_open(&json, "sigma", '[');
   for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
   cli_json_close(&json, ']');
+  if (carom_plan_event_count(plan) > 0) {
+    cli_json_open(&json, "events", '[');
+    for (int i = 0; i < carom_plan_event_count(plan); i++)
+      cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_event_node(plan, i)));
+    cli_json_close(&json, ']');
+  }
   cli_json_work(&json, plan);
   json_chain(&json, "chain", r->chain, r->chained);
   json_chain(&json, "carried", r->carried, r->chained);
+  cli_json_multipliers(&json, &r->multipliers);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);
   cli_json_verdict(&json, &r->verdict);
@@ -215,6 +229,18 @@ static void judge(plan_run *r) {
                     NULL);
 }
 
+// A motion that is none is not replayed: what there is of it is kept.
+static carom_status examine(plan_run *r, carom_error *error) {
+  bool solved = r->report.outcome == CAROM_PLAN_SOLVED;
+  carom_status status = CAROM_OK;
+  r->verify = r->verify && solved;
+  if (r->verify) status = carom_plan_replay(r->file->plan, &r->replay, error);
+  if (status == CAROM_OK && r->stability && solved)
+    status = carom_plan_find_multipliers(r->file->plan, CLI_MULTIPLIERS, r->multipliers.real, r->multipliers.imaginary,
+                                         &r->multipliers.count, error);
+  return status == CAROM_OK && solved ? replay_chain(r, error) : status;
+}
+
 static int run_plan(plan_run *r) {
   int code;
   cli_catch_interrupts();
@@ -230,8 +256,7 @@ static int run_plan(plan_run *r) {
   cli_progress_end(&r->progress);
   carom_status status = r->status;
   carom_error error = r->error;
-  if (status == CAROM_OK && r->verify) status = carom_plan_replay(r->file->plan, &r->replay, &error);
-  if (status == CAROM_OK && r->report.outcome == CAROM_PLAN_SOLVED) status = replay_chain(r, &error);
+  if (status == CAROM_OK) status = examine(r, &error);
   if (status != CAROM_OK) return cli_fail(&error);
   judge(r);
   status = keep(r, &error);
@@ -273,6 +298,7 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
       {CLI_TEXT, 0, "chain", "N", "replay N periods of a periodic motion, one after the other", &w->chain},
+      {CLI_FLAG, 0, "stability", NULL, "Floquet multipliers of a periodic motion", &r->stability},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
       {CLI_TEXT, 0, "warm", "RESULT.h5", "begin from the answer of an earlier plan", &w->warm},

@@ -1,5 +1,7 @@
 #include "cli/plan_work.h"
 
+#include <math.h>
+
 static const char *const names[] = {"total", "joints", "positive", "net"};
 
 static bool tells(const carom_plan *plan) {
@@ -40,4 +42,28 @@ void cli_json_work(cli_json *json, const carom_plan *plan) {
   CLI_MEMBERS(json, CLI_N("least_push", feet.least_push), CLI_N("steepest", feet.steepest),
               CLI_N("clearance", feet.clearance));
   cli_json_close(json, '}');
+}
+
+// Those that an impact wipes out say nothing.
+void cli_print_multipliers(const cli_multipliers *m) {
+  if (m->count == 0) return;
+  double largest = hypot(m->real[0], m->imaginary[0]);
+  cli_print(stdout, "  stability %s, multipliers", largest < 1 ? "stable" : "unstable");
+  for (int i = 0; i < m->count && hypot(m->real[i], m->imaginary[i]) > 1e-9; i++) {
+    if (m->imaginary[i] == 0) cli_print(stdout, "%s %.6g", i ? "," : "", m->real[i]);
+    if (m->imaginary[i] > 0) cli_print(stdout, "%s %.6g +- %.6g i", i ? "," : "", m->real[i], m->imaginary[i]);
+  }
+  cli_print(stdout, " (largest %.6g)\n", largest);
+}
+
+void cli_json_multipliers(cli_json *json, const cli_multipliers *m) {
+  if (m->count == 0) return;
+  cli_json_open(json, "multipliers", '[');
+  for (int i = 0; i < m->count; i++) {
+    cli_json_open(json, NULL, '[');
+    cli_json_number(json, NULL, m->real[i]);
+    cli_json_number(json, NULL, m->imaginary[i]);
+    cli_json_close(json, ']');
+  }
+  cli_json_close(json, ']');
 }

@@ -22,6 +22,7 @@ static void copy_breaks(const carom_plan *plan, const carom_path *from, carom_pa
   memcpy(to->hold, from->hold, event_multipliers(plan) * sizeof *to->hold);
   memcpy(to->impulse, from->impulse, event_multipliers(plan) * sizeof *to->impulse);
   memcpy(to->P, from->P, event_momenta(plan) * sizeof *to->P);
+  to->known = from->known;
 }
 
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error) {

@@ -154,21 +154,27 @@ carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose othe
   return cm_pose(cm_add(plan->periodic.found, cm_rotate(d->map.q, mirrored(d->mirror, other.p))), cm_qunit(q));
 }
 
-void carom_plan_wrap(const carom_plan *plan, carom_state *state) {
+carom_turned carom_unwrap(const carom_plan *plan, int body, carom_turned of) {
   const carom_periodic_def *d = &plan->periodic.def;
+  const carom_body *bodies = plan->model->bodies;
+  carom_quat user = cm_qmul(cm_qconj(d->map.q), cm_qmul(of.q, bodies[plan->partner[body]].frame.q));
+  double handed = d->mirror < 0 ? 1 : -1;
+  return (carom_turned){.x = mirrored(d->mirror, cm_unrotate(d->map.q, of.x)),
+                        .q = cm_qmul(mirrored_turn(d->mirror, user), cm_qconj(bodies[body].frame.q)),
+                        .p = mirrored(d->mirror, cm_unrotate(d->map.q, of.p)),
+                        .l = cm_scale(handed, mirrored(d->mirror, cm_unrotate(d->map.q, of.l)))};
+}
+
+void carom_plan_wrap(const carom_plan *plan, carom_state *state) {
   carom_state *now = plan->scratch;
   if (!plan->periodic.set) return;
   carom_state_copy(now, state);
-  double handed = d->mirror < 0 ? 1 : -1;
   for (int i = 0; i < plan->model->body_count; i++) {
     if (plan->model->bodies[i].fixed) continue;
     int of = plan->partner[i];
-    const carom_body *bodies = plan->model->bodies;
-    carom_quat user = cm_qmul(cm_qconj(d->map.q), cm_qmul(now->q[of], bodies[of].frame.q));
-    state->q[i] = cm_qunit(cm_qmul(mirrored_turn(d->mirror, user), cm_qconj(bodies[i].frame.q)));
-    state->x[i] = mirrored(d->mirror, cm_unrotate(d->map.q, cm_sub(now->x[of], plan->periodic.found)));
-    state->p[i] = mirrored(d->mirror, cm_unrotate(d->map.q, now->p[of]));
-    state->l[i] = cm_scale(handed, mirrored(d->mirror, cm_unrotate(d->map.q, now->l[of])));
+    carom_turned t = carom_unwrap(
+        plan, i, (carom_turned){cm_sub(now->x[of], plan->periodic.found), now->q[of], now->p[of], now->l[of]});
+    state->x[i] = t.x, state->q[i] = cm_qunit(t.q), state->p[i] = t.p, state->l[i] = t.l;
   }
 }
 

@@ -32,8 +32,7 @@ static bool copy_waypoints(const carom_plan *from, carom_plan *to) {
   return good;
 }
 
-// The problem without its guess and its answer.
-static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom_error *error) {
+carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_error *error) {
   carom_plan *to;
   carom_status status = carom_plan_create(from->model, from->start, &from->def, &from->allocator, &to, error);
   if (status != CAROM_OK) return status;
@@ -49,6 +48,7 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   good = COPY(contacts, from->contact_count) && good;
   good = COPY(avoided, from->avoided_count) && good;
   good = COPY(penalties, from->penalty_count) && good;
+  good = COPY(givens, from->given_count) && good;
   good = COPY(events, from->event_count) && good;
   good = COPY(clearances, from->clearance_count) && good;
   if (!good) {
@@ -62,6 +62,7 @@ static carom_status copy_problem(const carom_plan *from, carom_plan **out, carom
   to->contact_count = to->contact_capacity = from->contact_count;
   to->avoided_count = to->avoided_capacity = from->avoided_count;
   to->penalty_count = to->penalty_capacity = from->penalty_count;
+  to->given_count = to->given_capacity = from->given_count;
   to->event_count = to->event_capacity = from->event_count;
   to->clearance_count = to->clearance_capacity = from->clearance_count;
   to->periodic = from->periodic;
@@ -130,7 +131,7 @@ static void run_start(race *r, int number) {
   if (stopped) return;
   answer a = {0};
   carom_error error = {0};
-  carom_status status = copy_problem(r->problem, &a.plan, &error);
+  carom_status status = carom_plan_copy(r->problem, &a.plan, &error);
   if (status == CAROM_OK) status = carom_plan_solve_start(a.plan, r->options, number, &a.report, &error);
 #pragma omp critical(carom_plan_starts)
   {

@@ -82,11 +82,13 @@ static void fix_range(carom_program *P, int first, int count) {
 static void add_sigmas(carom_plan *plan) {
   carom_program *P = &plan->program;
   int count = carom_plan_segments(plan);
-  bool free = count > 1 || plan->def.free_time;
+  bool free = count > 1 || plan->def.free_time || plan->simulated;
   plan->layout.sigma = carom_program_variables(P, count, plan->def.scale_low, plan->def.scale_high, 1);
   for (int i = 0; i < count && !P->out_of_memory; i++) {
     P->x[plan->layout.sigma + i] = plan->path.sigma[i];
-    if (!free) carom_program_fix(P, plan->layout.sigma + i, 1);
+    if (!free) carom_program_fix(P, plan->layout.sigma + i, plan->path.sigma[i]);
+    if (plan->simulated && !carom_stretch_ends_by_itself(plan, i))
+      carom_program_fix(P, plan->layout.sigma + i, plan->path.sigma[i]);
   }
 }
 
@@ -132,6 +134,7 @@ static void add_forces(carom_plan *plan, int k) {
   }
   const double *tau = plan->path.tau + (size_t)k * (size_t)L->component_count;
   if (!P->out_of_memory) memcpy(P->x + L->tau[k], tau, (size_t)L->component_count * sizeof *tau);
+  if (plan->simulated) fix_range(P, L->tau[k], L->component_count);
 }
 
 static int add_momenta(carom_plan *plan) {
@@ -165,7 +168,10 @@ static void guess_momenta(carom_plan *plan) {
         carom_vec3 p, l;
         int interval = after == 1 && k < plan->path.K ? k : k - 1;
         if (interval < 0) continue;
+        bool known = plan->path.known && (k == 0 || k == plan->path.K || carom_plan_event_at(plan, k));
+        const carom_vec3 *block = known ? carom_node_block(plan, k, after == 1) : NULL;
         carom_path_momentum(plan, &plan->path, interval, i, &p, &l);
+        if (block) p = block[2 * i], l = block[2 * i + 1];
         double z[6] = {p.x, p.y, p.z, l.x, l.y, l.z};
         memcpy(P->x + at, z, sizeof z);
       }
@@ -329,7 +335,7 @@ static void set_clock(carom_plan *plan) {
   const carom_plan_def *d = &plan->def;
   double T = d->step * d->intervals, low = T, high = T;
   int segments = carom_plan_segments(plan);
-  if (segments == 1 && !d->free_time) return;
+  if ((segments == 1 && !d->free_time) || plan->simulated) return;
   if (d->free_time) low = d->shortest > 0 ? d->shortest : 0, high = d->longest > 0 ? d->longest : INFINITY;
   int row = carom_program_rows(P, 1, low, high, T, (carom_row_label){CAROM_ROW_TIME, -1, -1, -1});
   for (int s = 0; s < segments; s++) {
@@ -416,6 +422,7 @@ static void read_event(carom_plan *plan, int number) {
 static void read_breaks(carom_plan *plan) {
   const double *x = plan->program.x;
   for (int i = 0; i < plan->event_count; i++) read_event(plan, i);
+  plan->path.known = true;
   read_momenta(plan, 0, true, carom_path_block(plan, &plan->path, 0, CAROM_START));
   read_momenta(plan, plan->path.K, false, carom_path_block(plan, &plan->path, 0, CAROM_END));
   for (int i = 0; i < plan->joint_count; i++)

@@ -2,6 +2,8 @@
 #include "control/kinds.h"
 #include "control/plan.h"
 
+static bool is_foot(const carom_plan_joint *j) { return cm_norm(j->normal) > 0; }
+
 // ---- events --------------------------------------------------------------------------------------------------------
 
 // 6 rows for every moving body: P_before - P_after + impulses = 0.
@@ -39,8 +41,6 @@ static void add_parting(carom_plan *plan, const carom_plan_joint *j, int node, i
   }
 }
 
-static bool is_foot(const carom_plan_joint *j) { return cm_norm(j->normal) > 0; }
-
 // p+ = Q p-: the momenta agree with the old joints before and with the new ones afterwards (Pekarek 2010, 3.5.4-5).
 static void add_event(carom_plan *plan, int number) {
   carom_plan_event *e = &plan->events[number];
@@ -52,7 +52,25 @@ static void add_event(carom_plan *plan, int number) {
       add_parting(plan, &plan->joints[i], node, number);
 }
 
+// A foot comes down on the plane that it is caught on, wherever that is.
+static void add_landing(carom_plan *plan, int number) {
+  carom_program *P = &plan->program;
+  const carom_plan_joint *j = &plan->joints[number];
+  carom_vec3 n = cm_unrotate(plan->start->q[j->body[0]], j->normal);
+  double normal[3] = {CAROM_XYZ(n)}, height = cm_dot(n, j->point[0]);
+  int row = carom_program_rows(P, 1, height, height, plan->length_scale,
+                               (carom_row_label){CAROM_ROW_JOINT, 0, number, -1});
+  for (int c = 0; c < 3; c++)
+    carom_program_add(P, &carom_kind_linear, CAROM_OF({j->grip + c, 1}), CAROM_INTO({row, 1}), CAROM_WITH(normal[c]));
+}
+
+static void add_landings(carom_plan *plan) {
+  for (int i = 0; i < plan->joint_count && plan->simulated; i++)
+    if (carom_joint_lands(&plan->joints[i])) add_landing(plan, i);
+}
+
 void carom_transcribe_events(carom_plan *plan) {
+  add_landings(plan);
   for (int i = 0; i < plan->event_count && !plan->program.out_of_memory; i++) add_event(plan, i);
 }
 
@@ -98,6 +116,8 @@ static void add_periodic(carom_plan *plan, int body) {
 
 void carom_transcribe_periodic(carom_plan *plan) {
   int K = plan->path.K;
+  if (plan->simulated && plan->joint_count > 0 && !carom_plan_event_at(plan, K))
+    carom_transcribe_hold(plan, K, false, plan->layout.in[K]);
   if (!plan->periodic.set) return;
   add_shift(plan);
   if (plan->joint_count > 0 && !carom_plan_event_at(plan, K) && plan->layout.multiplier[K] < 0)

@@ -67,11 +67,12 @@ void carom_transcribe_actuators(carom_plan *plan) {
 static void add_grip(carom_plan *plan, carom_plan_joint *j) {
   carom_program *P = &plan->program;
   j->grip = -1;
-  if (cm_norm(j->reach) == 0) return;
+  if (cm_norm(j->reach) == 0 && !(plan->simulated && carom_joint_lands(j))) return;
   j->grip = carom_program_variables(P, 6, 0, 0, plan->length_scale);
   double middle[6] = {CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])}, away[6] = {CAROM_XYZ(j->reach), 0, 0, 0};
   double found[3] = {CAROM_XYZ(j->found)};
   for (int i = 0; i < 6 && !P->out_of_memory; i++) {
+    if (plan->simulated && carom_joint_lands(j) && i < 3) away[i] = INFINITY;
     P->x_low[j->grip + i] = middle[i] - away[i], P->x_high[j->grip + i] = middle[i] + away[i];
     P->x[j->grip + i] = i < 3 ? found[i] : middle[i];
   }
@@ -196,6 +197,7 @@ int carom_transcribe_hold(carom_plan *plan, int node, bool after, int row) {
 // A start that is given meets its joints. At the end of a period the joints that hold from then on follow from those at
 // its beginning; to ask twice would leave the solver with equations that repeat each other.
 static bool place_asked(const carom_plan *plan, const carom_plan_joint *j, int k) {
+  if (plan->simulated) return true;
   if (k == 0) return plan->free_starts[j->body[0]].free || plan->free_starts[j->body[1]].free;
   if (k < plan->path.K || !plan->periodic.set) return true;
   return !carom_joint_holds(plan, j, k);
@@ -216,6 +218,8 @@ void carom_transcribe_joints(carom_plan *plan) {
   for (int k = 0; k <= plan->path.K && plan->joint_count > 0; k++) {
     bool last = k == plan->path.K;
     add_places(plan, k);
+    for (int i = 0; i < plan->joint_count && k == 0 && plan->simulated; i++)
+      if (carom_joint_holds(plan, &plan->joints[i], 0)) carom_transcribe_joint_speed(plan, i, 0, true);
     if (last && (!momenta_given(plan) || carom_plan_event_at(plan, k))) continue;
     L->multiplier[k] = add_multipliers(plan, plan->path.lambda + (size_t)k * (size_t)L->multiplier_count);
     for (int i = 0; i < plan->joint_count; i++) {

@@ -22,6 +22,12 @@ carom_status carom_dense_lu_solve(int n, const double *LU, int lda, const int *p
 // x.
 carom_status carom_dense_least_squares(int m, int n, double *A, double *b, double rcond, int *rank);
 
+// An orthonormal basis of the null space of A (m x n; overwritten), by singular values (dgesvd): its vectors are the
+// columns of B (n x n room), *count of them. Singular values below rcond times the largest count as zero.
+carom_status carom_dense_null_space(int m, int n, double *A, double rcond, double *B, int *count);
+// Eigenvalues of A (n x n; overwritten), in no order (dgeev).
+carom_status carom_dense_eigenvalues(int n, double *A, double *real, double *imaginary);
+
 // All of these are CAROM_ERR_MEMORY where BLAS would find no room to work in and wait for ever. This is the message to
 // that.
 carom_status carom_dense_fail_room(carom_error *error, const char *what);

@@ -59,6 +59,34 @@ carom_status carom_dense_least_squares(int m, int n, double *A, double *b, doubl
   return status_of(info, CAROM_NOT_CONVERGED);
 }
 
+// Rows of V' beyond the rank span the null space.
+carom_status carom_dense_null_space(int m, int n, double *A, double rcond, double *B, int *count) {
+  double singular_values[512], unused[512];
+  *count = 0;
+  if ((m < n ? m : n) > 512 || n > 512) return CAROM_ERR_LIMIT;
+  if (look_for_room() != CAROM_OK) return CAROM_ERR_MEMORY;
+  lapack_int info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', m, n, A, m, singular_values, NULL, 1, B, n, unused);
+  carom_status status = status_of(info, CAROM_NOT_CONVERGED);
+  if (status != CAROM_OK) return status;
+  int rank = 0;
+  while (rank < (m < n ? m : n) && singular_values[rank] > rcond * singular_values[0]) rank++;
+  *count = n - rank;
+  for (int i = 0; i < n; i++)  // transpose in place
+    for (int j = 0; j < i; j++) {
+      double kept = B[i + j * n];
+      B[i + j * n] = B[j + i * n], B[j + i * n] = kept;
+    }
+  for (int j = 0; j < *count; j++)
+    for (int i = 0; i < n; i++) B[i + j * n] = B[i + (rank + j) * n];
+  return CAROM_OK;
+}
+
+carom_status carom_dense_eigenvalues(int n, double *A, double *real, double *imaginary) {
+  if (look_for_room() != CAROM_OK) return CAROM_ERR_MEMORY;
+  lapack_int info = LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', n, A, n, real, imaginary, NULL, 1, NULL, 1);
+  return status_of(info, CAROM_NOT_CONVERGED);
+}
+
 carom_status carom_dense_wake(void) {
   double one = 1;
   int pivot;
