@@ -342,7 +342,7 @@ static void choose_outputs(plan_words *w, plan_run *r) {
 static int check_files(const plan_run *r, const plan_words *w) {
   return cli_check_files(&(cli_files){.verb = "plan",
                                       .force = r->overwrite,
-                                      .inputs = {w->problem, w->warm},
+                                      .inputs = {w->problem, w->warm, r->file->guess},
                                       .scene = r->file->scene,
                                       .outputs = {{.path = r->output, .result = true},
                                                   {.path = r->forces},

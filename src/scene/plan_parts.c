@@ -1,6 +1,7 @@
 // The parts of a problem: joints, actuators, free starts, contacts, avoidance, the first guess.
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/plan.h"
 #include "scene/plan_reader.h"
 
@@ -364,6 +365,8 @@ static void read_answer(carom_plan_reader *p, const carom_node *node) {
   }
   const char *path = carom_join_path(&p->r.pool, p->r.folder, file);
   if (!path || p->r.doomed) return;
+  p->file->guess = carom_copy_text(&p->r.allocator, path);
+  if (!p->file->guess) p->r.reporter.out_of_memory = true;
   carom_status status = p->r.options.read_guess(p->file->plan, path, &error);
   if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
   if (status != CAROM_OK) carom_report(&p->r.reporter, node->place, NULL, "%s", error.message);
