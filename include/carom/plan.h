@@ -16,6 +16,7 @@ typedef struct carom_plan_file {
   carom_scene *scene;          ///< that the problem names; belongs to the file
   carom_plan *plan;            ///< on the scene's model; belongs to the file
   carom_plan_options options;  ///< for carom_plan_solve
+  char *guess;                 ///< the file of an earlier answer that the plan begins from; null: none
   int most_contacts;           ///< > 0: search for up to this many contacts instead of given ones
   carom_allocator allocator;   ///< of all this
 } carom_plan_file;

@@ -101,8 +101,8 @@ static void print_report(const plan_run *r) {
   cli_print(stdout, "\n");
   print_breaks(r);
   cli_print_work(r->file->plan);
-  cli_print_multipliers(&r->multipliers);
   print_chain(r);
+  cli_print_multipliers(&r->multipliers);
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (p->outcome != CAROM_PLAN_SOLVED && p->message[0]) cli_print(stdout, "  worst    %s\n", p->message);
@@ -146,9 +146,9 @@ static void print_json(const plan_run *r) {
     cli_json_close(&json, ']');
   }
   cli_json_work(&json, plan);
-  cli_json_multipliers(&json, &r->multipliers);
   json_chain(&json, "chain", r->chain, r->chained);
   json_chain(&json, "carried", r->carried, r->chained);
+  cli_json_multipliers(&json, &r->multipliers);
   if (p->message[0] && p->outcome != CAROM_PLAN_SOLVED) cli_json_text(&json, "worst", p->message);
   if (r->output) cli_json_text(&json, "result", r->output);
   cli_json_verdict(&json, &r->verdict);
@@ -298,8 +298,8 @@ static bool parse(plan_words *w, plan_run *r, int argc, char **argv, int *code) 
       {CLI_TEXT, 0, "forces", "FILE.csv", "write the forces as a table", &r->forces},
       {CLI_FLAG, 0, "view", NULL, "write the replay page as well", &w->view},
       {CLI_FLAG, 0, "verify", NULL, "replay open loop by the forward integrator and report the deviation", &r->verify},
-      {CLI_FLAG, 0, "stability", NULL, "Floquet multipliers of a periodic motion", &r->stability},
       {CLI_TEXT, 0, "chain", "N", "replay N periods of a periodic motion, one after the other", &w->chain},
+      {CLI_FLAG, 0, "stability", NULL, "Floquet multipliers of a periodic motion", &r->stability},
       {CLI_LIST, 's', "set", "PATH=VALUE", "override a value of the problem; may be repeated", &w->overrides},
       {CLI_TEXT, 0, "starts", "N", "solve from N first guesses at the same time and keep the best plan", &w->starts},
       {CLI_TEXT, 0, "warm", "RESULT.h5", "begin from the answer of an earlier plan", &w->warm},
@@ -343,7 +343,7 @@ static void choose_outputs(plan_words *w, plan_run *r) {
 static int check_files(const plan_run *r, const plan_words *w) {
   return cli_check_files(&(cli_files){.verb = "plan",
                                       .force = r->overwrite,
-                                      .inputs = {w->problem, w->warm},
+                                      .inputs = {w->problem, w->warm, r->file->guess},
                                       .scene = r->file->scene,
                                       .outputs = {{.path = r->output, .result = true},
                                                   {.path = r->forces},

@@ -216,9 +216,9 @@ struct carom_plan {
   double length_scale, mass_scale, time_scale;  // typical sizes, by which the solver measures what is small
   double speed_scale, force_scale;
   carom_state *scratch;
-  bool simulated;  // transcribed as what happens by itself from a start, with the forces as they are (stability.c)
-  double extra_margin;          // so that the motion between nodes stays clear as well
-  int variation;                // number of the start: 0 is the guess as it was described
+  bool simulated;       // transcribed as what happens by itself from a start, with the forces as they are (stability.c)
+  double extra_margin;  // so that the motion between nodes stays clear as well
+  int variation;        // number of the start: 0 is the guess as it was described
   carom_plan_iterate *history;  // of all solves since the guess
   int history_count, history_capacity;
 };

@@ -100,6 +100,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
     duals.given = carom_warm_point(plan, plan->duals);
     o.warm = true;
     o.start_mu = fmin(o.start_mu, warm_barrier(s));
+    carom_program_cost(&plan->program, plan->program.x, &report->guess_cost);
     s->warm = false;
   }
   carom_nlp_info info;
@@ -170,8 +171,8 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   s->report->variables = plan->program.n, s->report->constraints = plan->program.m;
   if (s->report->iterations == 0) {
     carom_program_cost(&plan->program, plan->program.x, &s->report->guess_cost);
-    bool driven = plan->given_count > 0 && s->report->guess == CAROM_GUESS_FORWARD;
-    if (!driven && !s->warm) calm_forces(plan);
+    bool given = plan->given_count > 0 && s->report->guess == CAROM_GUESS_FORWARD;
+    if (!s->warm && !given) calm_forces(plan);
   }
   status = run_solver(s, start_mu, error);
   if (status == CAROM_OK) status = settle_choices(s, error);

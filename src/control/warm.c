@@ -144,11 +144,10 @@ static int half_way(const carom_warm *w, span s) {
 
 // One round of halves; *count of them.
 static carom_status halve(carom_plan *plan, span *spans, bool *marked, int *count, carom_error *error) {
-  int K = plan->path.K, j = plan->warm.K;
+  int K = plan->path.K;
   *count = 0;
   for (int k = 0; k < K; k++) *count += marked[k] = spans[k].to - spans[k].from > 1;
-  j = K + *count;
-  for (int k = K - 1; k >= 0; k--) {
+  for (int k = K - 1, j = K + *count; k >= 0; k--) {
     span s = spans[k];
     int middle = half_way(&plan->warm, s);
     if (marked[k]) spans[--j] = (span){middle, s.to};

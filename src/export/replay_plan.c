@@ -81,6 +81,17 @@ static void add_forces(carom_text_buffer *text, const carom_result_plan *plan) {
   add_numbers(text, "torque", &plan->torques->x, 3 * count);
 }
 
+// What holds the joints, if the file tells.
+static void add_joint_forces(carom_text_buffer *text, const carom_result_plan *plan) {
+  if (plan->hold_count == 0) return;
+  carom_text_buffer_add(text, ",\n\"joints\":[");
+  for (int i = 0; i < plan->hold_count; i++)
+    carom_text_buffer_json(text, "%s%j", i > 0 ? "," : "", plan->holds[i].name);
+  carom_text_buffer_add(text, "],\n");
+  size_t count = (size_t)(plan->interval_count + 1) * (size_t)plan->hold_count;
+  add_numbers(text, "joint_force", &plan->hold_forces->x, 3 * count);
+}
+
 static void add_planes(carom_text_buffer *text, const carom_result_plan *plan) {
   int count = plan->plane_count < CAROM_REPLAY_PLANES_MAX ? plan->plane_count : CAROM_REPLAY_PLANES_MAX;
   carom_text_buffer_add(text, ",\n\"planes\":[");
@@ -109,6 +120,7 @@ void carom_replay_plan(carom_text_buffer *text, const carom_result *result) {
   add_history(text, plan);
   add_actuators(text, plan);
   add_forces(text, plan);
+  add_joint_forces(text, plan);
   add_planes(text, plan);
   add_table(text, plan);
   carom_text_buffer_add(text, "}");

@@ -75,6 +75,9 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   N(PLAN_SOLVER_MAKE, "/plan/solver/make", "number that programs of the same make have in common")                     \
   N(PLAN_SOLVER_VARIABLE, "/plan/solver/variable", "variables, multipliers of their lower and upper bounds")           \
   N(PLAN_SOLVER_MULTIPLIER, "/plan/solver/multiplier", "multipliers of the constraints")                               \
+  N(PLAN_JOINT_NAME, "/plan/joints/name", "name of each joint of the plan")                                            \
+  X(PLAN_JOINT_FORCE, "/plan/joints/force", "N",                                                                       \
+    "force on its second body at each node, world axes; 0 where it lets go")                                           \
   N(PLAN_TABLE_LABEL, "/plan/table/label", "figures of the first guess and of the optimum")                            \
   N(PLAN_TABLE_UNIT, "/plan/table/unit", "unit of each figure")                                                        \
   N(PLAN_TABLE_GUESS, "/plan/table/guess", "of the first guess, in its unit; not a number when it is not known")       \

@@ -9,8 +9,8 @@
 void carom_result_plan_release(carom_result_plan *plan, const carom_allocator *allocator) {
   if (!plan) return;
   CAROM_RELEASE_ALL(allocator, plan->iterates, plan->actuators, plan->times, plan->forces, plan->torques, plan->planes,
-                    plan->figures, plan->texts[0], plan->texts[1], plan->texts[2], plan->nodes, plan->reactions,
-                    plan->variables, plan->multipliers, plan->watched);
+                    plan->figures, plan->texts[0], plan->texts[1], plan->texts[2], plan->texts[3], plan->holds,
+                    plan->hold_forces, plan->nodes, plan->reactions, plan->variables, plan->multipliers, plan->watched);
 }
 
 // ---- tables --------------------------------------------------------------------------------------------------------
@@ -55,6 +55,11 @@ static const carom_column node_columns[] = {
 };
 static const carom_table node_table = CAROM_TABLE(node_columns, carom_result_node);
 
+static const carom_column hold_columns[] = {
+    CAROM_COLUMN(PLAN_JOINT_NAME, TEXT, carom_result_hold, name, .rank = 1),
+};
+static const carom_table hold_table = CAROM_TABLE(hold_columns, carom_result_hold);
+
 // ---- writing -------------------------------------------------------------------------------------------------------
 
 static void write_warm(carom_h5_file *file, const carom_result_plan *plan) {
@@ -83,6 +88,9 @@ void carom_result_write_plan(carom_h5_file *file, const carom_result_plan *plan)
   carom_table_write(file, &plane_table, plan->planes, (size_t)plan->plane_count);
   carom_table_write(file, &figure_table, plan->figures, (size_t)plan->figure_count);
   write_warm(file, plan);
+  const hsize_t holds[3] = {intervals + 1, (hsize_t)plan->hold_count, 3};
+  carom_table_write(file, &hold_table, plan->holds, (size_t)plan->hold_count);
+  carom_result_write_doubles(file, CAROM_FIELD_PLAN_JOINT_FORCE, 3, holds, &plan->hold_forces->x);
 }
 
 // ---- reading -------------------------------------------------------------------------------------------------------
@@ -179,6 +187,15 @@ static void read_warm(carom_h5_file *file, carom_result_plan *plan) {
   plan->variable_count = (int)variables[0], plan->constraint_count = (int)constraints;
 }
 
+static void read_holds(carom_h5_file *file, carom_result_plan *plan) {
+  if (file->status != CAROM_OK || !carom_h5_has(file, "/plan/joints")) return;
+  plan->holds = carom_table_read(file, &hold_table, &plan->hold_count, &plan->texts[3]);
+  hsize_t size[3] = {(hsize_t)plan->interval_count + 1, (hsize_t)plan->hold_count, 3};
+  plan->hold_forces = (carom_vec3 *)read_doubles(file, CAROM_FIELD_PLAN_JOINT_FORCE, 3, size);
+  if (file->status == CAROM_OK && !finite3(plan->hold_forces, (size_t)(size[0] * size[1])))
+    carom_h5_fail_format(file, "/plan/joints/force", "has a force that is not finite");
+}
+
 void carom_result_read_plan(carom_h5_file *file, carom_result *result) {
   if (!carom_h5_has(file, "/plan")) return;
   carom_result_plan *plan = result->plan = CAROM_NEW(&file->allocator, carom_result_plan, 1);
@@ -191,6 +208,7 @@ void carom_result_read_plan(carom_h5_file *file, carom_result *result) {
   plan->planes = carom_table_read(file, &plane_table, &plan->plane_count, NULL);
   plan->figures = carom_table_read(file, &figure_table, &plan->figure_count, &plan->texts[1]);
   read_warm(file, plan);
+  read_holds(file, plan);
   if (file->status != CAROM_OK) return;
   if (!indices_are_sound(plan, result->body_count))
     carom_h5_fail_format(file, "/plan", "has a force or a plane of no body, at no node or in no place");

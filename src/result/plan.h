@@ -26,6 +26,10 @@ typedef struct carom_result_figure {
   double guess, optimum;
 } carom_result_figure;
 
+typedef struct carom_result_hold {
+  const char *name;  // of a joint
+} carom_result_hold;
+
 typedef struct carom_result_node {
   int event, added;  // 1 or 0
 } carom_result_node;
@@ -40,13 +44,16 @@ typedef struct carom_result_plan {
   carom_result_figure *figures;      // (figure_count)
   // what a warm start needs; null and 0 in older files
   int node_count, reaction_count, pair_count, variable_count, constraint_count;
+  int hold_count;
+  carom_result_hold *holds;  // (hold_count) joints
+  carom_vec3 *hold_forces;   // (interval_count + 1 x hold_count)
   carom_result_node *nodes;  // (node_count) 0, or interval_count + 1
   double *reactions;         // (node_count x reaction_count)
   int *watched;              // (interval_count x pair_count) 1 or 0
   double margin, make;       // added to the problem's; of the program, see carom_plan_point
   double *variables;         // (variable_count x 3) and the multipliers of their bounds
   double *multipliers;       // (constraint_count)
-  char *texts[3];            // that names, labels and units point into, if they are the reader's
+  char *texts[4];            // that names, labels and units point into, if they are the reader's
 } carom_result_plan;
 
 void carom_result_write_plan(carom_h5_file *file, const carom_result_plan *plan);

@@ -154,11 +154,14 @@ static bool allocate_warm(const carom_plan *plan, const carom_allocator *a, caro
   out->node_count = plan->path.K + 1;
   out->reaction_count = carom_plan_reaction_count(plan);
   out->pair_count = carom_plan_pair_count(plan);
+  out->hold_count = carom_plan_joint_count(plan);
   out->variable_count = point.variables, out->constraint_count = point.constraints;
-  return CAROM_NEW_ALL(
-      a, CAROM_ROOM(out->nodes, nodes), CAROM_ROOM(out->reactions, nodes * (size_t)out->reaction_count),
-      CAROM_ROOM(out->watched, (nodes - 1) * (size_t)out->pair_count),
-      CAROM_ROOM(out->variables, 3 * (size_t)point.variables), CAROM_ROOM(out->multipliers, point.constraints));
+  return CAROM_NEW_ALL(a, CAROM_ROOM(out->nodes, nodes), CAROM_ROOM(out->holds, out->hold_count),
+                       CAROM_ROOM(out->hold_forces, nodes * (size_t)out->hold_count),
+                       CAROM_ROOM(out->reactions, nodes * (size_t)out->reaction_count),
+                       CAROM_ROOM(out->watched, (nodes - 1) * (size_t)out->pair_count),
+                       CAROM_ROOM(out->variables, 3 * (size_t)point.variables),
+                       CAROM_ROOM(out->multipliers, point.constraints));
 }
 
 static void collect_warm(const carom_plan *plan, carom_result_plan *out) {
@@ -177,6 +180,13 @@ static void collect_warm(const carom_plan *plan, carom_result_plan *out) {
     row[0] = point.x[i], row[1] = point.z_low[i], row[2] = point.z_high[i];
   }
   if (point.constraints > 0) memcpy(out->multipliers, point.y, (size_t)point.constraints * sizeof *point.y);
+}
+
+static void collect_holds(const carom_plan *plan, carom_result_plan *out) {
+  for (int i = 0; i < out->hold_count; i++) out->holds[i].name = plan->joints[i].name;
+  for (int k = 0; k < out->node_count; k++)
+    for (int i = 0; i < out->hold_count; i++)
+      out->hold_forces[(size_t)k * (size_t)out->hold_count + (size_t)i] = carom_plan_joint_force(plan, k, i);
 }
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
@@ -202,6 +212,7 @@ carom_status carom_plan_collect(const carom_plan *plan, const carom_plan_report 
     collect_forces(plan, out);
     collect_figures(plan, report, out);
     collect_warm(plan, out);
+    collect_holds(plan, out);
     status = carom_plan_collect_planes(plan, allocator, &out->planes, &out->plane_count, error);
   }
   if (status != CAROM_OK) {

@@ -224,5 +224,5 @@ void carom_plan_file_destroy(carom_plan_file *file) {
   carom_allocator a = file->allocator;
   carom_plan_destroy(file->plan);
   carom_scene_destroy(file->scene);
-  CAROM_RELEASE_ALL(&a, file->title, file);
+  CAROM_RELEASE_ALL(&a, file->title, file->guess, file);
 }

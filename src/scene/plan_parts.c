@@ -1,6 +1,7 @@
 // The parts of a problem: joints, actuators, free starts, contacts, avoidance, the first guess.
 #include <string.h>
 
+#include "base/memory.h"
 #include "control/plan.h"
 #include "scene/plan_reader.h"
 
@@ -52,7 +53,8 @@ static void add_scene_joint(carom_plan_reader *p, const carom_joint *j) {
 
 static void read_range(carom_plan_reader *p, const carom_node *node, carom_plan_joint_def *def) {
   double range[2];
-  if (node && carom_read_numbers(&p->r, node, "range", CAROM_ANGLE, 2, range)) def->lower = range[0], def->upper = range[1];
+  if (node && carom_read_numbers(&p->r, node, "range", CAROM_ANGLE, 2, range))
+    def->lower = range[0], def->upper = range[1];
 }
 
 // The second body stands on the first, which can only push.
@@ -159,7 +161,8 @@ static int read_joint_names(carom_plan_reader *p, const carom_node *node, int *j
   int count = 0;
   if (!node) return 0;
   bool list = node->kind == CAROM_NODE_LIST;
-  for (const carom_node *item = list ? node->first : node; item && count < MOST_JOINTS; item = list ? item->next : NULL) {
+  for (const carom_node *item = list ? node->first : node; item && count < MOST_JOINTS;
+       item = list ? item->next : NULL) {
     const char *name = NULL;
     if (!carom_read_text(&p->r, item, &name)) continue;
     joints[count] = carom_names_find(&p->joint_names, name);
@@ -234,7 +237,8 @@ void carom_plan_read_clearances(carom_plan_reader *p, const carom_node *list) {
 // ---- contacts and avoidance ----------------------------------------------------------------------------------------
 
 static void read_contact(carom_plan_reader *p, const carom_node *item) {
-  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", "friction_mode", "flat", NULL};
+  static const char *const keys[] = {"node",  "bodies",        "restitution", "friction",
+                                     "stick", "friction_mode", "flat",        NULL};
   static const char *const modes[] = {"slide", "stop", "choose", NULL};
   slots f;
   carom_planned_contact_def def = carom_planned_contact_default();
@@ -350,6 +354,24 @@ static void read_way(carom_plan_reader *p, const carom_node *item) {
   carom_plan_check_at(p, item);
 }
 
+// The answer of an earlier plan, out of its result file.
+static void read_answer(carom_plan_reader *p, const carom_node *node) {
+  const char *file = NULL;
+  carom_error error;
+  if (!carom_read_text(&p->r, node, &file)) return;
+  if (p->r.options.self_contained || !p->r.options.read_guess) {
+    carom_report(&p->r.reporter, node->place, NULL, "answers in other files cannot be begun from here");
+    return;
+  }
+  const char *path = carom_join_path(&p->r.pool, p->r.folder, file);
+  if (!path || p->r.doomed) return;
+  p->file->guess = carom_copy_text(&p->r.allocator, path);
+  if (!p->file->guess) p->r.reporter.out_of_memory = true;
+  carom_status status = p->r.options.read_guess(p->file->plan, path, &error);
+  if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
+  if (status != CAROM_OK) carom_report(&p->r.reporter, node->place, NULL, "%s", error.message);
+}
+
 // One component is a number, three are a vector.
 static void read_components(carom_plan_reader *p, const carom_node *node, int count, carom_dimension dimension,
                             double *values) {
@@ -400,22 +422,6 @@ static void read_given(carom_plan_reader *p, const carom_node *item) {
   }
   carom_plan_set_guess_forces(p->file->plan, index, count, times, values);
   carom_plan_check_at(p, item);
-}
-
-// The answer of an earlier plan, out of its result file.
-static void read_answer(carom_plan_reader *p, const carom_node *node) {
-  const char *file = NULL;
-  carom_error error;
-  if (!carom_read_text(&p->r, node, &file)) return;
-  if (p->r.options.self_contained || !p->r.options.read_guess) {
-    carom_report(&p->r.reporter, node->place, NULL, "answers in other files cannot be begun from here");
-    return;
-  }
-  const char *path = carom_join_path(&p->r.pool, p->r.folder, file);
-  if (!path || p->r.doomed) return;
-  carom_status status = p->r.options.read_guess(p->file->plan, path, &error);
-  if (status == CAROM_ERR_MEMORY) p->r.reporter.out_of_memory = true;
-  if (status != CAROM_OK) carom_report(&p->r.reporter, node->place, NULL, "%s", error.message);
 }
 
 void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node) {

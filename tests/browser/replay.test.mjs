@@ -532,6 +532,49 @@ test("a plan tells how it came about", async () => {
   });
 });
 
+test("torques in joints have a sign, and joints their forces", async () => {
+  await withPage(scenes.held(), { height: 1600 }, async (page) => {
+    const titles = await page.locator("#plan .plot-title").allTextContents();
+    assert.deepEqual(titles, ["Cost", "Infeasibility", "Planned torque N m", "Force in joints N"]);
+    const told = async (t, n) => {
+      await page.evaluate((time) => window.carom.seek(time), t);
+      return page.locator("#plan figcaption").nth(n).textContent();
+    };
+    assert.match(await told(0.25, 2), /knee\s*−0\.5/, "positive about the larger component");
+    assert.match(await told(0.75, 2), /knee\s*0\.25/);
+    assert.match(await told(2, 3), /foot\s*5/);
+    assert.doesNotMatch(await told(2, 3), /idle/, "joints without force are left out");
+  });
+});
+
+test("stick figures show all bodies at several instants", async () => {
+  await withPage(scenes.planned(), { hash: "#t=1&paused&forces=off" }, async (page) => {
+    assert.equal(await page.isVisible("#ghosts"), true);
+    const without = await checkCanvas(page);
+    await page.click("#ghosts");
+    await settle(page);
+    const now = await state(page);
+    assert.equal(now.ghosts, 9);
+    assert.equal(now.ghostsVisible, 9, "one moving body, nine times; the fixed one stays as it is");
+    const nine = await checkCanvas(page);
+    assert.ok(difference(without, nine) > 0.005, "they are visible");
+    await shot(page, "ghosts");
+    await page.evaluate(() => window.carom.seek(0));
+    await page.keyboard.press("g");
+    assert.equal((await state(page)).ghosts, 0);
+    await page.evaluate(() => { location.hash = "#t=1&paused&ghosts=3"; });
+    await settle(page);
+    assert.equal((await state(page)).ghostsVisible, 3);
+    assert.ok(difference(nine, await checkCanvas(page)) > 0.001, "three are fewer");
+    await page.keyboard.press("d");
+    await settle(page);
+    assert.equal((await state(page)).ghostsVisible, 3, "another theme keeps them");
+    await page.evaluate(() => { location.hash = "#ghosts=off"; });
+    await settle(page);
+    assert.equal((await state(page)).ghosts, 0);
+  });
+});
+
 test("a telephone is wide enough", async () => {
   for (const scene of [scenes.planned(), scenes.bouncingBall()]) {
     await withPage(scene, { width: 390, height: 844 }, async (page) => {

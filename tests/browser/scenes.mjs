@@ -381,6 +381,18 @@ export function planned() {
   };
 }
 
+/** The same with a torque in a joint, which has a sign, and with what holds two joints. */
+export function held() {
+  const scene = planned();
+  const { plan } = scene.header;
+  plan.actuators = [{ name: "knee", kind: "joint", body: 0, reaction: 1, axes: 1, point: [0, 0, 0] }];
+  plan.force = [0, 0, 0, 0].flatMap(() => [0, 0, 0]);
+  plan.torque = [0.5, -0.25, -0.5, 0].flatMap((t) => [0.6 * t, 0, -0.8 * t]); // about (-0.6, 0, 0.8)
+  plan.joints = ["foot", "idle"];
+  plan.joint_force = [3, 1, 2, 0, 5].flatMap((f) => [0, f, 0, 0, 0, 0]);
+  return scene;
+}
+
 /** What a joint tells of itself. */
 const ofJoint = [
   ["angle", "rad"], ["rate", "rad/s"], ["slide", "m"], ["speed", "m/s"], ["fx", "N"], ["fy", "N"], ["fz", "N"], ["force", "N"],

@@ -1923,6 +1923,8 @@ def case_plan_begins_from_an_earlier_answer():
     assert abs(again["cost"] / first["cost"] - 1) < 1e-6, (first, again)
     third = report("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath('first.h5')}}}", "--no-output")
     assert third["cost"] == again["cost"] and third["iterations"] == again["iterations"], (again, third)
+    done = carom("plan", problem, "--set", f"guess={{kind: result, file: {os.path.abspath('first.h5')}}}", "-f", "-o", "first.h5", code=2)
+    assert "is read, so it cannot be written" in done.stderr, done.stderr
     other = report("plan", problem, "--warm", "first.h5", "--starts", "2", "--no-output")
     assert other["outcome"] == "solved" and other["cost"] <= again["cost"] * (1 + 1e-9), other
     assert "is read, so it cannot be written" in carom("plan", problem, "--warm", "first.h5", "-f", "-o", "first.h5", code=2).stderr

@@ -317,3 +317,31 @@ TEST(motions_that_are_none_are_refused) {
   carom_plan_destroy(plan);
   free_world(&w);
 }
+
+// ---- lack of memory ------------------------------------------------------------------------------------------------
+
+// Every request is refused once: the message is about memory, and nothing is lost.
+TEST(warm_starts_without_memory) {
+  char path[256], problem[512];
+  snprintf(path, sizeof path, "%s", fixture_path("warm-memory.h5"));
+  snprintf(problem, sizeof problem, "%s/plan-wall/problem.yaml", CAROM_EXAMPLES);
+  keep_answer("plan-wall", NULL, 0, path);
+  carom_status status = CAROM_ERR_MEMORY;
+  for (int n = 0; status == CAROM_ERR_MEMORY && n < 5000; n++) {
+    failing_allocator f = {.allowed = -1};
+    carom_allocator a = failing_allocator_of(&f);
+    carom_diagnostics found = {0};
+    carom_plan_file *file = NULL;
+    carom_error error = {0};
+    REQUIRE(carom_plan_read(problem, NULL, &a, &file, &found) == CAROM_OK);
+    carom_diagnostics_release(&found);
+    f.allowed = f.calls + n;
+    status = carom_plan_warm(file->plan, path, &error);
+    CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && *error.message));
+    f.allowed = -1;
+    carom_plan_file_destroy(file);
+    CHECK(f.live == 0);
+  }
+  CHECK(status == CAROM_OK);
+  unlink(path);
+}

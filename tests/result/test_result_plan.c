@@ -201,6 +201,8 @@ TEST(layout_of_a_plan) {
       {"/plan/solver/make", "1", F, 1, {1}},
       {"/plan/solver/variable", "1", F, 2, {variables, 3}},
       {"/plan/solver/multiplier", "1", F, 1, {constraints}},
+      {"/plan/joints/name", "1", S, 1, {0}},
+      {"/plan/joints/force", "N", F, 3, {K + 1, 0, 3}},
   };
   hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) check_dataset(file, &layout[i]);

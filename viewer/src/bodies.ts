@@ -14,7 +14,7 @@ import type { Cursor, Motion } from "./motion";
 import { modelOf, type Model } from "./shapes";
 import type { Pose } from "./types";
 
-interface Instance {
+export interface Instance {
   body: number;
   /** From the standard geometry to the frame of the body. */
   local: Matrix4;
@@ -33,6 +33,23 @@ export function poseMatrix(pose: Pose): Matrix4 {
   return new Matrix4().compose(new Vector3(...pose.position), new Quaternion(x, y, z, w).normalize(), new Vector3(1, 1, 1));
 }
 
+/** The parts of all bodies, by what their geometry is. */
+export function collectParts(motion: Motion): Map<string, { model: Model; instances: Instance[] }> {
+  const { bodies, shapes } = motion.header;
+  const models = shapes.map(modelOf);
+  const found = new Map<string, { model: Model; instances: Instance[] }>();
+  bodies.forEach((body, index) => {
+    for (const part of body.parts) {
+      const model = models[part.shape];
+      if (!model) continue;
+      const entry = found.get(model.key) ?? { model, instances: [] };
+      entry.instances.push({ body: index, local: poseMatrix(part).multiply(model.fit) });
+      found.set(model.key, entry);
+    }
+  });
+  return found;
+}
+
 export class Bodies {
   readonly material = new BodyMaterial();
   private readonly batches: Batch[] = [];
@@ -47,29 +64,13 @@ export class Bodies {
   ) {
     this.matrices = motion.header.bodies.map(() => new Matrix4());
     this.present = motion.header.bodies.map(() => false);
-    const found = [...this.collect().values()];
+    const found = [...collectParts(motion).values()];
     const total = found.reduce((sum, { instances }) => sum + instances.length, 0);
     for (const { model, instances } of found) {
       const batch = this.makeBatch(model, instances, total);
       this.batches.push(batch);
       group.add(batch.mesh);
     }
-  }
-
-  private collect(): Map<string, { model: Model; instances: Instance[] }> {
-    const { bodies, shapes } = this.motion.header;
-    const models = shapes.map(modelOf);
-    const found = new Map<string, { model: Model; instances: Instance[] }>();
-    bodies.forEach((body, index) => {
-      for (const part of body.parts) {
-        const model = models[part.shape];
-        if (!model) continue;
-        const entry = found.get(model.key) ?? { model, instances: [] };
-        entry.instances.push({ body: index, local: poseMatrix(part).multiply(model.fit) });
-        found.set(model.key, entry);
-      }
-    });
-    return found;
   }
 
   private makeBatch(model: Model, instances: Instance[], total: number): Batch {
@@ -126,7 +127,7 @@ export class Bodies {
 }
 
 /** The rotation and translation of x y z qw qx qy qz. */
-function writeMatrix(v: Float64Array, out: Matrix4): void {
+export function writeMatrix(v: Float64Array, out: Matrix4): void {
   const [px, py, pz, w, x, y, z] = v as unknown as [number, number, number, number, number, number, number];
   out.set(
     1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), px,

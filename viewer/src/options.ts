@@ -12,6 +12,8 @@ export interface Options {
   forces: boolean | null;
   planes: boolean | null;
   trails: "off" | "picked" | "all" | null;
+  /** Instants of stick figures; 0: none, -1: as many as is usual. */
+  ghosts: number | null;
 }
 
 function positive(text: string | null): number | null {
@@ -25,6 +27,7 @@ export function readOptions(hash: string): Options {
   const theme = params.get("theme");
   const trails = params.get("trails");
   const toggle = (name: string) => (params.has(name) ? params.get(name) !== "off" : null);
+  const ghosts = params.get("ghosts");
   return {
     time: time !== null && Number.isFinite(Number(time)) ? Number(time) : null,
     paused: params.has("paused"),
@@ -37,5 +40,6 @@ export function readOptions(hash: string): Options {
     forces: toggle("forces"),
     planes: toggle("planes"),
     trails: trails === "off" || trails === "picked" || trails === "all" ? trails : null,
+    ghosts: ghosts === null ? null : ghosts === "off" ? 0 : (positive(ghosts) ?? -1),
   };
 }

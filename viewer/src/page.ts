@@ -73,6 +73,7 @@ export class Page {
     if (options.forces !== null) this.setForces(options.forces);
     if (options.planes !== null) this.setPlanes(options.planes);
     if (options.trails) this.setTrails(options.trails);
+    if (options.ghosts !== null) this.setGhosts(options.ghosts < 0 ? (this.view?.ghosts.usual ?? 0) : options.ghosts);
     if (options.pick !== null) this.pick(this.find(options.pick));
     if (options.paused) this.playback.pause();
   }
@@ -132,6 +133,16 @@ export class Page {
     this.setTrails(modes[(at + 1) % modes.length]!);
   }
 
+  private setGhosts(count: number): void {
+    this.view?.setGhosts(count);
+    this.showToggles();
+  }
+
+  private toggleGhosts(): void {
+    const { ghosts } = this.view ?? {};
+    if (ghosts?.allowed) this.setGhosts(ghosts.count > 0 ? 0 : ghosts.usual);
+  }
+
   private setLabels(all: boolean): void {
     this.view?.setLabels(all);
     this.showToggles();
@@ -177,6 +188,7 @@ export class Page {
     const on = (id: string, run: () => void) => byId(id).addEventListener("click", run);
     on("frame-all", () => this.frameAll());
     on("trails", () => this.cycleTrails());
+    on("ghosts", () => this.toggleGhosts());
     on("label-all", () => this.setLabels(!this.view?.labels.all));
     on("contacts", () => this.setContacts(!this.view?.contacts.shown));
     on("joints", () => this.setJoints(!this.view?.joints.shown));
@@ -195,6 +207,8 @@ export class Page {
     const mode = view?.trails.mode ?? "off";
     byId("trails-mode").textContent = mode === "off" ? "Trails" : `Trails: ${mode}`;
     press(byId("trails"), mode !== "off");
+    press(byId("ghosts"), (view?.ghosts.count ?? 0) > 0);
+    byId("ghosts").hidden = !view?.ghosts.allowed;
     press(byId("label-all"), view?.labels.all ?? false);
     byId<HTMLButtonElement>("label-all").disabled = !view?.labels.allAllowed;
     byId("contacts").hidden = this.playback.motion.header.events.time.length === 0;
@@ -240,6 +254,7 @@ export class Page {
       { keys: ["p"], shown: "P", help: "pick the previous body", run: () => this.pickNext(-1) },
       { keys: ["c"], shown: "C", help: "let the view follow the picked body", run: () => this.picked !== null && this.toggleFollow() },
       { keys: ["t"], shown: "T", help: "trails: off, picked, all", run: () => this.cycleTrails() },
+      { keys: ["g"], shown: "G", help: "stick figures: all bodies at several instants", run: () => this.toggleGhosts() },
       { keys: ["l"], shown: "L", help: "labels on or off", run: () => this.setLabels(!this.view?.labels.all) },
       { keys: ["x"], shown: "X", help: "contacts on or off", run: () => this.setContacts(!this.view?.contacts.shown) },
       { keys: ["j"], shown: "J", help: "joints on or off", run: () => this.setJoints(!this.view?.joints.shown) },
@@ -274,6 +289,8 @@ export class Page {
       picked: this.picked === null ? null : header.bodies[this.picked]!.name,
       theme: this.theme.name,
       trails: view?.trails.mode ?? "off",
+      ghosts: view?.ghosts.count ?? 0,
+      ghostsVisible: view?.ghosts.visible ?? 0,
       labels: view?.labels.all ?? false,
       contacts: view?.contacts.shown ?? false,
       contactsVisible: view?.contacts.visible ?? 0,

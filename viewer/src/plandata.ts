@@ -86,6 +86,7 @@ export function readPlan(value: unknown, bodies: number): Plan | null {
   const time = numbers(json.time, -1, "plan times");
   if (time.some((t, i) => i > 0 && t < time[i - 1]!)) fail("the nodes are not in the order of time");
   const actuators = list(json.actuators, "actuators").map((a, i) => readActuator(a, i, bodies));
+  const joints = list(json.joints ?? [], "joints of the plan").map(text);
   const count = 3 * Math.max(time.length - 1, 0) * actuators.length;
   return {
     history: readHistory(json.history),
@@ -93,6 +94,8 @@ export function readPlan(value: unknown, bodies: number): Plan | null {
     time,
     force: numbers(json.force, count, "planned forces"),
     torque: numbers(json.torque, count, "planned torques"),
+    joints,
+    jointForce: numbers(json.joint_force ?? [], 3 * time.length * joints.length, "forces in joints"),
     planes: list(json.planes, "planes").map((p, i) => readPlane(p, i, bodies, time.length)),
     table: list(json.table, "table").map(readFigure),
   };

@@ -128,6 +128,9 @@ export interface Plan {
   /** Three numbers an actuator and interval, the intervals outside. */
   force: number[];
   torque: number[];
+  /** Names of joints, and three numbers a joint and node: what holds its second body. */
+  joints: string[];
+  jointForce: number[];
   planes: Plane[];
   table: Figure[];
 }

@@ -7,6 +7,7 @@ import { Contacts } from "./contacts";
 import { byId } from "./dom";
 import { Forces, type Arrow } from "./forces";
 import { lengthLabel } from "./format";
+import { Ghosts } from "./ghosts";
 import { Joints } from "./joints";
 import { Labels } from "./labels";
 import { enablePicking } from "./picking";
@@ -23,6 +24,7 @@ export class View3d {
   readonly stage: Stage;
   readonly labels: Labels;
   readonly trails: Trails;
+  readonly ghosts: Ghosts;
   readonly contacts: Contacts;
   readonly joints: Joints;
   /** Only in plans. */
@@ -49,6 +51,7 @@ export class View3d {
     this.walls = new Walls(motion, this.stage.group);
     this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
     this.trails = new Trails(motion, this.stage.group);
+    this.ghosts = new Ghosts(motion, this.stage.group);
     const { header } = motion;
     const size = typicalSize(header);
     this.contacts = new Contacts(header.events, motion, size, this.stage.group);
@@ -68,6 +71,7 @@ export class View3d {
     this.bodies.material.setAccent(this.theme.colors.accent);
     this.stage.setColors(this.theme.colors, this.theme.name === "dark");
     this.joints.setColor(this.theme.colors.joint);
+    this.ghosts.setBackground(this.theme.colors.background);
     this.forces?.setColors(this.theme.colors.force, this.theme.colors.torque);
     this.planes?.setColor(this.theme.colors.accent);
   }
@@ -94,6 +98,11 @@ export class View3d {
 
   setTrails(mode: TrailMode): void {
     this.trails.show(mode, this.picked);
+    this.refresh();
+  }
+
+  setGhosts(count: number): void {
+    this.ghosts.show(count);
     this.refresh();
   }
 
