@@ -159,13 +159,24 @@ typedef enum carom_planned_impact {
   CAROM_PLANNED_STICK,    ///< perfectly plastic: the points stay together, as if by a spherical joint, from then on
 } carom_planned_impact;
 
+/// What friction does at a planned contact that reflects.
+typedef enum carom_friction_mode {
+  CAROM_FRICTION_SLIDE,   ///< the point slides on as it came; the impulse leans by mu against the sliding before
+  CAROM_FRICTION_STOP,    ///< an impulse within Coulomb's cone stops the point; it parts along the normal
+  CAROM_FRICTION_CHOOSE,  ///< Coulomb's law: stopped within the cone, or on it against the sliding after the blow
+} carom_friction_mode;
+
 /// A contact that happens at a node whose time is free (Johnson 2012, eq. 4.27).
 typedef struct carom_planned_contact_def {
-  int node;                     ///< 1 to K - 1
-  int body[2];                  ///< either may be fixed, not both
-  carom_planned_impact impact;  ///< default reflect
-  double restitution;           ///< e in [0, 1]; default 1
-  double friction;              ///< Coulomb's mu >= 0; default 0
+  int node;                           ///< 1 to K - 1
+  int body[2];                        ///< either may be fixed, not both
+  carom_planned_impact impact;        ///< default reflect
+  double restitution;                 ///< e in [0, 1]; default 1
+  double friction;                    ///< Coulomb's mu >= 0; default 0
+  carom_friction_mode friction_mode;  ///< reflect, with friction: default slide
+  bool
+      flat;  ///< reflect, without friction: two faces meet, with all corners of the one that lies within the other;
+             ///< each corner parts at least as fast as restitution says, and is pushed only if no faster. Default false
 } carom_planned_contact_def;
 
 /// How bodies that must not meet are kept apart.
@@ -248,10 +259,15 @@ CAROM_API carom_status carom_plan_check(const carom_plan *plan, carom_error *err
 /// the body, or -1.
 CAROM_API int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double *times,
                                        const carom_pose *poses);
+/// Forces of the first guess FORWARD: those of an actuator pass `values[i * components]` and on (as in
+/// carom_plan_forces) at `times[i]` (ascending, s from the start), straight in between, and stay as they are before the
+/// first and after the last. Actuators without any do nothing. Returns the actuator, or -1.
+CAROM_API int carom_plan_set_guess_forces(carom_plan *plan, int actuator, int count, const double *times,
+                                          const double *values);
 /// How the first guess came about.
 typedef enum carom_guess_kind {
   CAROM_GUESS_PATH,     ///< along waypoints or straight lines, forces by inverse dynamics (Johnson 2012, eq. 4.22)
-  CAROM_GUESS_FORWARD,  ///< a free forward motion with reflections at the planned contacts
+  CAROM_GUESS_FORWARD,  ///< a forward motion, free or by given forces, with blows at the planned contacts
   CAROM_GUESS_SEARCH,   ///< like PATH, along a collision-free way that a sampling planner found
   CAROM_GUESS_MOTION,   ///< the motion of carom_plan_set_motion, with its forces
 } carom_guess_kind;
@@ -337,6 +353,7 @@ typedef struct carom_plan_report {
   double smallest_gap;         ///< over all avoided pairs and nodes, m; infinite without any
   double swept_gap;            ///< also between the nodes
   double overlap;              ///< largest of pairs in contact by a potential, at the nodes, m
+  double complementarity;      ///< of contacts that choose: (what is left of the one) x (of the other), relative; or 0
   int added_nodes;             ///< where the motion between nodes would have cut a corner
   int start;                   ///< number of the start that this plan came from
   int starts, solved_starts;   ///< how many were tried, and how many of them came to a plan

@@ -58,16 +58,21 @@ static carom_replay_report worst(const carom_replay_report *reports, int count) 
 
 // ---- reports -------------------------------------------------------------------------------------------------------
 
-static void print_contacts(const plan_run *r) {
+static void print_time(const carom_plan *plan, int node, bool first) {
+  cli_print(stdout, "%s t = %.4f s (node %d)", first ? "" : ",", carom_plan_time(plan, node), node);
+}
+
+static void print_breaks(const plan_run *r) {
   const carom_plan *plan = r->file->plan;
+  int contacts = carom_plan_contact_count(plan), events = carom_plan_event_count(plan);
   int segments = carom_plan_scale_count(plan);
+  if (contacts) cli_print(stdout, "  contacts ");
+  for (int i = 0; i < contacts; i++) print_time(plan, carom_plan_contact_node(plan, i), i == 0);
+  if (events) cli_print(stdout, "%s  events   ", contacts ? "\n" : "");
+  for (int i = 0; i < events; i++) print_time(plan, carom_plan_event_node(plan, i), i == 0);
+  if (contacts + events) cli_print(stdout, "\n");
   if (segments == 1) return;
-  cli_print(stdout, "  %s ", carom_plan_contact_count(plan) > 0 ? "contacts" : "events  ");
-  for (int i = 0; i < carom_plan_contact_count(plan); i++) {
-    int node = carom_plan_contact_node(plan, i);
-    cli_print(stdout, "%s t = %.4f s (node %d)", i ? "," : "", carom_plan_time(plan, node), node);
-  }
-  cli_print(stdout, "\n  sigma   ");
+  cli_print(stdout, "  sigma   ");
   for (int i = 0; i < segments; i++) cli_print(stdout, "%s %.4f", i ? "," : "", carom_plan_scale(plan, i));
   cli_print(stdout, "\n");
 }
@@ -94,7 +99,7 @@ static void print_report(const plan_run *r) {
   cli_print(stdout, "  cost     first guess (%s) %.5g, optimum %.5g", guess_name(p->guess), p->guess_cost, p->cost);
   if (p->guess_cost > 0 && p->cost > 0) cli_print(stdout, ", factor %.4g", p->guess_cost / p->cost);
   cli_print(stdout, "\n");
-  print_contacts(r);
+  print_breaks(r);
   cli_print_work(r->file->plan);
   cli_print_multipliers(&r->multipliers);
   print_chain(r);
@@ -134,6 +139,12 @@ static void print_json(const plan_run *r) {
   cli_json_open(&json, "sigma", '[');
   for (int i = 0; i < carom_plan_scale_count(plan); i++) cli_json_number(&json, NULL, carom_plan_scale(plan, i));
   cli_json_close(&json, ']');
+  if (carom_plan_event_count(plan) > 0) {
+    cli_json_open(&json, "events", '[');
+    for (int i = 0; i < carom_plan_event_count(plan); i++)
+      cli_json_number(&json, NULL, carom_plan_time(plan, carom_plan_event_node(plan, i)));
+    cli_json_close(&json, ']');
+  }
   cli_json_work(&json, plan);
   cli_json_multipliers(&json, &r->multipliers);
   json_chain(&json, "chain", r->chain, r->chained);

@@ -122,6 +122,21 @@ extern const carom_element_kind carom_kind_restitution;
 extern const carom_element_kind carom_kind_slide;
 // n u_before u_after | 1 row: u_before . u_after without their parts along n
 extern const carom_element_kind carom_kind_sliding;
+// Lambda N n u_before u_after gamma | 4 rows: n . Lambda - N n.n; u_after + gamma (Lambda - N n) without its part along
+// n, and the part along n of u_after + e u_before | e. The slip after the blow is opposite to the friction.
+extern const carom_element_kind carom_kind_coulomb;
+// Lambda N n s | 1 row: s is what is left in the cone, mu^2 N^2 n.n - |Lambda - N n|^2 | mu
+extern const carom_element_kind carom_kind_blow_cone;
+// Lambda u_before u_after | 1 row: Lambda . (u_before + u_after), twice the energy that the blow brings
+extern const carom_element_kind carom_kind_blow_work;
+// a b w | 1 row: a b - w, relative to their sizes | 1/(size of a) 1/(size of b)
+extern const carom_element_kind carom_kind_product;
+// x_v q_v x_f q_f N | P of v, P of f: adds -sign N (n, r x n), and the other way for f, at the corner rho of v and along
+// the normal n of the face of f | n(3) rho(3) sign
+extern const carom_element_kind carom_kind_flat_push;
+// x_v q_v x_f q_f, P_before P_after of one of them | 1 row: adds its speed along n at the corner, sign (after u_after +
+// before u_before) | n(3) rho(3) 1/m 1/J(3) sign before after of_f
+extern const carom_element_kind carom_kind_flat_speed;
 // x_v q_v x_f q_f | 1 row: the height (R_f n) . (x_v + R_v rho - x_f) of a vertex over a face | n(3) rho(3)
 extern const carom_element_kind carom_kind_above;
 // q r | 1 row: (R n) . r | n(3)

@@ -73,11 +73,70 @@ static void sliding(const double *c, const carom_hyper *z, carom_hyper *r) {
 }
 const carom_element_kind carom_kind_sliding = {.name = "sliding", .residual = sliding};
 
+// Moreau's form of Newton's and Coulomb's laws for one contact: u_t+ = -gamma Lambda_t, u_n+ = -e u_n.
+static void coulomb(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 push = ch_pack3(z), n = ch_pack3(z + 4), before = ch_pack3(z + 7), after = ch_pack3(z + 10);
+  carom_hyper3 tangential = ch_sub3(push, ch_scale3(z[3], n));
+  carom_hyper length = ch_dot(n, n), approach = ch_mul(ch_dot(n, before), ch_inverse(length));
+  r[0] = ch_sub(ch_dot(n, push), ch_mul(z[3], length));
+  carom_hyper3 slip = ch_add3(after, ch_scale3(z[13], tangential));
+  ch_unpack3(ch_add3(slip, ch_scale3(ch_scale(c[0], approach), n)), r + 1);
+}
+const carom_element_kind carom_kind_coulomb = {.name = "coulomb", .residual = coulomb};
+
+static void cone(const double *c, const carom_hyper *z, carom_hyper *r) {
+  carom_hyper3 n = ch_pack3(z + 4), tangential = ch_sub3(ch_pack3(z), ch_scale3(z[3], n));
+  carom_hyper reach = ch_scale(c[0] * c[0], ch_mul(ch_mul(z[3], z[3]), ch_dot(n, n)));
+  *r = ch_sub(ch_sub(reach, ch_dot(tangential, tangential)), z[7]);
+}
+const carom_element_kind carom_kind_blow_cone = {.name = "cone", .residual = cone};
+
+static void work(const double *c, const carom_hyper *z, carom_hyper *r) {
+  (void)c;
+  *r = ch_dot(ch_pack3(z), ch_add3(ch_pack3(z + 3), ch_pack3(z + 6)));
+}
+const carom_element_kind carom_kind_blow_work = {.name = "work", .residual = work};
+
+static void product(const double *c, const carom_hyper *z, carom_hyper *r) {
+  *r = ch_sub(ch_scale(c[0] * c[1], ch_mul(z[0], z[1])), z[2]);
+}
+const carom_element_kind carom_kind_product = {.name = "product", .residual = product};
+
 static void above(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper3 at = ch_add3(ch_pack3(z), ch_rotate(ch_pack4(z + 3), ch_constant3(c + 3)));
   *r = ch_dot(ch_rotate(ch_pack4(z + 10), ch_constant3(c)), ch_sub3(at, ch_pack3(z + 7)));
 }
 const carom_element_kind carom_kind_above = {.name = "above", .residual = above};
+
+// ---- faces ---------------------------------------------------------------------------------------------------------
+
+// The corner of v as seen from v and from f, and the normal of the face of f.
+typedef struct corner {
+  carom_hyper3 arm[2], n;
+} corner;
+
+static corner corner_of(const double *c, const carom_hyper *z) {
+  carom_hyper3 arm = ch_rotate(ch_pack4(z + 3), ch_constant3(c + 3));
+  carom_hyper3 seen = ch_sub3(ch_add3(ch_pack3(z), arm), ch_pack3(z + 7));
+  return (corner){{arm, seen}, ch_rotate(ch_pack4(z + 10), ch_constant3(c))};
+}
+
+static void flat_push(const double *c, const carom_hyper *z, carom_hyper *r) {
+  corner k = corner_of(c, z);
+  ch_opposite_wrenches(ch_scale3(ch_scale(c[6], z[14]), k.n), k.arm[0], k.arm[1], r);
+}
+const carom_element_kind carom_kind_flat_push = {.name = "flat push", .residual = flat_push};
+
+static void flat_speed(const double *c, const carom_hyper *z, carom_hyper *r) {
+  corner k = corner_of(c, z);
+  bool of_f = c[13] != 0;
+  double body[5] = {c[10], c[6], c[7], c[8], c[9]};
+  carom_hyper4 q = ch_pack4(z + (of_f ? 10 : 3));
+  carom_hyper3 before = ch_point_speed(body, q, z + 14, k.arm[of_f]);
+  carom_hyper3 after = ch_point_speed(body, q, z + 20, k.arm[of_f]);
+  *r = ch_dot(k.n, ch_add3(ch_times3(c[11], before), ch_times3(c[12], after)));
+}
+const carom_element_kind carom_kind_flat_speed = {.name = "flat speed", .residual = flat_speed};
 
 static void inside(const double *c, const carom_hyper *z, carom_hyper *r) {
   *r = ch_dot(ch_rotate(ch_pack4(z), ch_constant3(c)), ch_pack3(z + 4));

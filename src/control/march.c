@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "carom/impact.h"
 #include "control/forces.h"
 #include "math/dense.h"
 
@@ -93,7 +94,7 @@ static int hinge_rows(const carom_state *s, const carom_plan_joint *j, row *out)
   return 2;
 }
 
-enum { MOST_ROWS = 256 };
+enum { MOST_ROWS = 256, MOST_BLOW = 3 * CAROM_FLAT_CORNERS };
 
 static int all_rows(const carom_march *m, const carom_state *s, row *out) {
   int count = 0;
@@ -323,6 +324,105 @@ static carom_status reflect(carom_march *m, const row rows[3], carom_vec3 n, car
   return blow(m, rows, cm_scale(-(1 + restitution) * before / gain - 1, f), error);
 }
 
+// ---- Newton's and Coulomb's laws, by the impact laws ----------------------------------------------------------------
+
+// What unit impulses along the rows do to the velocities along them, joints and all: W, column by column. The momenta
+// are as before afterwards.
+static carom_status respond(carom_march *m, const row *rows, int n, double *W, carom_error *error) {
+  double unit = m->plan->mass_scale * m->plan->length_scale / m->plan->time_scale, before[MOST_BLOW];
+  for (int i = 0; i < n; i++) before[i] = speed_along(m, &rows[i]);
+  carom_state_copy(m->trial, m->state);
+  carom_status status = CAROM_OK;
+  for (int j = 0; j < n && status == CAROM_OK; j++) {
+    push(m, &rows[j], unit, m->state);
+    status = make_consistent(m, error);
+    for (int i = 0; i < n; i++) W[i * n + j] = (speed_along(m, &rows[i]) - before[i]) / unit;
+    carom_state_copy(m->state, m->trial);
+  }
+  return status;
+}
+
+static row turned(const row rows[3], carom_vec3 e) {
+  row r = rows[0];
+  for (int i = 0; i < 2; i++) {
+    r.linear[i] = cm_axpy(cm_axpy(cm_scale(e.x, rows[0].linear[i]), e.y, rows[1].linear[i]), e.z, rows[2].linear[i]);
+    r.angular[i] =
+        cm_axpy(cm_axpy(cm_scale(e.x, rows[0].angular[i]), e.y, rows[1].angular[i]), e.z, rows[2].angular[i]);
+  }
+  return r;
+}
+
+// Points of one contact: W (3 count x 3 count), velocities before, and the impulses to be found.
+typedef struct strokes {
+  int count;
+  double *W, *u, *impulse;
+} strokes;
+
+// Newton's law with Coulomb's.
+static carom_status lawful_impulses(const carom_march *m, const carom_planned_contact_def *def, const strokes *s,
+                                    carom_error *error) {
+  carom_impact_work *work;
+  double e[CAROM_FLAT_CORNERS], mu[CAROM_FLAT_CORNERS];
+  for (int i = 0; i < s->count; i++) e[i] = def->restitution, mu[i] = def->friction;
+  carom_status status = carom_impact_work_create(s->count, &m->plan->allocator, &work, error);
+  if (status != CAROM_OK) return status;
+  carom_impact_problem problem = {s->count, s->W, s->u, e, mu};
+  status =
+      carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){s->impulse, NULL}, NULL, error);
+  carom_impact_work_destroy(work);
+  return status;
+}
+
+// The point stops: W P = (-(1 + e) u_n, -u_t).
+static carom_status stopping_impulse(double e, const strokes *s, carom_error *error) {
+  int pivot[3];
+  carom_status status = carom_small_lu(3, s->W, 3, pivot);
+  if (status != CAROM_OK) return carom_fail(error, status, "the joints leave a planned contact no way to move");
+  for (int i = 0; i < 3; i++) s->impulse[i] = i == 0 ? -(1 + e) * s->u[0] : -s->u[i];
+  carom_small_lu_solve(3, s->W, 3, pivot, s->impulse);
+  return CAROM_OK;
+}
+
+static carom_status strike(carom_march *m, const carom_planned_contact_def *def, const row points[3], carom_vec3 n,
+                           carom_error *error) {
+  carom_vec3 t[2];
+  double W[9], u[3], impulse[3] = {0};
+  cm_frame(n, &t[0], &t[1]);
+  row rows[3] = {turned(points, n), turned(points, t[0]), turned(points, t[1])};
+  for (int i = 0; i < 3; i++) u[i] = speed_along(m, &rows[i]);
+  carom_status status = respond(m, rows, 3, W, error);
+  if (status != CAROM_OK) return status;
+  strokes s = {1, W, u, impulse};
+  status = def->friction_mode == CAROM_FRICTION_STOP ? stopping_impulse(def->restitution, &s, error)
+                                                     : lawful_impulses(m, def, &s, error);
+  if (status != CAROM_OK) return status;
+  for (int i = 0; i < 3; i++) push(m, &rows[i], impulse[i], m->state);
+  return make_consistent(m, error);
+}
+
+// All corners of a face at once.
+static carom_status strike_flat(carom_march *m, int contact, carom_error *error) {
+  carom_plan_contact c = m->plan->contacts[contact];
+  carom_pose pose[2];
+  for (int i = 0; i < 2; i++) pose[i] = cm_pose(m->state->x[c.def.body[i]], m->state->q[c.def.body[i]]);
+  carom_status status = carom_contact_features_at(m->plan, &c, pose, error);
+  if (status != CAROM_OK) return status;
+  int side = c.features.form == CAROM_FORM_VERTEX_A ? 0 : 1, count = c.features.corner_count;
+  carom_vec3 n = cm_rotate(pose[1 - side].q, c.features.normal), t[2];
+  double W[MOST_BLOW * MOST_BLOW], u[MOST_BLOW], impulse[MOST_BLOW] = {0};
+  row rows[MOST_BLOW], points[3];
+  cm_frame(n, &t[0], &t[1]);
+  for (int i = 0; i < count; i++) {
+    point_rows(m, c.def.body[side], c.def.body[1 - side], cm_transform(pose[side], c.features.corners[i]), points);
+    rows[3 * i] = turned(points, n), rows[3 * i + 1] = turned(points, t[0]), rows[3 * i + 2] = turned(points, t[1]);
+  }
+  for (int i = 0; i < 3 * count; i++) u[i] = speed_along(m, &rows[i]);
+  status = respond(m, rows, 3 * count, W, error);
+  if (status == CAROM_OK) status = lawful_impulses(m, &c.def, &(strokes){count, W, u, impulse}, error);
+  for (int i = 0; i < 3 * count && status == CAROM_OK; i++) push(m, &rows[i], impulse[i], m->state);
+  return status == CAROM_OK ? make_consistent(m, error) : status;
+}
+
 carom_status carom_march_impact(carom_march *m, int contact, carom_error *error) {
   const carom_plan_contact *c = &m->plan->contacts[contact];
   int a = c->def.body[0], b = c->def.body[1];
@@ -331,10 +431,16 @@ carom_status carom_march_impact(carom_march *m, int contact, carom_error *error)
   if (!nearest_parts(m, a, b, &t))
     return carom_fail(error, CAROM_ERR_GEOMETRY, "the oracle has no answer for '%s' and '%s'",
                       carom_body_name(m->plan->model, a), carom_body_name(m->plan->model, b));
+  if (c->def.flat) {
+    carom_status flat = make_consistent(m, error);
+    return flat == CAROM_OK ? strike_flat(m, contact, error) : flat;
+  }
   point_rows(m, a, b, t.result.point_a, points);
   if (c->def.impact == CAROM_PLANNED_STICK) return stick(m, contact, t.result.point_a, error);
   carom_status status = make_consistent(m, error);
   if (status != CAROM_OK) return status;
+  if (c->def.friction > 0 && c->def.friction_mode != CAROM_FRICTION_SLIDE)
+    return strike(m, &c->def, points, t.result.normal, error);
   // With friction the impulse leans against the sliding.
   carom_vec3 n = t.result.normal, u = point_speed(m, points), slide = cm_axpy(u, -cm_dot(u, n), n);
   carom_vec3 f = cm_axpy(n, -c->def.friction / sqrt(cm_norm2(slide) + 1e-16), slide);

@@ -13,7 +13,7 @@ typedef struct carom_march {
   carom_dmv_bodies bodies;
   carom_state *state;             // the caller reads and writes it
   carom_state *trial;             // while joints are being met
-  double *tau;                    // (components) zeros
+  double *tau;                    // (components) of the caller; zeros at first
   bool *stuck;                    // (contacts) holds from now on
   carom_vec3 (*grip)[2];          // (contacts) where, in the frames of the two bodies
   double *S, *residual, *lambda;  // of the joints and of what sticks
@@ -26,7 +26,7 @@ carom_status carom_march_create(const carom_plan *plan, carom_march *march, caro
 void carom_march_destroy(carom_march *march);
 void carom_march_reset(carom_march *march);  // back to the start; nothing sticks
 
-// One interval of length h with constant tau (null: none).
+// One interval of length h with constant tau (null: march.tau, which is nought until somebody writes to it).
 carom_status carom_march_step(carom_march *march, const double *tau, double h, carom_error *error);
 // The momenta after a planned contact at the present configuration, by the separation oracle.
 carom_status carom_march_impact(carom_march *march, int contact, carom_error *error);

@@ -71,6 +71,15 @@ bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int in
   return begun && !over;
 }
 
+bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval) {
+  for (int i = 0; i < plan->joint_count; i++) {
+    const int *other = plan->joints[i].body;
+    bool same = (other[0] == body[0] && other[1] == body[1]) || (other[0] == body[1] && other[1] == body[0]);
+    if (same && carom_joint_holds(plan, &plan->joints[i], interval)) return true;
+  }
+  return false;
+}
+
 int carom_plan_components(const carom_plan *plan) {
   int count = 0;
   for (int i = 0; i < plan->actuator_count; i++) count += plan->actuators[i].components;
@@ -239,7 +248,7 @@ void carom_plan_destroy(carom_plan *plan) {
   CAROM_RELEASE_ALL(&a, plan->events, plan->clearances, plan->partner, plan->placed);
   CAROM_RELEASE_ALL(&a, plan->joints, plan->actuators, plan->conditions, plan->costs, plan->contacts, plan->avoided,
                     plan->free_starts, plan->waypoints, plan->slot, plan->history, plan->penalties, plan->potentials,
-                    plan->duals, plan);
+                    plan->givens, plan->duals, plan);
 }
 
 // ---- adding --------------------------------------------------------------------------------------------------------
@@ -391,6 +400,19 @@ int carom_plan_add_contact(carom_plan *plan, const carom_planned_contact_def *de
   if (def->restitution < 0 || def->restitution > 1 || !(def->friction >= 0))
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a contact with restitution %g and friction %g",
                              def->restitution, def->friction);
+  if (def->friction == 0 && def->friction_mode == CAROM_FRICTION_STOP)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "friction stops nothing where mu is 0: give the contact of '%s' and '%s' a 'friction'",
+                             plan->model->bodies[def->body[0]].name, plan->model->bodies[def->body[1]].name);
+  if (def->impact == CAROM_PLANNED_STICK && def->friction_mode != CAROM_FRICTION_SLIDE)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "a contact that sticks for good has no choice about friction: take out 'stick' or "
+                             "'friction_mode'");
+  if (def->flat && (def->impact != CAROM_PLANNED_REFLECT || def->friction > 0))
+    return carom_plan_refuse(plan, CAROM_ERR_UNSUPPORTED,
+                             "a flat contact of '%s' and '%s' reflects without friction: take out 'stick' and "
+                             "'friction', or 'flat'",
+                             plan->model->bodies[def->body[0]].name, plan->model->bodies[def->body[1]].name);
   if (!GROW(plan, contact)) return -1;
   carom_plan_contact *c = &plan->contacts[plan->contact_count];
   *c = (carom_plan_contact){.def = *def};
@@ -463,6 +485,34 @@ int carom_plan_set_waypoints(carom_plan *plan, int body, int count, const double
     w->poses[i] = carom_principal_pose(plan->model, body, poses[i]);
   }
   return body;
+}
+
+static void drop_givens(carom_plan *plan, int actuator) {
+  int kept = 0;
+  for (int i = 0; i < plan->given_count; i++)
+    if (plan->givens[i].actuator != actuator) plan->givens[kept++] = plan->givens[i];
+  plan->given_count = kept;
+}
+
+int carom_plan_set_guess_forces(carom_plan *plan, int actuator, int count, const double *times, const double *values) {
+  if (actuator < 0 || actuator >= plan->actuator_count)
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "forces of a first guess name actuator %d, but there are %d",
+                             actuator, plan->actuator_count);
+  const carom_plan_actuator *u = &plan->actuators[actuator];
+  drop_givens(plan, actuator);
+  for (int i = 0; i < count; i++) {
+    carom_given_force given = {.actuator = actuator, .time = times[i]};
+    memcpy(given.value, values + (size_t)i * (size_t)u->components, (size_t)u->components * sizeof *values);
+    bool finite = isfinite(given.time);
+    for (int j = 0; j < u->components; j++) finite = finite && isfinite(given.value[j]);
+    if (!finite || (i > 0 && !(times[i] > times[i - 1])))
+      return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                               "the forces of actuator '%s' in the first guess must be finite and in the order of time",
+                               u->name);
+    if (!GROW(plan, given)) return -1;
+    plan->givens[plan->given_count++] = given;
+  }
+  return actuator;
 }
 
 // ---- the answer ----------------------------------------------------------------------------------------------------

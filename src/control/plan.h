@@ -9,7 +9,7 @@
 #include "control/program.h"
 #include "model/row.h"
 
-enum { CAROM_PLAN_NAME = 64 };
+enum { CAROM_PLAN_NAME = 64, CAROM_FLAT_CORNERS = 12 };
 
 // Points and axes are in principal frames from here on.
 typedef struct carom_plan_joint {
@@ -62,15 +62,33 @@ typedef struct carom_contact_features {
   carom_contact_form form;
   int part[2], vertex;            // of the body that brings the vertex
   carom_vec3 point;               // the vertex
+  double radius;                  // of the ball about it
   carom_vec3 normal;              // of the face, outward, in the frame of its body
   double offset;                  // the face lies in normal . r = offset
   carom_vec3 origin[2], edge[2];  // edges
   double sign;                    // of (edge a) x (edge b) so that it points from b to a
+  // flat: corners of the face that lies within the other (vertex is its number then), and how fast each of them
+  // approaches with a relative twist of the bodies that their joints allow
+  int corner_count;
+  carom_vec3 corners[CAROM_FLAT_CORNERS];
+  double gradients[CAROM_FLAT_CORNERS][6];
 } carom_contact_features;
+
+// Two quantities, neither negative, of which one is nought: a b = 0. Solved with a b <= relaxation for ever smaller
+// ones; then it is decided which, and the smooth rest is solved (complement.c).
+typedef enum carom_decision { CAROM_OPEN, CAROM_FIRST_IS_ZERO, CAROM_SECOND_IS_ZERO } carom_decision;
+typedef struct carom_complement {
+  int a, b, product;  // variables
+  double size[2];     // of a and b; the product is relative
+  carom_decision decision;
+  bool follows;  // b is nought when those before it are
+} carom_complement;
 
 typedef struct carom_plan_contact {
   carom_planned_contact_def def;  // def.node moves along when nodes are added
   carom_contact_features features;
+  carom_complement slip;  // friction that chooses: the slip after the blow, and what is left in the cone
+  carom_complement corners[CAROM_FLAT_CORNERS];  // flat: the push at a corner, and how much faster than by e it parts
   // first variables
   int normal, arm[2], push, mu, before, after, along, grip[2];
 } carom_plan_contact;
@@ -91,6 +109,12 @@ typedef struct carom_waypoints {
   double *times;
   carom_pose *poses;  // principal frames
 } carom_waypoints;
+
+// What an actuator does at a time of the first guess.
+typedef struct carom_given_force {
+  int actuator;
+  double time, value[6];
+} carom_given_force;
 
 typedef struct carom_avoided_pair {
   int body[2];
@@ -138,15 +162,15 @@ enum { CAROM_BEFORE, CAROM_AFTER, CAROM_START = -2, CAROM_END = -1 };
 // First variables and rows; -1 where there are none.
 typedef struct carom_layout {
   int moving_count, fixed_count, component_count, multiplier_count;
-  int sigma;        // (segments)
-  int fixed;        // 7 each
-  int *node;        // (K + 1) 7 per moving body
-  int *tau;         // (K)
-  int *multiplier;  // (K + 1)
-  int *before;      // (K + 1) momenta at the end of the interval before, 6 per moving body
-  int *after;       // (K + 1) momenta at the start of the interval after
-  int *in, *out;    // (K + 1) rows of the balance of momentum, 6 per moving body
-  int *rate;        // (K) how fast joints turn in the interval, one a component; -1: not asked for
+  int sigma;                      // (segments)
+  int fixed;                      // 7 each
+  int *node;                      // (K + 1) 7 per moving body
+  int *tau;                       // (K)
+  int *multiplier;                // (K + 1)
+  int *before;                    // (K + 1) momenta at the end of the interval before, 6 per moving body
+  int *after;                     // (K + 1) momenta at the start of the interval after
+  int *in, *out;                  // (K + 1) rows of the balance of momentum, 6 per moving body
+  int *rate;                      // (K) how fast joints turn in the interval, one a component; -1: not asked for
   int *rate_before, *rate_after;  // (K + 1) and at the ends of stretches
   int *energy, *energy_before, *energy_after;  // the same of the energy
 } carom_layout;
@@ -174,6 +198,8 @@ struct carom_plan {
   int joint_count, actuator_count, condition_count, cost_count, contact_count, avoided_count, penalty_count;
   int joint_capacity, actuator_capacity, condition_capacity, cost_capacity, contact_capacity, avoided_capacity;
   int penalty_capacity;
+  carom_given_force *givens;  // those of an actuator in the order of time
+  int given_count, given_capacity;
   int *slot;                      // (bodies) number among the moving or the fixed ones
   carom_free_start *free_starts;  // (bodies)
   carom_waypoints *waypoints;     // (bodies)
@@ -215,6 +241,7 @@ bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int in
 bool carom_joint_lands(const carom_plan_joint *j);  // a foot that an event catches
 // Whether the event at the end of a stretch happens when a foot comes down, not when it is told to.
 bool carom_stretch_ends_by_itself(const carom_plan *plan, int segment);
+bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval);  // by a joint of their own
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
 
@@ -236,8 +263,8 @@ carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int
 // The block of a node at which momenta are known, on one side.
 const carom_vec3 *carom_node_block(const carom_plan *plan, int node, bool after);
 double carom_node_energy(const carom_plan *plan, int node, bool after);  // there; uses scratch
-double carom_event_loss(const carom_plan *plan, int event);  // of kinetic energy
-double carom_energy_change(const carom_plan *plan);          // from the start to the end, before an event there
+double carom_event_loss(const carom_plan *plan, int event);              // of kinetic energy
+double carom_energy_change(const carom_plan *plan);  // from the start to the end, before an event there
 
 // ---- path.c ----
 carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, carom_error *error);
@@ -271,6 +298,8 @@ void carom_guess_shake(const carom_plan *plan, uint64_t seed, carom_state *state
 // ---- guess_forward.c, guess_search.c ----
 carom_status carom_guess_forward(carom_plan *plan, uint64_t seed, carom_error *error);
 carom_status carom_guess_search(carom_plan *plan, uint64_t seed, bool *found, carom_error *error);
+// The forces that were given for a time of the first guess, s from the start, into tau (components).
+void carom_guess_given(const carom_plan *plan, double time, double *tau);
 // Where the conditions at the last node put a body; false when they leave it open.
 bool carom_guess_target(const carom_plan *plan, int body, carom_pose *pose);
 // Straight and at a constant rate of turning from a to b.
@@ -284,6 +313,13 @@ double carom_plan_overlap(const carom_plan *plan, int node);  // of the path, m
 carom_status carom_transcribe_penalties(carom_plan *plan, carom_error *error);
 
 // ---- contact_features.c ----
+bool carom_contact_same_features(const carom_contact_features *a, const carom_contact_features *b);
+// Into contact->features; for bodies at these poses.
+carom_status carom_contact_features_at(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                                       carom_error *error);
+carom_status carom_contact_find_faces(const carom_plan *plan, carom_plan_contact *contact, const carom_pose pose[2],
+                                      carom_error *error);  // contact_faces.c: the same for flat ones
+// At the contact's node of the path.
 carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *contact, carom_error *error);
 
 // ---- transcribe*.c ----
@@ -306,6 +342,8 @@ void carom_transcribe_conditions(carom_plan *plan);
 void carom_transcribe_contacts(carom_plan *plan);
 carom_status carom_transcribe_avoidance(carom_plan *plan, carom_error *error);
 void carom_avoidance_release(carom_plan *plan);
+// The points whose hull, fattened by the radius, is the shape; 0 when there are no such points. `ends` is room for two.
+int carom_core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points);
 // Marks pairs of parts that are near on the path as watched; how many of them are new.
 int carom_watch_near_pairs(carom_plan *plan);
 void carom_transcribe_costs(carom_plan *plan);
@@ -330,6 +368,16 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
                                     carom_plan_report *report, carom_error *error);
 carom_status carom_plan_solve_starts(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report,
                                      carom_error *error);
+
+// ---- complement.c ----
+void carom_complement_open(carom_plan_contact *contact);           // nothing is decided
+bool carom_complement_is_open(const carom_plan *plan);             // something is not
+void carom_complement_relax(carom_plan *plan, double relaxation);  // of the program as it is
+void carom_complement_decide(carom_plan *plan);                    // by which of the two is smaller now
+double carom_complement_residual(const carom_plan *plan);          // largest product, relative
+// Corners of a face move together: of those that are not to part only as many are asked as can be at will.
+void carom_complement_thin(carom_plan_contact *contact);
+void carom_transcribe_complement(carom_plan *plan, carom_complement *pair, carom_row_label label);
 
 // ---- sweep.c ----
 // Smallest gaps at the nodes and in between; marks intervals (may be null) in which bodies meet.

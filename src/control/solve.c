@@ -132,11 +132,36 @@ static void calm_forces(carom_plan *plan) {
     }
 }
 
+// Contacts that choose: from a wide relaxation to a narrow one, and then on the side to which that led.
+static carom_status settle_choices(solve *s, carom_error *error) {
+  static const double narrow = 1e-7, share = 0.03;
+  if (!carom_complement_is_open(s->plan)) return CAROM_OK;
+  carom_status status = CAROM_OK;
+  for (double r = share * 0.1; status == CAROM_OK && r > narrow && s->report->outcome == CAROM_PLAN_SOLVED;
+       r *= share) {
+    carom_complement_relax(s->plan, r);
+    status = run_solver(s, 1e-3, error);
+  }
+  if (status != CAROM_OK || s->report->outcome != CAROM_PLAN_SOLVED) return status;
+  carom_complement_decide(s->plan);
+  return run_solver(s, 1e-3, error);
+}
+
+// Choices that were made at other features are open again.
+static carom_status find_features(carom_plan *plan, carom_error *error) {
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++) {
+    carom_plan_contact *c = &plan->contacts[i];
+    carom_contact_features before = c->features;
+    status = carom_contact_find_features(plan, c, error);
+    if (status == CAROM_OK && !carom_contact_same_features(&before, &c->features)) carom_complement_open(c);
+  }
+  return status;
+}
+
 static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error *error) {
   carom_plan *plan = s->plan;
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < plan->contact_count && status == CAROM_OK; i++)
-    status = carom_contact_find_features(plan, &plan->contacts[i], error);
+  carom_status status = find_features(plan, error);
   if (status == CAROM_OK) status = carom_transcribe(plan, error);
   if (status != CAROM_OK) return status;
   carom_release(&plan->allocator, s->g);
@@ -145,9 +170,11 @@ static carom_status transcribe_and_solve(solve *s, double start_mu, carom_error 
   s->report->variables = plan->program.n, s->report->constraints = plan->program.m;
   if (s->report->iterations == 0) {
     carom_program_cost(&plan->program, plan->program.x, &s->report->guess_cost);
-    if (!s->warm) calm_forces(plan);
+    bool driven = plan->given_count > 0 && s->report->guess == CAROM_GUESS_FORWARD;
+    if (!driven && !s->warm) calm_forces(plan);
   }
   status = run_solver(s, start_mu, error);
+  if (status == CAROM_OK) status = settle_choices(s, error);
   if (status == CAROM_OK) carom_plan_read_back(plan);
   return status;
 }
@@ -166,13 +193,6 @@ static carom_status sharpen(solve *s, carom_error *error) {
 
 // ---- looking at contacts again -------------------------------------------------------------------------------------
 
-static bool same_features(const carom_contact_features *a, const carom_contact_features *b) {
-  if (a->form != b->form || a->part[0] != b->part[0] || a->part[1] != b->part[1]) return false;
-  if (a->form == CAROM_FORM_EDGES)
-    return cm_norm(cm_sub(a->edge[0], b->edge[0])) == 0 && cm_norm(cm_sub(a->edge[1], b->edge[1])) == 0;
-  return a->vertex == b->vertex && cm_norm(cm_sub(a->normal, b->normal)) < 1e-12;
-}
-
 // Whether the oracle sees other features at the solution than those that were held.
 static carom_status features_changed(carom_plan *plan, bool *changed, carom_error *error) {
   *changed = false;
@@ -180,7 +200,7 @@ static carom_status features_changed(carom_plan *plan, bool *changed, carom_erro
     carom_plan_contact now = plan->contacts[i];
     carom_status status = carom_contact_find_features(plan, &now, error);
     if (status != CAROM_OK) return status;
-    if (!same_features(&now.features, &plan->contacts[i].features)) *changed = true;
+    if (!carom_contact_same_features(&now.features, &plan->contacts[i].features)) *changed = true;
   }
   return CAROM_OK;
 }
@@ -308,6 +328,7 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   // From an earlier answer, all but the last digits are known.
   plan->sharp = o.guess == CAROM_GUESS_MOTION && number == 0 && plan->def.avoidance == CAROM_AVOID_NESTED;
   plan->history_count = 0;
+  for (int i = 0; i < plan->contact_count; i++) carom_complement_open(&plan->contacts[i]);
   if (status == CAROM_OK) status = carom_guess_make(plan, &report->guess, o.seed, error);
   s.warm = status == CAROM_OK && report->guess == CAROM_GUESS_MOTION && number == 0;
   if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD && !(s.warm && plan->warm.has_forces))
@@ -324,6 +345,7 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   for (int i = 0; i < o.refinements && status == CAROM_OK && report->outcome == CAROM_PLAN_SOLVED; i++)
     status = refine_all(&s, error);
   if (status == CAROM_OK) status = sweep_all(&s, error);
+  if (status == CAROM_OK) report->complementarity = carom_complement_residual(plan);
   if (status == CAROM_OK) report->momentum_defect = carom_plan_worst_defect(plan);
   for (int k = 0; status == CAROM_OK && k <= plan->path.K && plan->penalty_count; k++)
     report->overlap = fmax(report->overlap, carom_plan_overlap(plan, k));

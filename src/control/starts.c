@@ -48,6 +48,7 @@ carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_err
   good = COPY(contacts, from->contact_count) && good;
   good = COPY(avoided, from->avoided_count) && good;
   good = COPY(penalties, from->penalty_count) && good;
+  good = COPY(givens, from->given_count) && good;
   good = COPY(events, from->event_count) && good;
   good = COPY(clearances, from->clearance_count) && good;
   if (!good) {
@@ -61,6 +62,7 @@ carom_status carom_plan_copy(const carom_plan *from, carom_plan **out, carom_err
   to->contact_count = to->contact_capacity = from->contact_count;
   to->avoided_count = to->avoided_capacity = from->avoided_count;
   to->penalty_count = to->penalty_capacity = from->penalty_count;
+  to->given_count = to->given_capacity = from->given_count;
   to->event_count = to->event_capacity = from->event_count;
   to->clearance_count = to->clearance_capacity = from->clearance_count;
   to->periodic = from->periodic;

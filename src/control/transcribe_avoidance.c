@@ -58,8 +58,7 @@ static void add_nested(const spot *s) {
 
 // ---- corners -------------------------------------------------------------------------------------------------------
 
-// The points whose hull, fattened by the radius, is the shape; 0 when there are no such points.
-static int core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points) {
+int carom_core_points(const carom_shape *shape, carom_vec3 ends[2], const carom_vec3 **points) {
   const carom_polytope *p = carom_shape_polytope(shape);
   *points = p ? p->vertices : ends;
   switch (carom_shape_get_kind(shape)) {
@@ -83,13 +82,13 @@ static bool gather_corners(carom_plan *plan) {
   carom_vec3 ends[2];
   const carom_vec3 *points;
   int total = 0;
-  for (int i = 0; i < model->part_count; i++) total += core_points(model->parts[i].shape, ends, &points);
+  for (int i = 0; i < model->part_count; i++) total += carom_core_points(model->parts[i].shape, ends, &points);
   if (!CAROM_NEW_ALL(&plan->allocator, CAROM_ROOM(room->corners, total + 1),
                      CAROM_ROOM(room->corner_start, model->part_count + 1)))
     return false;
   total = 0;
   for (int i = 0; i < model->part_count; i++) {
-    int count = core_points(model->parts[i].shape, ends, &points);
+    int count = carom_core_points(model->parts[i].shape, ends, &points);
     for (int j = 0; j < count; j++) room->corners[total++] = cm_transform(model->parts[i].pose, points[j]);
     room->corner_start[i + 1] = total;
   }

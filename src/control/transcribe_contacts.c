@@ -1,24 +1,11 @@
 // Planned contacts as variables and elements (Johnson 2012, eq. 4.27; Leyendecker, Johnson and Ortiz 2012, 5.2).
 #include <string.h>
 
+#include "control/blow.h"
 #include "control/kinds.h"
-#include "control/plan.h"
 
-typedef struct scene {
-  carom_plan *plan;
-  carom_program *P;
-  carom_plan_contact *c;
-  int number, node;
-  double length, speed, momentum;
-} scene;
-
-static int contact_rows(const scene *s, int count, double low, double high, double scale) {
-  return carom_program_rows(s->P, count, low, high, scale,
-                            (carom_row_label){CAROM_ROW_CONTACT, s->node, s->number, -1});
-}
-
-static int x_of(const scene *s, int side) { return carom_variable_x(s->plan, s->node, s->c->def.body[side]); }
-static int q_of(const scene *s, int side) { return x_of(s, side) + 3; }
+static int x_of(const carom_blow *s, int side) { return carom_variable_x(s->plan, s->node, s->c->def.body[side]); }
+static int q_of(const carom_blow *s, int side) { return x_of(s, side) + 3; }
 
 static void put3(carom_program *P, int first, carom_vec3 v) {
   if (P->out_of_memory) return;
@@ -26,53 +13,66 @@ static void put3(carom_program *P, int first, carom_vec3 v) {
 }
 
 // r - R rho = 0
-static void add_arm(const scene *s, int variable, int side, carom_vec3 rho, double scale) {
-  int row = contact_rows(s, 3, 0, 0, scale);
+static int add_arm(const carom_blow *s, int variable, int side, carom_vec3 rho, double scale) {
+  int row = carom_blow_rows(s, 3, 0, 0, scale);
   carom_program_add(s->P, &carom_kind_arm, CAROM_OF({variable, 3}, {q_of(s, side), 4}), CAROM_INTO({row, 3}),
                     CAROM_WITH(CAROM_XYZ(rho)));
+  return row;
 }
 
-static void add_meet(const scene *s) {
-  int row = contact_rows(s, 3, 0, 0, s->length);
+// To a vertex; if a ball is about it, to where that reaches the face.
+static void add_vertex_arm(const carom_blow *s, int side) {
+  const carom_contact_features *f = &s->c->features;
+  int row = add_arm(s, s->c->arm[side], side, f->point, s->length);
+  if (f->radius > 0)
+    carom_program_add(s->P, &carom_kind_link3, CAROM_OF({s->c->normal, 3}), CAROM_INTO({row, 3}),
+                      CAROM_WITH(side == 0 ? f->radius : -f->radius));
+}
+
+static void add_meet(const carom_blow *s) {
+  int row = carom_blow_rows(s, 3, 0, 0, s->length);
   const int *arm = s->c->arm;
   carom_program_add(s->P, &carom_kind_meet, CAROM_OF({x_of(s, 0), 3}, {arm[0], 3}, {x_of(s, 1), 3}, {arm[1], 3}),
                     CAROM_INTO({row, 3}), CAROM_PLAIN);
 }
 
-static void add_height(const scene *s, int side, double offset) {
-  int row = contact_rows(s, 1, offset, offset, s->length);
+static void add_height(const carom_blow *s, int side, double offset) {
+  int row = carom_blow_rows(s, 1, offset, offset, s->length);
   carom_program_add(s->P, &carom_kind_height, CAROM_OF({s->c->normal, 3}, {s->c->arm[side], 3}), CAROM_INTO({row, 1}),
                     CAROM_PLAIN);
 }
 
 // The point stays within the face: below all other faces of its part.
-static void add_insides(const scene *s, int side) {
+static void add_insides(const carom_blow *s, int side) {
   const carom_part *part = &s->plan->model->parts[s->c->features.part[side]];
   const carom_polytope *p = carom_shape_polytope(part->shape);
   for (int i = 0; p && i < p->face_count; i++) {
     carom_vec3 n = cm_rotate(part->pose.q, p->face_normals[i]);
-    if (cm_dot(n, s->c->features.normal) > 1 - 1e-9) continue;
-    int row = contact_rows(s, 1, -INFINITY, p->face_offsets[i] + cm_dot(n, part->pose.p), s->length);
+    double lean = cm_dot(n, s->c->features.normal), radius = carom_shape_radius(part->shape);
+    if (lean > 1 - 1e-9) continue;
+    int row = carom_blow_rows(s, 1, -INFINITY, p->face_offsets[i] + cm_dot(n, part->pose.p) + radius * lean, s->length);
     carom_program_add(s->P, &carom_kind_inside, CAROM_OF({q_of(s, side), 4}, {s->c->arm[side], 3}),
                       CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(n)));
   }
 }
 
 // Which body brings the vertex to a face.
-static int vertex_side(const scene *s) { return s->c->features.form == CAROM_FORM_VERTEX_A ? 0 : 1; }
+static int vertex_side(const carom_blow *s) { return s->c->features.form == CAROM_FORM_VERTEX_A ? 0 : 1; }
 
 // All other vertices of the part that brings the vertex are on the free side of the face, at this node.
-static void add_aboves(const scene *s, int node) {
+static void add_aboves(const carom_blow *s, int node) {
   const carom_contact_features *f = &s->c->features;
   int side = vertex_side(s);
   const carom_part *part = &s->plan->model->parts[f->part[side]];
-  const carom_polytope *p = carom_shape_polytope(part->shape);
+  carom_vec3 ends[2];
+  const carom_vec3 *points;
+  int count = carom_core_points(part->shape, ends, &points);
   const int *body = s->c->def.body;
-  for (int i = 0; i < p->vertex_count; i++) {
+  for (int i = 0; i < count; i++) {
     if (i == f->vertex) continue;
-    int row = carom_program_rows(s->P, 1, f->offset, INFINITY, s->length,
+    int row = carom_program_rows(s->P, 1, f->offset + f->radius, INFINITY, s->length,
                                  (carom_row_label){CAROM_ROW_AVOIDANCE, node, body[0], body[1]});
-    carom_vec3 corner = cm_transform(part->pose, p->vertices[i]);
+    carom_vec3 corner = cm_transform(part->pose, points[i]);
     carom_program_add(s->P, &carom_kind_above,
                       CAROM_OF({carom_variable_x(s->plan, node, body[side]), 7},
                                {carom_variable_x(s->plan, node, body[1 - side]), 7}),
@@ -80,11 +80,11 @@ static void add_aboves(const scene *s, int node) {
   }
 }
 
-static void add_face_geometry(const scene *s) {
+static void add_face_geometry(const carom_blow *s) {
   const carom_contact_features *f = &s->c->features;
   int side = vertex_side(s);
   double sign = side == 0 ? 1 : -1;  // the normal points to a
-  add_arm(s, s->c->arm[side], side, f->point, s->length);
+  add_vertex_arm(s, side);
   add_arm(s, s->c->normal, 1 - side, cm_scale(sign, f->normal), 1);
   add_meet(s);
   add_height(s, 1 - side, sign * f->offset);
@@ -92,18 +92,18 @@ static void add_face_geometry(const scene *s) {
   add_aboves(s, s->node);
 }
 
-static void add_edge_geometry(const scene *s) {
+static void add_edge_geometry(const carom_blow *s) {
   const carom_contact_features *f = &s->c->features;
   s->c->along = carom_program_variables(s->P, 2, 0, 1, 1);
   for (int i = 0; i < 2; i++) {
-    int row = contact_rows(s, 3, 0, 0, s->length);
+    int row = carom_blow_rows(s, 3, 0, 0, s->length);
     carom_program_add(s->P, &carom_kind_edge_arm, CAROM_OF({s->c->arm[i], 3}, {q_of(s, i), 4}, {s->c->along + i, 1}),
                       CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(f->origin[i]), CAROM_XYZ(f->edge[i])));
     if (!s->P->out_of_memory) s->P->x[s->c->along + i] = 0.5;
   }
   // The edges are scaled so that the normal is about one long.
   double size = cm_norm(f->edge[0]) * cm_norm(f->edge[1]);
-  int row = contact_rows(s, 3, 0, 0, 1);
+  int row = carom_blow_rows(s, 3, 0, 0, 1);
   carom_vec3 edge = cm_scale(f->sign / size, f->edge[0]);
   carom_program_add(s->P, &carom_kind_edge_normal, CAROM_OF({q_of(s, 0), 4}, {q_of(s, 1), 4}, {s->c->normal, 3}),
                     CAROM_INTO({row, 3}), CAROM_WITH(CAROM_XYZ(edge), CAROM_XYZ(f->edge[1])));
@@ -113,16 +113,16 @@ static void add_edge_geometry(const scene *s) {
 // ---- momenta -------------------------------------------------------------------------------------------------------
 
 // 6 rows for every moving body: P_after - P_before - impulses = 0.
-static int add_impulse_rows(const scene *s) {
+static int add_impulse_rows(const carom_blow *s) {
   int first = s->P->m;
   for (int i = 0; i < s->plan->layout.moving_count; i++) {
-    contact_rows(s, 3, 0, 0, s->momentum);
-    contact_rows(s, 3, 0, 0, s->momentum * s->length);
+    carom_blow_rows(s, 3, 0, 0, s->momentum);
+    carom_blow_rows(s, 3, 0, 0, s->momentum * s->length);
   }
   return first;
 }
 
-static void add_impulse(const scene *s, int rows, int side) {
+static void add_impulse(const carom_blow *s, int rows, int side) {
   int body = s->c->def.body[side];
   if (s->plan->model->bodies[body].fixed) return;
   carom_program_add(
@@ -133,14 +133,14 @@ static void add_impulse(const scene *s, int rows, int side) {
 }
 
 // Bodies that are not struck go on as they were, but for what joints make of it.
-static void add_bystander(const scene *s, int rows, int body) {
+static void add_bystander(const carom_blow *s, int rows, int body) {
   for (int after = 0; after < 2; after++) {
     carom_program_add(s->P, &carom_kind_link6, CAROM_OF({carom_variable_P(s->plan, s->node, body, after == 1), 6}),
                       CAROM_INTO({rows + 6 * s->plan->slot[body], 6}), CAROM_WITH(after == 1 ? 1 : -1));
   }
 }
 
-static int add_impulses(const scene *s) {
+static int add_impulses(const carom_blow *s) {
   int rows = add_impulse_rows(s);
   const int *body = s->c->def.body;
   for (int i = 0; i < 2; i++) add_impulse(s, rows, i);
@@ -149,8 +149,8 @@ static int add_impulses(const scene *s) {
   return rows;
 }
 
-static void add_point_velocity(const scene *s, int variable, bool after) {
-  int row = contact_rows(s, 3, 0, 0, s->speed);
+static void add_point_velocity(const carom_blow *s, int variable, bool after) {
+  int row = carom_blow_rows(s, 3, 0, 0, s->speed);
   carom_program_add(s->P, &carom_kind_link3, CAROM_OF({variable, 3}), CAROM_INTO({row, 3}), CAROM_WITH(-1));
   for (int i = 0; i < 2; i++) {
     int body = s->c->def.body[i];
@@ -164,18 +164,71 @@ static void add_point_velocity(const scene *s, int variable, bool after) {
 }
 
 // The law of sliding holds as long as the point goes on to slide; a little reserve for blows straight on.
-static void add_sliding(const scene *s) {
-  int row = contact_rows(s, 1, -1e-4 * s->speed * s->speed, INFINITY, s->speed * s->speed);
+static void add_sliding(const carom_blow *s) {
+  int row = carom_blow_rows(s, 1, -1e-4 * s->speed * s->speed, INFINITY, s->speed * s->speed);
   carom_program_add(s->P, &carom_kind_sliding, CAROM_OF({s->c->normal, 3}, {s->c->before, 3}, {s->c->after, 3}),
                     CAROM_INTO({row, 1}), CAROM_PLAIN);
 }
 
-static void add_reflection(const scene *s) {
-  int row = contact_rows(s, 3, 0, 0, s->momentum);
+// ---- friction that stops the point, or chooses ---------------------------------------------------------------------
+
+static bool is_coulomb(const carom_planned_contact_def *d) {
+  return d->impact == CAROM_PLANNED_REFLECT && d->friction > 0 && d->friction_mode != CAROM_FRICTION_SLIDE;
+}
+
+static double length_along(const carom_blow *s, int variable) {
+  const double *x = s->P->x + variable, *n = s->P->x + s->c->normal;
+  return x[0] * n[0] + x[1] * n[1] + x[2] * n[2];
+}
+
+// What the first guess makes of the pair: half the cone, and the slip that the guess has after the blow.
+static void guess_slip(const carom_blow *s) {
+  const double *u = s->P->x + s->c->after;
+  double along = length_along(s, s->c->after), size = fmax(s->P->x[s->c->mu], 1e-3 * s->momentum);
+  double slip = sqrt(fmax(0, u[0] * u[0] + u[1] * u[1] + u[2] * u[2] - along * along));
+  s->P->x[s->c->slip.a] = slip / (s->c->def.friction * size);
+  s->P->x[s->c->slip.b] = 0.5 * s->c->def.friction * s->c->def.friction * size * size;
+}
+
+// No blow brings energy. The reserve is what a blow without friction and loss needs to have an inside.
+static void add_work(const carom_blow *s) {
+  double size = s->momentum * s->speed;
+  int row = carom_blow_rows(s, 1, -INFINITY, 1e-9 * size, size);
+  carom_program_add(s->P, &carom_kind_blow_work, CAROM_OF({s->c->push, 3}, {s->c->before, 3}, {s->c->after, 3}),
+                    CAROM_INTO({row, 1}), CAROM_PLAIN);
+}
+
+// Newton's law along the normal and Coulomb's across it (Moreau 1988): 0 <= gamma and 0 <= what is left in the cone,
+// one of them nought.
+static void add_coulomb(const carom_blow *s) {
+  carom_plan_contact *c = s->c;
+  double mu = c->def.friction;
+  c->slip.size[0] = s->speed / s->momentum, c->slip.size[1] = mu * mu * s->momentum * s->momentum;
+  c->slip.a = carom_program_variables(s->P, 1, 0, INFINITY, c->slip.size[0]);
+  c->slip.b = carom_program_variables(s->P, 1, 0, INFINITY, c->slip.size[1]);
+  if (s->P->out_of_memory) return;
+  guess_slip(s);
+  int row = carom_blow_rows(s, 1, 0, 0, s->momentum);
+  carom_blow_rows(s, 3, 0, 0, s->speed);
+  carom_program_add(s->P, &carom_kind_coulomb,
+                    CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->before, 3}, {c->after, 3}, {c->slip.a, 1}),
+                    CAROM_INTO({row, 4}), CAROM_WITH(c->def.restitution));
+  row = carom_blow_rows(s, 1, 0, 0, c->slip.size[1]);
+  carom_program_add(s->P, &carom_kind_blow_cone, CAROM_OF({c->push, 3}, {c->mu, 1}, {c->normal, 3}, {c->slip.b, 1}),
+                    CAROM_INTO({row, 1}), CAROM_WITH(mu));
+  add_work(s);
+  if (c->def.friction_mode == CAROM_FRICTION_STOP)
+    carom_program_fix(s->P, c->slip.a, 0);
+  else
+    carom_transcribe_complement(s->plan, &c->slip, carom_blow_label(s));
+}
+
+static void add_reflection(const carom_blow *s) {
+  int row = carom_blow_rows(s, 3, 0, 0, s->momentum);
   carom_program_add(s->P, &carom_kind_slide,
                     CAROM_OF({s->c->push, 3}, {s->c->mu, 1}, {s->c->normal, 3}, {s->c->before, 3}),
                     CAROM_INTO({row, 3}), CAROM_WITH(s->c->def.friction));
-  row = contact_rows(s, 1, 0, 0, s->speed);
+  row = carom_blow_rows(s, 1, 0, 0, s->speed);
   carom_program_add(s->P, &carom_kind_restitution, CAROM_OF({s->c->normal, 3}, {s->c->before, 3}, {s->c->after, 3}),
                     CAROM_INTO({row, 1}), CAROM_WITH(s->c->def.restitution));
   if (s->c->def.friction > 0) add_sliding(s);
@@ -183,7 +236,7 @@ static void add_reflection(const scene *s) {
 
 // ---- sticking: a spherical joint from the contact on, at points that are variables ---------------------------------
 
-static void add_hold(const scene *s, int node) {
+static void add_hold(const carom_blow *s, int node) {
   int row = carom_program_rows(s->P, 3, 0, 0, s->length, (carom_row_label){CAROM_ROW_CONTACT, node, s->number, -1});
   const int *body = s->c->def.body, *grip = s->c->grip;
   int x[2] = {carom_variable_x(s->plan, node, body[0]), carom_variable_x(s->plan, node, body[1])};
@@ -192,7 +245,7 @@ static void add_hold(const scene *s, int node) {
 }
 
 // In the 6 rows per moving body that begin at `row`.
-static void add_hold_force(const scene *s, int node, int multiplier, int row) {
+static void add_hold_force(const carom_blow *s, int node, int multiplier, int row) {
   const int *body = s->c->def.body, *grip = s->c->grip;
   int q[2] = {carom_variable_q(s->plan, node, body[0]), carom_variable_q(s->plan, node, body[1])};
   carom_program_add(
@@ -201,7 +254,7 @@ static void add_hold_force(const scene *s, int node, int multiplier, int row) {
 }
 
 // The grips do not move apart.
-static void add_hold_speed(const scene *s, int node, bool after) {
+static void add_hold_speed(const carom_blow *s, int node, bool after) {
   int row = carom_program_rows(s->P, 3, 0, 0, s->speed, (carom_row_label){CAROM_ROW_CONTACT, node, s->number, -1});
   for (int i = 0; i < 2; i++) {
     int body = s->c->def.body[i];
@@ -216,10 +269,10 @@ static void add_hold_speed(const scene *s, int node, bool after) {
 }
 
 // Where the contact happened, in the frame of a body.
-static void add_grip(const scene *s, int side) {
+static void add_grip(const carom_blow *s, int side) {
   const carom_path *path = &s->plan->path;
   s->c->grip[side] = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
-  int row = contact_rows(s, 3, 0, 0, s->length);
+  int row = carom_blow_rows(s, 3, 0, 0, s->length);
   carom_program_add(s->P, &carom_kind_grip, CAROM_OF({s->c->arm[side], 3}, {q_of(s, side), 4}, {s->c->grip[side], 3}),
                     CAROM_INTO({row, 3}), CAROM_PLAIN);
   if (s->P->out_of_memory) return;
@@ -228,7 +281,7 @@ static void add_grip(const scene *s, int side) {
   put3(s->P, s->c->grip[side], cm_unrotate(path->q[at], cm_vec3(r[0], r[1], r[2])));
 }
 
-static void add_sticking(const scene *s) {
+static void add_sticking(const carom_blow *s) {
   carom_plan *plan = s->plan;
   const carom_layout *L = &plan->layout;
   int K = plan->path.K, count = K - s->node + 1;
@@ -245,8 +298,8 @@ static void add_sticking(const scene *s) {
   add_hold_speed(s, K, false);
 }
 
-static scene scene_of(carom_plan *plan, int number) {
-  scene s = {.plan = plan, .P = &plan->program, .c = &plan->contacts[number], .number = number};
+static carom_blow blow_of(carom_plan *plan, int number) {
+  carom_blow s = {.plan = plan, .P = &plan->program, .c = &plan->contacts[number], .number = number};
   s.node = s.c->def.node;
   s.length = plan->length_scale;
   s.speed = plan->speed_scale;
@@ -256,20 +309,20 @@ static scene scene_of(carom_plan *plan, int number) {
 
 // ---- joints at impacts ---------------------------------------------------------------------------------------------
 
-static int add_multipliers(const scene *s, int count) {
+static int add_multipliers(const carom_blow *s, int count) {
   return carom_program_variables(s->P, count, -INFINITY, INFINITY, s->momentum);
 }
 
 // The reflection happens in velocities that the joints allow (Leyendecker, Johnson and Ortiz 2012, 5.2, in multipliers
 // instead of the null space): impulses of the joints, and of what stuck before, make the momenta before agree with
 // them, and pass the blow on so that those after agree again: G M^-1 P = 0 on both sides.
-static void add_joint_impulses(const scene *s, int impulses) {
+static void add_joint_impulses(const carom_blow *s, int impulses) {
   for (int after = 0; after < 2; after++) {
     int row = after == 1 ? impulses : s->plan->layout.in[s->node];
     carom_transcribe_hold(s->plan, s->node, after == 1, row);
     for (int i = 0; i < s->number; i++) {
       if (s->plan->contacts[i].def.impact != CAROM_PLANNED_STICK) continue;
-      scene earlier = scene_of(s->plan, i);
+      carom_blow earlier = blow_of(s->plan, i);
       add_hold_force(&earlier, s->node, add_multipliers(s, 3), row);
       add_hold_speed(&earlier, s->node, after == 1);
     }
@@ -278,7 +331,7 @@ static void add_joint_impulses(const scene *s, int impulses) {
 
 // ---- all of it -----------------------------------------------------------------------------------------------------
 
-static void add_variables(const scene *s) {
+static void add_variables(const carom_blow *s) {
   carom_plan_contact *c = s->c;
   c->normal = carom_program_variables(s->P, 3, -INFINITY, INFINITY, 1);
   for (int i = 0; i < 2; i++) c->arm[i] = carom_program_variables(s->P, 3, -INFINITY, INFINITY, s->length);
@@ -289,7 +342,7 @@ static void add_variables(const scene *s) {
 }
 
 // Lifted variables begin at what the path says.
-static void guess_variables(const scene *s) {
+static void guess_variables(const carom_blow *s) {
   const carom_contact_features *f = &s->c->features;
   const carom_path *path = &s->plan->path;
   size_t n = (size_t)s->plan->model->body_count, at = (size_t)s->node * n;
@@ -298,9 +351,11 @@ static void guess_variables(const scene *s) {
   carom_quat qa = path->q[at + (size_t)body[0]], qb = path->q[at + (size_t)body[1]];
   carom_vec3 normal, ra, rb;
   if (f->form == CAROM_FORM_VERTEX_A) {
-    normal = cm_rotate(qb, f->normal), ra = cm_rotate(qa, f->point), rb = cm_sub(cm_add(xa, ra), xb);
+    normal = cm_rotate(qb, f->normal), ra = cm_axpy(cm_rotate(qa, f->point), -f->radius, normal),
+    rb = cm_sub(cm_add(xa, ra), xb);
   } else if (f->form == CAROM_FORM_VERTEX_B) {
-    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_rotate(qb, f->point), ra = cm_sub(cm_add(xb, rb), xa);
+    normal = cm_neg(cm_rotate(qa, f->normal)), rb = cm_axpy(cm_rotate(qb, f->point), f->radius, normal),
+    ra = cm_sub(cm_add(xb, rb), xa);
   } else {
     normal = cm_unit(cm_scale(f->sign, cm_cross(cm_rotate(qa, f->edge[0]), cm_rotate(qb, f->edge[1]))));
     ra = cm_rotate(qa, cm_axpy(f->origin[0], 0.5, f->edge[0]));
@@ -320,8 +375,20 @@ static void guess_variables(const scene *s) {
   put3(s->P, s->c->after, cm_scale(1 / m, p1));
 }
 
+int carom_blow_balance(const carom_blow *s) {
+  int rows = add_impulse_rows(s);
+  for (int i = 0; i < s->plan->model->body_count; i++)
+    if (!s->plan->model->bodies[i].fixed) add_bystander(s, rows, i);
+  add_joint_impulses(s, rows);
+  return rows;
+}
+
 static void add_contact(carom_plan *plan, int number) {
-  scene s = scene_of(plan, number);
+  carom_blow s = blow_of(plan, number);
+  if (s.c->def.flat) {
+    carom_transcribe_flat(&s);
+    return;
+  }
   add_variables(&s);
   guess_variables(&s);
   if (s.c->features.form == CAROM_FORM_EDGES)
@@ -333,6 +400,8 @@ static void add_contact(carom_plan *plan, int number) {
   add_point_velocity(&s, s.c->after, true);
   if (s.c->def.impact == CAROM_PLANNED_STICK)
     add_sticking(&s);
+  else if (is_coulomb(&s.c->def))
+    add_coulomb(&s);
   else
     add_reflection(&s);
 }

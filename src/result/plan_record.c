@@ -18,6 +18,9 @@ carom_verdict carom_plan_judge(const carom_plan_report *report, const carom_repl
   carom_verdict v = {0};
   add_row(&v, "violation", "Constraints", "largest violation, SI", report->violation, 1e-9);
   add_row(&v, "momentum_defect", "Momentum consistency", "largest |Delta_k|", report->momentum_defect, 1e-8);
+  if (report->complementarity > 0)
+    add_row(&v, "complementarity", "Choices of contacts", "product of what is left, relative", report->complementarity,
+            1e-8);
   if (isfinite(report->swept_gap))
     add_row(&v, "overlap", "Overlap", "at and between nodes, m", fmax(0, -report->swept_gap), 1e-9);
   if (replay) {

@@ -190,6 +190,7 @@ static void begin(carom_plan_reader *p, const char *path, const carom_scene_opti
   carom_problem_begin(&p->r, path, options, allocator, diagnostics);
   carom_allocator heap = carom_pool_allocator(&p->r.pool);
   carom_names_create(&p->joint_names, &heap);
+  carom_names_create(&p->actuator_names, &heap);
 }
 
 carom_status carom_plan_read(const char *path, const carom_scene_options *options, const carom_allocator *allocator,

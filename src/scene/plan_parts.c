@@ -125,7 +125,8 @@ void carom_plan_read_actuators(carom_plan_reader *p, const carom_node *list) {
     if (f[9] && carom_read_vector(&p->r, f[9], CAROM_NUMBER, &def.direction)) def.kind = CAROM_ACTUATOR_THRUSTER;
     carom_read_number(&p->r, f[10], CAROM_FORCE, CAROM_ANY, &def.low);
     carom_read_number(&p->r, f[11], CAROM_FORCE, CAROM_ANY, &def.high);
-    if (p->r.reporter.list->error_count == errors) carom_plan_add_actuator(p->file->plan, &def);
+    int index = p->r.reporter.list->error_count == errors ? carom_plan_add_actuator(p->file->plan, &def) : -1;
+    if (index >= 0 && def.name) carom_names_add(&p->actuator_names, def.name, index);
     carom_plan_check_at(p, item);
   }
 }
@@ -233,10 +234,12 @@ void carom_plan_read_clearances(carom_plan_reader *p, const carom_node *list) {
 // ---- contacts and avoidance ----------------------------------------------------------------------------------------
 
 static void read_contact(carom_plan_reader *p, const carom_node *item) {
-  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", NULL};
+  static const char *const keys[] = {"node", "bodies", "restitution", "friction", "stick", "friction_mode", "flat", NULL};
+  static const char *const modes[] = {"slide", "stop", "choose", NULL};
   slots f;
   carom_planned_contact_def def = carom_planned_contact_default();
   bool stick = false;
+  int mode = 0;
   if (!carom_plan_fields(p, item, keys, "contact", f)) return;
   bool good =
       carom_require(&p->r, item, f[0], "node", "contact") && carom_require(&p->r, item, f[1], "bodies", "contact");
@@ -244,6 +247,8 @@ static void read_contact(carom_plan_reader *p, const carom_node *item) {
   carom_read_number(&p->r, f[2], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.restitution);
   carom_read_number(&p->r, f[3], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.friction);
   carom_read_bool(&p->r, f[4], &stick);
+  carom_read_bool(&p->r, f[6], &def.flat);
+  if (carom_read_choice(&p->r, f[5], modes, &mode)) def.friction_mode = (carom_friction_mode)mode;
   def.impact = stick ? CAROM_PLANNED_STICK : CAROM_PLANNED_REFLECT;
   if (good) carom_plan_add_contact(p->file->plan, &def);
   carom_plan_check_at(p, item);
@@ -345,6 +350,58 @@ static void read_way(carom_plan_reader *p, const carom_node *item) {
   carom_plan_check_at(p, item);
 }
 
+// One component is a number, three are a vector.
+static void read_components(carom_plan_reader *p, const carom_node *node, int count, carom_dimension dimension,
+                            double *values) {
+  carom_vec3 v = cm_zero3();
+  if (count == 1) carom_read_number(&p->r, node, dimension, CAROM_ANY, values);
+  if (count != 3 || !carom_read_vector(&p->r, node, dimension, &v)) return;
+  values[0] = v.x, values[1] = v.y, values[2] = v.z;
+}
+
+// What an actuator does not have may not be given.
+static bool check_halves(carom_plan_reader *p, const carom_plan_actuator *u, const carom_node *force, int forces,
+                         const carom_node *torque) {
+  const carom_node *wrong = force && forces == 0 ? force : torque && u->components == forces ? torque : NULL;
+  if (wrong)
+    carom_report(&p->r.reporter, wrong->place, NULL, "actuator '%s' has no %s", u->name,
+                 wrong == force ? "force" : "torque");
+  return !wrong;
+}
+
+// The forces of an actuator in a first guess. What a point leaves out is as at the point before; the first begins at 0.
+static void read_given(carom_plan_reader *p, const carom_node *item) {
+  static const char *const keys[] = {"actuator", "through", NULL};
+  static const char *const point_keys[] = {"time", "force", "torque", NULL};
+  slots f, g;
+  const char *name = NULL;
+  double times[MOST_WAYPOINTS], values[6 * MOST_WAYPOINTS], now[6] = {0};
+  int count = 0;
+  if (!carom_plan_fields(p, item, keys, "forces", f) || !carom_require(&p->r, item, f[0], "actuator", "forces") ||
+      !carom_require(&p->r, item, f[1], "through", "forces") || !carom_read_text(&p->r, f[0], &name))
+    return;
+  int index = carom_names_find(&p->actuator_names, name);
+  if (index < 0) {
+    carom_unknown_name(&p->r, f[0], "actuator", &p->actuator_names);
+    return;
+  }
+  const carom_plan_actuator *u = &p->file->plan->actuators[index];
+  bool wrench = u->def.kind == CAROM_ACTUATOR_WRENCH, thruster = u->def.kind == CAROM_ACTUATOR_THRUSTER;
+  int forces = thruster ? 1 : wrench && !u->def.no_force ? 3 : 0;
+  EACH(point, f[1]) {
+    if (count == MOST_WAYPOINTS || !carom_plan_fields(p, point, point_keys, "point of forces", g)) break;
+    if (!check_halves(p, u, g[1], forces, g[2])) return;
+    times[count] = 0;
+    carom_read_number(&p->r, g[0], CAROM_TIME, CAROM_NOT_NEGATIVE, &times[count]);
+    read_components(p, g[1], forces, CAROM_FORCE, now);
+    read_components(p, g[2], u->components - forces, CAROM_TORQUE, now + forces);
+    memcpy(values + (size_t)count * (size_t)u->components, now, (size_t)u->components * sizeof *now);
+    count++;
+  }
+  carom_plan_set_guess_forces(p->file->plan, index, count, times, values);
+  carom_plan_check_at(p, item);
+}
+
 // The answer of an earlier plan, out of its result file.
 static void read_answer(carom_plan_reader *p, const carom_node *node) {
   const char *file = NULL;
@@ -362,15 +419,19 @@ static void read_answer(carom_plan_reader *p, const carom_node *node) {
 }
 
 void carom_plan_read_guess(carom_plan_reader *p, const carom_node *node) {
-  static const char *const keys[] = {"kind", "ways", "file", NULL};
+  static const char *const keys[] = {"kind", "ways", "forces", "file", NULL};
   static const char *const kinds[] = {"path", "forward", "search", "result", NULL};
   slots f;
   int kind = 0;
   if (!node || !carom_plan_fields(p, node, keys, "guess", f)) return;
   if (carom_read_choice(&p->r, f[0], kinds, &kind)) p->file->options.guess = (carom_guess_kind)kind;
   EACH(item, f[1]) read_way(p, item);
+  if (f[2] && kind != CAROM_GUESS_FORWARD)
+    carom_report(&p->r.reporter, f[2]->place, "write 'kind: forward'",
+                 "'forces' are for a first guess of kind forward");
+  EACH(item, f[2]) read_given(p, item);
   bool answer = p->file->options.guess == CAROM_GUESS_MOTION;
-  if (answer && carom_require(&p->r, node, f[2], "file", "guess")) read_answer(p, f[2]);
-  if (!answer && f[2])
-    carom_report(&p->r.reporter, f[2]->place, "write 'kind: result'", "a file to begin from, but the guess is another");
+  if (answer && carom_require(&p->r, node, f[3], "file", "guess")) read_answer(p, f[3]);
+  if (!answer && f[3])
+    carom_report(&p->r.reporter, f[3]->place, "write 'kind: result'", "a file to begin from, but the guess is another");
 }

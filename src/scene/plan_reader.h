@@ -10,7 +10,7 @@ typedef struct carom_plan_reader {
   carom_plan_file *file;
   carom_plan_def def;
   bool no_time;  // the horizon is zero: nothing is written wrongly, but there is no such motion
-  carom_names joint_names;
+  carom_names joint_names, actuator_names;
   double penalty;  // > 0: stiffness of the potential between all pairs that would be avoided
 } carom_plan_reader;
 

@@ -116,6 +116,10 @@ static bool set_options(IpoptProblem p, const carom_nlp_options *o) {
   good = good && AddIpoptIntOption(p, "max_iter", o->max_iterations) == TRUE;
   good = good && set_number(p, "tol", o->tolerance) && set_number(p, "constr_viol_tol", 1e-10);
   good = good && set_number(p, "bound_relax_factor", 0) && set_number(p, "mu_init", o->start_mu);
+  // MUMPS: its default orderings differ from run to run, and with its default scaling steps of square problems (motions in
+  // which nothing is left to choose) are noise. Minimum degree repeats, and rows and columns are scaled together.
+  good = good && AddIpoptIntOption(p, "mumps_pivot_order", 0) == TRUE;
+  good = good && AddIpoptIntOption(p, "mumps_scaling", 7) == TRUE;
   if (o->warm)
     good = good && set_warm(p, o);
   else if (o->start_mu < 0.01)

@@ -99,6 +99,18 @@ TEST(die_lands_with_its_face_up) {
   carom_plan_file_destroy(file);
 }
 
+// A joint that is let go; the optimum is known in closed form (examples/plan-throw/README.md). Off by the square of the
+// step.
+TEST(an_arm_throws_a_ball) {
+  carom_plan_file *file = read_example("plan-throw", NULL, 0);
+  carom_plan_report report;
+  REQUIRE(file && solve(file, &report));
+  check_plan(file->plan, &report);
+  CHECK_NEAR(report.cost, 0.31341, 1e-3);
+  CHECK_NEAR(carom_plan_time(file->plan, carom_plan_event_node(file->plan, 0)), 1 - sqrt(2 * 1.17 / 9.81), 1e-8);
+  carom_plan_file_destroy(file);
+}
+
 // The whole problems take up to minutes and are in bench/plan.c; these are their coarse or partial siblings.
 TEST(satellites_change_their_docking_pairs_long) {
   static const char *const coarse[] = {"horizon={intervals: 16, duration: 0.3 s}", "solver.tolerance=1e-6"};

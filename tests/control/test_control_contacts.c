@@ -1,13 +1,11 @@
 // Contacts in plans: by a potential, with joints, between moving bodies, with friction. Every answer is checked against
 // impact laws, conservation laws or solutions found on another way.
-#include "carom/impact.h"
+#include "blows.h"
 #include "carom/plan.h"
 #include "control/kinds.h"
 #include "control/penalty.h"
 #include "control/plan.h"
 #include "failing_allocator.h"
-#include "plans.h"
-#include "test.h"
 
 // ---- the contact potential: derivatives ----------------------------------------------------------------------------
 
@@ -118,26 +116,18 @@ TEST(potential_of_a_half_space_agrees_with_differences) {
   const carom_shape *box, *plane;
   REQUIRE(carom_shape_create_box(cm_vec3(0.2, 0.3, 0.25), NULL, &box, NULL) == CAROM_OK);
   REQUIRE(carom_shape_create_halfspace(NULL, &plane, NULL) == CAROM_OK);
-  for (int side = 0; side < 2; side++) {
+  for (int way = 0; way < 2; way++) {
     carom_penalty_pair pair = {.stiffness = 20, .width = 0.01};
-    pair.shape[side] = plane, pair.shape[1 - side] = box;
-    pair.offset[side] = cm_pose(cm_vec3(0.1, 0.05, -0.1), cm_axis_angle(cm_vec3(1, 1, 0), 0.7));
-    pair.offset[1 - side] = cm_pose(cm_vec3(-0.1, 0.15, 0), cm_qidentity());
-    check_penalty(&pair, 0.4, 22 + (uint64_t)side);
+    pair.shape[way] = plane, pair.shape[1 - way] = box;
+    pair.offset[way] = cm_pose(cm_vec3(0.1, 0.05, -0.1), cm_axis_angle(cm_vec3(1, 1, 0), 0.7));
+    pair.offset[1 - way] = cm_pose(cm_vec3(-0.1, 0.15, 0), cm_qidentity());
+    check_penalty(&pair, 0.4, 22 + (uint64_t)way);
   }
   carom_shape_release(box);
   carom_shape_release(plane);
 }
 
 // ---- the contact potential: the wall -------------------------------------------------------------------------------
-
-static bool solve(carom_plan *plan, const carom_plan_options *options, carom_plan_report *report) {
-  carom_error error = {0};
-  if (!carom_plan_available()) test_skip("built without Ipopt");
-  if (carom_plan_solve(plan, options, report, &error) == CAROM_OK) return true;
-  test_fail(__FILE__, __LINE__, "%s", error.message);
-  return false;
-}
 
 #define OPEN_END "conditions=[{body: cube, rotation: {quaternion: [1, 0, 0, 0]}, velocity: [0, 0.25, 0]}]"
 
@@ -185,13 +175,6 @@ TEST(wall_by_the_potential_tends_to_the_planned_contact_long) {
 
 // ---- what acts along joints of the scene ---------------------------------------------------------------------------
 
-static void write_text(const char *path, const char *text) {
-  FILE *out = fopen(path, "w");
-  REQUIRE(out != NULL);
-  fputs(text, out);
-  fclose(out);
-}
-
 static void write_hinge(const char *turn) {
   char text[1000];
   snprintf(text, sizeof text,
@@ -234,54 +217,12 @@ TEST(springs_and_motors_of_scene_joints_are_refused_by_name) {
 
 // ---- joints at impacts, sticking between moving bodies -------------------------------------------------------------
 
-static carom_plan_file *read_texts(const char *name, const char *scene, const char *problem) {
-  char scene_path[80], path[80];
-  snprintf(scene_path, sizeof scene_path, "test_contacts_%s_scene.yaml", name);
-  snprintf(path, sizeof path, "test_contacts_%s.yaml", name);
-  write_text(scene_path, scene);
-  write_text(path, problem);
-  carom_diagnostics found = {0};
-  carom_plan_file *file = NULL;
-  if (!carom_plan_available()) test_skip("built without Ipopt");
-  if (carom_plan_read(path, NULL, NULL, &file, &found) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", found.count ? found.items[0].message : "memory");
-  carom_diagnostics_release(&found);
-  remove(path);
-  remove(scene_path);
-  return file;
-}
-
-// Momenta, velocities and a point of a body at a contact, as the program has them.
-typedef struct side {
-  carom_vec3 p, l, v, omega;
-} side;
-
-static side side_of(const carom_plan *plan, int node, int body, bool after) {
-  const double *P = plan->program.x + carom_variable_P(plan, node, body, after);
-  const carom_body *b = &plan->model->bodies[body];
-  carom_quat q = plan->path.q[(size_t)node * (size_t)plan->model->body_count + (size_t)body];
-  side s = {.p = {P[0], P[1], P[2]}, .l = {P[3], P[4], P[5]}};
-  s.v = cm_scale(b->inverse_mass, s.p);
-  s.omega = cm_rotate(q, cm_mul_diag(b->inverse_inertia, cm_unrotate(q, s.l)));
-  return s;
-}
-
-static carom_vec3 position(const carom_plan *plan, int node, int body) {
-  return plan->path.x[(size_t)node * (size_t)plan->model->body_count + (size_t)body];
-}
-
-static carom_vec3 turn_of(const carom_plan *plan, int node, int body, carom_vec3 v) {
-  return cm_rotate(plan->path.q[(size_t)node * (size_t)plan->model->body_count + (size_t)body], v);
-}
-
-static carom_vec3 speed_at(const side *s, carom_vec3 arm) { return cm_add(s->v, cm_cross(s->omega, arm)); }
-
 // Two bars on a hinge; the near one strikes the wall with a corner, the far one is moved. What the blow is follows from
 // this alone: the wall pushes along its normal at the corner, the hinge pushes both bars by opposite forces in its
 // point and lets them turn about its axis, velocities agree with it before and after, and the corner's is reflected.
 TEST(a_bar_on_a_hinge_strikes_a_wall) {
   carom_plan_file *file = read_texts(
-      "hinge",
+      "test_contacts_hinge",
       "carom: 1\nbodies:\n"
       "  - {name: near, density: 100, shape: {box: {size: [0.06, 0.2, 0.08]}}, position: [0, 0.35, 0], "
       "rotation: {axis: [1, 0.3, 0.4], angle: 0.5 rad}, velocity: [0, -0.5, 0]}\n"
@@ -329,7 +270,7 @@ TEST(a_bar_on_a_hinge_strikes_a_wall) {
 // of the two, and from the contact on they turn about the point where they met.
 TEST(a_cube_sticks_to_one_that_moves) {
   carom_plan_file *file = read_texts(
-      "stick",
+      "test_contacts_stick",
       "carom: 1\nbodies:\n"
       "  - {name: blue, density: 100, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [-0.25, 0.01, 0.02], "
       "rotation: {quaternion: [0.958033, 0.088102, 0.120706, 0.244626]}, velocity: [0.5, 0, 0]}\n"
@@ -379,32 +320,6 @@ TEST(a_cube_sticks_to_one_that_moves) {
 
 // ---- sliding friction ----------------------------------------------------------------------------------------------
 
-// One contact of one body with a fixed one, as the impact laws see it: normal y, tangents x and z. Without restitution,
-// about whose share of the friction laws differ.
-static void impact_by_law(const carom_plan *plan, int node, carom_vec3 arm, const side *before, double mu,
-                          double impulse[3]) {
-  static const carom_vec3 axis[3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
-  const carom_body *b = &plan->model->bodies[0];
-  double W[9], u[3], e = 0;
-  carom_vec3 speed = speed_at(before, arm);
-  for (int i = 0; i < 3; i++) {
-    u[i] = cm_dot(axis[i], speed);
-    for (int j = 0; j < 3; j++) {
-      carom_vec3 ti = cm_cross(arm, axis[i]), tj = cm_cross(arm, axis[j]);
-      carom_quat q = plan->path.q[(size_t)node * (size_t)plan->model->body_count];
-      carom_vec3 omega = cm_rotate(q, cm_mul_diag(b->inverse_inertia, cm_unrotate(q, tj)));
-      W[3 * i + j] = (i == j ? b->inverse_mass : 0) + cm_dot(ti, omega);
-    }
-  }
-  carom_impact_problem problem = {1, W, u, &e, &mu};
-  carom_impact_work *work;
-  carom_impact_info info;
-  REQUIRE(carom_impact_work_create(1, NULL, &work, NULL) == CAROM_OK);
-  CHECK(carom_impact_solve(work, &problem, CAROM_IMPACT_NEWTON, &(carom_impact_solution){impulse, NULL}, &info, NULL) ==
-        CAROM_OK);
-  carom_impact_work_destroy(work);
-}
-
 // An octahedron strikes a wall with a corner and slides on along x. In the plane the blow is a formula: with u the
 // velocity of the corner, r its arm and s the sign of u_x,
 //     Lambda_y = -(1 + e) u_y / (1/m + r_x^2/J + mu s r_x r_y/J),   Lambda_x = -mu s Lambda_y.
@@ -422,7 +337,7 @@ static void check_slide(const char *contacts, double e) {
            "[{effort: 1}]\n"
            "contacts: [%s]\navoid: {pairs: [[gem, wall]]}\nguess: {kind: forward}\n",
            contacts);
-  carom_plan_file *file = read_texts("slide", scene, problem);
+  carom_plan_file *file = read_texts("test_contacts_slide", scene, problem);
   carom_plan_report report;
   REQUIRE(file && solve(file->plan, &file->options, &report));
   const carom_plan *plan = file->plan;
@@ -442,7 +357,7 @@ static void check_slide(const char *contacts, double e) {
   CHECK_NEAR(a.l.z - b.l.z, r.x * Ly + mu * s * r.y * Ly, 1e-9);
   CHECK_NEAR(after.y, -e * u.y, 1e-9);
   double law[3];
-  impact_by_law(plan, k, r, &b, mu, law);
+  impact_by_law(plan, k, r, &b, (double[]){0, mu}, law);
   for (int i = 0; i < 2 && e == 0; i++) CHECK_NEAR(i == 0 ? push.y : push.x, law[i], 1e-8);
   carom_plan_file_destroy(file);
 }
@@ -454,7 +369,8 @@ TEST(an_octahedron_slides_along_a_wall) {
 
 // ---- lack of memory ------------------------------------------------------------------------------------------------
 
-// A pair on a joint that sticks to something, and a potential: whatever fails, nothing is left behind.
+// A pair on a joint that slides or stops, sticks to something and lands flat, forces of a guess, and a potential:
+// whatever fails, nothing is left behind.
 static carom_status plan_with_everything(const carom_plan_file *file, const carom_allocator *a) {
   carom_plan *plan = NULL;
   carom_plan_def def = carom_plan_default();
@@ -470,7 +386,14 @@ static carom_status plan_with_everything(const carom_plan_file *file, const caro
   carom_cost_def effort = carom_cost_default();
   carom_plan_add_joint(plan, &joint);
   carom_plan_add_actuator(plan, &wrench);
+  carom_planned_contact_def rough = carom_planned_contact_default(), flat = rough;
+  rough.node = 1, rough.body[0] = 0, rough.body[1] = 2, rough.friction = 0.3,
+  rough.friction_mode = CAROM_FRICTION_CHOOSE;
+  flat.node = 3, flat.body[0] = 1, flat.body[1] = 2, flat.flat = true;
+  carom_plan_add_contact(plan, &rough);
   carom_plan_add_contact(plan, &contact);
+  carom_plan_add_contact(plan, &flat);
+  carom_plan_set_guess_forces(plan, 0, 1, (double[]){0}, (double[]){0.1, 0, 0, 0, 0, 0});
   carom_plan_add_penalty(plan, 1, 2, 100);
   carom_plan_add_cost(plan, &effort);
   carom_plan_options o = carom_plan_default_options();
@@ -483,7 +406,7 @@ static carom_status plan_with_everything(const carom_plan_file *file, const caro
 
 TEST(contacts_survive_lack_of_memory) {
   carom_plan_file *file =
-      read_texts("memory",
+      read_texts("test_contacts_memory",
                  "carom: 1\nbodies:\n"
                  "  - {name: near, density: 100, shape: {box: {size: [0.1, 0.1, 0.1]}}, position: [0, 0.25, 0], "
                  "rotation: {axis: [1, 0, 0], angle: 0}, velocity: [0, -0.5, 0]}\n"
@@ -509,7 +432,7 @@ TEST(contacts_survive_lack_of_memory) {
 // What a potential is not for is told by name.
 TEST(potentials_of_round_bodies_are_refused) {
   carom_plan_file *file =
-      read_texts("round",
+      read_texts("test_contacts_round",
                  "carom: 1\nbodies:\n"
                  "  - {name: ball, density: 100, shape: {sphere: {radius: 0.1}}, position: [0, 0, 1]}\n"
                  "  - {name: floor, fixed: true, shape: halfspace}\n"
