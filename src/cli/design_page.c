@@ -144,8 +144,9 @@ static void put_map(FILE *out, const cli_design_run *d) {
   middle_of(d, point);
   fprintf(out, ",\"map\":{\"size\":%d,\"mean\":[", MAP);
   for (int i = 0; i < MAP * MAP; i++) {
-    point[0] = carom_axis_value(&d->run.sweep->axes[0], (i % MAP + 0.5) / MAP);
-    point[1] = carom_axis_value(&d->run.sweep->axes[1], (i / MAP + 0.5) / MAP);
+    int column = i % MAP, row = i / MAP;
+    point[0] = carom_axis_value(&d->run.sweep->axes[0], (column + 0.5) / MAP);
+    point[1] = carom_axis_value(&d->run.sweep->axes[1], (row + 0.5) / MAP);
     if (i > 0) fputc(',', out);
     cli_page_finite(out, is_allowed(&d->problem->search, point) ? look_at(d, point).mean : NAN);
   }
