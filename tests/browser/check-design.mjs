@@ -2,9 +2,7 @@
 // Opens the page of a design as a reader would, light and dark: nothing goes wrong, every design is in the picture and in the
 // table, and a click tells of it. The exit code is 0 if all holds, else 1.
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { launch, open, settle } from "./browser.mjs";
+import { checkReport } from "./report.mjs";
 
 const count = (page, selector) => page.locator(selector).count();
 const text = (page, selector) => page.locator(selector).innerText();
@@ -25,30 +23,4 @@ async function checkPage(page) {
   for (const d of data.designs) if (d.replay) assert.ok(d.replay.endsWith(".html"));
 }
 
-async function main(argv) {
-  const path = argv[0], at = argv.indexOf("--screenshot");
-  if (!path) throw new Error("usage: check-design.mjs PAGE.html [--screenshot OUT.png]");
-  const browser = await launch();
-  try {
-    for (const theme of ["light", "dark"]) {
-      const { page, troubles, close } = await open(browser, resolve(path), { hash: "", theme, width: 1120, height: 900 });
-      await checkPage(page);
-      await settle(page);
-      if (at >= 0) {
-        const shot = argv[at + 1].replace(/\.png$/, `-${theme}.png`);
-        await mkdir(dirname(resolve(shot)), { recursive: true });
-        await page.screenshot({ path: shot, fullPage: true });
-      }
-      assert.deepEqual(troubles, []);
-      await close();
-    }
-    console.log(`${path}: works`);
-  } finally {
-    await browser.close();
-  }
-}
-
-main(process.argv.slice(2)).catch((error) => {
-  console.error(`check-design: ${error.message}`);
-  process.exit(1);
-});
+checkReport("check-design.mjs", checkPage);
