@@ -53,6 +53,14 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
                        ${CAROM_HANG})
   set_tests_properties(browser.sweep_page browser.sweep_page_of_three PROPERTIES FIXTURES_REQUIRED sweep LABELS browser TIMEOUT
                        ${CAROM_HANG} RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  set(design_page ${PROJECT_BINARY_DIR}/demo-design)
+  add_test(NAME browser.make_design COMMAND carom_cli design ${PROJECT_SOURCE_DIR}/examples/design-balls/problem.yaml --force
+           -o ${design_page}.h5 --quiet)
+  add_test(NAME browser.design_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-design.mjs
+           ${design_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/design.png)
+  set_tests_properties(browser.make_design PROPERTIES FIXTURES_SETUP design LABELS browser TIMEOUT ${CAROM_HANG})
+  set_tests_properties(browser.design_page PROPERTIES FIXTURES_REQUIRED design LABELS browser TIMEOUT ${CAROM_HANG}
+                       RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   if(IPOPT_FOUND)
     set(pushes_page ${PROJECT_BINARY_DIR}/demo-pushes)
     add_test(NAME browser.make_pushes COMMAND carom_cli sweep ${PROJECT_SOURCE_DIR}/examples/sweep-pushes/problem.yaml --force

@@ -11,15 +11,6 @@ enum { CURVE = 241, SLICE = 81, MAP = 41 };  // points of curves and maps of the
 
 // ---- designs --------------------------------------------------------------------------------------------------------
 
-static void put_names(FILE *out, const char *name, char *const *texts, int count) {
-  fprintf(out, "\"%s\":[", name);
-  for (int i = 0; i < count; i++) {
-    if (i > 0) fputc(',', out);
-    cli_page_text(out, texts[i]);
-  }
-  fputs("],", out);
-}
-
 static void put_axis(FILE *out, const carom_axis *a, bool first) {
   fputs(first ? "{" : ",{", out);
   cli_page_member(out, "name", a->name);
@@ -41,7 +32,7 @@ static void put_head(FILE *out, const cli_design_run *d) {
           (long long)carom_design_best(d->run.design));
   for (int i = 0; i < sweep->sampling.axis_count; i++) put_axis(out, &sweep->axes[i], i == 0);
   fputs("],", out);
-  put_names(out, "outcomes", sweep->outcomes, sweep->outcome_count - 1);
+  cli_page_names(out, "outcomes", sweep->outcomes, sweep->outcome_count - 1);
 }
 
 static void put_array(FILE *out, const char *name, const double *values, int count) {
@@ -144,8 +135,9 @@ static void put_map(FILE *out, const cli_design_run *d) {
   middle_of(d, point);
   fprintf(out, ",\"map\":{\"size\":%d,\"mean\":[", MAP);
   for (int i = 0; i < MAP * MAP; i++) {
-    point[0] = carom_axis_value(&d->run.sweep->axes[0], (i % MAP + 0.5) / MAP);
-    point[1] = carom_axis_value(&d->run.sweep->axes[1], (i / MAP + 0.5) / MAP);
+    int column = i % MAP, row = i / MAP;
+    point[0] = carom_axis_value(&d->run.sweep->axes[0], (column + 0.5) / MAP);
+    point[1] = carom_axis_value(&d->run.sweep->axes[1], (row + 0.5) / MAP);
     if (i > 0) fputc(',', out);
     cli_page_finite(out, is_allowed(&d->problem->search, point) ? look_at(d, point).mean : NAN);
   }

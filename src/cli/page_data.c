@@ -43,6 +43,15 @@ void cli_page_member(FILE *out, const char *name, const char *text) {
   fputc(',', out);
 }
 
+void cli_page_names(FILE *out, const char *name, char *const *texts, int count) {
+  fprintf(out, "\"%s\":[", name);
+  for (int i = 0; i < count; i++) {
+    if (i > 0) fputc(',', out);
+    cli_page_text(out, texts[i]);
+  }
+  fputs("],", out);
+}
+
 void cli_page_number(FILE *out, double value) {
   if (isfinite(value))
     fprintf(out, "%.*g", DIGITS, value);

@@ -10,8 +10,9 @@ int cli_page_after_data(cli_page *page, const char *rest, const char *path);  //
 
 // Members of the data. Texts cannot end the script element that they stand in.
 void cli_page_text(FILE *out, const char *text);
-void cli_page_member(FILE *out, const char *name, const char *text);  // with a comma
-void cli_page_number(FILE *out, double value);                        // null for none, "inf", "-inf"
-void cli_page_finite(FILE *out, double value);                        // null for all that is not finite
+void cli_page_member(FILE *out, const char *name, const char *text);              // with a comma
+void cli_page_names(FILE *out, const char *name, char *const *texts, int count);  // a list, with a comma
+void cli_page_number(FILE *out, double value);                                    // null for none, "inf", "-inf"
+void cli_page_finite(FILE *out, double value);                                    // null for all that is not finite
 
 #endif

@@ -45,15 +45,6 @@ static bool put_classes(FILE *out, const cli_sweep_run *run) {
   return true;
 }
 
-static void put_names(FILE *out, const char *name, char *const *texts, int count) {
-  fprintf(out, "\"%s\":[", name);
-  for (int i = 0; i < count; i++) {
-    if (i > 0) fputc(',', out);
-    cli_page_text(out, texts[i]);
-  }
-  fputs("],", out);
-}
-
 static void put_head(FILE *out, const cli_sweep_run *run) {
   const carom_sweep *sweep = run->sweep;
   cli_page_member(out, "title", sweep->title);
@@ -65,7 +56,7 @@ static void put_head(FILE *out, const cli_sweep_run *run) {
   fputs("\"axes\":[", out);
   for (int k = 0; k < sweep->sampling.axis_count; k++) put_axis(out, sweep, k);
   fputs("],", out);
-  put_names(out, "outcomes", sweep->outcomes, sweep->outcome_count);
+  cli_page_names(out, "outcomes", sweep->outcomes, sweep->outcome_count);
   if (!run->keep.folder) return;
   fputs("\"kept\":{", out);
   cli_page_member(out, "folder", run->keep.folder);

@@ -74,7 +74,8 @@ static bool go(work *w, double *x, const double *d, double descent) {
   const carom_box *b = w->box;
   double to[CAROM_BOX_MOST], slopes[CAROM_BOX_MOST], s[CAROM_BOX_MOST], y[CAROM_BOX_MOST], longest = 0;
   for (int i = 0; i < b->n; i++) longest = fmax(longest, fabs(d[i]));
-  for (double a = longest > 2 ? 2 / longest : 1; a > 1e-10; a /= 4) {
+  double a = longest > 2 ? 2 / longest : 1;
+  for (int k = 0; k < 17; k++, a /= 4) {
     for (int i = 0; i < b->n; i++) to[i] = clip(b, i, x[i] + a * d[i]);
     double value = b->value(b->context, to, slopes);
     if (!(value <= w->value + 1e-4 * a * descent)) continue;

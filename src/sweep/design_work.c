@@ -72,6 +72,15 @@ static double distance(const carom_design_work *w, int64_t a, int64_t b) {
   return carom_cases_distance(w->cases, w->problem->sweep, a, b);
 }
 
+// The nearest case of the rounds before that has an answer; of several of one design the best.
+static int64_t find_warm(const carom_design_work *w, int64_t number) {
+  if (w->problem->sweep->warm == CAROM_WARM_NONE) return -1;
+  int64_t found = carom_cases_neighbour(w->cases, w->problem->sweep, number, w->first), best = found;
+  for (int64_t i = 0; found >= 0 && i < w->first; i++)
+    if (distance(w, i, found) == 0 && merit(w, i) < merit(w, best)) best = i;
+  return best;
+}
+
 // ---- rounds ---------------------------------------------------------------------------------------------------------
 
 // Tells the search of the round; true where it has a new best.
@@ -134,8 +143,7 @@ static int64_t ask(carom_design_work *w) {
   for (int k = 0; k < count; k++) {
     int64_t number = w->first + k;
     memcpy(values_of(w, number), w->points + k * d, (size_t)d * sizeof *w->points);
-    bool warm = w->problem->sweep->warm != CAROM_WARM_NONE;
-    w->warm[number] = warm ? carom_cases_neighbour(w->cases, w->problem->sweep, number, w->first) : -1;
+    w->warm[number] = find_warm(w, number);
   }
   return count;
 }

@@ -102,6 +102,10 @@ static void fill_figures(solving *s, double *figures, const carom_verdict *verdi
   figures[CAROM_PLAN_FIGURE_PASSED] = verdict->pass;
   figures[CAROM_PLAN_FIGURE_GAP] = r->swept_gap;
   figures[CAROM_PLAN_FIGURE_NODES] = nodes;
+  carom_plan_work work = carom_plan_find_work(plan);
+  for (int i = 0; i < 4; i++) figures[CAROM_PLAN_FIGURE_WORK_TOTAL + i] = work.kinds[i];
+  figures[CAROM_PLAN_FIGURE_LOSS] = work.loss;
+  figures[CAROM_PLAN_FIGURE_TRANSPORT] = work.transport;
   double *values = s->c->values + s->sweep->sampling.axis_count + s->sweep->outcome_count;
   values[0] = figures[CAROM_PLAN_FIGURE_DURATION];
   values[1] = nodes;

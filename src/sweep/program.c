@@ -8,8 +8,9 @@ const char *const carom_reducer_names[] = {"least", "most", "mean", "final", "ev
 const char *const carom_figure_names[] = {
     "t",         "steps",  "duration",     "stopped",        "passed",      "collisions", "kinetic",
     "potential", "energy", "energy_error", "momentum_error", "penetration", NULL};
-const char *const carom_plan_figure_names[] = {"t",         "duration", "cost", "guess_cost", "iterations",
-                                               "violation", "passed",   "gap",  "nodes",      NULL};
+const char *const carom_plan_figure_names[] = {
+    "t",     "duration",   "cost",        "guess_cost",    "iterations", "violation", "passed",    "gap",
+    "nodes", "work_total", "work_joints", "work_positive", "work_net",   "loss",      "transport", NULL};
 const char *const carom_body_words[] = {"x",  "y",  "z",     "qw", "qx", "qy", "qz",   "vx",
                                         "vy", "vz", "speed", "wx", "wy", "wz", "spin", NULL};
 

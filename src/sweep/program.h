@@ -37,6 +37,12 @@ typedef enum carom_plan_figure {
   CAROM_PLAN_FIGURE_PASSED,
   CAROM_PLAN_FIGURE_GAP,  // between avoided bodies, at and between nodes
   CAROM_PLAN_FIGURE_NODES,
+  CAROM_PLAN_FIGURE_WORK_TOTAL,  // of torques in joints, as carom_power counts it
+  CAROM_PLAN_FIGURE_WORK_JOINTS,
+  CAROM_PLAN_FIGURE_WORK_POSITIVE,
+  CAROM_PLAN_FIGURE_WORK_NET,
+  CAROM_PLAN_FIGURE_LOSS,       // that events take
+  CAROM_PLAN_FIGURE_TRANSPORT,  // weight x shift of a periodic motion
   CAROM_PLAN_FIGURE_COUNT
 } carom_plan_figure;
 

@@ -2,9 +2,7 @@
 // Opens the page of a sweep as a reader would, light and dark: nothing goes wrong, pictures agree with the data, and a
 // click on the map tells the case and the command that makes it. The exit code is 0 if all holds, else 1.
 import assert from "node:assert/strict";
-import { mkdir } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { launch, open, settle } from "./browser.mjs";
+import { checkReport } from "./report.mjs";
 
 const count = (page, selector) => page.locator(selector).count();
 const text = (page, selector) => page.locator(selector).innerText();
@@ -55,32 +53,8 @@ async function checkMap(page, data) {
   assert.notEqual(await page.evaluate(() => window.carom.chosen()), first, "arrow keys move");
 }
 
-async function main(argv) {
-  const path = argv[0], at = argv.indexOf("--screenshot");
-  if (!path) throw new Error("usage: check-sweep.mjs PAGE.html [--screenshot OUT.png]");
-  const browser = await launch();
-  try {
-    for (const theme of ["light", "dark"]) {
-      const { page, troubles, close } = await open(browser, resolve(path), { hash: "", theme, width: 1120, height: 900 });
-      const data = await checkPictures(page);
-      if (data.axes.length > 1) await checkMap(page, data);
-      if (data.plan && await count(page, "#tint")) await page.locator("#tint").selectOption({ index: 1 });
-      await settle(page);
-      if (at >= 0) {
-        const shot = argv[at + 1].replace(/\.png$/, `-${theme}.png`);
-        await mkdir(dirname(resolve(shot)), { recursive: true });
-        await page.screenshot({ path: shot, fullPage: true });
-      }
-      assert.deepEqual(troubles, []);
-      await close();
-    }
-    console.log(`${path}: works`);
-  } finally {
-    await browser.close();
-  }
-}
-
-main(process.argv.slice(2)).catch((error) => {
-  console.error(`check-sweep: ${error.message}`);
-  process.exit(1);
+checkReport("check-sweep.mjs", async (page) => {
+  const data = await checkPictures(page);
+  if (data.axes.length > 1) await checkMap(page, data);
+  if (data.plan && await count(page, "#tint")) await page.locator("#tint").selectOption({ index: 1 });
 });
