@@ -1,6 +1,7 @@
 // Faces that meet at planned contacts, with all corners at once: against the impact laws of the library, conservation
 // laws and closed formulas; free bodies and bodies on joints.
 #include "blows.h"
+#include "carom/result.h"
 
 // ---- a body on a floor ---------------------------------------------------------------------------------------------
 
@@ -215,6 +216,22 @@ TEST(a_die_meets_a_tile_that_floats) {
   carom_plan_file_destroy(file);
 }
 
+// As it is recorded: one event, at the middle of what the corners push.
+static void check_event(carom_plan_file *file, carom_vec3 pushed, carom_vec3 moment) {
+  carom_plan_report report = {0};
+  carom_verdict verdict = {0};
+  carom_result *r = NULL;
+  carom_recorder_options options = {.overwrite = true};
+  REQUIRE(carom_plan_record(file, &report, &verdict, "test_flat.h5", &options, NULL) == CAROM_OK);
+  REQUIRE(carom_result_open("test_flat.h5", NULL, &r, NULL) == CAROM_OK && r->event_count == 1);
+  const carom_contact_event *e = &r->events[0];
+  CHECK_AT_MOST(cm_norm(cm_sub(cm_cross(e->point, pushed), moment)) + cm_norm(cm_sub(e->normal, cm_unit(pushed))),
+                1e-10);
+  CHECK_NEAR(e->time, carom_plan_time(file->plan, carom_plan_contact_node(file->plan, 0)), 1e-12);
+  carom_result_close(r);
+  remove("test_flat.h5");
+}
+
 // Two planks on a hinge; the lower one lands flat. The floor pushes straight up; what the upper one gets comes by the
 // hinge.
 TEST(a_plank_on_a_hinge_lands_flat) {
@@ -244,6 +261,7 @@ TEST(a_plank_on_a_hinge_lands_flat) {
     moment = cm_axpy(moment, c.push[i], cm_cross(c.at[i], c.n));
   }
   CHECK(pushed.z > 0.1);
+  check_event(file, pushed, moment);
   CHECK_AT_MOST(cm_norm(cm_sub(p, pushed)) + cm_norm(cm_sub(l, moment)), 1e-10);
   carom_vec3 ankle = cm_add(position(plan, 8, 0), turn_of(plan, 8, 0, plan->joints[0].point[0]));
   for (int after = 0; after < 2; after++)
