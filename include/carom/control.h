@@ -120,6 +120,7 @@ typedef struct carom_condition_def {
   carom_vec3 axis, direction;             ///< direction: in the body frame, and in the world; default z and z
   double at_least;                        ///< direction: cosine of the largest angle allowed
   carom_vec3 velocity, angular_velocity;  ///< of the centre of mass, m/s, and rad/s; world axes
+  bool touching;  ///< relative pose and rotation: as given the bodies touch, and need not be kept apart at this node
 } carom_condition_def;
 
 /// What counts as costly.
@@ -396,8 +397,9 @@ typedef struct carom_plan_work {
   double speed;      ///< length of the shift over the duration, m/s
 } carom_plan_work;
 
-/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the net
-/// work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses scratch of the plan: one thread at a time.
+/// Work by all four meanings. Total and net work are by the energy of the bodies, which only torques can change; the
+/// net work is `change`, and for a periodic motion `loss`. The works of joints add up to it but for `drift`. Uses
+/// scratch of the plan: one thread at a time.
 CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
 
 /// How feet stand: joints with a normal, at all nodes and events.

@@ -215,7 +215,7 @@ bool carom_plan_breaks_at(const carom_plan *plan, int node);  // momenta change 
 int carom_event_node(const carom_plan *plan, const carom_plan_event *e);
 bool carom_joint_holds(const carom_plan *plan, const carom_plan_joint *j, int interval);
 bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval);  // by a joint of their own
-bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
+bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a contact of these bodies is asked for
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
 
 // ---- phases.c ----
