@@ -120,6 +120,7 @@ typedef struct carom_condition_def {
   carom_vec3 axis, direction;             ///< direction: in the body frame, and in the world; default z and z
   double at_least;                        ///< direction: cosine of the largest angle allowed
   carom_vec3 velocity, angular_velocity;  ///< of the centre of mass, m/s, and rad/s; world axes
+  bool touching;  ///< relative pose and rotation: as given the bodies touch, and need not be kept apart at this node
 } carom_condition_def;
 
 /// What counts as costly.

@@ -135,6 +135,15 @@ bool carom_plan_breaks_at(const carom_plan *plan, int node) {
   return carom_plan_contact_at(plan, node) || carom_plan_event_at(plan, node);
 }
 
+static bool touches_at(const carom_plan *plan, int node, int a, int b) {
+  for (int i = 0; i < plan->condition_count; i++) {
+    const carom_condition_def *c = &plan->conditions[i];
+    bool same = (c->body == a && c->other == b) || (c->body == b && c->other == a);
+    if (c->touching && same && carom_plan_resolve_node(plan, c->node) == node) return true;
+  }
+  return false;
+}
+
 bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b) {
   for (int i = 0; i < plan->contact_count; i++) {
     const carom_planned_contact_def *c = &plan->contacts[i].def;
@@ -142,7 +151,7 @@ bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b) {
     // What sticks stays in touch.
     if (same && (c->node == node || (c->impact == CAROM_PLANNED_STICK && node > c->node))) return true;
   }
-  return false;
+  return touches_at(plan, node, a, b);
 }
 
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user) {

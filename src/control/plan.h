@@ -242,7 +242,7 @@ bool carom_joint_lands(const carom_plan_joint *j);  // a foot that an event catc
 // Whether the event at the end of a stretch happens when a foot comes down, not when it is told to.
 bool carom_stretch_ends_by_itself(const carom_plan *plan, int segment);
 bool carom_plan_are_joined(const carom_plan *plan, const int body[2], int interval);  // by a joint of their own
-bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a planned contact of these bodies
+bool carom_plan_meets_at(const carom_plan *plan, int node, int a, int b);  // a contact of these bodies is asked for
 carom_pose carom_principal_pose(const carom_model *model, int body, carom_pose user);
 
 // ---- phases.c ----

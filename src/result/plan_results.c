@@ -254,21 +254,46 @@ static carom_vec3 variable3(const carom_plan *plan, int first) {
   return cm_vec3(x[0], x[1], x[2]);
 }
 
+// Of faces that meet: the normal towards the first body, and the middle of what the corners push.
+static bool flat_contact(const carom_plan *plan, const carom_plan_contact *c, carom_contact_event *event) {
+  const carom_contact_features *f = &c->features;
+  size_t at = (size_t)c->def.node * (size_t)plan->model->body_count;
+  int side = f->form == CAROM_FORM_VERTEX_A ? 0 : 1, last = f->corner_count - 1;
+  if (last < 0 || c->corners[last].a >= plan->program.n) return false;
+  const carom_vec3 *x = plan->path.x + at;
+  const carom_quat *q = plan->path.q + at;
+  int v = c->def.body[side], w = c->def.body[1 - side];
+  double sum = 0;
+  carom_vec3 middle = cm_zero3();
+  for (int i = 0; i <= last; i++) {
+    double push = plan->program.x[c->corners[i].a];
+    sum += push, middle = cm_axpy(middle, push, cm_add(x[v], cm_rotate(q[v], f->corners[i])));
+  }
+  event->point = cm_scale(1 / sum, middle);
+  event->normal = cm_scale(side == 0 ? 1 : -1, cm_rotate(q[w], f->normal));
+  return true;
+}
+
+static bool point_contact(const carom_plan *plan, const carom_plan_contact *c, carom_contact_event *event) {
+  if (c->normal < 0 || c->normal + 3 > plan->program.n || c->arm[0] + 3 > plan->program.n) return false;
+  carom_vec3 x = plan->path.x[(size_t)c->def.node * (size_t)plan->model->body_count + (size_t)c->def.body[0]];
+  event->point = cm_add(x, variable3(plan, c->arm[0]));
+  event->normal = cm_unit(variable3(plan, c->normal));
+  return true;
+}
+
 bool carom_plan_contact_event(const carom_plan *plan, int contact, carom_state *scratch, carom_contact_event *event) {
   const carom_plan_contact *c = &plan->contacts[contact];
   int a = c->def.body[0], node = c->def.node;
-  if (plan->history_count == 0 || node > plan->path.K || c->normal < 0 || c->normal + 3 > plan->program.n ||
-      c->arm[0] + 3 > plan->program.n)
-    return false;
+  if (plan->history_count == 0 || node > plan->path.K) return false;
   *event = (carom_contact_event){.kind = c->def.impact == CAROM_PLANNED_STICK ? CAROM_EVENT_STICK : CAROM_EVENT_IMPACT,
                                  .body_a = a,
                                  .body_b = c->def.body[1]};
+  if (!(c->def.flat ? flat_contact(plan, c, event) : point_contact(plan, c, event))) return false;
   carom_plan_state(plan, node, false, scratch);
   carom_vec3 before = scratch->p[a];
   carom_plan_state(plan, node, true, scratch);
   event->time = scratch->time;
-  event->point = cm_add(scratch->x[a], variable3(plan, c->arm[0]));
-  event->normal = cm_unit(variable3(plan, c->normal));
   event->impulse = cm_sub(scratch->p[a], before);
   return isfinite(cm_norm(event->point)) && isfinite(cm_norm(event->normal));
 }

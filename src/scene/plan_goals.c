@@ -2,8 +2,9 @@
 #include "scene/plan_reader.h"
 
 static const char *const keys[] = {
-    "body",     "node",     "position",         "rotation", "low",         "high",         "axis",     "direction",
-    "at_least", "velocity", "angular_velocity", "rest",     "relative_to", "at_rest_with", "periodic", NULL};
+    "body",      "node",     "position", "rotation",         "low",  "high",        "axis",
+    "direction", "at_least", "velocity", "angular_velocity", "rest", "relative_to", "at_rest_with",
+    "periodic",  "touching", NULL};
 enum {
   BODY,
   NODE,
@@ -19,7 +20,8 @@ enum {
   REST,
   RELATIVE,
   REST_WITH,
-  PERIODIC
+  PERIODIC,
+  TOUCHING
 };
 
 typedef const carom_node *slots[CAROM_PLAN_MOST_KEYS];
@@ -32,6 +34,9 @@ static void add(carom_plan_reader *p, const carom_node *item, carom_condition_de
 
 static void add_place(carom_plan_reader *p, const carom_node *item, const slots f, carom_condition_def def) {
   bool relative = f[RELATIVE] != NULL;
+  carom_read_bool(&p->r, f[TOUCHING], &def.touching);
+  if (f[TOUCHING] && !relative)
+    carom_report(&p->r.reporter, f[TOUCHING]->place, NULL, "'touching' needs 'relative_to': which body is touched?");
   if (relative && (def.other = carom_plan_read_body(p, f[RELATIVE])) < 0) return;
   if (!carom_plan_read_pose(p, f[POSITION], f[ROTATION], &def.pose)) return;
   if (relative)
@@ -90,9 +95,8 @@ void carom_plan_read_conditions(carom_plan_reader *p, const carom_node *list) {
 }
 
 static void read_cost(carom_plan_reader *p, const carom_node *item) {
-  static const char *const cost_keys[] = {"effort", "time",      "momentum", "alignment", "distance",
-                                          "work",   "transport", "peak",     "body",      "axis",
-                                          "direction", "target", "power",    NULL};
+  static const char *const cost_keys[] = {"effort", "time", "momentum", "alignment", "distance", "work",  "transport",
+                                          "peak",   "body", "axis",     "direction", "target",   "power", NULL};
   static const char *const powers[] = {"total", "joints", "positive", "net", NULL};
   enum { KINDS = 8 };
   int power = 0;

@@ -1,6 +1,7 @@
 // Faces that meet at planned contacts, with all corners at once: against the impact laws of the library, conservation
 // laws and closed formulas; free bodies and bodies on joints.
 #include "blows.h"
+#include "carom/result.h"
 
 // ---- a body on a floor ---------------------------------------------------------------------------------------------
 
@@ -215,6 +216,22 @@ TEST(a_die_meets_a_tile_that_floats) {
   carom_plan_file_destroy(file);
 }
 
+// As it is recorded: one event, at the middle of what the corners push.
+static void check_event(carom_plan_file *file, carom_vec3 pushed, carom_vec3 moment) {
+  carom_plan_report report = {0};
+  carom_verdict verdict = {0};
+  carom_result *r = NULL;
+  carom_recorder_options options = {.overwrite = true};
+  REQUIRE(carom_plan_record(file, &report, &verdict, "test_flat.h5", &options, NULL) == CAROM_OK);
+  REQUIRE(carom_result_open("test_flat.h5", NULL, &r, NULL) == CAROM_OK && r->event_count == 1);
+  const carom_contact_event *e = &r->events[0];
+  CHECK_AT_MOST(cm_norm(cm_sub(cm_cross(e->point, pushed), moment)) + cm_norm(cm_sub(e->normal, cm_unit(pushed))),
+                1e-10);
+  CHECK_NEAR(e->time, carom_plan_time(file->plan, carom_plan_contact_node(file->plan, 0)), 1e-12);
+  carom_result_close(r);
+  remove("test_flat.h5");
+}
+
 // Two planks on a hinge; the lower one lands flat. The floor pushes straight up; what the upper one gets comes by the
 // hinge.
 TEST(a_plank_on_a_hinge_lands_flat) {
@@ -244,6 +261,7 @@ TEST(a_plank_on_a_hinge_lands_flat) {
     moment = cm_axpy(moment, c.push[i], cm_cross(c.at[i], c.n));
   }
   CHECK(pushed.z > 0.1);
+  check_event(file, pushed, moment);
   CHECK_AT_MOST(cm_norm(cm_sub(p, pushed)) + cm_norm(cm_sub(l, moment)), 1e-10);
   carom_vec3 ankle = cm_add(position(plan, 8, 0), turn_of(plan, 8, 0, plan->joints[0].point[0]));
   for (int after = 0; after < 2; after++)
@@ -280,5 +298,52 @@ TEST(a_folding_rule_shuts) {
   carom_vec3 p, l;
   gained(plan, &p, &l);
   CHECK_AT_MOST(cm_norm(p) + cm_norm(l), 1e-10);
+  carom_plan_file_destroy(file);
+}
+
+// ---- faces that lie on each other at the end, without a blow -------------------------------------------------------
+
+// The die comes to rest on the plate, face on face: there is no plane with room on both sides of it at the last node,
+// and `touching` says that none is needed. They stay apart on the way.
+TEST(a_die_docks_face_to_face) {
+  carom_plan_file *file = solve_texts(
+      "test_flat_dock",
+      "carom: 1\nbodies:\n"
+      "  - {name: plate, density: 200, shape: {box: {size: [0.4, 0.3, 0.04]}}, velocity: [0, 0, 0.05]}\n"
+      "  - {name: die, density: 300, shape: {box: {size: [0.1, 0.08, 0.09]}}, position: [0.3, 0.02, 0.4], "
+      "rotation: {axis: [0, 1, 0.3], angle: 0.9 rad}}\nintegrator: {step: 0.02 s}\nduration: 1 s\n",
+      "carom-plan: 1\nscene: test_flat_dock_scene.yaml\nhorizon: {intervals: 16, duration: 0.8 s}\n"
+      "actuators: [{body: die}, {body: plate}]\ncosts: [{effort: 1}]\navoid: {pairs: [[die, plate]]}\n"
+      "conditions: [{body: die, relative_to: plate, position: [0.05, 0.03, 0.065], rotation: {axis: [0, 0, 1], angle: "
+      "0.2 rad}, at_rest_with: plate, touching: true}]\n");
+  REQUIRE(file != NULL);
+  const carom_plan *plan = file->plan;
+  for (int k = 1; k < 16; k++) {
+    carom_pose pose[2];
+    for (int i = 0; i < 2; i++) pose[i] = cm_pose(position(plan, k, i), plan->path.q[2 * k + i]);
+    CHECK(carom_plan_gap(plan, 0, pose[0], 1, pose[1]) > 0);
+  }
+  carom_plan_file_destroy(file);
+}
+
+// The same of bodies on a hinge of their own, 2 mm above the edge: folded open by 0.9 rad, and shut at the end.
+TEST(a_folding_rule_is_shut_gently) {
+  carom_plan_file *file = solve_texts(
+      "test_flat_shut",
+      "carom: 1\nbodies:\n  - {name: left, density: 300, shape: {box: {size: [0.3, 0.06, 0.04]}}, position: [-0.15, 0, "
+      "0]}\n"
+      "  - {name: right, density: 200, shape: {box: {size: [0.2, 0.06, 0.04]}}, rotation: {axis: [0, 1, 0], angle: "
+      "-0.9 "
+      "rad}, position: [0.07939418883887107, 0, 0.08665727166079373]}\n"
+      "joints:\n  - {name: edge, kind: revolute, between: [left, right], points: [[0.15, 0, 0.022], [-0.1, 0, 0.022]], "
+      "axes: [[0, 1, 0], [0, 1, 0]]}\nintegrator: {step: 0.02 s}\nduration: 1 s\n",
+      "carom-plan: 1\nscene: test_flat_shut_scene.yaml\nhorizon: {intervals: 20, duration: 0.8 s}\n"
+      "actuators: [{joint: edge}]\ncosts: [{effort: 1}]\navoid: {pairs: [[left, right]]}\n"
+      "conditions:\n  - {body: right, relative_to: left, rotation: {axis: [0, 1, 0], angle: 0 deg}, touching: true}\n"
+      "  - {body: right, rest: true}\n");
+  REQUIRE(file != NULL);
+  const carom_plan *plan = file->plan;
+  carom_vec3 faces = cm_sub(position(plan, 20, 1), position(plan, 20, 0));
+  CHECK_NEAR(cm_norm(faces), 0.25, 1e-9);  // half of both lengths
   carom_plan_file_destroy(file);
 }

@@ -115,7 +115,7 @@ TEST(rocking_forces_swing_a_rod_up) {
 // ---- mistakes ------------------------------------------------------------------------------------------------------
 
 static void check_mistake(const char *contact, const char *guess, const char *message) {
-  char problem[900];
+  char problem[1000];
   snprintf(problem, sizeof problem,
            "carom-plan: 1\nscene: test_given_bad_scene.yaml\nhorizon: {intervals: 6, duration: 0.6 s}\n"
            "actuators:\n  - {body: cube, name: jet, torque: false}\n  - {body: cube, name: wheel, force: false}\n"
@@ -146,7 +146,12 @@ TEST(mistakes_are_told_where_they_are) {
                 "'forces' are for a first guess of kind forward");
   check_mistake("", "kind: forward, forces: [{actuator: jet, through: [{time: 1 s}, {time: 0.5 s}]}]",
                 "the forces of actuator 'jet' in the first guess must be finite and in the order of time");
+  check_mistake(", friction: 0.3, flat: true", "kind: forward",
+                "a flat contact of 'cube' and 'floor' reflects without");
   check_mistake(", friction_mode: stop", "kind: forward", "friction stops nothing where mu is 0");
   check_mistake(", friction: 0.3, friction_mode: glide", "kind: forward", "glide");
+  check_mistake("",
+                "kind: forward}\nconditions: [{body: cube, position: [0, 0, 0], touching: true}]\nsolver: {starts: 1",
+                "'touching' needs 'relative_to'");
   check_mistake(", friction: 0.3, stick: true, friction_mode: choose", "kind: forward", "has no choice about friction");
 }
