@@ -317,7 +317,7 @@ typedef struct carom_plan_iterate {
 typedef struct carom_plan_options {
   carom_guess_kind guess;  ///< default PATH; it is turned into SEARCH by itself when the straight way is blocked
   int max_iterations;      ///< default 1000
-  double tolerance;        ///< default 1e-9
+  double tolerance;        ///< default 0: 1e-9, and 1e-11 for periodic motions, which are often unstable
   double barrier;          ///< parameter to begin with; smaller stays closer to the first guess; default 0: as small
                            ///< as the first guess is good for CAROM_GUESS_MOTION, otherwise 0.1
   int refinements;         ///< after the first solve, halve all steps and solve again this often; default 0

@@ -9,7 +9,7 @@ bool carom_plan_available(void) { return carom_nlp_available(); }
 
 carom_plan_options carom_plan_default_options(void) {
   return (carom_plan_options){
-      .max_iterations = 1000, .tolerance = 1e-9, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
+      .max_iterations = 1000, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
 }
 
 typedef struct solve {
@@ -81,6 +81,12 @@ static double warm_barrier(const solve *s) {
   return fmin(fmax(WARM_SHARE * worst, WARM_LEAST), WARM_MOST);
 }
 
+// Errors of periodic motions grow by their largest multiplier (of walks: some hundred) until the end of the period.
+static double tolerance_of(const solve *s) {
+  if (s->options->tolerance > 0) return s->options->tolerance;
+  return s->plan->periodic.set ? 1e-11 : 1e-9;
+}
+
 static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   carom_plan *plan = s->plan;
   carom_plan_report *report = s->report;
@@ -88,7 +94,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   nlp.iterate_context = s;
   nlp.iterate = watch;
   carom_nlp_options o = carom_nlp_default_options();
-  o.max_iterations = s->options->max_iterations, o.tolerance = s->options->tolerance;
+  o.max_iterations = s->options->max_iterations, o.tolerance = tolerance_of(s);
   o.log_path = s->options->log_path, o.start_mu = start_mu;
   size_t n = (size_t)plan->program.n;
   carom_release(&plan->allocator, plan->duals);
