@@ -89,13 +89,18 @@ static void add_pin(carom_plan *plan, const carom_plan_joint *j, int k, int row)
                       CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
 }
 
+// What happens by itself ends when a foot comes down; whether its axis then lies as it should is not up to anything.
+static bool lands_by_itself(const carom_plan *plan, const carom_plan_joint *j, int k) {
+  return plan->simulated && carom_joint_lands(j) && carom_event_node(plan, &plan->events[j->caught]) == k;
+}
+
 static void add_joint_rows(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[number];
   carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
   int row = carom_program_rows(P, 3, 0, 0, plan->length_scale, label);
   add_pin(plan, j, k, row);
-  if (j->kind != CAROM_PLAN_REVOLUTE) return;
+  if (j->kind != CAROM_PLAN_REVOLUTE || lands_by_itself(plan, j, k)) return;
   row = carom_program_rows(P, 2, 0, 0, 1, label);
   carom_program_add(P, &carom_kind_hinge,
                     CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4}),
