@@ -74,7 +74,7 @@ TEST(least_work_is_a_constant_speed) {
 // Lifted slowly, no kind of work is less than the weight's, and none is more, but for the drift that work joint by joint
 // is charged, which is second order in the step.
 TEST(least_work_of_lifting_is_the_height) {
-  hinge_case h = {-0.35, 0.9, 2.5, {0, -9.81, 0}, 20};
+  hinge_case h = {-0.35, 0.9, 2.5, {0, -9.81, 0}, 80};
   double lift = wheel_mass * 9.81 * 0.35 * (1 - cos(h.angle));
   for (int power = CAROM_POWER_TOTAL; power <= CAROM_POWER_NET; power++) {
     bool each = power == CAROM_POWER_JOINTS || power == CAROM_POWER_POSITIVE;
