@@ -172,7 +172,7 @@ static carom_vec3 joint_moment(const carom_plan *plan, const carom_plan_joint *j
   const carom_quat *q = plan->path.q + at;
   const double *lambda = plan->path.lambda + (size_t)node * (size_t)carom_plan_multipliers(plan) + j->offset;
   int a = j->body[0], b = j->body[1], body = j->body[side];
-  carom_vec3 point = cm_add(x[body], cm_rotate(q[body], j->point[side]));
+  carom_vec3 point = cm_add(x[body], cm_rotate(q[body], side == 0 ? j->found : j->point[1]));
   carom_vec3 sum = cm_cross(point, cm_vec3(lambda[0], lambda[1], lambda[2]));
   for (int row = 3; row < j->rows; row++) {
     carom_vec3 t = cm_cross(cm_rotate(q[b], j->cross[row - 3]), cm_rotate(q[a], j->axis));

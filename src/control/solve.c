@@ -321,6 +321,19 @@ static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
   return false;
 }
 
+// What an order of adding does not let adders see.
+static carom_status check_costs(const carom_plan *plan, carom_error *error) {
+  for (int i = 0; i < plan->cost_count; i++) {
+    double shift = cm_norm(plan->periodic.def.map.p) + cm_norm(plan->periodic.def.reach);
+    bool transport = plan->costs[i].kind == CAROM_COST_TRANSPORT;
+    if (!transport || (plan->periodic.set && shift > 0 && cm_norm(plan->model->gravity) > 0)) continue;
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "a cost of transport is work over weight and way: it needs a periodic motion with a shift, and "
+                      "gravity");
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *options, int number,
                                     carom_plan_report *report, carom_error *error) {
   carom_plan_options o = *options;
@@ -331,6 +344,7 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   double begin = carom_clock();
   solve s = {.plan = plan, .options = &o, .report = report};
   carom_status status = carom_plan_check(plan, error);
+  if (status == CAROM_OK) status = check_costs(plan, error);
   plan->extra_margin = 0;
   // From an earlier answer, all but the last digits are known.
   plan->sharp = o.guess == CAROM_GUESS_MOTION && number == 0 && plan->def.avoidance == CAROM_AVOID_NESTED;
@@ -340,7 +354,9 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   s.warm = status == CAROM_OK && report->guess == CAROM_GUESS_MOTION && number == 0;
   if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD && !(s.warm && plan->warm.has_forces))
     status = carom_guess_forces(plan, error);
-  if (status == CAROM_OK && ends_overlap(plan, report)) {
+  bool impossible = false;
+  if (status == CAROM_OK) status = carom_plan_check_places(plan, report, &impossible, error);
+  if (status == CAROM_OK && (impossible || ends_overlap(plan, report))) {
     report->outcome = CAROM_PLAN_INFEASIBLE;
     report->seconds = carom_clock() - begin;
     return CAROM_OK;
