@@ -234,3 +234,150 @@ TEST(errors_fall_with_the_square_of_the_step) {
   CHECK_NEAR((loss[0] - loss[1]) / (loss[1] - loss[2]), 4, 0.25);
   CHECK_NEAR((loss[1] - loss[2]) / (loss[2] - loss[3]), 4, 0.1);
 }
+
+// ---- places that cannot be -----------------------------------------------------------------------------------------
+
+static void move_landing(biped *b, double by, double shift_by) {
+  carom_plan_joint *j = &b->plan->joints[b->lands];
+  j->point[0].x += by, j->found.x += by;
+  b->plan->periodic.def.map.p.x += shift_by, b->plan->periodic.found.x += shift_by;
+}
+
+static void check_impossible(biped *b, const char *message) {
+  carom_plan_report report;
+  add_cost(b->plan, CAROM_COST_EFFORT, 0, 1);
+  REQUIRE(carom_plan_solve(b->plan, NULL, &report, NULL) == CAROM_OK);
+  CHECK(report.outcome == CAROM_PLAN_INFEASIBLE && report.iterations == 0 && report.violation > 0);
+  CHECK_CONTAINS(report.message, message);
+  end_biped(b);
+}
+
+// Legs of 2 x 0.89 m.
+TEST(steps_longer_than_the_legs_are_told) {
+  biped far = begin_knees(level, 8, 0.9), nearly = begin_knees(level, 8, 0.9);
+  move_landing(&far, 1.5, 1.5);
+  check_impossible(&far, "at node 8 joints 'stands' and 'lands' are 1.86 m apart, but the bodies between them reach 1.78 m");
+  move_landing(&nearly, 1.41, 1.41);
+  carom_plan_report report;
+  carom_plan_options options = carom_plan_default_options();
+  options.max_iterations = 3;
+  CHECK(carom_plan_solve(nearly.plan, &options, &report, NULL) == CAROM_OK && report.iterations > 0);
+  end_biped(&nearly);
+}
+
+TEST(landings_against_the_shift_are_told) {
+  biped b = begin_knees(level, 8, 0.9), c = begin_knees(level, 8, 0.9);
+  move_landing(&b, 0.1, 0);
+  check_impossible(&b, "joint 'lands' at the last node is 0.1 m away from where the next period begins with 'stands'");
+  move_landing(&c, 0.1, 0);
+  c.plan->periodic.def.reach.x = 0.04;  // not enough
+  check_impossible(&c, "is 0.06 m away");
+}
+
+// Where the shift may be chosen but not the landing, and where both may: the foot comes down where its joint is.
+TEST(landings_hold_where_the_shift_is_free) {
+  for (int i = 0; i < 2; i++) {
+    biped b = begin_knees(level, 10, 0.9);
+    carom_plan_joint *lands = &b.plan->joints[b.lands];
+    b.plan->periodic.def.reach.x = 0.2;
+    if (i == 1) lands->reach.x = 0.05;
+    add_cost(b.plan, CAROM_COST_EFFORT, 0, 1);
+    solve_plan(b.plan);
+    double foot = pose_at(&b, 10, SWING_SHANK).p.x, shift = carom_plan_shift(b.plan).x;
+    CHECK_NEAR(foot, lands->found.x, 1e-9);
+    CHECK_NEAR(shift, foot, 1e-9);
+    CHECK_NEAR(shift, i == 0 ? stride : stride - 0.05, 1e-7);  // the shorter the cheaper
+    end_biped(&b);
+  }
+}
+
+// ---- the whole program ---------------------------------------------------------------------------------------------
+
+typedef struct derivatives {
+  carom_nlp nlp;
+  double *x, *y, *g[2], *df, *dg[2], *dL[2], *values;
+} derivatives;
+
+// dL = w df + J' y
+static void lagrangian_gradient(const derivatives *d, double w, double *out) {
+  const carom_nlp *n = &d->nlp;
+  CHECK(n->gradient(n->context, d->x, d->df) && n->jacobian(n->context, d->x, d->values));
+  for (int i = 0; i < n->n; i++) out[i] = w * d->df[i];
+  for (int i = 0; i < n->jacobian_count; i++) out[n->jacobian_column[i]] += d->values[i] * d->y[n->jacobian_row[i]];
+}
+
+static double *room(int count) { return calloc((size_t)count + 1, sizeof(double)); }
+
+// Along random directions in the free variables: cost and constraints by central differences against the gradient and
+// the Jacobian, the gradient of the Lagrangian against the Hessian.
+static void check_program(carom_plan *plan, uint64_t seed) {
+  carom_program *P = &plan->program;
+  derivatives d = {.nlp = carom_program_nlp(P)};
+  int n = d.nlp.n, m = d.nlp.m;
+  carom_random random = carom_random_make(seed, 0);
+  d.x = room(n), d.y = room(m), d.df = room(n), d.values = room(d.nlp.jacobian_count);
+  double *v = room(n), *H = room(d.nlp.hessian_count), *Hv = room(n), *J = room(d.nlp.jacobian_count), *Jv = room(m), f[2];
+  for (int i = 0; i < 2; i++) d.g[i] = room(m), d.dL[i] = room(n);
+  for (int i = 0; i < m; i++) d.y[i] = carom_random_between(&random, -1, 1);
+  for (int i = 0; i < n; i++) {
+    bool fixed = P->x_low[i] == P->x_high[i];
+    d.x[i] = P->x[i] + (fixed ? 0 : P->x_scale[i] * carom_random_between(&random, -0.05, 0.05));
+    v[i] = fixed ? 0 : P->x_scale[i] * carom_random_between(&random, -1, 1);
+  }
+  double h = 1e-6, w = 0.7, slope = 0;
+  CHECK(d.nlp.gradient(d.nlp.context, d.x, d.df) && d.nlp.jacobian(d.nlp.context, d.x, J));
+  CHECK(d.nlp.hessian(d.nlp.context, d.x, w, d.y, H));
+  for (int i = 0; i < n; i++) slope += d.df[i] * v[i];
+  for (int i = 0; i < d.nlp.jacobian_count; i++) Jv[d.nlp.jacobian_row[i]] += J[i] * v[d.nlp.jacobian_column[i]];
+  for (int i = 0; i < d.nlp.hessian_count; i++) {
+    int r = d.nlp.hessian_row[i], c = d.nlp.hessian_column[i];
+    Hv[r] += H[i] * v[c];
+    if (r != c) Hv[c] += H[i] * v[r];
+  }
+  for (int side = 0; side < 2; side++) {
+    for (int i = 0; i < n; i++) d.x[i] += (side == 0 ? -h : 2 * h) * v[i];
+    CHECK(d.nlp.constraints(d.nlp.context, d.x, d.g[side]) && d.nlp.objective(d.nlp.context, d.x, &f[side]));
+    lagrangian_gradient(&d, w, d.dL[side]);
+  }
+  CHECK_NEAR((f[1] - f[0]) / (2 * h), slope, 1e-6 * (1 + fabs(slope)));
+  double size = 1e-3, off = 0, size2 = 1e-3, off2 = 0;
+  for (int i = 0; i < m; i++)
+    size = fmax(size, fabs(Jv[i])), off = fmax(off, fabs((d.g[1][i] - d.g[0][i]) / (2 * h) - Jv[i]));
+  for (int i = 0; i < n; i++) {
+    if (P->x_low[i] == P->x_high[i]) continue;  // not the solver's
+    size2 = fmax(size2, fabs(Hv[i])), off2 = fmax(off2, fabs((d.dL[1][i] - d.dL[0][i]) / (2 * h) - Hv[i]));
+  }
+  CHECK_AT_MOST(off, 1e-7 * size);
+  CHECK_AT_MOST(off2, 1e-6 * size2);
+  double *all[] = {d.x, d.y, d.df, d.values, v, H, Hv, J, Jv, d.g[0], d.g[1], d.dL[0], d.dL[1]};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+}
+
+// All that a gait can be asked for at once.
+static void ask_for_all(biped *b, int swings) {
+  carom_clearance_def clear = carom_clearance_default();
+  clear.body = swings, clear.bump = 0.02, clear.normal = b->mirror < 0 ? cm_vec3(0.1, 1, 0) : cm_vec3(0, 0.1, 1);
+  carom_plan_add_clearance(b->plan, &clear);
+  b->plan->periodic.def.reach = cm_scale(0.3, b->shift);
+  b->plan->joints[b->lands].reach = cm_scale(0.2, b->shift);
+  add_cost(b->plan, CAROM_COST_EFFORT, 0, 0.3);
+  add_cost(b->plan, CAROM_COST_PEAK, 0, 0.2);
+  for (int power = CAROM_POWER_TOTAL; power <= CAROM_POWER_NET; power++) {
+    add_cost(b->plan, CAROM_COST_WORK, (carom_power)power, 1 + power);
+    add_cost(b->plan, CAROM_COST_TRANSPORT, (carom_power)power, 2 + power);
+  }
+}
+
+TEST(derivatives_of_whole_programs) {
+  for (int i = 0; i < 3; i++) {
+    stage tilted = {.turn = cm_axis_angle(cm_vec3(0.3, 1, 0.2), 0.7), .gravity = {0, -3.7, 0}};
+    biped b = i == 2 ? begin_sway(5, 0.6) : begin_knees(i == 0 ? level : tilted, 6, 0.9);
+    if (i < 2) limit(&b, "knee", 0.1, 2);
+    ask_for_all(&b, i == 2 ? RIGHT : SWING_SHANK);
+    carom_guess_kind kind = CAROM_GUESS_PATH;
+    REQUIRE(carom_guess_make(b.plan, &kind, 1, NULL) == CAROM_OK && carom_guess_forces(b.plan, NULL) == CAROM_OK);
+    REQUIRE(carom_transcribe(b.plan, NULL) == CAROM_OK);
+    for (uint64_t seed = 1; seed <= 5; seed++) check_program(b.plan, seed);
+    end_biped(&b);
+  }
+}
