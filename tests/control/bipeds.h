@@ -8,9 +8,9 @@ typedef struct biped {
   world w;
   carom_plan *plan;
   stage stage;
-  int stands, lands, ankle;     // joints, and the actuator of the foot that stands
+  int stands, lands, ankle;  // joints, and the actuator of the foot that stands
   int swap[2][2], swaps, mirror;
-  carom_vec3 shift, old_foot;   // and where the foot stands at first
+  carom_vec3 shift, old_foot;  // and where the foot stands at first
   double mu;
 } biped;
 
@@ -101,7 +101,9 @@ static inline biped begin_knees(stage s, int K, double T) {
 enum { PELVIS = 1, LEFT, RIGHT };
 static const double way = 0.24, apart = 0.09, hips = 0.06, height = 0.7;
 
-static inline double leg_length(void) { return sqrt((apart - hips) * (apart - hips) + way * way / 4 + height * height); }
+static inline double leg_length(void) {
+  return sqrt((apart - hips) * (apart - hips) + way * way / 4 + height * height);
+}
 
 static inline carom_quat turn_to(carom_vec3 direction) {
   carom_vec3 y = cm_vec3(0, 1, 0), axis = cm_cross(y, direction);

@@ -128,8 +128,8 @@ TEST(a_foot_pushes_at_the_last_node_too) {
   CHECK(push[1] > 0);
 }
 
-// A wheel that turns once a period comes back with the other sign of its quaternion. Its angle grows with a disturbance of
-// the rate, linearly: both multipliers are one.
+// A wheel that turns once a period comes back with the other sign of its quaternion. Its angle grows with a disturbance
+// of the rate, linearly: both multipliers are one.
 TEST(multipliers_of_a_full_turn) {
   enum { K = 24 };
   stage s = {.turn = {1, 0, 0, 0}};
@@ -145,7 +145,8 @@ TEST(multipliers_of_a_full_turn) {
   double times[K + 1], re[2], im[2];
   carom_pose poses[K + 1];
   for (int k = 0; k <= K; k++)
-    times[k] = def.step * k, poses[k] = cm_pose(cm_zero3(), cm_axis_angle(cm_vec3(0, 0, 1), 0.3 + 6.283185307179586 * k / K));
+    times[k] = def.step * k,
+    poses[k] = cm_pose(cm_zero3(), cm_axis_angle(cm_vec3(0, 0, 1), 0.3 + 6.283185307179586 * k / K));
   carom_plan_set_waypoints(plan, 1, K + 1, times, poses);
   solve_plan(plan);
   CHECK(cm_qdot(plan->path.q[1], plan->path.q[2 * K + 1]) < -0.99);
@@ -189,7 +190,7 @@ static void check_clearance(int K, double bump) {
   }
   CHECK(least[1][0] < -0.01 && least[1][1] < -0.01);  // the bump matters
   CHECK_NEAR(fmin(least[0][0], least[0][1]), 0, 1e-8);
-  if (K < 10) CHECK_NEAR(least[0][1], 0, 1e-8);  // it is in between that it does
+  if (K < 10) CHECK_NEAR(least[0][1], 0, 1e-8);         // it is in between that it does
   carom_plan_feet feet = carom_plan_find_feet(b.plan);  // at eight places an interval
   CHECK(feet.clearance <= 1e-8 && feet.clearance > -0.1 * bump);
   CHECK(isinf(carom_plan_find_feet(low.plan).clearance));
@@ -296,7 +297,8 @@ static void check_impossible(biped *b, const char *message) {
 TEST(steps_longer_than_the_legs_are_told) {
   biped far = begin_knees(level, 8, 0.9), nearly = begin_knees(level, 8, 0.9);
   move_landing(&far, 1.5, 1.5);
-  check_impossible(&far, "at node 8 joints 'stands' and 'lands' are 1.86 m apart, but the bodies between them reach 1.78 m");
+  check_impossible(&far,
+                   "at node 8 joints 'stands' and 'lands' are 1.86 m apart, but the bodies between them reach 1.78 m");
   move_landing(&nearly, 1.41, 1.41);
   carom_plan_report report;
   carom_plan_options options = carom_plan_default_options();
@@ -356,7 +358,8 @@ static void check_program(carom_plan *plan, uint64_t seed) {
   int n = d.nlp.n, m = d.nlp.m;
   carom_random random = carom_random_make(seed, 0);
   d.x = room(n), d.y = room(m), d.df = room(n), d.values = room(d.nlp.jacobian_count);
-  double *v = room(n), *H = room(d.nlp.hessian_count), *Hv = room(n), *J = room(d.nlp.jacobian_count), *Jv = room(m), f[2];
+  double *v = room(n), *H = room(d.nlp.hessian_count), *Hv = room(n), *J = room(d.nlp.jacobian_count), *Jv = room(m),
+         f[2];
   for (int i = 0; i < 2; i++) d.g[i] = room(m), d.dL[i] = room(n);
   for (int i = 0; i < m; i++) d.y[i] = carom_random_between(&random, -1, 1);
   for (int i = 0; i < n; i++) {

@@ -71,8 +71,8 @@ TEST(least_work_is_a_constant_speed) {
   CHECK_NEAR(least(h, CAROM_COST_WORK, CAROM_POWER_NET).cost, 0, 1e-9);
 }
 
-// Lifted slowly, no kind of work is less than the weight's, and none is more, but for the drift that work joint by joint
-// is charged, which is second order in the step.
+// Lifted slowly, no kind of work is less than the weight's, and none is more, but for the drift that work joint by
+// joint is charged, which is second order in the step.
 TEST(least_work_of_lifting_is_the_height) {
   hinge_case h = {-0.35, 0.9, 2.5, {0, -9.81, 0}, 80};
   double lift = wheel_mass * 9.81 * 0.35 * (1 - cos(h.angle));

@@ -17,7 +17,9 @@ static carom_state *state_at(const world *w, const carom_plan *plan, int node, b
   return s;
 }
 
-static void check_same(carom_vec3 a, carom_vec3 b, double tolerance) { CHECK_AT_MOST(cm_norm(cm_sub(a, b)), tolerance); }
+static void check_same(carom_vec3 a, carom_vec3 b, double tolerance) {
+  CHECK_AT_MOST(cm_norm(cm_sub(a, b)), tolerance);
+}
 
 static carom_plan_joint_def ball(const int body[2], carom_vec3 p, carom_vec3 q) {
   carom_plan_joint_def def = carom_plan_joint_default();
@@ -70,8 +72,8 @@ TEST(what_is_let_go_flies) {
 
 // ---- catching ------------------------------------------------------------------------------------------------------
 
-// A stick flies past and is caught by its end, wherever that is then. About the hook its angular momentum is kept, which
-// says what is left of the motion; from then on the end stays where it was caught.
+// A stick flies past and is caught by its end, wherever that is then. About the hook its angular momentum is kept,
+// which says what is left of the motion; from then on the end stays where it was caught.
 TEST(what_is_caught_turns_about_the_place) {
   enum { K = 24, CATCH = 10 };
   const carom_vec3 moments = {0.12, 0.03, 0.1}, end = {0, 0.5, 0};
@@ -196,7 +198,8 @@ TEST(odd_swaps_are_refused) {
 
 TEST(odd_maps_are_refused) {
   for (int i = 0; i < 4; i++) {
-    static const char *const messages[] = {"reach must not be negative", "needs numbers", "needs numbers", "one way only"};
+    static const char *const messages[] = {"reach must not be negative", "needs numbers", "needs numbers",
+                                           "one way only"};
     pair_of_legs l = legs();
     carom_periodic_def def = carom_periodic_default();
     if (i == 3) CHECK(carom_plan_set_periodic(l.plan, &def) == 0);
@@ -223,7 +226,8 @@ TEST(odd_events_are_refused) {
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
     pair_of_legs l = legs();
     add_hinge(l.plan, "one", (int[]){0, 1}, 0, 0), add_hinge(l.plan, "two", (int[]){1, 2}, 0, 0);
-    carom_plan_event_def def = {odd[i].node, odd[i].caught >= 0, &odd[i].caught, odd[i].released >= 0, &odd[i].released};
+    carom_plan_event_def def = {odd[i].node, odd[i].caught >= 0, &odd[i].caught, odd[i].released >= 0,
+                                &odd[i].released};
     check_refused(&l, carom_plan_add_event(l.plan, &def), odd[i].message);
   }
 }
@@ -285,7 +289,8 @@ TEST(odd_clearances_are_refused) {
 TEST(odd_horizons_are_refused) {
   pair_of_legs l = legs();
   for (int i = 0; i < 4; i++) {
-    static const char *const messages[] = {"the horizon is", "the horizon is", "that leaves nothing", "allowed to be 1"};
+    static const char *const messages[] = {"the horizon is", "the horizon is", "that leaves nothing",
+                                           "allowed to be 1"};
     carom_plan_def def = exactly(10, i == 0 ? -1 : i == 1 ? 0 : 1);
     if (i == 2) def.free_time = true, def.shortest = 2, def.longest = 1;
     if (i == 3) def.scale_low = 1.5;

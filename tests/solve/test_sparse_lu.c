@@ -25,7 +25,8 @@ static void fill(system_of *s, carom_random *r, int n, double decades) {
   s->n = n;
   for (int i = 0; i < n; i++) {
     order[i] = i;
-    row[i] = pow(10, carom_random_between(r, -decades, decades)), column[i] = pow(10, carom_random_between(r, -decades, decades));
+    row[i] = pow(10, carom_random_between(r, -decades, decades)),
+    column[i] = pow(10, carom_random_between(r, -decades, decades));
   }
   for (int i = n - 1; i > 0; i--) {
     int k = (int)carom_random_below(r, (uint32_t)i + 1), kept = order[i];
