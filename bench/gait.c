@@ -10,15 +10,17 @@
 #include "plan_dense.h"
 
 typedef struct options {
-  const char *examples, *json;
+  const char *examples, *json, *costs;
   double seconds;  // for each dense solve; 0 leaves them out
   int starts, intervals;
+  int largest;  // K of the series
 } options;
 
 static carom_plan_file *read_gait(const options *o, int K) {
-  char path[512], intervals[60];
-  const char *overrides[] = {intervals, "costs=[{effort: 1}]"};
+  char path[512], intervals[60], costs[200];
+  const char *overrides[] = {intervals, costs};
   snprintf(path, sizeof path, "%s/gait-planar/problem.yaml", o->examples);
+  snprintf(costs, sizeof costs, "costs=[%s]", o->costs);
   snprintf(intervals, sizeof intervals, "horizon.intervals=%d", K);
   carom_scene_options s = carom_scene_default_options();
   s.overrides = overrides, s.override_count = 2;
@@ -90,7 +92,7 @@ static void over_intervals(const options *o, bench_log *log) {
   int count = 0;
   printf("\nover K\n  %4s   %8s  %5s  %12s  %14s  %18s\n", "K", "seconds", "its", "ms/iteration", "cost", "difference");
   double before = NAN;
-  for (int K = 20; K <= 640; K *= 2) {
+  for (int K = 20; K <= o->largest && count < SIZES; K *= 2) {
     carom_plan_file *file = read_gait(o, K);
     carom_plan_report r;
     if (file && carom_plan_solve(file->plan, &file->options, &r, NULL) == CAROM_OK) {
@@ -186,14 +188,23 @@ static void random_starts(const options *o, bench_log *log) {
 }
 
 static bool parse(int argc, char **argv, options *o) {
-  *o = (options){.examples = CAROM_EXAMPLES, .seconds = 150, .starts = 100, .intervals = 40};
+  *o = (options){.examples = CAROM_EXAMPLES,
+                 .costs = "{effort: 1}",
+                 .seconds = 150,
+                 .starts = 100,
+                 .intervals = 40,
+                 .largest = 640};
   for (int i = 1; i + 1 < argc; i += 2) {
     if (strcmp(argv[i], "--json") == 0)
       o->json = argv[i + 1];
     else if (strcmp(argv[i], "--seconds") == 0)
       o->seconds = atof(argv[i + 1]);
+    else if (strcmp(argv[i], "--costs") == 0)
+      o->costs = argv[i + 1];
     else if (strcmp(argv[i], "--starts") == 0)
       o->starts = atoi(argv[i + 1]);
+    else if (strcmp(argv[i], "--largest") == 0)
+      o->largest = atoi(argv[i + 1]);
     else if (strcmp(argv[i], "--intervals") == 0)
       o->intervals = atoi(argv[i + 1]);
     else
@@ -206,7 +217,9 @@ int main(int argc, char **argv) {
   options o;
   bench_log log = {NULL};
   if (!parse(argc, argv, &o) || !carom_plan_available()) {
-    fprintf(stderr, "usage: carom_bench_gait [--seconds LIMIT] [--starts N] [--intervals K] [--json FILE]\n");
+    fprintf(stderr,
+            "usage: carom_bench_gait [--seconds LIMIT] [--costs LIST] [--starts N] [--intervals K] [--largest K] "
+            "[--json FILE]\n");
     return 2;
   }
   if (o.json && !bench_log_open(&log, o.json, "gait")) fprintf(stderr, "%s cannot be written\n", o.json);

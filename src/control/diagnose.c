@@ -64,7 +64,8 @@ static void describe(const carom_plan *plan, const carom_row_label *l, double am
                carom_body_name(m, l->b), amount, l->node);
       break;
     case CAROM_ROW_EVENT:
-      snprintf(text, size, "the event at node %d lacks %.3g N s, or what it lets go does not come free", l->node, amount);
+      snprintf(text, size, "the event at node %d lacks %.3g N s, or what it lets go does not come free", l->node,
+               amount);
       break;
     case CAROM_ROW_PERIOD:
       snprintf(text, size, "body '%s' misses its place in the next period by %.3g", m->bodies[l->a].name, amount);
@@ -74,8 +75,8 @@ static void describe(const carom_plan *plan, const carom_row_label *l, double am
                l->node, amount);
       break;
     case CAROM_ROW_FOOT:
-      snprintf(text, size, "the force of foot '%s' at node %d leaves its cone, by %.3g", plan->joints[l->a].name, l->node,
-               amount);
+      snprintf(text, size, "the force of foot '%s' at node %d leaves its cone, by %.3g", plan->joints[l->a].name,
+               l->node, amount);
       break;
     case CAROM_ROW_CLEARANCE:
       snprintf(text, size, "body '%s' is %.3g m too low at or after node %d",

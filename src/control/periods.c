@@ -44,7 +44,8 @@ static bool side_repeats(const carom_plan *plan, const carom_plan_joint *j, int 
   int body = j->body[side], of = c->body[other];
   if (plan->partner[body] != of) return false;
   bool fixed = plan->model->bodies[body].fixed;
-  carom_pose here = cm_pose_inverse(plan->model->bodies[body].frame), there = cm_pose_inverse(plan->model->bodies[of].frame);
+  carom_pose here = cm_pose_inverse(plan->model->bodies[body].frame),
+             there = cm_pose_inverse(plan->model->bodies[of].frame);
   carom_vec3 point = cm_sub(cm_transform(here, j->point[side]), mirrored(plan, cm_transform(there, c->point[other])));
   if (!fixed && cm_norm(point) > 1e-9 * plan->length_scale) return false;
   carom_quat q = fixed ? plan->start->q[body] : here.q, p = fixed ? plan->start->q[of] : there.q;
@@ -88,8 +89,8 @@ static double angle_of(const carom_plan *plan, const carom_plan_joint *j, carom_
   return 2 * atan2(cm_dot(cm_vec3(turn.x, turn.y, turn.z), j->axis), turn.w);
 }
 
-// Whether every angle that c may have at the beginning is one that j may have at the end. Joints to the ground turn with
-// the map; their ranges are asked for anew.
+// Whether every angle that c may have at the beginning is one that j may have at the end. Joints to the ground turn
+// with the map; their ranges are asked for anew.
 bool carom_range_repeats(const carom_plan *plan, const carom_plan_joint *j) {
   bool turned;
   const carom_plan_joint *c = find_counterpart(plan, j, &turned);
@@ -111,7 +112,8 @@ bool carom_range_repeats(const carom_plan *plan, const carom_plan_joint *j) {
 // that j is fixed to.
 static carom_vec3 freedom(const carom_plan *plan, const carom_plan_joint *j, const carom_plan_joint *c) {
   int side = fixed_side(plan, j), of = fixed_side(plan, c);
-  double own[3] = {CAROM_XYZ(j->reach)}, shift[3] = {CAROM_XYZ(plan->periodic.def.reach)}, begin[3] = {CAROM_XYZ(c->reach)};
+  double own[3] = {CAROM_XYZ(j->reach)}, shift[3] = {CAROM_XYZ(plan->periodic.def.reach)},
+         begin[3] = {CAROM_XYZ(c->reach)};
   carom_vec3 sum = cm_zero3();
   for (int i = 0; i < 3; i++) {
     carom_vec3 e = cm_vec3(i == 0, i == 1, i == 2);
@@ -119,8 +121,7 @@ static carom_vec3 freedom(const carom_plan *plan, const carom_plan_joint *j, con
     carom_vec3 moves[3] = {cm_scale(side == 0 ? own[i] : 0, e),
                            cm_unrotate(plan->start->q[j->body[side]], cm_scale(shift[i], e)),
                            cm_unrotate(plan->start->q[j->body[side]], cm_scale(begin[i], from))};
-    for (int k = 0; k < 3; k++)
-      sum = cm_add(sum, cm_vec3(fabs(moves[k].x), fabs(moves[k].y), fabs(moves[k].z)));
+    for (int k = 0; k < 3; k++) sum = cm_add(sum, cm_vec3(fabs(moves[k].x), fabs(moves[k].y), fabs(moves[k].z)));
   }
   return sum;
 }
@@ -199,10 +200,11 @@ static bool chain_too_short(const carom_plan *plan, int from, int node, const do
     double far = cm_norm(cm_sub(anchor(plan, a, sides[0]), anchor(plan, b, sides[1])));
     double chosen = (sides[0] == 0 ? cm_norm(a->reach) : 0) + (sides[1] == 0 ? cm_norm(b->reach) : 0);
     if (far - chosen <= most[i] + 1e-9 * plan->length_scale) continue;
-    snprintf(report->message, sizeof report->message,
-             "at node %d joints '%.60s' and '%.60s' are %.4g m apart, but the bodies between them reach %.4g m: put them "
-             "closer together",
-             node, a->name, b->name, far, most[i]);
+    snprintf(
+        report->message, sizeof report->message,
+        "at node %d joints '%.60s' and '%.60s' are %.4g m apart, but the bodies between them reach %.4g m: put them "
+        "closer together",
+        node, a->name, b->name, far, most[i]);
     report->violation = far - chosen - most[i];
     return true;
   }

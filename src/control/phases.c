@@ -121,10 +121,11 @@ static bool check_alike(carom_plan *plan, const carom_periodic_def *def) {
   const carom_body *bodies = plan->model->bodies;
   for (int i = 0; i < plan->model->body_count; i++) {
     if (bodies[i].fixed || alike(&bodies[i], &bodies[plan->partner[i]], def->mirror)) continue;
-    carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
-                      "body '%.60s' takes the place of '%.60s' but is not like it%s: their masses, centres and inertias "
-                      "must agree",
-                      bodies[i].name, bodies[plan->partner[i]].name, def->mirror < 0 ? "" : " (mirrored)");
+    carom_plan_refuse(
+        plan, CAROM_ERR_ARGUMENT,
+        "body '%.60s' takes the place of '%.60s' but is not like it%s: their masses, centres and inertias "
+        "must agree",
+        bodies[i].name, bodies[plan->partner[i]].name, def->mirror < 0 ? "" : " (mirrored)");
     return false;
   }
   return true;
@@ -217,8 +218,9 @@ int carom_plan_add_clearance(carom_plan *plan, const carom_clearance_def *def) {
   if (cm_norm(def->normal) == 0 || !isfinite(def->offset) || !isfinite(def->bump))
     return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a clearance needs a normal, an offset and a bump");
   if (def->from < 0 || until > last || def->from >= until)
-    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a clearance from node %d to %d: expected 0 <= from < until <= %d",
-                             def->from, until, last);
+    return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT,
+                             "a clearance from node %d to %d: expected 0 <= from < until <= %d", def->from, until,
+                             last);
   if (!carom_grow(&plan->allocator, (void **)&plan->clearances, plan->clearance_count, &plan->clearance_capacity,
                   sizeof *plan->clearances))
     return carom_plan_refuse(plan, CAROM_ERR_MEMORY, "out of memory for a plan");
@@ -245,7 +247,8 @@ carom_vec3 carom_plan_event_impulse(const carom_plan *plan, int event, int joint
   return multiplier_at(plan, plan->path.impulse, event, joint);
 }
 
-// The multiplier of a node stands for half the interval before and half the one after; at an event each side has its own.
+// The multiplier of a node stands for half the interval before and half the one after; at an event each side has its
+// own.
 carom_vec3 carom_plan_joint_force(const carom_plan *plan, int node, int joint) {
   const carom_plan_event *e = carom_plan_event_at(plan, node);
   bool before = node > 0 && carom_joint_holds(plan, &plan->joints[joint], node - 1);

@@ -263,7 +263,8 @@ carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose part
 const carom_plan_joint *carom_joint_counterpart(const carom_plan *plan, const carom_plan_joint *j);
 // The range of j at the end of a period follows from that of its counterpart at the beginning.
 bool carom_range_repeats(const carom_plan *plan, const carom_plan_joint *j);
-// Along which axes of its fixed body the place of j at the end of a period does not follow from that of its counterpart.
+// Along which axes of its fixed body the place of j at the end of a period does not follow from that of its
+// counterpart.
 void carom_place_asked(const carom_plan *plan, const carom_plan_joint *j, bool asked[3]);
 // Steps that the bodies are too short for, and places that contradict the periodic map: told in the report's message.
 carom_status carom_plan_check_places(const carom_plan *plan, carom_plan_report *report, bool *impossible,

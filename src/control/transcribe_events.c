@@ -27,7 +27,8 @@ static int add_impulse_rows(carom_plan *plan, int node, int number) {
 // A foot that is let go does not move into what it stood on.
 static void add_parting(carom_plan *plan, const carom_plan_joint *j, int node, int number) {
   carom_program *P = &plan->program;
-  int row = carom_program_rows(P, 1, 0, INFINITY, plan->speed_scale, (carom_row_label){CAROM_ROW_EVENT, node, number, -1});
+  int row =
+      carom_program_rows(P, 1, 0, INFINITY, plan->speed_scale, (carom_row_label){CAROM_ROW_EVENT, node, number, -1});
   for (int i = 0; i < 2; i++) {
     const carom_body *b = &plan->model->bodies[j->body[i]];
     carom_vec3 rho = i == 0 ? j->found : j->point[1];
@@ -58,8 +59,8 @@ static void add_landing(carom_plan *plan, int number) {
   const carom_plan_joint *j = &plan->joints[number];
   carom_vec3 n = cm_unrotate(plan->start->q[j->body[0]], j->normal);
   double normal[3] = {CAROM_XYZ(n)}, height = cm_dot(n, j->point[0]);
-  int row = carom_program_rows(P, 1, height, height, plan->length_scale,
-                               (carom_row_label){CAROM_ROW_JOINT, 0, number, -1});
+  int row =
+      carom_program_rows(P, 1, height, height, plan->length_scale, (carom_row_label){CAROM_ROW_JOINT, 0, number, -1});
   for (int c = 0; c < 3; c++)
     carom_program_add(P, &carom_kind_linear, CAROM_OF({j->grip + c, 1}), CAROM_INTO({row, 1}), CAROM_WITH(normal[c]));
 }
@@ -101,12 +102,12 @@ static void add_periodic(carom_plan *plan, int body) {
   double p = plan->mass_scale * plan->speed_scale;
   bool after = carom_plan_event_at(plan, K);
   carom_quat partner_frame = plan->model->bodies[partner].frame.q, frame = plan->model->bodies[body].frame.q;
-  carom_program_add(P, &carom_kind_periodic_pose,
-                    CAROM_OF({carom_variable_x(plan, 0, partner), 7}, {carom_variable_x(plan, K, body), 7},
-                             {plan->periodic.shift, 3}),
-                    CAROM_INTO({periodic_rows(plan, body, plan->length_scale, 1), 6}),
-                    CAROM_WITH(CAROM_WXYZ(d->map.q), signs[0], signs[1], signs[2], CAROM_WXYZ(partner_frame),
-                               CAROM_WXYZ(frame)));
+  carom_program_add(
+      P, &carom_kind_periodic_pose,
+      CAROM_OF({carom_variable_x(plan, 0, partner), 7}, {carom_variable_x(plan, K, body), 7},
+               {plan->periodic.shift, 3}),
+      CAROM_INTO({periodic_rows(plan, body, plan->length_scale, 1), 6}),
+      CAROM_WITH(CAROM_WXYZ(d->map.q), signs[0], signs[1], signs[2], CAROM_WXYZ(partner_frame), CAROM_WXYZ(frame)));
   carom_program_add(
       P, &carom_kind_periodic_momentum,
       CAROM_OF({carom_variable_P(plan, 0, partner, true), 6}, {carom_variable_P(plan, K, body, after), 6}),
@@ -140,7 +141,8 @@ static double angle_sign(const carom_plan *plan, const carom_plan_joint *j, int 
 static void add_range(carom_plan *plan, int number, int k) {
   const carom_plan_joint *j = &plan->joints[number];
   double middle = 0.5 * (j->lower + j->upper), least = cos(0.25 * (j->upper - j->lower));
-  int row = carom_program_rows(&plan->program, 1, least, INFINITY, 1, (carom_row_label){CAROM_ROW_RANGE, k, number, -1});
+  int row =
+      carom_program_rows(&plan->program, 1, least, INFINITY, 1, (carom_row_label){CAROM_ROW_RANGE, k, number, -1});
   carom_program_add(&plan->program, &carom_kind_angle,
                     CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4}),
                     CAROM_INTO({row, 1}),

@@ -64,6 +64,11 @@ carom_status carom_dense_null_space(int m, int n, double *A, double rcond, doubl
   double singular_values[512], unused[512];
   *count = 0;
   if ((m < n ? m : n) > 512 || n > 512) return CAROM_ERR_LIMIT;
+  if (m == 0) {  // nothing is asked: all of the space, which LAPACK would leave as it is
+    *count = n;
+    for (int i = 0; i < n * n; i++) B[i] = i % (n + 1) == 0;
+    return CAROM_OK;
+  }
   if (look_for_room() != CAROM_OK) return CAROM_ERR_MEMORY;
   lapack_int info = LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', m, n, A, m, singular_values, NULL, 1, B, n, unused);
   carom_status status = status_of(info, CAROM_NOT_CONVERGED);

@@ -44,6 +44,7 @@ static void add_up(int n, columns *c, int *seen) {
 static carom_status solve(int n, const columns *c, int right_sides, double *B, carom_error *error) {
   klu_common common;
   klu_defaults(&common);
+  common.tol = 0.1;  // KLU holds on to diagonals a thousand times smaller than others, and loses digits by it
   klu_symbolic *symbolic = klu_analyze(n, c->start, c->row, &common);
   klu_numeric *numeric = symbolic ? klu_factor(c->start, c->row, c->value, symbolic, &common) : NULL;
   bool solved = numeric && klu_solve(symbolic, numeric, n, right_sides, B, &common) == 1;

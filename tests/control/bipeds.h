@@ -8,9 +8,9 @@ typedef struct biped {
   world w;
   carom_plan *plan;
   stage stage;
-  int stands, lands, ankle;     // joints, and the actuator of the foot that stands
+  int stands, lands, ankle;  // joints, and the actuator of the foot that stands
   int swap[2][2], swaps, mirror;
-  carom_vec3 shift, old_foot;   // and where the foot stands at first
+  carom_vec3 shift, old_foot;  // and where the foot stands at first
   double mu;
 } biped;
 
@@ -62,25 +62,36 @@ static inline world landed_knees(const stage *s, const carom_pose *poses) {
   return finish_world(b);
 }
 
-static inline biped begin_knees(stage s, int K, double T) {
+// Joints, torques, the step and the period, into w->plan.
+static inline void ask_knees(biped *w) {
+  const stage *s = &w->stage;
+  int joints[4] = {
+      add_hinge(w->plan, "knee", (int[]){SHANK, THIGH}, shank_length, 0),
+      add_hinge(w->plan, "hip", (int[]){THIGH, SWING_THIGH}, thigh_length, thigh_length),
+      add_hinge(w->plan, "swing knee", (int[]){SWING_THIGH, SWING_SHANK}, 0, shank_length),
+  };
+  w->stands = joints[3] = add_foot(w->plan, s, "stands", SHANK, cm_vec3(0, 0, w->mu));
+  w->lands = add_foot(w->plan, s, "lands", SWING_SHANK, cm_vec3(stride, 0, w->mu));
+  for (int i = 0; i < 4; i++) w->ankle = add_torque(w->plan, joints[i]);
+  add_swap(w->plan, w->lands, w->stands);
+  carom_periodic_def period = carom_periodic_default();
+  w->shift = on_stage(s, stride, 0, 0);
+  period.swap_count = w->swaps, period.swap = (const int(*)[2])w->swap, period.map.p = w->shift;
+  carom_plan_set_periodic(w->plan, &period);
+}
+
+static inline biped knees_on(stage s) {
   biped w = {.stage = s, .swap = {{SHANK, SWING_SHANK}, {THIGH, SWING_THIGH}}, .swaps = 2, .mirror = -1, .mu = 0.7};
   w.w = finish_world(knee_bodies(&s, NULL));
+  return w;
+}
+
+static inline biped begin_knees(stage s, int K, double T) {
+  biped w = knees_on(s);
   carom_plan_def def = carom_plan_default();
   def.intervals = K, def.step = T / K;
   w.plan = begin_plan(&w.w, def);
-  int joints[4] = {
-      add_hinge(w.plan, "knee", (int[]){SHANK, THIGH}, shank_length, 0),
-      add_hinge(w.plan, "hip", (int[]){THIGH, SWING_THIGH}, thigh_length, thigh_length),
-      add_hinge(w.plan, "swing knee", (int[]){SWING_THIGH, SWING_SHANK}, 0, shank_length),
-  };
-  w.stands = joints[3] = add_foot(w.plan, &s, "stands", SHANK, cm_vec3(0, 0, w.mu));
-  w.lands = add_foot(w.plan, &s, "lands", SWING_SHANK, cm_vec3(stride, 0, w.mu));
-  for (int i = 0; i < 4; i++) w.ankle = add_torque(w.plan, joints[i]);
-  add_swap(w.plan, w.lands, w.stands);
-  carom_periodic_def period = carom_periodic_default();
-  w.shift = on_stage(&s, stride, 0, 0);
-  period.swap_count = w.swaps, period.swap = (const int(*)[2])w.swap, period.map.p = w.shift;
-  carom_plan_set_periodic(w.plan, &period);
+  ask_knees(&w);
   return w;
 }
 
@@ -90,7 +101,9 @@ static inline biped begin_knees(stage s, int K, double T) {
 enum { PELVIS = 1, LEFT, RIGHT };
 static const double way = 0.24, apart = 0.09, hips = 0.06, height = 0.7;
 
-static inline double leg_length(void) { return sqrt((apart - hips) * (apart - hips) + way * way / 4 + height * height); }
+static inline double leg_length(void) {
+  return sqrt((apart - hips) * (apart - hips) + way * way / 4 + height * height);
+}
 
 static inline carom_quat turn_to(carom_vec3 direction) {
   carom_vec3 y = cm_vec3(0, 1, 0), axis = cm_cross(y, direction);

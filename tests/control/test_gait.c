@@ -51,7 +51,9 @@ static carom_vec3 spin_about(const biped *b, const moment_state *s, carom_vec3 o
   return sum;
 }
 
-static void check_same(carom_vec3 a, carom_vec3 b, double tolerance) { CHECK_AT_MOST(cm_norm(cm_sub(a, b)), tolerance); }
+static void check_same(carom_vec3 a, carom_vec3 b, double tolerance) {
+  CHECK_AT_MOST(cm_norm(cm_sub(a, b)), tolerance);
+}
 
 static double size_of_momenta(const biped *b, const moment_state *s) {
   double most = 0;
@@ -147,8 +149,7 @@ static void check_energy(const biped *b) {
   CHECK(work.kinds[CAROM_POWER_TOTAL] >= work.kinds[CAROM_POWER_NET] - 1e-9);
   CHECK(work.kinds[CAROM_POWER_JOINTS] >= work.kinds[CAROM_POWER_TOTAL] - work.drift - 1e-9);
   double weight = 0;
-  for (int i = 1; i < b->w.model->body_count; i++)
-    weight += b->w.model->bodies[i].mass * cm_norm(b->w.model->gravity);
+  for (int i = 1; i < b->w.model->body_count; i++) weight += b->w.model->bodies[i].mass * cm_norm(b->w.model->gravity);
   CHECK_NEAR(work.transport, weight * cm_norm(b->shift), 1e-12 * weight);
 }
 

@@ -222,8 +222,7 @@ static void compare(const compass *c, const stage *s, const answer *shot) {
   CHECK_NEAR(extrapolated(p[0].half, p[1].half, p[2].half), shot->half, 1e-6 * shot->half);
   CHECK_NEAR(extrapolated(p[0].T, p[1].T, p[2].T), shot->T, 1e-6 * shot->T);
   CHECK_NEAR(extrapolated(p[0].length, p[1].length, p[2].length), shot->length, 1e-6 * shot->length);
-  for (int i = 0; i < 3; i++)
-    CHECK_NEAR(extrapolated(p[0].sums[i], p[1].sums[i], p[2].sums[i]), shot->sums[i], 1e-4);
+  for (int i = 0; i < 3; i++) CHECK_NEAR(extrapolated(p[0].sums[i], p[1].sums[i], p[2].sums[i]), shot->sums[i], 1e-4);
   // Second order: what is left falls by four when the step is halved.
   double off[3] = {p[0].T - shot->T, p[1].T - shot->T, p[2].T - shot->T};
   CHECK_NEAR(off[0] / off[1], 4, 0.2);
@@ -235,7 +234,8 @@ static const stage flat = {.turn = {1, 0, 0, 0}, .planar = true};
 
 // Forward is -y, up is z, hinges lie along -x, and the plane of the motion is no matter of course.
 static stage in_space(void) {
-  carom_quat turn = cm_qmul(cm_axis_angle(cm_vec3(0, 0, 1), -90 * degree), cm_axis_angle(cm_vec3(1, 0, 0), 90 * degree));
+  carom_quat turn =
+      cm_qmul(cm_axis_angle(cm_vec3(0, 0, 1), -90 * degree), cm_axis_angle(cm_vec3(1, 0, 0), 90 * degree));
   return (stage){.turn = turn};
 }
 

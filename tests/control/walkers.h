@@ -16,8 +16,8 @@ static inline carom_vec3 on_stage(const stage *s, double x, double y, double z) 
 }
 
 // A link whose frame is in its lower end at (x, y), leaning by `angle` about z; mass centre c up the link.
-static inline int put_link(carom_builder *b, const stage *s, const char *name, double mass, carom_vec3 moments, double c,
-                           carom_vec3 at) {
+static inline int put_link(carom_builder *b, const stage *s, const char *name, double mass, carom_vec3 moments,
+                           double c, carom_vec3 at) {
   carom_body_def def = inert_body(mass, moments);
   def.name = name, def.center = cm_vec3(0, c, 0);
   def.pose = cm_pose(on_stage(s, at.x, at.y, 0), cm_qmul(s->turn, cm_axis_angle(cm_vec3(0, 0, 1), at.z)));
@@ -89,7 +89,8 @@ static inline carom_plan_report solve_plan(carom_plan *plan) {
     test_fail(__FILE__, __LINE__, "%s", error.message);
     exit(1);
   }
-  if (report.outcome != CAROM_PLAN_SOLVED) test_fail(__FILE__, __LINE__, "outcome %d: %s", report.outcome, report.message);
+  if (report.outcome != CAROM_PLAN_SOLVED)
+    test_fail(__FILE__, __LINE__, "outcome %d: %s", report.outcome, report.message);
   return report;
 }
 

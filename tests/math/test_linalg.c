@@ -169,3 +169,98 @@ TEST(least_squares_finds_the_least) {
   double none[1] = {0};
   CHECK(carom_dense_least_squares(600, 600, none, none, 1e-12, &rank) == CAROM_ERR_LIMIT);
 }
+
+// ---- null spaces and eigenvalues -----------------------------------------------------------------------------------
+
+// A of a given rank, wide or tall: A N = 0, N'N = 1, as many columns as there are to be.
+TEST(null_spaces_of_random_matrices) {
+  carom_random r = carom_random_make(61, 0);
+  for (int trial = 0; trial < 200; trial++) {
+    int m = (int)carom_random_below(&r, 13), n = 1 + (int)carom_random_below(&r, 12), least = m < n ? m : n;
+    int rank = (int)carom_random_below(&r, (uint32_t)least + 1), count = -1;
+    double A[12 * 12] = {0}, kept[12 * 12], N[12 * 12], size = pow(10, carom_random_between(&r, -8, 8));
+    for (int k = 0; k < rank; k++) {
+      double u[12], v[12];
+      for (int i = 0; i < 12; i++) u[i] = size * carom_random_normal(&r), v[i] = carom_random_normal(&r);
+      for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) A[i + j * m] += u[i] * v[j];
+    }
+    memcpy(kept, A, sizeof kept);
+    REQUIRE(carom_dense_null_space(m, n, A, 1e-10, N, &count) == CAROM_OK);
+    CHECK(count == n - rank);
+    for (int a = 0; a < count; a++) {
+      for (int i = 0; i < m; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++) sum += kept[i + j * m] * N[j + a * n];
+        CHECK_AT_MOST(fabs(sum), 1e-12 * size * 12);
+      }
+      for (int b = 0; b < count; b++) {
+        double dot = 0;
+        for (int j = 0; j < n; j++) dot += N[j + a * n] * N[j + b * n];
+        CHECK_NEAR(dot, a == b, 1e-13);
+      }
+    }
+  }
+}
+
+TEST(null_spaces_beyond_the_limit) {
+  int count = 3;
+  double A = 1, B = 1;
+  CHECK(carom_dense_null_space(1, 513, &A, 1e-9, &B, &count) == CAROM_ERR_LIMIT && count == 0);
+  A = NAN;
+  CHECK(carom_dense_null_space(1, 1, &A, 1e-9, &B, &count) == CAROM_ERR_NUMBER && count == 0);
+}
+
+static double determinant(int n, double *A) {
+  int pivot[MOST];
+  double product = 1;
+  if (carom_dense_lu(n, A, n, pivot) != CAROM_OK) return 0;
+  for (int i = 0; i < n; i++) product *= A[i + i * n] * (pivot[i] == i + 1 ? 1 : -1);
+  return product;
+}
+
+// Their sum is the trace, their product the determinant; complex ones come in pairs.
+TEST(eigenvalues_of_random_matrices) {
+  carom_random r = carom_random_make(62, 0);
+  for (int trial = 0; trial < 100; trial++) {
+    int n = 1 + (int)carom_random_below(&r, 12);
+    double A[12 * 12], B[12 * 12], re[12], im[12], trace = 0, sum = 0, x = 1, y = 0, left = 0;
+    fill_random(&r, n, n, A);
+    memcpy(B, A, sizeof B);
+    for (int i = 0; i < n; i++) trace += A[i + i * n];
+    REQUIRE(carom_dense_eigenvalues(n, A, re, im) == CAROM_OK);
+    for (int i = 0; i < n; i++) {
+      double kept = x;
+      sum += re[i], left += im[i];
+      x = x * re[i] - y * im[i], y = kept * im[i] + y * re[i];
+    }
+    double det = determinant(n, B);
+    CHECK_NEAR(sum, trace, 1e-12 * n);
+    CHECK_NEAR(left, 0, 1e-12);
+    CHECK_NEAR(x, det, 1e-10 * (1 + fabs(det)));
+    CHECK_NEAR(y, 0, 1e-10 * (1 + fabs(det)));
+  }
+}
+
+// Of a companion matrix they are the roots of the polynomial.
+TEST(eigenvalues_are_roots) {
+  static const double root[5][2] = {{1.5, 0}, {-0.7, 0}, {0.3, 0.9}, {0.3, -0.9}, {-2, 0}};
+  double c[6][2] = {{1, 0}}, A[25] = {0}, re[5], im[5];
+  for (int k = 0; k < 5; k++)  // times (z - root); c[i] belongs to z^(k - i)
+    for (int i = k + 1; i > 0; i--) {
+      c[i][0] -= root[k][0] * c[i - 1][0] - root[k][1] * c[i - 1][1];
+      c[i][1] -= root[k][0] * c[i - 1][1] + root[k][1] * c[i - 1][0];
+    }
+  for (int i = 0; i < 5; i++) {
+    A[0 + i * 5] = -c[i + 1][0];
+    if (i < 4) A[i + 1 + i * 5] = 1;
+  }
+  REQUIRE(carom_dense_eigenvalues(5, A, re, im) == CAROM_OK);
+  for (int k = 0; k < 5; k++) {
+    double nearest = INFINITY;
+    for (int i = 0; i < 5; i++) nearest = fmin(nearest, hypot(re[i] - root[k][0], im[i] - root[k][1]));
+    CHECK_AT_MOST(nearest, 1e-12);
+  }
+  double bad[1] = {NAN};
+  CHECK(carom_dense_eigenvalues(1, bad, re, im) == CAROM_ERR_NUMBER);
+}
