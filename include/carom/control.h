@@ -317,7 +317,7 @@ typedef struct carom_plan_iterate {
 typedef struct carom_plan_options {
   carom_guess_kind guess;  ///< default PATH; it is turned into SEARCH by itself when the straight way is blocked
   int max_iterations;      ///< default 1000
-  double tolerance;        ///< default 1e-9
+  double tolerance;        ///< default 0: 1e-9, and 1e-11 for periodic motions, which are often unstable
   double barrier;          ///< parameter to begin with; smaller stays closer to the first guess; default 0: as small
                            ///< as the first guess is good for CAROM_GUESS_MOTION, otherwise 0.1
   int refinements;         ///< after the first solve, halve all steps and solve again this often; default 0
@@ -385,7 +385,8 @@ CAROM_API carom_status carom_plan_search_contacts(carom_plan *plan, int most, co
 
 CAROM_API int carom_plan_node_count(const carom_plan *plan);         ///< K + 1, with nodes that were added
 CAROM_API double carom_plan_time(const carom_plan *plan, int node);  ///< s, from the time of the start state on
-/// Configuration and momenta of a node, into a state of the model; at a contact, `after` tells which momenta.
+/// Configuration and momenta of a node, into a state of the model; at a contact or an event, `after` tells which
+/// momenta. Uses scratch of the plan: one thread at a time.
 CAROM_API void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state);
 CAROM_API int carom_plan_actuator_count(const carom_plan *plan);                 ///< how many were added
 CAROM_API int carom_plan_component_count(const carom_plan *plan, int actuator);  ///< 1, 3 or 6

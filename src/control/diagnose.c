@@ -132,6 +132,14 @@ static const carom_vec3 *known_momenta(const carom_plan *plan, int node, bool af
   return carom_plan_event_at(plan, node) || (plan->periodic.set && end) ? carom_node_block(plan, node, after) : NULL;
 }
 
+// Reactions kick once a node: half of that belongs to either side.
+static void take_mean_with_end(const carom_plan *plan, int node, carom_state *state) {
+  carom_state *other = plan->scratch;
+  end_momenta(plan, node - 1, true, other->p, other->l);
+  for (int i = 0; i < plan->model->body_count; i++)
+    state->p[i] = cm_lerp(state->p[i], other->p[i], 0.5), state->l[i] = cm_lerp(state->l[i], other->l[i], 0.5);
+}
+
 void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state *state) {
   const carom_path *path = &plan->path;
   size_t at = (size_t)node * (size_t)plan->model->body_count;
@@ -143,6 +151,8 @@ void carom_plan_state(const carom_plan *plan, int node, bool after, carom_state 
     for (int i = 0; i < plan->model->body_count; i++) state->p[i] = known[2 * i], state->l[i] = known[2 * i + 1];
   else
     end_momenta(plan, start ? node : node - 1, !start, state->p, state->l);
+  if (!known && plan->joint_count && node > 0 && node < path->K && !carom_plan_breaks_at(plan, node))
+    take_mean_with_end(plan, node, state);
   state->time = carom_plan_time(plan, node);
   state->step = node;
 }
@@ -162,7 +172,7 @@ static carom_vec3 joint_moment(const carom_plan *plan, const carom_plan_joint *j
   const carom_quat *q = plan->path.q + at;
   const double *lambda = plan->path.lambda + (size_t)node * (size_t)carom_plan_multipliers(plan) + j->offset;
   int a = j->body[0], b = j->body[1], body = j->body[side];
-  carom_vec3 point = cm_add(x[body], cm_rotate(q[body], j->point[side]));
+  carom_vec3 point = cm_add(x[body], cm_rotate(q[body], side == 0 ? j->found : j->point[1]));
   carom_vec3 sum = cm_cross(point, cm_vec3(lambda[0], lambda[1], lambda[2]));
   for (int row = 3; row < j->rows; row++) {
     carom_vec3 t = cm_cross(cm_rotate(q[b], j->cross[row - 3]), cm_rotate(q[a], j->axis));

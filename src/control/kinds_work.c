@@ -52,8 +52,7 @@ static void turn_rate(const double *c, const carom_hyper *z, carom_hyper *r) {
 const carom_element_kind carom_kind_turn_rate = {.name = "turn rate", .residual = turn_rate};
 
 static void work(const double *c, const carom_hyper *z, carom_hyper *r) {
-  carom_hyper push = ch_mul(z[3], ch_add(ch_scale(0.5 * c[0], z[1]), ch_scale(0.5 * c[1], z[2])));
-  *r = ch_sub(z[0], ch_mul(push, ch_scale(0.5, ch_add(z[4], z[5]))));
+  *r = ch_sub(z[0], ch_mul(ch_scale(c[0], ch_mul(z[1], z[2])), z[3]));
 }
 const carom_element_kind carom_kind_work = {.name = "work", .residual = work};
 

@@ -23,11 +23,27 @@ static bool check_listed(carom_plan *plan, const int *joints, int count, bool ca
       return false;
     }
     const carom_plan_joint *j = &plan->joints[joints[i]];
+    if (caught && j->caught < 0 && j->released >= 0) {
+      carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "joint '%.60s' is released before it is caught: give two joints",
+                        j->name);
+      return false;
+    }
     if ((caught ? j->caught : j->released) < 0) continue;
     carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "joint '%.60s' is %s twice: give it once, or two joints", j->name,
                       caught ? "caught" : "released");
     return false;
   }
+  return true;
+}
+
+static bool check_at_once(carom_plan *plan, const carom_plan_event_def *def, int node) {
+  for (int i = 0; i < def->caught_count; i++)
+    for (int k = 0; k < def->released_count; k++)
+      if (def->caught[i] == def->released[k]) {
+        carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "joint '%.60s' is caught and released at once, at node %d",
+                          plan->joints[def->caught[i]].name, node);
+        return false;
+      }
   return true;
 }
 
@@ -39,7 +55,7 @@ static bool check_event(carom_plan *plan, const carom_plan_event_def *def, int n
   if (def->caught_count + def->released_count == 0) wrong = "it neither catches nor releases a joint";
   if (wrong) carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "an event at node %d: %s", node, wrong);
   return !wrong && check_listed(plan, def->caught, def->caught_count, true) &&
-         check_listed(plan, def->released, def->released_count, false);
+         check_listed(plan, def->released, def->released_count, false) && check_at_once(plan, def, node);
 }
 
 int carom_plan_add_event(carom_plan *plan, const carom_plan_event_def *def) {
@@ -83,9 +99,13 @@ static bool alike(const carom_body *a, const carom_body *b, int mirror) {
 static bool check_pair(carom_plan *plan, const int pair[2], const bool *taken) {
   const carom_body *bodies = plan->model->bodies;
   for (int i = 0; i < 2; i++) {
-    if (pair[i] < 0 || pair[i] >= plan->model->body_count || bodies[pair[i]].fixed) {
-      carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a swap of body '%.60s', which does not move",
-                        pair[i] < 0 ? "" : bodies[pair[i]].name);
+    if (pair[i] < 0 || pair[i] >= plan->model->body_count) {
+      carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a swap names body %d, but there are %d", pair[i],
+                        plan->model->body_count);
+      return false;
+    }
+    if (bodies[pair[i]].fixed) {
+      carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a swap of body '%.60s', which does not move", bodies[pair[i]].name);
       return false;
     }
     if (!taken[pair[i]] && pair[0] != pair[1]) continue;
@@ -126,11 +146,21 @@ static bool set_partners(carom_plan *plan, const carom_periodic_def *def) {
   return good && check_alike(plan, def);
 }
 
+static bool check_map(carom_plan *plan, const carom_periodic_def *def) {
+  const char *wrong = NULL;
+  if (def->mirror < -1 || def->mirror > 2) wrong = "the mirror is x, y, z or none";
+  if (!(cm_qdot(def->map.q, def->map.q) > 0) || !isfinite(cm_norm(def->map.p))) wrong = "the map needs numbers";
+  if (!(def->reach.x >= 0 && def->reach.y >= 0 && def->reach.z >= 0)) wrong = "the reach must not be negative";
+  if (wrong) carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a periodic motion: %s", wrong);
+  return !wrong;
+}
+
 int carom_plan_set_periodic(carom_plan *plan, const carom_periodic_def *def) {
   if (plan->periodic.set) return carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "a motion is periodic in one way only");
-  if (!set_partners(plan, def)) return -1;
+  if (!check_map(plan, def) || !set_partners(plan, def)) return -1;
   plan->periodic = (carom_plan_periodic){.set = true, .def = *def, .found = def->map.p};
   plan->periodic.def.swap = NULL;
+  plan->periodic.def.map.q = cm_qunit(def->map.q);
   carom_vec3 any = cm_vec3(INFINITY, INFINITY, INFINITY);
   for (int i = 0; i < plan->model->body_count; i++)
     if (!plan->model->bodies[i].fixed && !plan->free_starts[i].free)

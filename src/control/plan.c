@@ -170,6 +170,9 @@ static carom_status check_def(const carom_model *model, const carom_plan_def *de
   if (!(def->scale_low > 0) || !(def->scale_high >= 1) || def->scale_low > 1)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the step scales must be allowed to be 1: got %g to %g",
                       def->scale_low, def->scale_high);
+  if (def->free_time && def->shortest > 0 && def->longest > 0 && def->shortest > def->longest)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "a duration of %g s at least and %g s at most: that leaves nothing",
+                      def->shortest, def->longest);
   if (model->moving_count == 0) return carom_fail(error, CAROM_ERR_ARGUMENT, "no body of this model can move");
   if (model->spring_count || model->charge_count || model->force_count || model->electromagnet_count)
     return carom_fail(
@@ -306,6 +309,7 @@ static bool check_range(carom_plan *plan, const carom_plan_joint_def *def) {
   if (limited && !(def->lower < def->upper)) wrong = "it leaves nothing";
   if (limited && !(def->upper - def->lower < 6.28)) wrong = "give both ends, less than a turn apart";
   if (!(def->friction >= 0)) wrong = "friction must not be negative";
+  if (!(def->reach.x >= 0 && def->reach.y >= 0 && def->reach.z >= 0)) wrong = "its reach must not be negative";
   if (!wrong) return true;
   carom_plan_refuse(plan, CAROM_ERR_ARGUMENT, "joint '%.60s' with the range %g to %g rad and friction %g: %s",
                     def->name ? def->name : "", def->lower, def->upper, def->friction, wrong);

@@ -258,6 +258,17 @@ carom_turned carom_unwrap(const carom_plan *plan, int body, carom_turned partner
 // Where the periodic map puts a body, when its partner begins at this pose; principal frames.
 carom_pose carom_periodic_pose(const carom_plan *plan, int body, carom_pose partner);
 
+// ---- periods.c ----
+// The joint that holds at the start where, through the periodic map, j stands at the end; null: none.
+const carom_plan_joint *carom_joint_counterpart(const carom_plan *plan, const carom_plan_joint *j);
+// The range of j at the end of a period follows from that of its counterpart at the beginning.
+bool carom_range_repeats(const carom_plan *plan, const carom_plan_joint *j);
+// Along which axes of its fixed body the place of j at the end of a period does not follow from that of its counterpart.
+void carom_place_asked(const carom_plan *plan, const carom_plan_joint *j, bool asked[3]);
+// Steps that the bodies are too short for, and places that contradict the periodic map: told in the report's message.
+carom_status carom_plan_check_places(const carom_plan *plan, carom_plan_report *report, bool *impossible,
+                                     carom_error *error);
+
 // Momenta of a block: of event number `event` (CAROM_BEFORE, CAROM_AFTER), or CAROM_START, CAROM_END with any number.
 carom_vec3 *carom_path_block(const carom_plan *plan, const carom_path *path, int event, int which);
 // The block of a node at which momenta are known, on one side.

@@ -9,7 +9,7 @@ bool carom_plan_available(void) { return carom_nlp_available(); }
 
 carom_plan_options carom_plan_default_options(void) {
   return (carom_plan_options){
-      .max_iterations = 1000, .tolerance = 1e-9, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
+      .max_iterations = 1000, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
 }
 
 typedef struct solve {
@@ -81,6 +81,12 @@ static double warm_barrier(const solve *s) {
   return fmin(fmax(WARM_SHARE * worst, WARM_LEAST), WARM_MOST);
 }
 
+// Errors of periodic motions grow by their largest multiplier (of walks: some hundred) until the end of the period.
+static double tolerance_of(const solve *s) {
+  if (s->options->tolerance > 0) return s->options->tolerance;
+  return s->plan->periodic.set ? 1e-11 : 1e-9;
+}
+
 static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   carom_plan *plan = s->plan;
   carom_plan_report *report = s->report;
@@ -88,7 +94,7 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   nlp.iterate_context = s;
   nlp.iterate = watch;
   carom_nlp_options o = carom_nlp_default_options();
-  o.max_iterations = s->options->max_iterations, o.tolerance = s->options->tolerance;
+  o.max_iterations = s->options->max_iterations, o.tolerance = tolerance_of(s);
   o.log_path = s->options->log_path, o.start_mu = start_mu;
   size_t n = (size_t)plan->program.n;
   carom_release(&plan->allocator, plan->duals);
@@ -315,6 +321,19 @@ static bool ends_overlap(carom_plan *plan, carom_plan_report *report) {
   return false;
 }
 
+// What an order of adding does not let adders see.
+static carom_status check_costs(const carom_plan *plan, carom_error *error) {
+  for (int i = 0; i < plan->cost_count; i++) {
+    double shift = cm_norm(plan->periodic.def.map.p) + cm_norm(plan->periodic.def.reach);
+    bool transport = plan->costs[i].kind == CAROM_COST_TRANSPORT;
+    if (!transport || (plan->periodic.set && shift > 0 && cm_norm(plan->model->gravity) > 0)) continue;
+    return carom_fail(error, CAROM_ERR_ARGUMENT,
+                      "a cost of transport is work over weight and way: it needs a periodic motion with a shift, and "
+                      "gravity");
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *options, int number,
                                     carom_plan_report *report, carom_error *error) {
   carom_plan_options o = *options;
@@ -325,6 +344,7 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   double begin = carom_clock();
   solve s = {.plan = plan, .options = &o, .report = report};
   carom_status status = carom_plan_check(plan, error);
+  if (status == CAROM_OK) status = check_costs(plan, error);
   plan->extra_margin = 0;
   // From an earlier answer, all but the last digits are known.
   plan->sharp = o.guess == CAROM_GUESS_MOTION && number == 0 && plan->def.avoidance == CAROM_AVOID_NESTED;
@@ -334,7 +354,9 @@ carom_status carom_plan_solve_start(carom_plan *plan, const carom_plan_options *
   s.warm = status == CAROM_OK && report->guess == CAROM_GUESS_MOTION && number == 0;
   if (status == CAROM_OK && report->guess != CAROM_GUESS_FORWARD && !(s.warm && plan->warm.has_forces))
     status = carom_guess_forces(plan, error);
-  if (status == CAROM_OK && ends_overlap(plan, report)) {
+  bool impossible = false;
+  if (status == CAROM_OK) status = carom_plan_check_places(plan, report, &impossible, error);
+  if (status == CAROM_OK && (impossible || ends_overlap(plan, report))) {
     report->outcome = CAROM_PLAN_INFEASIBLE;
     report->seconds = carom_clock() - begin;
     return CAROM_OK;

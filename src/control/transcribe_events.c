@@ -121,7 +121,7 @@ void carom_transcribe_periodic(carom_plan *plan) {
   if (!plan->periodic.set) return;
   add_shift(plan);
   if (plan->joint_count > 0 && !carom_plan_event_at(plan, K) && plan->layout.multiplier[K] < 0)
-    carom_transcribe_hold(plan, K, false, plan->layout.in[K]);
+    plan->layout.multiplier[K] = carom_transcribe_hold(plan, K, false, plan->layout.in[K]);
   for (int i = 0; i < plan->model->body_count && !plan->program.out_of_memory; i++)
     if (!plan->model->bodies[i].fixed) add_periodic(plan, i);
 }
@@ -154,7 +154,8 @@ static bool held_at(const carom_plan *plan, const carom_plan_joint *j, int k) {
 static void add_ranges(carom_plan *plan, int number) {
   const carom_plan_joint *j = &plan->joints[number];
   if (!(j->upper - j->lower < INFINITY)) return;
-  int last = plan->periodic.set ? plan->path.K - 1 : plan->path.K;  // the end of a period is its beginning
+  // The end of a period is its beginning.
+  int last = carom_range_repeats(plan, j) ? plan->path.K - 1 : plan->path.K;
   for (int k = 0; k <= last; k++)
     if (held_at(plan, j, k)) add_range(plan, number, k);
 }
@@ -177,6 +178,9 @@ static void add_cones(carom_plan *plan, int number) {
   const carom_plan_joint *j = &plan->joints[number];
   for (int k = 0; k < plan->path.K; k++)
     if (carom_joint_holds(plan, j, k)) add_cone(plan, number, k, plan->layout.multiplier[k]);
+  int K = plan->path.K;
+  if (plan->layout.multiplier[K] >= 0 && carom_joint_holds(plan, j, K - 1))
+    add_cone(plan, number, K, plan->layout.multiplier[K]);
   for (int i = 0; i < plan->event_count; i++) {
     int node = carom_event_node(plan, &plan->events[i]);
     if (carom_joint_holds(plan, j, node - 1)) add_cone(plan, number, node, plan->events[i].hold);

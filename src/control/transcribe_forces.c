@@ -89,13 +89,18 @@ static void add_pin(carom_plan *plan, const carom_plan_joint *j, int k, int row)
                       CAROM_WITH(CAROM_XYZ(j->point[0]), CAROM_XYZ(j->point[1])));
 }
 
+// What happens by itself ends when a foot comes down; whether its axis then lies as it should is not up to anything.
+static bool lands_by_itself(const carom_plan *plan, const carom_plan_joint *j, int k) {
+  return plan->simulated && carom_joint_lands(j) && carom_event_node(plan, &plan->events[j->caught]) == k;
+}
+
 static void add_joint_rows(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[number];
   carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
   int row = carom_program_rows(P, 3, 0, 0, plan->length_scale, label);
   add_pin(plan, j, k, row);
-  if (j->kind != CAROM_PLAN_REVOLUTE) return;
+  if (j->kind != CAROM_PLAN_REVOLUTE || lands_by_itself(plan, j, k)) return;
   row = carom_program_rows(P, 2, 0, 0, 1, label);
   carom_program_add(P, &carom_kind_hinge,
                     CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4}),
@@ -200,7 +205,29 @@ static bool place_asked(const carom_plan *plan, const carom_plan_joint *j, int k
   if (plan->simulated) return true;
   if (k == 0) return plan->free_starts[j->body[0]].free || plan->free_starts[j->body[1]].free;
   if (k < plan->path.K || !plan->periodic.set) return true;
-  return !carom_joint_holds(plan, j, k);
+  return !carom_joint_holds(plan, j, k) || !carom_joint_counterpart(plan, j);
+}
+
+// But for where a foot comes down, as far as that or the shift may be chosen.
+static void add_chosen_place(carom_plan *plan, int number) {
+  carom_program *P = &plan->program;
+  const carom_plan_joint *j = &plan->joints[number];
+  int side = plan->model->bodies[j->body[0]].fixed ? 0 : 1, K = plan->path.K;
+  carom_pose ground = cm_pose(plan->start->x[j->body[side]], plan->start->q[j->body[side]]);
+  double place[3] = {CAROM_XYZ(j->point[side])};
+  bool asked[3];
+  carom_place_asked(plan, j, asked);
+  for (int c = 0; c < 3; c++) {
+    if (!asked[c]) continue;
+    bool chosen = side == 0 && j->grip >= 0;
+    carom_vec3 n = cm_rotate(ground.q, cm_vec3(c == 0, c == 1, c == 2));
+    double at = cm_dot(n, ground.p) + (chosen ? 0 : place[c]);
+    int row = carom_program_rows(P, 1, at, at, plan->length_scale, (carom_row_label){CAROM_ROW_JOINT, K, number, -1});
+    carom_program_add(P, &carom_kind_above_plane, CAROM_OF({carom_variable_x(plan, K, j->body[1 - side]), 7}),
+                      CAROM_INTO({row, 1}), CAROM_WITH(CAROM_XYZ(n), CAROM_XYZ(j->point[1 - side])));
+    if (chosen)
+      carom_program_add(P, &carom_kind_linear, CAROM_OF({j->grip + c, 1}), CAROM_INTO({row, 1}), CAROM_WITH(-1));
+  }
 }
 
 // It holds at the nodes at both ends of its intervals.
@@ -208,7 +235,11 @@ static void add_places(carom_plan *plan, int k) {
   for (int i = 0; i < plan->joint_count; i++) {
     const carom_plan_joint *j = &plan->joints[i];
     bool before = k > 0 && carom_joint_holds(plan, j, k - 1), after = carom_joint_holds(plan, j, k);
-    if ((before || after) && place_asked(plan, j, k)) add_joint_rows(plan, i, k);
+    if (!before && !after) continue;
+    if (place_asked(plan, j, k))
+      add_joint_rows(plan, i, k);
+    else if (k > 0)
+      add_chosen_place(plan, i);
   }
 }
 

@@ -1,19 +1,25 @@
-// Costs of work. In discrete mechanics forces act as kicks at the nodes, between which bodies drift; a kick f does the
-// work f . (v_before + v_after)/2, exactly as much as it changes the kinetic energy of a body. With torques tau_a, tau_b
-// in the intervals before and after a node and joints that turn at the rates s_a, s_b in them,
+// Costs of work. In discrete mechanics half of the torque tau of an interval kicks at either end of it, and bodies
+// drift in between. While a kick turns the rate of a joint from s_a into s_b it does the work of the mean rate, and no
+// more than
 //
-//     W = sigma/2 (h_a tau_a + h_b tau_b) (s_a + s_b)/2.
+//     |tau| sigma h/2 (|s_a| + |s_b|)/2
 //
-// (Charging each interval its tau delta instead would leave a hole: a torque in an interval in which the joint rests,
-// which kicks it into motion at the end of it, would be free.) At both ends of a stretch between events the rate beyond
-// is that of the momenta there.
+// in size, which is what it does unless the joint turns back. So interval k is charged
 //
-// What torques do is the change of energy only in the limit of short steps. The difference, second order in h, is no work
-// of anybody, but an optimiser would live on it: it is charged like that of one more joint. Total work is the change of
-// energy itself, which torques alone bring about. So no motion costs less than what its events take.
+//     sigma h (|tau s_(k-1)|/4 + |tau s_k|/2 + |tau s_(k+1)|/4).
+//
+// (Three cheaper ways leave holes that optimisers find. |tau s_k| alone: a torque in an interval in which the joint
+// rests is free, and kicks it into motion at the end. The mean rate, |tau (s_a + s_b)|/4: a joint that is turned back
+// is free. Both intervals of a node together: torques that change their sign from interval to interval are.) At both
+// ends of a stretch between events the rate beyond is that of the momenta there.
+//
+// What torques do is the change of energy only in the limit of short steps. The difference, second order in h, is no
+// work of anybody, but an optimiser would live on it: it is charged like that of one more joint. Total work is the
+// change of energy itself, which torques alone bring about. So no motion costs less than what its events take.
 //
 // Absolute values have kinks where torques or joints change their direction; slack variables w >= +-W have none, and at
 // the optimum they are |W|: no smoothing, no bias.
+#include "base/memory.h"
 #include "control/kinds.h"
 #include "control/plan.h"
 
@@ -24,10 +30,14 @@ typedef struct kick {
   int node, before, after;
 } kick;
 
+// Whether a stretch between events begins or ends at a node.
+static bool begins_at(const carom_plan *plan, int node) {
+  return node == 0 || node == plan->path.K || carom_plan_breaks_at(plan, node);
+}
+
 // Up to two kicks at a node.
 static int kicks_at(const carom_plan *plan, int node, kick out[2]) {
-  bool ends = node == 0 || node == plan->path.K || carom_plan_breaks_at(plan, node);
-  if (!ends) {
+  if (!begins_at(plan, node)) {
     out[0] = (kick){node, node - 1, node};
     return 1;
   }
@@ -73,14 +83,13 @@ static void add_swing(carom_plan *plan, const carom_plan_actuator *u, int k, int
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[u->def.joint];
   int sigma = plan->layout.sigma + carom_plan_segment(plan, k);
-  const carom_range *of = CAROM_OF({rate, u->components}, {sigma, 1}, {carom_variable_q(plan, k, j->body[0]), 4},
-                                   {carom_variable_q(plan, k, j->body[1]), 4},
-                                   {carom_variable_q(plan, k + 1, j->body[0]), 4},
-                                   {carom_variable_q(plan, k + 1, j->body[1]), 4});
+  const carom_range *of =
+      CAROM_OF({rate, u->components}, {sigma, 1}, {carom_variable_q(plan, k, j->body[0]), 4},
+               {carom_variable_q(plan, k, j->body[1]), 4}, {carom_variable_q(plan, k + 1, j->body[0]), 4},
+               {carom_variable_q(plan, k + 1, j->body[1]), 4});
   int row = carom_program_rows(P, u->components, 0, 0, 0.1, (carom_row_label){CAROM_ROW_WORK, k, u->def.joint, -1});
   if (j->kind == CAROM_PLAN_REVOLUTE)
-    carom_program_add(P, &carom_kind_swing, of, CAROM_INTO({row, 1}),
-                      CAROM_WITH(plan->path.h[k], CAROM_XYZ(j->axis)));
+    carom_program_add(P, &carom_kind_swing, of, CAROM_INTO({row, 1}), CAROM_WITH(plan->path.h[k], CAROM_XYZ(j->axis)));
   else
     carom_program_add(P, &carom_kind_swing3, of, CAROM_INTO({row, 3}), CAROM_WITH(plan->path.h[k]));
 }
@@ -233,7 +242,7 @@ typedef struct ledger {
   carom_power power;
   double weight;
   bool per_shift;  // divided by the length of the periodic shift
-  int nothing;     // a variable that is zero: the torque beyond an end
+  int *works;      // (K) the first variable of the works in an interval; null if joints are not charged each
 } ledger;
 
 // J: a torque of the weight over a typical angle.
@@ -252,23 +261,29 @@ static int work_row(const ledger *l, int node, double low, double high) {
   return carom_program_rows(l->P, 1, low, high, typical_work(l->plan), (carom_row_label){CAROM_ROW_WORK, node, -1, -1});
 }
 
-// W of one component as a variable of its own, in *work; its value at the guess.
-static double add_work(const ledger *l, kick k, int component, int *work) {
+// Which rates the torque of an interval meets, and what the products are multiplied with.
+typedef struct meeting {
+  int rate;  // the first variable
+  double h;
+} meeting;
+
+static void meetings_of(const carom_plan *plan, int k, meeting out[3]) {
+  const carom_layout *L = &plan->layout;
+  double h = plan->path.h[k];
+  out[0] = (meeting){begins_at(plan, k) ? L->rate_after[k] : L->rate[k - 1], h / 4};
+  out[1] = (meeting){L->rate[k], h / 2};
+  out[2] = (meeting){begins_at(plan, k + 1) ? L->rate_before[k + 1] : L->rate[k + 1], h / 4};
+}
+
+// W = h sigma tau rate of one component, as the variable `work`; its value at the guess.
+static double add_work(const ledger *l, int k, int component, const meeting *m, int work) {
   const carom_layout *L = &l->plan->layout;
-  const double *h = l->plan->path.h;
-  bool before = k.before >= 0, after = k.after >= 0;
-  int tau_a = before ? L->tau[k.before] + component : l->nothing, tau_b = after ? L->tau[k.after] + component : l->nothing;
-  int rate_a = (before ? L->rate[k.before] : L->rate_after[k.node]) + component;
-  int rate_b = (after ? L->rate[k.after] : L->rate_before[k.node]) + component;
-  double ha = before ? h[k.before] : 0, hb = after ? h[k.after] : 0;
-  int sigma = L->sigma + carom_plan_segment(l->plan, some_interval(k));
-  *work = carom_program_variables(l->P, 1, -INFINITY, INFINITY, typical_work(l->plan));
-  carom_program_add(l->P, &carom_kind_work,
-                    CAROM_OF({*work, 1}, {tau_a, 1}, {tau_b, 1}, {sigma, 1}, {rate_a, 1}, {rate_b, 1}),
-                    CAROM_INTO({work_row(l, k.node, 0, 0), 1}), CAROM_WITH(ha, hb));
+  int tau = L->tau[k] + component, rate = m->rate + component, sigma = L->sigma + carom_plan_segment(l->plan, k);
+  carom_program_add(l->P, &carom_kind_work, CAROM_OF({work, 1}, {tau, 1}, {sigma, 1}, {rate, 1}),
+                    CAROM_INTO({work_row(l, k, 0, 0), 1}), CAROM_WITH(m->h));
   if (l->P->out_of_memory) return 0;
   double *x = l->P->x;
-  return x[*work] = 0.25 * x[sigma] * (ha * x[tau_a] + hb * x[tau_b]) * (x[rate_a] + x[rate_b]);
+  return x[work] = m->h * x[sigma] * x[tau] * x[rate];
 }
 
 // w >= W and, if braking costs too, w >= -W: the first of the rows, and w.
@@ -310,26 +325,54 @@ static void add_total(const ledger *l, kick k) {
   guess_slack(l, w, sum);
 }
 
-// Every joint by itself, and what is left of the change of energy.
-static void add_each(const ledger *l, kick k) {
-  int rest;
-  double left;
-  int rest_row = add_change(l, k, &rest, &left);
+// Every joint by itself in an interval; the works are variables from `first` on, in the order of meetings.
+static void add_joints(const ledger *l, int k, int first) {
+  meeting meetings[3];
+  meetings_of(l->plan, k, meetings);
   for (int i = 0; i < l->plan->actuator_count; i++) {
     const carom_plan_actuator *u = &l->plan->actuators[i];
-    int w;
-    if (!works(l->plan, u, some_interval(k))) continue;
-    int row = add_slack(l, k.node, &w);
-    double sum = 0;
-    for (int c = 0; c < u->components; c++) {
-      int work;
-      sum += add_work(l, k, u->offset + c, &work);
-      enter(l, work, 1, row);
-      left += enter(l, work, -1, rest_row);
+    for (int m = 0; m < 3 && works(l->plan, u, k); m++) {
+      int w, row = add_slack(l, k, &w), at = first + m * l->plan->layout.component_count + u->offset;
+      double sum = 0;
+      for (int c = 0; c < u->components; c++) {
+        sum += add_work(l, k, u->offset + c, &meetings[m], at + c);
+        enter(l, at + c, 1, row);
+      }
+      guess_slack(l, w, sum);
     }
-    guess_slack(l, w, sum);
   }
-  guess_slack(l, rest, left);
+}
+
+// Takes what the torques of an interval do at its beginning, or at its end, off the change of energy there.
+static double take_off(const ledger *l, int k, bool beginning, int row) {
+  int n = l->plan->layout.component_count, own = l->works[k] + n, other = beginning ? l->works[k] : l->works[k] + 2 * n;
+  double sum = 0;
+  for (int i = 0; i < l->plan->actuator_count; i++) {
+    const carom_plan_actuator *u = &l->plan->actuators[i];
+    for (int c = u->offset; works(l->plan, u, k) && c < u->offset + u->components; c++)
+      sum += enter(l, own + c, -0.5, row) + enter(l, other + c, -1, row);
+  }
+  return sum;
+}
+
+// What is left of the change of energy at a kick.
+static void add_rest(const ledger *l, kick k) {
+  int w;
+  double left;
+  int row = add_change(l, k, &w, &left);
+  if (k.before >= 0) left += take_off(l, k.before, false, row);
+  if (k.after >= 0) left += take_off(l, k.after, true, row);
+  guess_slack(l, w, left);
+}
+
+static void add_each(ledger *l) {
+  int K = l->plan->path.K, n = 3 * l->plan->layout.component_count;
+  l->works = CAROM_NEW(&l->plan->allocator, int, (size_t)K);
+  if (!l->works) l->P->out_of_memory = true;
+  for (int k = 0; k < K && !l->P->out_of_memory; k++) {
+    l->works[k] = carom_program_variables(l->P, n, -INFINITY, INFINITY, typical_work(l->plan));
+    add_joints(l, k, l->works[k]);
+  }
 }
 
 // All of the change, whichever its sign: a variable that may be negative.
@@ -357,21 +400,22 @@ static void add_kick(const ledger *l, kick k) {
   else if (l->power == CAROM_POWER_NET)
     add_net(l, k);
   else
-    add_each(l, k);
+    add_rest(l, k);
 }
 
 void carom_transcribe_work(carom_plan *plan, const carom_cost_def *cost) {
-  ledger l = {plan, &plan->program, cost->power, cost->weight, false, 0};
+  ledger l = {plan, &plan->program, cost->power, cost->weight, false, NULL};
   if (cost->kind == CAROM_COST_TRANSPORT) l.per_shift = true, l.weight /= weight_of(plan);
-  l.nothing = carom_program_variables(&plan->program, 1, 0, 0, 1);
   bool each = l.power == CAROM_POWER_JOINTS || l.power == CAROM_POWER_POSITIVE;
   if (each) add_rates(plan);
   if (plan->layout.energy[0] < 0) add_energies(plan);
+  if (each) add_each(&l);
   for (int node = 0; node <= plan->path.K && !plan->program.out_of_memory; node++) {
     kick kicks[2];
     int count = kicks_at(plan, node, kicks);
     for (int i = 0; i < count; i++) add_kick(&l, kicks[i]);
   }
+  carom_release(&plan->allocator, l.works);
 }
 
 // ---- the largest torque --------------------------------------------------------------------------------------------
@@ -414,24 +458,29 @@ static void end_rate_of(const carom_plan *plan, const carom_plan_actuator *u, ki
   rate[0] = v.x, rate[1] = v.y, rate[2] = v.z;
 }
 
-// The work of an actuator at a kick.
-static double work_of(const carom_plan *plan, const carom_plan_actuator *u, kick k) {
-  static const double none[3] = {0};
-  size_t n = (size_t)carom_plan_components(plan), at = (size_t)u->offset;
-  const double *tau_a = k.before < 0 ? none : plan->path.tau + (size_t)k.before * n + at;
-  const double *tau_b = k.after < 0 ? none : plan->path.tau + (size_t)k.after * n + at;
-  double ha = k.before < 0 ? 0 : carom_plan_step(plan, k.before), hb = k.after < 0 ? 0 : carom_plan_step(plan, k.after);
-  double rate_a[3], rate_b[3], sum = 0;
-  if (k.before < 0)
-    end_rate_of(plan, u, k, rate_a);
+// The rates that the torque of an actuator meets in an interval.
+static void rates_about(const carom_plan *plan, const carom_plan_actuator *u, int k, double rates[3][3]) {
+  if (begins_at(plan, k))
+    end_rate_of(plan, u, (kick){k, -1, k}, rates[0]);
   else
-    rate_of(plan, u, k.before, rate_a);
-  if (k.after < 0)
-    end_rate_of(plan, u, k, rate_b);
+    rate_of(plan, u, k - 1, rates[0]);
+  rate_of(plan, u, k, rates[1]);
+  if (begins_at(plan, k + 1))
+    end_rate_of(plan, u, (kick){k + 1, k, -1}, rates[2]);
   else
-    rate_of(plan, u, k.after, rate_b);
-  for (int c = 0; c < u->components; c++) sum += 0.25 * (ha * tau_a[c] + hb * tau_b[c]) * (rate_a[c] + rate_b[c]);
-  return sum;
+    rate_of(plan, u, k + 1, rates[2]);
+}
+
+// The works of an actuator in an interval: with the rates before, in and after it.
+static void works_of(const carom_plan *plan, const carom_plan_actuator *u, int k, double work[3]) {
+  static const double share[3] = {0.25, 0.5, 0.25};
+  const double *tau = plan->path.tau + (size_t)k * (size_t)carom_plan_components(plan) + (size_t)u->offset;
+  double rates[3][3];
+  rates_about(plan, u, k, rates);
+  for (int m = 0; m < 3; m++) {
+    work[m] = 0;
+    for (int c = 0; c < u->components; c++) work[m] += share[m] * carom_plan_step(plan, k) * tau[c] * rates[m][c];
+  }
 }
 
 static double energy_of(const carom_plan *plan, const carom_path *path, int k) {
@@ -456,20 +505,36 @@ static double change_at(const carom_plan *plan, kick k) {
   return after - before;
 }
 
-// The work of all actuators on joints at a kick, added to all four kinds.
-static void add_to_all(const carom_plan *plan, kick k, carom_plan_work *out) {
-  double sum = 0, change = change_at(plan, k);
+// What the torques of an interval do at its beginning, or at its end.
+static double work_at(const carom_plan *plan, int k, bool beginning) {
+  double sum = 0, work[3];
   for (int i = 0; i < plan->actuator_count; i++) {
-    const carom_plan_actuator *u = &plan->actuators[i];
-    if (!works(plan, u, some_interval(k))) continue;
-    double work = work_of(plan, u, k);
-    out->kinds[CAROM_POWER_JOINTS] += fabs(work);
-    out->kinds[CAROM_POWER_POSITIVE] += fmax(work, 0);
-    sum += work;
+    if (!works(plan, &plan->actuators[i], k)) continue;
+    works_of(plan, &plan->actuators[i], k, work);
+    sum += 0.5 * work[1] + work[beginning ? 0 : 2];
   }
+  return sum;
+}
+
+static void add_change_of(const carom_plan *plan, kick k, carom_plan_work *out) {
+  double change = change_at(plan, k), sum = 0;
+  if (k.before >= 0) sum += work_at(plan, k.before, false);
+  if (k.after >= 0) sum += work_at(plan, k.after, true);
   out->kinds[CAROM_POWER_TOTAL] += fabs(change);
   out->kinds[CAROM_POWER_NET] += change;
   out->drift += fabs(change - sum);
+}
+
+static void add_joints_of(const carom_plan *plan, int k, carom_plan_work *out) {
+  double work[3];
+  for (int i = 0; i < plan->actuator_count; i++) {
+    if (!works(plan, &plan->actuators[i], k)) continue;
+    works_of(plan, &plan->actuators[i], k, work);
+    for (int m = 0; m < 3; m++) {
+      out->kinds[CAROM_POWER_JOINTS] += fabs(work[m]);
+      out->kinds[CAROM_POWER_POSITIVE] += fmax(work[m], 0);
+    }
+  }
 }
 
 static double peak_of(const carom_plan *plan) {
@@ -489,8 +554,9 @@ carom_plan_work carom_plan_find_work(const carom_plan *plan) {
   for (int node = 0; node <= plan->path.K; node++) {
     kick kicks[2];
     int count = kicks_at(plan, node, kicks);
-    for (int i = 0; i < count; i++) add_to_all(plan, kicks[i], &out);
+    for (int i = 0; i < count; i++) add_change_of(plan, kicks[i], &out);
   }
+  for (int k = 0; k < plan->path.K; k++) add_joints_of(plan, k, &out);
   out.change = carom_energy_change(plan);
   for (int i = 0; i < plan->event_count; i++) {
     double loss = carom_event_loss(plan, i);

@@ -89,6 +89,9 @@ static const char *remedy(const char *key) {
       {"dissipation", "take a smaller step or an integrator of higher order"},
       {"complementarity", "tighten solver_tolerance or raise solver_iterations"},
       {"constraint", "take a smaller step"},
+      {"replay_position", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
+      {"replay_rotation", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
+      {"replay_chain", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
   };
   for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
     if (strcmp(remedies[i].key, key) == 0) return remedies[i].text;
