@@ -79,11 +79,10 @@ bool carom_read_gait(carom_reader *r, const carom_node *node, const carom_gait *
   if (!g || !carom_read_fields(r, node, CAROM_SECTION_GAIT, "gait", f)) return false;
   *g = carom_gait_default();
   *gait = g;
-  if (!carom_reader_building(r)) return false;  // numbers of bodies would not be theirs
   bool good = carom_require(r, node, f[KEY_GAIT_FILE], "file", "gait");
   good = read_swap(r, f[KEY_GAIT_SWAP], g) && good;
   good = read_strike(r, f[KEY_GAIT_STRIKE], g) && good;
   good = carom_read_number(r, f[KEY_GAIT_AFTER], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &g->after) && good;
   good = read_phase(r, f[KEY_GAIT_PHASE], g) && good;
-  return good && read_motion(r, f[KEY_GAIT_FILE], g);
+  return good && carom_reader_building(r) && read_motion(r, f[KEY_GAIT_FILE], g);
 }

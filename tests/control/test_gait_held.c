@@ -347,10 +347,10 @@ static void check_walk(const char *path, const char *push) {
   walk w = walk_for(&r, 12);
   if (w.steps < 18) test_fail(__FILE__, __LINE__, "%s: only %d steps", push, w.steps);
   CHECK(w.lowest > 0.9);
-  for (int i = 1; i <= w.steps; i++) CHECK_NEAR(w.began[i] - w.began[i - 1], 0.6, i <= 10 ? 0.08 : 0.006);
-  for (int i = 2; i <= w.steps; i++) CHECK_NEAR(w.foot[i] - w.foot[i - 1], 0.4, i <= 10 ? 0.01 : 0.002);
-  CHECK_NEAR(mean_over_last(w.began, w.steps, 6), 0.6, 0.003);
-  CHECK_NEAR(mean_over_last(w.foot, w.steps, 6), 0.4, 0.001);
+  for (int i = 1; i <= w.steps; i++) CHECK_NEAR(w.began[i] - w.began[i - 1], 0.6, i <= 10 ? 0.08 : 0.012);
+  for (int i = 2; i <= w.steps; i++) CHECK_NEAR(w.foot[i] - w.foot[i - 1], 0.4, i <= 10 ? 0.01 : 0.004);
+  CHECK_NEAR(mean_over_last(w.began, w.steps, 6), 0.6, 0.006);
+  CHECK_NEAR(mean_over_last(w.foot, w.steps, 6), 0.4, 0.004);
   check_verdict(&r);
   stop_running(&r);
 }
