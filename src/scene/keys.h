@@ -154,7 +154,7 @@
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
   S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
-  S(SENSOR, "sensor") S(GAIT, "gait") S(GAIT_PHASE, "phase of a gait") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
+  S(SENSOR, "sensor") S(GAIT, "gait") S(GAIT_PHASE, "gait phase") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
   S(HOLD, "hold") S(WAYPOINT, "waypoint") S(FOLLOWED, "followed plan") S(DOCK, "dock") \
   S(START, "start") S(PLACED, "placed body") S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
 // clang-format on

@@ -40,7 +40,7 @@ static carom_pose leg_at(double t, bool right) {
 }
 
 static carom_gait_motion *motion_of(const carom_model *model, int nodes) {
-  carom_pose *poses = calloc((size_t)(3 * nodes), sizeof *poses);
+  carom_pose *poses = calloc(3 * (size_t)nodes, sizeof *poses);
   double *times = calloc((size_t)nodes, sizeof *times), *torques = calloc((size_t)nodes, sizeof *torques);
   carom_gait_motion *motion = NULL;
   carom_error error = {0};
