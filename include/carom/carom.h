@@ -9,6 +9,7 @@
 #include "carom/control.h"
 #include "carom/design.h"
 #include "carom/export.h"
+#include "carom/gait.h"
 #include "carom/geometry.h"
 #include "carom/impact.h"
 #include "carom/lcp.h"

@@ -15,6 +15,7 @@
 #define CAROM_LOOP_H
 
 #include "carom/base.h"
+#include "carom/gait.h"
 #include "carom/model.h"
 #include "carom/step.h"
 #include "carom/track.h"
@@ -37,6 +38,9 @@ typedef enum carom_sensor_kind {
   CAROM_SENSOR_CONTACT,   ///< what contacts did to a body in the last step, mean over it: fx fy fz, force (N), touches
                           ///< (how many). World axes; NaN where a flow has too many contacts to tell
   CAROM_SENSOR_GAP,       ///< gap (m): Euclidean separation of two bodies, < 0 where they overlap
+  CAROM_SENSOR_GAIT,  ///< what a gait (carom/gait.h) asks for: step (periods so far), phase (0 to 1), time (s, into the
+                      ///< plan), began (s, when this period did), and of every joint that turns JOINT.angle (rad),
+                      ///< JOINT.rate (rad/s), JOINT.torque (N m, as planned)
 } carom_sensor_kind;
 
 /// A sensor. Begin with carom_sensor_default().
@@ -47,7 +51,8 @@ typedef struct carom_sensor_def {
   int joint;               ///< joint, reaction: of which
   int other;  ///< pose, velocity: as seen from this body, in its axes; contact: with it alone; gap: to it. Default
               ///< CAROM_WORLD: in world axes; with any body
-  carom_vec3 point;  ///< pose, velocity: which point of the body is meant, body frame, m; default its origin
+  carom_vec3 point;        ///< pose, velocity: which point of the body is meant, body frame, m; default its origin
+  const carom_gait *gait;  ///< gait: which; copied, but for its motion
 } carom_sensor_def;
 
 CAROM_API carom_sensor_def carom_sensor_default(void);  ///< the pose of body 0 in the world; give it a name

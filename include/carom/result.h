@@ -2,6 +2,7 @@
 #ifndef CAROM_RESULT_H
 #define CAROM_RESULT_H
 
+#include "carom/gait.h"
 #include "carom/loop.h"
 #include "carom/scene.h"
 #include "carom/track.h"
@@ -192,6 +193,12 @@ CAROM_API carom_status carom_trajectory_create_result(carom_result *result, int 
 /// The same out of a file, of the body with that name.
 CAROM_API carom_status carom_trajectory_read(const char *path, const char *body, const carom_allocator *allocator,
                                              carom_trajectory **trajectory, carom_error *error);
+/// The motion of all bodies of a model out of a plan's result file, with the torques of its motors: a period of a gait
+/// (carom/gait.h). Bodies and motors are found by the names of bodies. CAROM_ERR_ARGUMENT when a body that moves is
+/// not in the file, or the file holds no plan; otherwise as carom_result_open and carom_result_read_frame.
+CAROM_API carom_status carom_gait_motion_read(const char *path, const carom_model *model,
+                                              const carom_allocator *allocator, carom_gait_motion **motion,
+                                              carom_error *error);
 
 #ifdef __cplusplus
 }

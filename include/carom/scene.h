@@ -71,6 +71,11 @@ typedef struct carom_scene {
 typedef carom_status carom_trajectory_reader(const char *path, const char *body, const carom_allocator *allocator,
                                              carom_trajectory **trajectory, carom_error *error);
 
+/// Reads the motion of all bodies of a model out of a file.
+typedef carom_status carom_gait_motion_reader(const char *path, const carom_model *model,
+                                              const carom_allocator *allocator, carom_gait_motion **motion,
+                                              carom_error *error);
+
 struct carom_plan;
 /// Sets the first guess of a plan out of a file.
 typedef carom_status carom_guess_reader(struct carom_plan *plan, const char *path, carom_error *error);
@@ -87,6 +92,8 @@ typedef struct carom_scene_options {
   /// Reads the motion of a body (its name, or null: of the same name) out of a plan's result file, for controllers that
   /// follow it: carom_trajectory_read (carom/result.h) does. Null: scenes that name one are refused.
   carom_trajectory_reader *read_trajectory;
+  /// Likewise for gaits: carom_gait_motion_read (carom/result.h) does.
+  carom_gait_motion_reader *read_motion;
   /// For problems that begin from the answer of an earlier one: carom_plan_warm (carom/plan.h) does. Null: those are
   /// refused.
   carom_guess_reader *read_guess;

@@ -96,7 +96,9 @@ static carom_scene *scene_of(const audit_words *w, const carom_result *result) {
   carom_scene *scene = NULL;
   carom_diagnostics diagnostics;
   carom_bytes bytes = {w->motion, result->scene_resolved, strlen(result->scene_resolved)};
-  if (carom_scene_parse(&bytes, NULL, NULL, &scene, &diagnostics) != CAROM_OK) {
+  carom_scene_options options = carom_scene_default_options();
+  options.read_trajectory = carom_trajectory_read, options.read_motion = carom_gait_motion_read;
+  if (carom_scene_parse(&bytes, &options, NULL, &scene, &diagnostics) != CAROM_OK) {
     cli_print_diagnostics(&diagnostics);
     cli_count_mistakes(w->motion, diagnostics.error_count, CLI_READS_RESULT);
   }

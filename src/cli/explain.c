@@ -57,6 +57,7 @@ static carom_status read_scene(account *a, carom_error *error) {
   carom_scene_options options = carom_scene_default_options();
   options.overrides = overrides, options.override_count = 1;
   options.read_trajectory = carom_trajectory_read;
+  options.read_motion = carom_gait_motion_read;
   options.read_guess = carom_plan_warm;
   carom_diagnostics d = {0};
   carom_status status =

@@ -49,6 +49,7 @@ void cli_command_line(int argc, char **argv, char *text, size_t size) {
 carom_scene_options cli_scene_options(const cli_list *overrides) {
   carom_scene_options options = carom_scene_default_options();
   options.read_trajectory = carom_trajectory_read;
+  options.read_motion = carom_gait_motion_read;
   options.read_guess = carom_plan_warm;
   options.overrides = overrides->items;
   options.override_count = overrides->count;

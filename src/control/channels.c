@@ -5,7 +5,7 @@
 #include "control/loop.h"
 #include "model/joint_rows.h"
 
-enum { MOST_KINDS = CAROM_SENSOR_GAP + 1, MOST_CHANNELS = 9 };
+enum { MOST_KINDS = CAROM_SENSOR_GAIT + 1, MOST_CHANNELS = 9 };
 
 // A channel of a kind: what comes after the dot, and its unit.
 typedef struct suffix {
@@ -41,7 +41,11 @@ static const suffix suffixes[MOST_KINDS][MOST_CHANNELS] = {
                                {"moment", "N m"}},
     [CAROM_SENSOR_CONTACT] = {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"force", "N"}, {"touches", ""}},
     [CAROM_SENSOR_GAP] = {{"gap", "m"}},
+    [CAROM_SENSOR_GAIT] = {{"step", ""}, {"phase", ""}, {"time", "s"}, {"began", "s"}},
 };
+
+// Of every joint that turns, with its name in between.
+static const suffix gait_suffixes[CAROM_GAIT_OF_JOINT] = {{"angle", "rad"}, {"rate", "rad/s"}, {"torque", "N m"}};
 
 static const suffix input_suffixes[6] = {{"thrust_x", "N"},   {"thrust_y", "N"},   {"thrust_z", "N"},
                                          {"torque_x", "N m"}, {"torque_y", "N m"}, {"torque_z", "N m"}};
@@ -76,6 +80,18 @@ static carom_sensor_def sensor_at(const carom_loop *loop, int index) {
 
 static size_t name_size(const char *of, const suffix *s) { return strlen(of) + strlen(s->name) + 2; }
 
+// Channels of a gait's joints, and the room for their names.
+static int gait_channels(const carom_model *model, const carom_sensor_def *sensor, size_t *size) {
+  int count = 0;
+  *size = 0;
+  for (int j = 0; j < model->joint_count && sensor->kind == CAROM_SENSOR_GAIT; j++)
+    for (int k = 0; k < CAROM_GAIT_OF_JOINT && carom_joint_turns(model->joints[j].kind); k++) {
+      *size += strlen(sensor->name) + 1 + name_size(model->joints[j].name, &gait_suffixes[k]);
+      count++;
+    }
+  return count;
+}
+
 static const suffix *input_suffix(const carom_input *input, int k) {
   return input->kind == CAROM_INPUT_WRENCH ? &input_suffixes[k]
          : input->kind == CAROM_INPUT_TURN ? &turn_suffix
@@ -92,6 +108,9 @@ static void count_channels(carom_loop *loop) {
     int count = channels_of(loop->model, &sensor, &s);
     loop->channel_count += count;
     for (int k = 0; k < count; k++) loop->text_size += name_size(sensor.name, &s[k]);
+    size_t size;
+    loop->channel_count += gait_channels(loop->model, &sensor, &size);
+    loop->text_size += size;
   }
   for (int i = 0; i < loop->model->input_count; i++) {
     const carom_input *input = &loop->model->inputs[i];
@@ -116,10 +135,17 @@ typedef struct naming {
   int count;
 } naming;
 
-static carom_status name_channel(naming *n, const char *of, const suffix *s, carom_error *error) {
+// What comes before the last dot; null parts are left out.
+typedef struct owner {
+  const char *sensor, *joint;
+} owner;
+
+static carom_status name_channel(naming *n, owner of, const suffix *s, carom_error *error) {
   carom_loop *loop = n->loop;
   char *name = n->text;
-  n->text += 1 + (of ? sprintf(name, "%s.%s", of, s->name) : sprintf(name, "%s", s->name));
+  if (of.sensor) n->text += sprintf(n->text, "%s.", of.sensor);
+  if (of.joint) n->text += sprintf(n->text, "%s.", of.joint);
+  n->text += 1 + sprintf(n->text, "%s", s->name);
   if (carom_names_find(&loop->names, name) >= 0)
     return carom_fail(
         error, CAROM_ERR_ARGUMENT,
@@ -130,14 +156,25 @@ static carom_status name_channel(naming *n, const char *of, const suffix *s, car
   return CAROM_OK;
 }
 
+static carom_status name_gait(naming *n, carom_sensor *sensor, carom_error *error) {
+  const carom_model *m = n->loop->model;
+  carom_status status = CAROM_OK;
+  for (int j = 0; j < m->joint_count && sensor->def.kind == CAROM_SENSOR_GAIT; j++)
+    for (int k = 0; k < CAROM_GAIT_OF_JOINT && status == CAROM_OK && carom_joint_turns(m->joints[j].kind); k++) {
+      status = name_channel(n, (owner){sensor->def.name, m->joints[j].name}, &gait_suffixes[k], error);
+      sensor->count++;
+    }
+  return status;
+}
+
 static carom_status name_sensor(naming *n, carom_sensor *sensor, carom_error *error) {
   const suffix *s;
   carom_status status = CAROM_OK;
   sensor->first = n->count;
   sensor->count = channels_of(n->loop->model, &sensor->def, &s);
   for (int k = 0; k < sensor->count && status == CAROM_OK; k++)
-    status = name_channel(n, sensor->def.name, &s[k], error);
-  return status;
+    status = name_channel(n, (owner){sensor->def.name, NULL}, &s[k], error);
+  return status == CAROM_OK ? name_gait(n, sensor, error) : status;
 }
 
 static carom_status name_inputs(naming *n, carom_error *error) {
@@ -146,7 +183,7 @@ static carom_status name_inputs(naming *n, carom_error *error) {
   for (int i = 0; i < n->loop->model->input_count; i++) {
     const carom_input *input = &n->loop->model->inputs[i];
     for (int k = 0; k < input->count && status == CAROM_OK; k++)
-      status = name_channel(n, input->name, input_suffix(input, k), error);
+      status = name_channel(n, (owner){input->name, NULL}, input_suffix(input, k), error);
   }
   return status;
 }
@@ -154,7 +191,7 @@ static carom_status name_inputs(naming *n, carom_error *error) {
 carom_status carom_loop_name_channels(carom_loop *loop, carom_error *error) {
   static const suffix time = {"t", "s"};
   naming n = {loop, loop->texts, 0};
-  carom_status status = name_channel(&n, NULL, &time, error);
+  carom_status status = name_channel(&n, (owner){NULL, NULL}, &time, error);
   for (int i = 0; i < loop->sensor_count && status == CAROM_OK; i++) {
     loop->sensors[i].def = sensor_at(loop, i);
     loop->reacts = loop->reacts || loop->sensors[i].def.kind == CAROM_SENSOR_REACTION;

@@ -81,10 +81,22 @@ static carom_status ready_controllers(carom_loop *loop, carom_error *error) {
   return status;
 }
 
+static carom_status ready_gaits(carom_loop *loop, carom_error *error) {
+  for (int i = 0; i < loop->def->sensor_count; i++) {
+    carom_sensor *s = &loop->sensors[i];
+    carom_error why = {0};
+    if (s->def.kind != CAROM_SENSOR_GAIT) continue;
+    carom_status status = carom_gait_table_create(s->def.gait, loop->model, &loop->arena.allocator, &s->gait, &why);
+    if (status != CAROM_OK) return carom_fail(error, status, "sensor '%.80s': %s", s->def.name, why.message);
+  }
+  return CAROM_OK;
+}
+
 static carom_status fill(carom_loop *loop, carom_error *error) {
   const carom_allocator *a = &loop->arena.allocator;
   carom_names_create(&loop->names, a);
   carom_status status = carom_loop_name_channels(loop, error);
+  if (status == CAROM_OK) status = ready_gaits(loop, error);
   if (status == CAROM_OK && loop->reacts) status = carom_reactions_create(loop->model, a, &loop->reactions, error);
   if (status == CAROM_OK && loop->reacts) status = carom_state_create(loop->model, a, &loop->before, error);
   return status == CAROM_OK ? ready_controllers(loop, error) : status;
@@ -118,6 +130,7 @@ void carom_loop_destroy(carom_loop *loop) {
   if (!loop) return;
   for (int i = 0; i < loop->def->controller_count; i++)
     for (int k = 0; k < 6; k++) carom_formula_destroy(loop->controllers[i].formula[k]);
+  for (int i = 0; i < loop->sensor_count; i++) carom_gait_table_destroy(loop->sensors[i].gait);
   carom_reactions_destroy(loop->reactions);
   carom_mechanism_destroy(loop->mechanism);
   carom_state_destroy(loop->before);
@@ -143,6 +156,8 @@ bool carom_loop_tracked(const carom_loop *loop, int controller, carom_track_answ
 // ---- sensing --------------------------------------------------------------------------------------------------------
 
 carom_status carom_loop_begin(carom_loop *loop, const carom_state *state, carom_error *error) {
+  for (int i = 0; i < loop->sensor_count; i++)
+    if (loop->sensors[i].gait) carom_gait_begin(state, loop->values + loop->sensors[i].first);
   return carom_loop_sense(loop, state, NULL, error);
 }
 

@@ -4,6 +4,7 @@
 //     loop_def.c     what was asked for
 //     channels.c     which channels there are
 //     sensors.c      a state and a report -> channels
+//     gait.c         what a planned step asks of joints -> channels
 //     controllers.c  channels -> what a controller says
 //     loop.c         the pipeline: sense, act, hold
 #ifndef CAROM_SRC_CONTROL_LOOP_H
@@ -13,6 +14,7 @@
 #include "base/formula.h"
 #include "base/names.h"
 #include "carom/loop.h"
+#include "control/gait.h"
 
 typedef struct carom_loop_constant {
   char *name;
@@ -24,18 +26,21 @@ struct carom_loop_def {
   carom_controller_def *controllers;  // (controller_count) texts, knots and lines are their own
   carom_loop_constant *constants;     // (constant_count)
   carom_trajectory **trajectories;    // (trajectory_count) that are the definition's own
-  int sensor_count, controller_count, constant_count, trajectory_count;
-  int sensor_capacity, controller_capacity, constant_capacity, trajectory_capacity;
+  carom_gait_motion **motions;             // (motion_count) likewise
+  int sensor_count, controller_count, constant_count, trajectory_count, motion_count;
+  int sensor_capacity, controller_capacity, constant_capacity, trajectory_capacity, motion_capacity;
   carom_allocator allocator;
 };
 
 // A trajectory that ends with the definition; false when out of memory (then it is destroyed at once).
 bool carom_loop_def_keep(carom_loop_def *def, carom_trajectory *trajectory);
+bool carom_loop_def_keep_motion(carom_loop_def *def, carom_gait_motion *motion);  // likewise
 
 // A sensor with its place among the channels.
 typedef struct carom_sensor {
   carom_sensor_def def;
   int first, count;
+  carom_gait_table *gait;  // of gaits; null in others
 } carom_sensor;
 
 // What a controller remembers. Plain bytes: they go into checkpoints.

@@ -27,14 +27,20 @@ static void release_controller(const carom_allocator *a, carom_controller_def *c
   CAROM_RELEASE_ALL(a, (void *)c->name, (void *)c->knots, (void *)c->guide.line);
 }
 
+static void release_sensor(const carom_allocator *a, carom_sensor_def *s) {
+  if (s->gait) carom_release(a, (void *)s->gait->swap);
+  CAROM_RELEASE_ALL(a, (void *)s->name, (void *)s->gait);
+}
+
 void carom_loop_def_destroy(carom_loop_def *def) {
   if (!def) return;
   carom_allocator a = def->allocator;
-  for (int i = 0; i < def->sensor_count; i++) carom_release(&a, (void *)def->sensors[i].name);
+  for (int i = 0; i < def->sensor_count; i++) release_sensor(&a, &def->sensors[i]);
   for (int i = 0; i < def->controller_count; i++) release_controller(&a, &def->controllers[i]);
   for (int i = 0; i < def->constant_count; i++) carom_release(&a, def->constants[i].name);
   for (int i = 0; i < def->trajectory_count; i++) carom_trajectory_destroy(def->trajectories[i]);
-  CAROM_RELEASE_ALL(&a, def->sensors, def->controllers, def->constants, def->trajectories, def);
+  for (int i = 0; i < def->motion_count; i++) carom_gait_motion_destroy(def->motions[i]);
+  CAROM_RELEASE_ALL(&a, def->sensors, def->controllers, def->constants, def->trajectories, def->motions, def);
 }
 
 int carom_loop_sensor_count(const carom_loop_def *def) { return def->sensor_count; }
@@ -47,11 +53,31 @@ static char *copy_name(const carom_loop_def *def, const char *name) {
   return carom_copy_text(&def->allocator, name ? name : "");
 }
 
+static void *copy_bytes(const carom_allocator *a, const void *from, size_t size) {
+  void *to = carom_allocate(a, size, 1);
+  if (to) memcpy(to, from, size);
+  return to;
+}
+
+static carom_gait *copy_gait(const carom_allocator *a, const carom_gait *from) {
+  carom_gait *gait = copy_bytes(a, from, sizeof *from);
+  if (!gait) return NULL;
+  size_t size = from->swap_count > 0 ? (size_t)from->swap_count * sizeof *from->swap : 0;
+  gait->swap = size > 0 ? copy_bytes(a, from->swap, size) : NULL;
+  if (size == 0 || gait->swap) return gait;
+  carom_release(a, gait);
+  return NULL;
+}
+
 int carom_loop_add_sensor(carom_loop_def *def, const carom_sensor_def *sensor) {
   if (!GROW(def, def->sensors, def->sensor_count, def->sensor_capacity)) return -1;
   carom_sensor_def own = *sensor;
   own.name = copy_name(def, sensor->name);
-  if (!own.name) return -1;
+  own.gait = sensor->gait ? copy_gait(&def->allocator, sensor->gait) : NULL;
+  if (!own.name || (sensor->gait && !own.gait)) {
+    release_sensor(&def->allocator, &own);
+    return -1;
+  }
   def->sensors[def->sensor_count] = own;
   return def->sensor_count++;
 }
@@ -62,12 +88,6 @@ int carom_loop_add_constant(carom_loop_def *def, const char *name, double value)
   if (!own.name) return -1;
   def->constants[def->constant_count] = own;
   return def->constant_count++;
-}
-
-static void *copy_bytes(const carom_allocator *a, const void *from, size_t size) {
-  void *to = carom_allocate(a, size, 1);
-  if (to) memcpy(to, from, size);
-  return to;
 }
 
 // All that a controller points to but trajectories; false when some of it could not be copied.
@@ -102,5 +122,14 @@ bool carom_loop_def_keep(carom_loop_def *def, carom_trajectory *trajectory) {
     return false;
   }
   def->trajectories[def->trajectory_count++] = trajectory;
+  return true;
+}
+
+bool carom_loop_def_keep_motion(carom_loop_def *def, carom_gait_motion *motion) {
+  if (!GROW(def, def->motions, def->motion_count, def->motion_capacity)) {
+    carom_gait_motion_destroy(motion);
+    return false;
+  }
+  def->motions[def->motion_count++] = motion;
   return true;
 }

@@ -37,6 +37,9 @@ carom_status carom_sensor_check(const carom_loop *loop, const carom_sensor_def *
     return carom_fail(error, CAROM_ERR_ARGUMENT, "sensor '%.80s': joint index %d, but there are %d joints", s->name,
                       s->joint, loop->model->joint_count);
   }
+  if (s->kind == CAROM_SENSOR_GAIT)
+    return s->gait ? CAROM_OK
+                   : carom_fail(error, CAROM_ERR_ARGUMENT, "sensor '%.80s' follows a gait, but has none", s->name);
   if (!cm_finite(s->point))
     return carom_fail(error, CAROM_ERR_NUMBER, "sensor '%.80s': its point is not finite", s->name);
   carom_status status = check_body(loop, s, s->body, error);
@@ -152,6 +155,7 @@ carom_status carom_sense_state(carom_loop *loop, const carom_state *state, carom
     if (s->def.kind == CAROM_SENSOR_VELOCITY) sense_velocity(loop, state, s, to);
     if (s->def.kind == CAROM_SENSOR_JOINT && s->count > 0) sense_joint(loop, state, s, to);
     if (s->def.kind == CAROM_SENSOR_GAP) status = sense_gap(loop, state, s, to, error);
+    if (s->def.kind == CAROM_SENSOR_GAIT) carom_gait_sense(s->gait, state, to);
   }
   return status;
 }
@@ -193,6 +197,7 @@ carom_status carom_sense_step(carom_loop *loop, const carom_state *state, const 
     const carom_sensor *s = &loop->sensors[i];
     if (s->def.kind == CAROM_SENSOR_CONTACT) sense_contact(s, report, loop->values + s->first);
     if (s->def.kind == CAROM_SENSOR_REACTION) put_reaction(loop, s, loop->values + s->first);
+    if (s->def.kind == CAROM_SENSOR_GAIT) carom_gait_strike(s->gait, state, report, loop->values + s->first);
   }
   memcpy(loop->values + loop->first_input, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
   return status;

@@ -17,17 +17,18 @@ typedef struct carom_control_nodes {
 static const int sensor_keys[] = {
     [CAROM_SENSOR_POSE] = KEY_SENSOR_POSE,       [CAROM_SENSOR_VELOCITY] = KEY_SENSOR_VELOCITY,
     [CAROM_SENSOR_JOINT] = KEY_SENSOR_JOINT,     [CAROM_SENSOR_REACTION] = KEY_SENSOR_REACTION,
-    [CAROM_SENSOR_CONTACT] = KEY_SENSOR_CONTACT, [CAROM_SENSOR_GAP] = KEY_SENSOR_GAP};
+    [CAROM_SENSOR_CONTACT] = KEY_SENSOR_CONTACT, [CAROM_SENSOR_GAP] = KEY_SENSOR_GAP,
+    [CAROM_SENSOR_GAIT] = KEY_SENSOR_GAIT};
 
 // Exactly one of the kinds is named.
 static bool read_sensor_kind(carom_reader *r, const carom_node *node, const carom_node *const *f,
                              carom_sensor_def *def) {
   int named = 0;
-  for (int kind = CAROM_SENSOR_POSE; kind <= CAROM_SENSOR_GAP; kind++)
+  for (int kind = CAROM_SENSOR_POSE; kind <= CAROM_SENSOR_GAIT; kind++)
     if (f[sensor_keys[kind]]) def->kind = (carom_sensor_kind)kind, named++;
   if (named == 1) return true;
   return carom_report(&r->reporter, node->place, NULL,
-                      "a sensor needs %s of 'pose', 'velocity', 'joint', 'reaction', 'contact' and 'gap'",
+                      "a sensor needs %s of 'pose', 'velocity', 'joint', 'reaction', 'contact', 'gap' and 'gait'",
                       named > 1 ? "only one" : "one");
 }
 
@@ -40,6 +41,7 @@ static bool read_gap(carom_reader *r, const carom_node *node, carom_sensor_def *
 
 static bool read_sensor_of(carom_reader *r, const carom_node *node, carom_sensor_def *def) {
   if (def->kind == CAROM_SENSOR_GAP) return read_gap(r, node, def);
+  if (def->kind == CAROM_SENSOR_GAIT) return carom_read_gait(r, node, &def->gait);
   if (def->kind == CAROM_SENSOR_JOINT || def->kind == CAROM_SENSOR_REACTION)
     return carom_find_joint(r, node, &def->joint);
   return carom_find_body(r, node, &def->body);

@@ -99,7 +99,11 @@
 #define CAROM_KEYS_CIRCLES(K, S) K(S, COUNT, count) K(S, RADIUS, radius) K(S, PITCH, pitch) K(S, SPACING, spacing)
 #define CAROM_KEYS_SENSOR(K, S) \
   K(S, NAME, name) K(S, POSE, pose) K(S, VELOCITY, velocity) K(S, JOINT, joint) K(S, REACTION, reaction) \
-  K(S, CONTACT, contact) K(S, GAP, gap) K(S, POINT, point) K(S, FROM, from) K(S, WITH, with)
+  K(S, CONTACT, contact) K(S, GAP, gap) K(S, GAIT, gait) K(S, POINT, point) K(S, FROM, from) K(S, WITH, with)
+#define CAROM_KEYS_GAIT(K, S) \
+  K(S, FILE, file) K(S, SWAP, swap) K(S, STRIKE, strike) K(S, AFTER, after) K(S, PHASE, phase)
+#define CAROM_KEYS_GAIT_PHASE(K, S) \
+  K(S, BODY, body) K(S, POINT, point) K(S, FROM, from) K(S, ORIGIN, origin) K(S, ALONG, along)
 #define CAROM_KEYS_CONTROLLER(K, S) \
   K(S, NAME, name) K(S, BODY, body) K(S, JOINT, joint) K(S, FORCE, force) K(S, TORQUE, torque) K(S, SERVO, servo) \
   K(S, TRACK, track) K(S, AXES, axes) K(S, POINT, point) K(S, FORCE_LIMIT, force_limit) \
@@ -150,7 +154,7 @@
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
   S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \
   S(DRIVE, "drive") S(RECIRCULATION, "recirculation") S(REGION, "region") S(CIRCLES, "circles") \
-  S(SENSOR, "sensor") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
+  S(SENSOR, "sensor") S(GAIT, "gait") S(GAIT_PHASE, "gait phase") S(CONTROLLER, "controller") S(SERVO, "servo") S(TRACK, "track") S(GAINS, "gains") \
   S(HOLD, "hold") S(WAYPOINT, "waypoint") S(FOLLOWED, "followed plan") S(DOCK, "dock") \
   S(START, "start") S(PLACED, "placed body") S(INTEGRATOR, "integrator") S(OUTPUT, "output") S(CAMERA, "camera") S(AUDIT, "audit")
 // clang-format on

@@ -234,6 +234,8 @@ void carom_read_run(carom_reader *r);
 void carom_read_control(carom_reader *r);
 void carom_check_control(carom_reader *r);  // once the model is built
 bool carom_read_track(carom_reader *r, const carom_node *node, carom_controller_def *def, const char *label);
+// gait.c: into the pool; its motion is the loop's.
+bool carom_read_gait(carom_reader *r, const carom_node *node, const carom_gait **gait);
 // By name; reports unknown ones.
 bool carom_find_joint(carom_reader *r, const carom_node *node, int *joint);
 

@@ -980,6 +980,41 @@ def case_sweep_of_plans_goes_from_neighbour_to_neighbour():
     assert again["class"] == "solved"
 
 
+HELD = os.path.join(EXAMPLES, "gait-held", "walk.yaml")
+ANKLELESS = os.path.join(EXAMPLES, "gait-underactuated", "problem.yaml")
+
+
+def case_a_gait_is_planned_and_held():
+    """Planned; walked by feedback over found contacts; continued in the middle of a step; by the torques alone it falls."""
+    planned = report("plan", ANKLELESS, "--verify", "--stability", "-o", "gait.h5")
+    assert planned["outcome"] == "solved", planned
+    gait = ["--set", f"sensors.gait.gait.file={os.path.abspath('gait.h5')}"]
+    carom("run", HELD, *gait, "--duration", "4", "-o", "walk.h5", "--strict", "-q")
+    assert "PASS" in carom("audit", "walk.h5").stdout
+    carom("export", "walk.h5", "--to", "csv", "-q")
+    last = rows_of("walk.channels.csv")[-1]
+    assert int(last["gait.step"]) >= 6 and float(last["top.y (m)"]) > 0.9 and float(last["top.x (m)"]) > 2.4, last
+    check_continued(HELD, *gait)
+    assert "'carom plan PROBLEM.yaml -o FILE.h5'" in carom("run", HELD, "--set", "sensors.gait.gait.file=none.h5", code=2).stderr
+    assert "is not the result of a plan" in carom("run", HELD, "--set", f"sensors.gait.gait.file={os.path.abspath('walk.h5')}", code=2).stderr
+    assert "does not ascend" in carom("run", HELD, *gait, "--set", "sensors.gait.gait.phase.along=[-1, 0, 0]", "--no-output", code=2).stderr
+
+
+LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
+
+
+def case_a_library_of_gaits_is_warmer_than_its_parts():
+    few = ["--set", "axes.stride.count=3", "--set", "axes.speed.count=3"]
+    told = report("sweep", LIBRARY, *few, "-o", "warm.h5")
+    assert told["classes"][0]["name"] == "solved" and told["classes"][0]["count"] == 9, told
+    report("sweep", LIBRARY, *few, "-o", "cold.h5", "--set", "warm=none")
+    warm, cold = rows_of("warm.csv"), rows_of("cold.csv")
+    assert sum(int(r["iterations"]) for r in warm) < 0.7 * sum(int(r["iterations"]) for r in cold), (warm, cold)
+    for row in warm:  # as long as it takes to go so far at that speed; what strikes take, motors give
+        assert abs(float(row["time (s)"]) * float(row["speed (m/s)"]) - float(row["stride (m)"])) < 1e-9, row
+        assert 0 < float(row["lost"]) < float(row["eta"]), row
+
+
 def case_sweep_of_plans_tells_what_is_not_solved():
     problem = write("p.yaml", f"carom-sweep: 1\nplan: {os.path.join(EXAMPLES, 'plan-wall', 'problem.yaml')}\noutcomes: {{top: most(cube.y), price: cost}}\n"
                     "axes: [{name: limited, values: [3, 200], set: solver.max_iterations}, {name: bound, values: [0.002 N, 1e-6 N], set: actuators.0.force_bound}]\n")
