@@ -1000,6 +1000,37 @@ def case_a_gait_is_planned_and_held():
     assert "does not ascend" in carom("run", HELD, *gait, "--set", "sensors.gait.gait.phase.along=[-1, 0, 0]", "--no-output", code=2).stderr
 
 
+GAITS = {name: os.path.join(EXAMPLES, f"gait-{name}", "problem.yaml") for name in ("planar", "3d", "compass")}
+
+
+def check_gait(told):
+    """What holds for every periodic step: it passes, motors give what strikes take, and feet push within their cones."""
+    assert told["outcome"] == "solved" and told["verdict"]["pass"], told
+    assert abs(told["work"]["net"] - told["work"]["loss"]) < 1e-8, told["work"]
+    assert told["work"]["net"] <= told["work"]["positive"] + 1e-8 and told["work"]["positive"] <= told["work"]["joints"] + 1e-8, told["work"]
+    assert told["feet"]["least_push"] > 0 and told["feet"]["steepest"] <= 0.8 + 1e-6, told["feet"]
+
+
+def case_a_planar_biped_walks_for_next_to_nothing():
+    """Of the power of all torques together; Pekarek (2010), 4.2, has 1.59e-3. Twenty steps, each from where it is planned to begin."""
+    told = report("plan", GAITS["planar"], "--set", "horizon.intervals=40", "--chain", "20", "-o", "gait.h5")
+    check_gait(told)
+    assert told["work"]["total"] < 1.59e-3 * told["work"]["transport"] and told["work"]["joints"] > 0.02 * told["work"]["transport"], told["work"]
+    assert len(told["chain"]) == 20 and max(max(step) for step in told["chain"]) < 1e-6, told["chain"]
+
+
+def case_a_biped_in_space_walks_for_next_to_nothing():
+    told = report("plan", GAITS["3d"], "--set", "horizon.intervals=10", "--verify", "-o", "gait.h5")
+    check_gait(told)
+    assert told["work"]["total"] < 9.04e-2 * told["work"]["transport"], told["work"]
+
+
+def case_a_compass_walks_down_by_itself():
+    told = report("plan", GAITS["compass"], "--verify", "--stability", "-o", "gait.h5")
+    assert told["outcome"] == "solved" and told["verdict"]["pass"], told
+    assert abs(told["events"][0] - 0.73434639) < 1e-4 and max(abs(complex(*m)) for m in told["multipliers"]) < 0.6, told
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
@@ -1184,6 +1215,14 @@ def case_design_goes_on_after_a_kill():
         assert "--continue" in carom(*words[1:], code=1).stderr
         carom(*words[1:], "--continue")
     assert open("cut.csv", "rb").read() == open("whole.csv", "rb").read()
+
+
+def case_design_raises_the_knees():
+    """Pekarek (2010), 5.3: high knees and short thighs; at most 4.44e-4 in at most nine evaluations."""
+    told = report("design", os.path.join(EXAMPLES, "design-knee", "problem.yaml"), "--set", "set=horizon.intervals=20", "--no-replays", "-o", "knee.h5")
+    rows = rows_of("knee.csv")
+    best = min(rows, key=lambda row: float(row["objective"]))
+    assert len(rows) <= 9 and float(best["beta (m)"]) > 0.6 and float(best["total"]) < 4.44e-4 and best["passed"] == "1", (told, rows)
 
 
 def case_design_survives_failures():
