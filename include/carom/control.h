@@ -452,8 +452,8 @@ CAROM_API carom_plan_work carom_plan_find_work(const carom_plan *plan);
 /// Floquet multipliers of a periodic motion, with the planned forces as they are in each interval: the factors by which
 /// small disturbances grow in a period, events included. Larger than one in size: unstable. Fills real and imaginary
 /// parts (`most` each), the largest in size first; *count of them. Disturbances that an impact wipes out have zero.
-/// CAROM_ERR_ARGUMENT for motions that are not periodic, CAROM_ERR_UNSUPPORTED with planned contacts, CAROM_ERR_LIMIT when
-/// there are more than `most`. Allocates.
+/// CAROM_ERR_ARGUMENT for motions that are not periodic, CAROM_ERR_UNSUPPORTED with planned contacts, CAROM_ERR_LIMIT
+/// when there are more than `most`. Allocates.
 CAROM_API carom_status carom_plan_find_multipliers(const carom_plan *plan, int most, double *real, double *imaginary,
                                                    int *count, carom_error *error);
 

@@ -162,9 +162,9 @@ CAROM_API int carom_sweep_wave(const carom_sweep *sweep, int64_t number);
 typedef struct carom_case_options {
   const char *result;             ///< result file to write; null: none
   carom_recorder_options record;  ///< of that file
-  const char *warm;               ///< of a plan: result file of another case, from whose answer it begins as well; null: none
-  bool (*stop)(void *context);    ///< asked after every step; true ends the case with CAROM_INTERRUPTED; may be null
-  void *context;                  ///< the caller's own
+  const char *warm;  ///< of a plan: result file of another case, from whose answer it begins as well; null: none
+  bool (*stop)(void *context);  ///< asked after every step; true ends the case with CAROM_INTERRUPTED; may be null
+  void *context;                ///< the caller's own
 } carom_case_options;
 
 /// Runs a case: values[0 .. axis_count) are its inputs, everything else is filled. A scene that is refused, a step that

@@ -64,7 +64,8 @@ extern const carom_element_kind carom_kind_relative_angle;
 // x_other q_other P_other x q P | 6 rows: difference of angular velocities, and of velocities at x | m J(3) of other, m
 // J(3)
 extern const carom_element_kind carom_kind_relative_rest;
-// x0 q0 of the partner, xK qK, shift(3) | 6 rows | turn(4) signs(3) of the mirror, frames of the partner and the body(4)
+// x0 q0 of the partner, xK qK, shift(3) | 6 rows | turn(4) signs(3) of the mirror, frames of the partner and the
+// body(4)
 extern const carom_element_kind carom_kind_periodic_pose;
 // P0 of the partner, PK | 6 rows | turn(4) signs(3)
 extern const carom_element_kind carom_kind_periodic_momentum;
@@ -131,8 +132,8 @@ extern const carom_element_kind carom_kind_blow_cone;
 extern const carom_element_kind carom_kind_blow_work;
 // a b w | 1 row: a b - w, relative to their sizes | 1/(size of a) 1/(size of b)
 extern const carom_element_kind carom_kind_product;
-// x_v q_v x_f q_f N | P of v, P of f: adds -sign N (n, r x n), and the other way for f, at the corner rho of v and along
-// the normal n of the face of f | n(3) rho(3) sign
+// x_v q_v x_f q_f N | P of v, P of f: adds -sign N (n, r x n), and the other way for f, at the corner rho of v and
+// along the normal n of the face of f | n(3) rho(3) sign
 extern const carom_element_kind carom_kind_flat_push;
 // x_v q_v x_f q_f, P_before P_after of one of them | 1 row: adds its speed along n at the corner, sign (after u_after +
 // before u_before) | n(3) rho(3) 1/m 1/J(3) sign before after of_f

@@ -1,8 +1,8 @@
 // What holds along the whole way: ranges of angles, cones of forces, heights over planes.
 #include "control/kinds.h"
 
-// q_b = q_a exp(axis angle) zero, so that the angle is read off q_a* q_b zero*. The cosine of half its distance from the
-// middle of a range is a bound on both sides at once, with a slope that vanishes in the middle alone.
+// q_b = q_a exp(axis angle) zero, so that the angle is read off q_a* q_b zero*. The cosine of half its distance from
+// the middle of a range is a bound on both sides at once, with a slope that vanishes in the middle alone.
 static void angle(const double *c, const carom_hyper *z, carom_hyper *r) {
   carom_hyper4 turn = ch_qmul(ch_qmul(ch_conj(ch_pack4(z)), ch_pack4(z + 4)), ch_conj(ch_quat(c + 3)));
   carom_hyper sine = ch_dot(turn.u, ch_constant3(c)), half = ch_number(0.5 * c[7]);
@@ -25,9 +25,7 @@ static void above_plane(const double *c, const carom_hyper *z, carom_hyper *r) {
 }
 const carom_element_kind carom_kind_above_plane = {.name = "above plane", .residual = above_plane};
 
-static carom_hyper4 add4(carom_hyper4 p, carom_hyper4 q) {
-  return (carom_hyper4){ch_add(p.w, q.w), ch_add3(p.u, q.u)};
-}
+static carom_hyper4 add4(carom_hyper4 p, carom_hyper4 q) { return (carom_hyper4){ch_add(p.w, q.w), ch_add3(p.u, q.u)}; }
 
 // The sum of two quaternions points half way; its length is taken out of the rotation.
 static void above_plane_between(const double *c, const carom_hyper *z, carom_hyper *r) {

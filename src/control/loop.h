@@ -26,7 +26,7 @@ struct carom_loop_def {
   carom_controller_def *controllers;  // (controller_count) texts, knots and lines are their own
   carom_loop_constant *constants;     // (constant_count)
   carom_trajectory **trajectories;    // (trajectory_count) that are the definition's own
-  carom_gait_motion **motions;             // (motion_count) likewise
+  carom_gait_motion **motions;        // (motion_count) likewise
   int sensor_count, controller_count, constant_count, trajectory_count, motion_count;
   int sensor_capacity, controller_capacity, constant_capacity, trajectory_capacity, motion_capacity;
   carom_allocator allocator;

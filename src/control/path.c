@@ -29,15 +29,14 @@ carom_status carom_path_create(const carom_plan *plan, int K, carom_path *path, 
   const carom_allocator *a = &plan->allocator;
   size_t poses = (size_t)(K + 1) * (size_t)plan->model->body_count;
   *path = (carom_path){.K = K};
-  if (!CAROM_NEW_ALL(a, CAROM_ROOM(path->h, K), CAROM_ROOM(path->x, poses), CAROM_ROOM(path->q, poses),
-                     CAROM_ROOM(path->tau, (size_t)K * (size_t)carom_plan_components(plan) + 1),
-                     CAROM_ROOM(path->sigma, carom_plan_segments(plan)),
-                     CAROM_ROOM(path->hold, event_multipliers(plan) + 1),
-                     CAROM_ROOM(path->impulse, event_multipliers(plan) + 1),
-                     CAROM_ROOM(path->P, event_momenta(plan) + 1),
-                     CAROM_ROOM(path->lambda, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1),
-                     CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1),
-                     CAROM_ROOM(path->added, K + 1))) {
+  if (!CAROM_NEW_ALL(
+          a, CAROM_ROOM(path->h, K), CAROM_ROOM(path->x, poses), CAROM_ROOM(path->q, poses),
+          CAROM_ROOM(path->tau, (size_t)K * (size_t)carom_plan_components(plan) + 1),
+          CAROM_ROOM(path->sigma, carom_plan_segments(plan)), CAROM_ROOM(path->hold, event_multipliers(plan) + 1),
+          CAROM_ROOM(path->impulse, event_multipliers(plan) + 1), CAROM_ROOM(path->P, event_momenta(plan) + 1),
+          CAROM_ROOM(path->lambda, (size_t)(K + 1) * (size_t)carom_plan_multipliers(plan) + 1),
+          CAROM_ROOM(path->watched, (size_t)K * (size_t)carom_plan_part_pairs(plan) + 1),
+          CAROM_ROOM(path->added, K + 1))) {
     carom_path_destroy(plan, path);
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a plan of %d intervals", K);
   }

@@ -213,8 +213,8 @@ bool carom_element_evaluate(const carom_program *p, const carom_element *e, cons
 static bool is_fixed(const carom_program *p, int variable) { return p->x_low[variable] == p->x_high[variable]; }
 
 // Kinds with a residual in hyperdual numbers are probed where nothing vanishes by chance; what is exactly zero there is
-// zero everywhere. Fixed variables are probed at their values, so that a motion in a plane has no entries off it. Others
-// count as full.
+// zero everywhere. Fixed variables are probed at their values, so that a motion in a plane has no entries off it.
+// Others count as full.
 static void probe(const carom_program *p, const carom_element *e, double *J, double *H) {
   int n = e->variable_count, m = e->row_count;
   double z[CAROM_ELEMENT_VARIABLES], w[CAROM_ELEMENT_ROWS];

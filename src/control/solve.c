@@ -8,8 +8,7 @@
 bool carom_plan_available(void) { return carom_nlp_available(); }
 
 carom_plan_options carom_plan_default_options(void) {
-  return (carom_plan_options){
-      .max_iterations = 1000, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
+  return (carom_plan_options){.max_iterations = 1000, .sweep = true, .max_sweeps = 8, .seed = 1, .starts = 1};
 }
 
 typedef struct solve {

@@ -22,10 +22,10 @@ typedef struct linear {
   int starts, unknowns;
   int *equation;  // (m) number among the equations that hold unknowns; -1: none of them
   int equations, start_rows;
-  double *values;      // (jacobian_count)
-  double *G, *B;       // (start_rows x starts) and (starts x starts): what starts must meet, and those that do
-  int dimension;       // of the tangent space
-  double *right;       // (unknowns x dimension) dy/dz on the basis
+  double *values;       // (jacobian_count)
+  double *G, *B;        // (start_rows x starts) and (starts x starts): what starts must meet, and those that do
+  int dimension;        // of the tangent space
+  double *right;        // (unknowns x dimension) dy/dz on the basis
   double *map, *moved;  // (dimension x dimension), (starts)
   int *rows, *columns;  // (jacobian_count)
   double *entries;
@@ -145,8 +145,8 @@ static void wrap_body(const linear *w, int body, int direction, carom_vec3 groun
                       .p = change3(w, P, direction),
                       .l = change3(w, P + 3, direction)};
   carom_turned next = carom_unwrap(plan, body, end);
-  carom_turned now = carom_unwrap(plan, body, (carom_turned){.q = plan->path.q[(size_t)K * (size_t)plan->model->body_count +
-                                                                              (size_t)of]});
+  carom_turned now = carom_unwrap(
+      plan, body, (carom_turned){.q = plan->path.q[(size_t)K * (size_t)plan->model->body_count + (size_t)of]});
   put(w, carom_variable_x(plan, 0, body), next.x);
   put_turn(w, body, next.q, now.q);
   put(w, carom_variable_P(plan, 0, body, true), next.p);

@@ -31,9 +31,8 @@ int carom_row_out(const carom_plan *plan, int node, int body) {
 
 void carom_layout_destroy(carom_plan *plan) {
   carom_layout *L = &plan->layout;
-  CAROM_RELEASE_ALL(&plan->allocator, L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out,
-                    L->rate, L->rate_before, L->rate_after, L->energy, L->energy_before,
-                    L->energy_after);
+  CAROM_RELEASE_ALL(&plan->allocator, L->node, L->tau, L->multiplier, L->before, L->after, L->in, L->out, L->rate,
+                    L->rate_before, L->rate_after, L->energy, L->energy_before, L->energy_after);
   *L = (carom_layout){0};
 }
 
@@ -42,8 +41,8 @@ static carom_status create_layout(carom_plan *plan, carom_error *error) {
   const carom_allocator *a = &plan->allocator;
   carom_layout_destroy(plan);
   int nodes = plan->path.K + 1;
-  int **arrays[] = {&L->node, &L->tau, &L->multiplier, &L->before, &L->after, &L->in, &L->out, &L->rate,
-                    &L->rate_before, &L->rate_after, &L->energy, &L->energy_before, &L->energy_after};
+  int **arrays[] = {&L->node, &L->tau,         &L->multiplier, &L->before, &L->after,         &L->in,          &L->out,
+                    &L->rate, &L->rate_before, &L->rate_after, &L->energy, &L->energy_before, &L->energy_after};
   bool good = true;
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
     *arrays[i] = CAROM_NEW(a, int, nodes);

@@ -61,10 +61,10 @@ void carom_plan_check_at(carom_plan_reader *p, const carom_node *node) {
 
 // ---- the top level -------------------------------------------------------------------------------------------------
 
-static const char *const top_keys[] = {"carom-plan", "title",     "description", "constants",  "scene", "horizon",
-                                       "joints",     "actuators", "start",       "conditions", "costs", "contacts",
-                                       "avoid",      "guess",     "solver",      "events",     "periodic",
-                                       "clearances", NULL};
+static const char *const top_keys[] = {"carom-plan", "title",    "description", "constants", "scene",
+                                       "horizon",    "joints",   "actuators",   "start",     "conditions",
+                                       "costs",      "contacts", "avoid",       "guess",     "solver",
+                                       "events",     "periodic", "clearances",  NULL};
 enum {
   TOP_VERSION,
   TOP_TITLE,

@@ -11,8 +11,8 @@ typedef struct carom_triplets {
   const double *values;
 } carom_triplets;
 
-// Solves A X = B for the `right_sides` columns of B (n rows each, column after column), in place. CAROM_ERR_SINGULAR when
-// A has no inverse. Allocates.
+// Solves A X = B for the `right_sides` columns of B (n rows each, column after column), in place. CAROM_ERR_SINGULAR
+// when A has no inverse. Allocates.
 carom_status carom_sparse_solve(const carom_triplets *A, const carom_allocator *allocator, int right_sides, double *B,
                                 carom_error *error);
 
