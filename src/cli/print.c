@@ -43,7 +43,7 @@ static void put_argument(FILE *out, const conversion *c, va_list *arguments) {
   else if (c->letter == 's')
     cli_put_escaped(out, c->text, va_arg(*arguments, const char *), NULL);
   else if (strchr("gGeEf", c->letter))
-    fprintf(out, c->text, va_arg(*arguments, double));
+    fprintf(out, c->text, va_arg(*arguments, double));  // NOLINT(bugprone-branch-clone): the types differ
   else if (c->longs == 3)
     fprintf(out, c->text, va_arg(*arguments, size_t));
   else if (c->longs == 2)

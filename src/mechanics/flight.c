@@ -118,7 +118,7 @@ static carom_quat turn_freely(const carom_body *body, carom_quat q, carom_vec3 l
 static double free_stray(const carom_audit *audit, const carom_state *state, int i) {
   enum { LOOKS = 16, MOST_PARTS = 64 };
   const carom_body *body = &audit->model->bodies[i];
-  carom_vec3 v = carom_state_velocity(audit->model, audit->before, i), off = cm_zero3();
+  carom_vec3 v = carom_state_velocity(audit->model, audit->before, i);
   carom_quat q = audit->before->q[i];
   carom_vec3 theta = cm_log(cm_qmul(state->q[i], cm_qconj(q))), way = cm_sub(state->x[i], audit->before->x[i]);
   double swing = audit->dt * cm_norm(carom_state_angular_velocity(audit->model, audit->before, i)), worst = 0;
@@ -127,7 +127,7 @@ static double free_stray(const carom_audit *audit, const carom_state *state, int
     double s = (double)k / LOOKS, t = s * audit->dt;
     for (int n = 0; n < parts; n++) q = turn_freely(body, q, audit->before->l[i], audit->dt / (LOOKS * parts));
     carom_quat straight = cm_qmul(cm_exp(cm_scale(s, theta)), audit->before->q[i]);
-    off = cm_sub(cm_axpy(cm_scale(t, v), 0.5 * t * t, audit->model->gravity), cm_scale(s, way));
+    carom_vec3 off = cm_sub(cm_axpy(cm_scale(t, v), 0.5 * t * t, audit->model->gravity), cm_scale(s, way));
     worst = fmax(worst, cm_norm(off) + carom_body_radius(body) * cm_norm(cm_log(cm_qmul(q, cm_qconj(straight)))));
   }
   return worst;

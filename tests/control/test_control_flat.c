@@ -105,10 +105,11 @@ static carom_vec3 draw3(carom_random *random, double size) {
 }
 
 TEST(random_bodies_land_flat) {
-  static const char *const shapes[] = {
-      "box: {size: [0.3, 0.05, 0.02]}", "box: {size: [0.05, 0.05, 0.4]}", "prism: {sides: 5, radius: 0.1, height: 0.2}",
-      "hull: [[0.03, 0.02, -0.1], [-0.04, 0.02, -0.1], [0, -0.04, -0.1], [0.2, 0.3, 0.1], [-0.3, 0.3, 0.12], [0, -0.3, "
-      "0.1]]"};
+  static const char *const shapes[] = {"box: {size: [0.3, 0.05, 0.02]}", "box: {size: [0.05, 0.05, 0.4]}",
+                                       "prism: {sides: 5, radius: 0.1, height: 0.2}",
+                                       ("hull: [[0.03, 0.02, -0.1], [-0.04, 0.02, -0.1], [0, -0.04, -0.1], [0.2, 0.3, "
+                                        "0.1], [-0.3, 0.3, 0.12], [0, -0.3, "
+                                        "0.1]]")};
   carom_random random = carom_random_make(77, 0);
   int parts = 0, count = 0;
   for (int i = 0; i < 16; i++) {
