@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/csv.h"
 #include "cli/audit.h"
 
 enum { TIME, BODY, X, Y, Z, QW, QX, QY, QZ, VX, VY, VZ, WX, WY, WZ, COLUMNS, MOST_FIELDS = 64, LINE = 4096 };
@@ -20,36 +21,19 @@ typedef struct table {
 
 #define STOP(...) (cli_error(__VA_ARGS__), false)
 
-static char *trim(char *text) {
-  while (*text == ' ' || *text == '"' || *text == '\t') text++;
-  for (char *end = text + strlen(text); end > text && strchr(" \"\t\r\n", end[-1]);) *--end = 0;
-  return text;
-}
-
 static bool next_line(table *t) {
   do {
     if (!fgets(t->text, sizeof t->text, t->file)) return false;
     t->line++;
-  } while (!*trim(t->text) || t->text[0] == '#');
-  t->field_count = 0;
-  for (char *at = t->text; at && t->field_count < MOST_FIELDS;) {
-    char *comma = strchr(at, ',');
-    if (comma) *comma = 0;
-    t->fields[t->field_count++] = trim(at);
-    at = comma ? comma + 1 : NULL;
-  }
+  } while (carom_csv_is_idle(t->text));
+  t->field_count = carom_csv_split(t->text, t->fields, MOST_FIELDS);
   return true;
 }
 
-// "x (m)" is x.
 static bool read_header(table *t) {
   if (!next_line(t)) return STOP("%s: the table is empty; its first line must name the columns", t->path);
   for (int c = 0; c < COLUMNS; c++) {
-    t->column[c] = -1;
-    for (int i = 0; i < t->field_count; i++) {
-      size_t length = strcspn(t->fields[i], " (");
-      if (strlen(names[c]) == length && strncmp(t->fields[i], names[c], length) == 0) t->column[c] = i;
-    }
+    t->column[c] = carom_csv_column(t->fields, t->field_count, names[c]);
     if (t->column[c] < 0)
       return STOP("%s:%d: no column '%s'; needed are time, body, x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz",
                   t->path, t->line, names[c]);

@@ -144,11 +144,16 @@ static const char *event_name(carom_event_kind kind) {
   return names[kind];
 }
 
+static const char *mode_name(carom_contact_mode mode) {
+  static const char *const names[] = {"", "stick", "forward", "backward"};
+  return names[mode];
+}
+
 static carom_status write_events(csv *out, carom_error *error) {
   const carom_result *result = out->result;
   carom_status status = CAROM_OK;
   carom_text_buffer_add(&out->text,
-                        "time (s),kind,body a,body b,x (m),y (m),z (m),nx,ny,nz,jx (N s),jy (N s),jz (N s)\r\n");
+                        "time (s),kind,body a,body b,x (m),y (m),z (m),nx,ny,nz,jx (N s),jy (N s),jz (N s),mode\r\n");
   for (int i = 0; status == CAROM_OK && i < result->event_count; i++) {
     const carom_contact_event *e = &result->events[i];
     carom_text_buffer_number(&out->text, e->time, DIGITS);
@@ -159,6 +164,7 @@ static carom_status write_events(csv *out, carom_error *error) {
     add_numbers(&out->text, &e->point.x, 3);
     add_numbers(&out->text, &e->normal.x, 3);
     add_numbers(&out->text, &e->impulse.x, 3);
+    carom_text_buffer_print(&out->text, ",%s", mode_name(e->mode));
     carom_text_buffer_add(&out->text, "\r\n");
     status = flush(out, FLUSH_SIZE, error);
   }
