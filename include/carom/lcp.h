@@ -282,15 +282,26 @@ typedef struct carom_friction_cone_answer {
   bool pointed;   ///< no impulse at the contacts other than zero cancels out
   double margin;  ///< > 0 when pointed, else 0: the rate below
   /// (rows) when pointed: it separates all contacts. Every edge N + mu D of the cone, taken with length 1, has at least
-  /// the rate `margin` along it; entries lie within [-1, 1] and joints are kept.
+  /// the rate `margin` along it; entries lie within [-1, 1], one of them at an end, and joints are kept.
   double *velocity;
   /// (contacts + contacts * directions + joints) when not: the bodies are jammed or crushed, and this one cancels: c,
   /// beta, p, with the c summing to 1.
   double *impulse;
 } carom_friction_cone_answer;
 
-/// Is the cone pointed? Decided by a linear program. Allocates. CAROM_ERR_ARGUMENT for sizes out of range,
-/// CAROM_ERR_NUMBER for a mu that is negative or not finite, CAROM_NOT_CONVERGED when the program was not solved.
+typedef struct carom_cone_work carom_cone_work;  ///< scratch for cones up to a size; opaque
+
+/// Allocates all that a cone takes with rows + 1 + contacts * max(directions, 1) + joints <= n_max. CAROM_ERR_ARGUMENT
+/// when n_max is negative or beyond 10000.
+CAROM_API carom_status carom_cone_work_create(int n_max, const carom_allocator *allocator, carom_cone_work **work,
+                                              carom_error *error);
+CAROM_API void carom_cone_work_destroy(carom_cone_work *work);  ///< null is fine
+/// As carom_friction_cone_pointed. Never allocates. CAROM_ERR_ARGUMENT for cones that are too large for the work, too.
+CAROM_API carom_status carom_cone_work_pointed(carom_cone_work *work, const carom_friction_cone *cone,
+                                               carom_friction_cone_answer *answer, carom_error *error);
+/// Is the cone pointed? Decided by a linear program, in which the units of the rows do not matter. Allocates.
+/// CAROM_ERR_ARGUMENT for sizes out of range, CAROM_ERR_NUMBER for a mu that is negative or not finite,
+/// CAROM_NOT_CONVERGED when the program was not solved.
 CAROM_API carom_status carom_friction_cone_pointed(const carom_friction_cone *cone, const carom_allocator *allocator,
                                                    carom_friction_cone_answer *answer, carom_error *error);
 

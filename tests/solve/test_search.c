@@ -66,7 +66,7 @@ TEST(nine_evaluations_match_a_sweep_of_41_points) {
   }
 }
 
-TEST(several_variables_are_found) {
+TEST(several_variables_are_found_long) {
   for (int i = 0; i < DESIGN_REPORTED; i++) {
     const design_function *f = &design_reported[i];
     if (f->dimension == 1) continue;
