@@ -41,14 +41,23 @@ typedef enum carom_event_kind {
   CAROM_EVENT_RECIRCULATED,  ///< a grain left at `point` and was put back at the inlet; body_b is CAROM_WORLD
 } carom_event_kind;
 
+/// What a contact does while it lasts.
+typedef enum carom_contact_mode {
+  CAROM_MODE_OPEN,      ///< carries nothing
+  CAROM_MODE_STICK,     ///< nothing slips
+  CAROM_MODE_FORWARD,   ///< A slips along the tangent against B (cross(z, normal) in the plane; in space: it slips)
+  CAROM_MODE_BACKWARD,  ///< A slips the other way
+} carom_contact_mode;
+
 /// One contact event, for the record and the replay.
 typedef struct carom_contact_event {
-  carom_event_kind kind;  ///< what happened
-  double time;            ///< s
-  int body_a, body_b;     ///< b may be fixed, or CAROM_WORLD for a boundary
-  carom_vec3 point;       ///< world, m
-  carom_vec3 normal;      ///< unit, from B to A
-  carom_vec3 impulse;     ///< on A, N s
+  carom_event_kind kind;    ///< what happened
+  double time;              ///< s
+  int body_a, body_b;       ///< b may be fixed, or CAROM_WORLD for a boundary
+  carom_vec3 point;         ///< world, m
+  carom_vec3 normal;        ///< unit, from B to A
+  carom_vec3 impulse;       ///< on A, N s
+  carom_contact_mode mode;  ///< of a lasting contact, where the integrator tells it (`quasistatic`); else open
 } carom_contact_event;
 
 enum { CAROM_EVENTS_TOLD = 256 };  ///< contacts of a step, up to which each has an event

@@ -249,6 +249,39 @@ CAROM_API carom_drive_def carom_drive_default(void);                  ///< at re
 CAROM_API carom_boundary_def carom_boundary_default(void);            ///< the world's half-space z <= 0
 CAROM_API carom_recirculation_def carom_recirculation_default(void);  ///< without boxes: give both
 
+// ---- supports: definitions -----------------------------------------------------------------------------------------
+// What a body lies on, where that is so lossy that inertia does not matter (Gavrea 2008, 2.4): an oiled plate under a
+// small part, say. A body with a support has no inertia, whatever its mass; the mass only tells its velocity from its
+// momentum. Nor does it bounce. Models with supports are for integrators that say so (`quasistatic`).
+
+/// What resists the motion of a body.
+typedef enum carom_support_kind {
+  CAROM_SUPPORT_NONE,     ///< nothing does: the body has inertia
+  CAROM_SUPPORT_VISCOUS,  ///< a force -E V: oil
+  CAROM_SUPPORT_DRY,      ///< a force -L V / sqrt(V'L V), on the ellipsoid f'L^-1 f = 1: Coulomb's friction over a face
+} carom_support_kind;
+
+/// A spot on which a body rests.
+typedef struct carom_support_point {
+  carom_vec3 position;  ///< body frame, m
+  double damping;       ///< N s/m, >= 0
+} carom_support_point;
+
+/// The support of a body. Say one of: damping, matrix, points (viscous); force and torque, or matrix (dry). Twists are
+/// the velocity of the centre of mass, m/s, and the angular velocity, rad/s.
+typedef struct carom_support_def {
+  int body;                 ///< one that is not fixed; at most one support each
+  carom_support_kind kind;  ///< default viscous
+  double damping;           ///< N s/m, of every velocity; turning takes it times the radius of gyration squared
+  const double *matrix;     ///< (size x size) symmetric: E, or L; along the axes of the body frame
+  int size;                 ///< of the matrix: 3 (vx, vy, wz) in planar scenes, else 6
+  const carom_support_point *points;  ///< (point_count) E = sum of c A'A with A V the velocity of the spot
+  int point_count;                    ///< how many
+  double force, torque;               ///< the greatest that the support takes, N, N m: L = diag(force^2, .., torque^2)
+} carom_support_def;
+
+CAROM_API carom_support_def carom_support_default(void);  ///< viscous, without damping; name the body
+
 // ---- the builder --------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the builder keeps the
 // FIRST message; carom_builder_finish then fails with it. So calls need not be checked one by one. What they are given
@@ -301,6 +334,10 @@ CAROM_API int carom_builder_add_joint(carom_builder *builder, const carom_joint_
 CAROM_API int carom_builder_add_drive(carom_builder *builder, const carom_drive_def *def);
 /// Adds an input; returns its index in carom_model.inputs.
 CAROM_API int carom_builder_add_input(carom_builder *builder, const carom_input_def *def);
+/// Adds a support; returns how many there were. Matrices must be positive definite: in planar scenes (say so first) the
+/// block of vx, vy and wz. The message of one that is not names its least eigenvalue, lengths over the radius of
+/// gyration.
+CAROM_API int carom_builder_add_support(carom_builder *builder, const carom_support_def *def);
 /// Adds a wall.
 CAROM_API int carom_builder_add_boundary(carom_builder *builder, const carom_boundary_def *def);
 /// Adds an outlet and its inlet, which must not overlap.
@@ -440,6 +477,14 @@ typedef struct carom_drive {
   int knot_start, knot_count;  ///< into carom_model.knots
 } carom_drive;
 
+// ---- supports: the model
+
+/// What a body lies on, as built.
+typedef struct carom_support {
+  carom_support_kind kind;  ///< none, where the body has inertia
+  double matrix[6][6];      ///< E, N s/m, or L, N^2; on (v of the centre of mass, w) along principal axes, lengths in m
+} carom_support;
+
 /// A boundary as built.
 typedef struct carom_boundary {
   const char *name;                  ///< never null
@@ -481,6 +526,7 @@ struct carom_model {
   int moving_count;                                                     ///< bodies that are not fixed
   int input_count;                                ///< sources of forces that are told from outside
   int input_size;                                 ///< how many numbers they have together
+  int support_count;                              ///< bodies without inertia
   int loop_rows;                                  ///< most equations of joints that close loops, whichever joints hold
   bool planar;                                    ///< see carom_builder_set_planar
   bool ignores_contacts;                          ///< see carom_builder_ignore_contacts
@@ -498,6 +544,7 @@ struct carom_model {
   const carom_joint *joints;                      ///< (joint_count)
   const carom_drive *drives;                      ///< (drive_count)
   const carom_input *inputs;                      ///< (input_count)
+  const carom_support *supports;                  ///< (body_count); null where support_count is 0
   const carom_boundary *boundaries;               ///< (boundary_count)
   const carom_profile_point *profiles;            ///< (profile_count) of all boundaries
   const carom_recirculation_def *recirculations;  ///< (recirculation_count)

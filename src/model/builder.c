@@ -50,7 +50,7 @@ void carom_model_destroy(carom_model *model) {
   carom_names_destroy(&m->input_names);
   CAROM_RELEASE_ALL(&a, m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots,
                     m->aparts, m->surfaces, m->joints, m->drives, m->boundaries, m->profiles, m->recirculations,
-                    m->electromagnets, m->inputs, m);
+                    m->electromagnets, m->inputs, m->supports, m);
 }
 
 int carom_model_find_body(const carom_model *model, const char *name) {
@@ -392,6 +392,7 @@ static void publish(carom_model_full *model) {
   m->recirculations = model->recirculations;
   m->electromagnets = model->electromagnets;
   m->inputs = model->inputs;
+  m->supports = model->supports;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
@@ -405,6 +406,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
     return carom_fail(error, CAROM_ERR_ARGUMENT, "boundary '%s': contacts are ignored, so that nothing would touch it",
                       builder->model->boundaries[0].name);
   status = carom_builder_check_electromagnets(builder, error);
+  if (status == CAROM_OK) status = carom_builder_finish_supports(builder, error);
   if (status != CAROM_OK) return status;
   carom_state *start = NULL;
   status = carom_state_create(&builder->model->view, &builder->allocator, &start, error);

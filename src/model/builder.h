@@ -1,6 +1,6 @@
 // The builder while it collects, for the files that add to it: builder.c (materials, bodies, force fields),
 // builder_contacts.c (who may touch whom, and how), builder_joints.c, builder_drives.c, builder_inputs.c,
-// builder_magnets.c.
+// builder_magnets.c, builder_supports.c.
 #ifndef CAROM_SRC_MODEL_BUILDER_H
 #define CAROM_SRC_MODEL_BUILDER_H
 
@@ -15,7 +15,7 @@ struct carom_builder {
   carom_vec3 *velocities, *angular_velocities;
   int body_capacity, pose_capacity, velocity_capacity, angular_capacity, part_capacity, material_capacity;
   int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
-  int joint_capacity, input_capacity, electromagnet_capacity;
+  int joint_capacity, input_capacity, electromagnet_capacity, support_capacity;
   int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity;
   carom_mass_cache mass_cache;
   carom_error error;  // the first mistake
@@ -37,6 +37,8 @@ carom_vec3 carom_builder_point(const carom_builder *builder, int body, carom_vec
 carom_status carom_builder_finish_joints(carom_builder *builder, carom_state *state, carom_error *error);
 // builder_magnets.c: refuses electromagnets out of the plane.
 carom_status carom_builder_check_electromagnets(const carom_builder *builder, carom_error *error);
+// builder_supports.c: room for all bodies, and checks once more: the plane may have been told late.
+carom_status carom_builder_finish_supports(carom_builder *builder, carom_error *error);
 // Adds a default material to a model that has none.
 bool carom_builder_ensure_material(carom_builder *builder);
 // In a planar scene: refuses velocities out of the plane and notes how bodies stand in it.

@@ -28,6 +28,7 @@ typedef struct carom_model_full {
   carom_recirculation_def *recirculations;
   carom_electromagnet *electromagnets;
   carom_input *inputs;
+  carom_support *supports;
 } carom_model_full;
 
 // Position of a point that is fixed to a body (principal frame) or to the world.

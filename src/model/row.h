@@ -32,6 +32,13 @@ static inline carom_row carom_row_at(int a, int b, carom_vec3 direction, carom_v
   return row;
 }
 
+// Two tangents of a normal; in a planar scene the first lies in the plane.
+static inline void carom_row_tangents(carom_vec3 n, bool planar, carom_vec3 t[2]) {
+  carom_vec3 other = planar || (n.z < 0.7 && n.z > -0.7) ? cm_vec3(0, 0, 1) : cm_vec3(1, 0, 0);
+  t[0] = cm_unit(cm_cross(other, n));
+  t[1] = cm_cross(n, t[0]);
+}
+
 // By the velocities v, w (body_count) of the bodies that move.
 static inline double carom_row_rate(const carom_model *model, const carom_row *row, const carom_vec3 *v,
                                     const carom_vec3 *w) {

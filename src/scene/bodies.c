@@ -344,6 +344,8 @@ static bool read_copy(carom_reader *r, entry *e, int n) {
     if (body < 0) carom_check_builder(r, e->f[KEY_BODY_INERTIA] ? e->f[KEY_BODY_INERTIA] : e->node);
   }
   bool good = read_charges(r, e, body);
+  bool lies = !e->fixed || e->own[KEY_BODY_SUPPORT];  // a default is for those that move
+  good = carom_read_support(r, lies ? e->f[KEY_BODY_SUPPORT] : NULL, e->label, body) && good;
   return carom_read_magnets(r, e->f[KEY_BODY_MAGNETS], e->label, body) && good && body >= 0;
 }
 

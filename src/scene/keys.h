@@ -35,7 +35,7 @@
   K(S, VELOCITY, velocity) K(S, ANGULAR_VELOCITY, angular_velocity) \
   K(S, ANGULAR_VELOCITY_BODY, angular_velocity_body) K(S, DENSITY, density) K(S, MASS, mass) K(S, INERTIA, inertia) \
   K(S, CENTER, center) K(S, MATERIAL, material) K(S, COLOR, color) K(S, FIXED, fixed) K(S, CHARGES, charges) \
-  K(S, MAGNETS, magnets) K(S, REPLICATE, replicate)
+  K(S, MAGNETS, magnets) K(S, SUPPORT, support) K(S, REPLICATE, replicate)
 #define CAROM_KEYS_PART(K, S) \
   K(S, SHAPE, shape) K(S, PORT, port) K(S, POSITION, position) K(S, ROTATION, rotation) K(S, DENSITY, density)
 #define CAROM_KEYS_PORT(K, S) K(S, CUP, cup) K(S, CONE, cone) K(S, MOUNT, mount)
@@ -54,6 +54,9 @@
 #define CAROM_KEYS_MAGNET(K, S) \
   K(S, SET, set) K(S, POSITION, position) K(S, AXIS, axis) K(S, CHARGE, charge) K(S, MOMENT, moment) \
   K(S, THICKNESS, thickness) K(S, RECESS, recess)
+#define CAROM_KEYS_SUPPORT(K, S) \
+  K(S, DAMPING, damping) K(S, POINTS, points) K(S, FORCE, force) K(S, TORQUE, torque) K(S, MATRIX, matrix)
+#define CAROM_KEYS_SUPPORT_POINT(K, S) K(S, AT, at) K(S, DAMPING, damping)
 #define CAROM_KEYS_REPLICATE(K, S) \
   K(S, COUNT, count) K(S, GRID, grid) K(S, RING, ring) K(S, STACK, stack) K(S, CLOUD, cloud) K(S, CIRCLES, circles)
 #define CAROM_KEYS_GRID(K, S) K(S, COUNT, count) K(S, SPACING, spacing)
@@ -140,7 +143,8 @@
   K(S, DISSIPATION, dissipation) K(S, UNLAWFUL_LOSS, unlawful_loss) K(S, MOMENTUM, momentum) \
   K(S, ANGULAR_MOMENTUM, angular_momentum) K(S, BODY_MOMENTUM, body_momentum) K(S, POSITION, position) \
   K(S, PENETRATION, penetration) K(S, PASSAGE, passage) K(S, COMPLEMENTARITY, complementarity) \
-  K(S, CONTACT_LAW, contact_law) K(S, FRICTION_LAW, friction_law) K(S, CONSTRAINT, constraint)
+  K(S, CONTACT_LAW, contact_law) K(S, FRICTION_LAW, friction_law) K(S, CONSTRAINT, constraint) \
+  K(S, EQUILIBRIUM, equilibrium) K(S, POWER, power) K(S, PASSIVITY, passivity)
 
 // S(section, name in messages and in the reference)
 #define CAROM_SECTIONS(S) \
@@ -148,7 +152,8 @@
   S(BOX, "box") S(PRISM, "prism") S(CYLINDER, "cylinder") S(TETRAHEDRON, "tetrahedron") S(SPHERE, "sphere") \
   S(CAPSULE, "capsule") S(ELLIPSOID, "ellipsoid") S(ROUNDED, "rounded") S(MESH, "mesh") S(BODY, "body") \
   S(PART, "part") S(PORT, "port") S(CUP, "cup") S(DOCKING_CONE, "cone of a port") S(MOUNT, "mount") \
-  S(ROTATION, "rotation") S(CHARGE, "charge") S(MAGNET, "magnet") S(REPLICATE, "replicate") S(GRID, "grid") \
+  S(ROTATION, "rotation") S(CHARGE, "charge") S(MAGNET, "magnet") S(SUPPORT, "support") \
+  S(SUPPORT_POINT, "point of a support") S(REPLICATE, "replicate") S(GRID, "grid") \
   S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud") S(FORCES, "forces") S(CHARGE_SET, "charge set") \
   S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") \
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
