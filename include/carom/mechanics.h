@@ -90,6 +90,10 @@ typedef struct carom_audit_bounds {
   double friction_law;      ///< energy that friction put in by acting along the slip
   double constraint;        ///< joint drift over the largest body's radius
   double creep;             ///< slip with friction inside its cone, over the body's least width (motions by frames)
+  // models whose bodies lie on supports, in the place of energy and momenta:
+  double equilibrium;  ///< what passes through a body against what its support takes, over what passes
+  double power;        ///< work of driven bodies and forces less what supports and friction take, over that work
+  double passivity;    ///< energy that contacts or supports gave, likewise
 } carom_audit_bounds;
 
 /// One row of the verdict table.

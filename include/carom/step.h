@@ -129,6 +129,7 @@ typedef enum carom_trait {
   CAROM_TRAIT_BOUNDED_POINTS,    ///< moving bodies without a shape, beside boundaries
   CAROM_TRAIT_RECIRCULATION,     ///< of grains that leave
   CAROM_TRAIT_PLANAR_SCENES,     ///< motion in the plane z = 0
+  CAROM_TRAIT_SUPPORTS,          ///< bodies without inertia
   CAROM_TRAIT_COUNT              ///< how many there are
 } carom_trait;
 

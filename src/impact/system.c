@@ -386,7 +386,13 @@ static carom_status latch(carom_impact_system *s, carom_state *state, const caro
   carom_ledger_loss(ledger, before - (carom_kinetic_energy(s->model, state) - ledger->report.work), 0);
   carom_vec3 on_one = carom_joints_reaction(s->model, state, joint, s->tied.impulse).linear;
   carom_vec3 impulse = s->model->joints[joint].body[1] == c->body_a ? on_one : cm_neg(on_one);
-  carom_contact_event event = {CAROM_EVENT_STICK, s->time, c->body_a, c->body_b, middle(c), c->normal, impulse};
+  carom_contact_event event = {.kind = CAROM_EVENT_STICK,
+                               .time = s->time,
+                               .body_a = c->body_a,
+                               .body_b = c->body_b,
+                               .point = middle(c),
+                               .normal = c->normal,
+                               .impulse = impulse};
   return carom_ledger_event(ledger, &event, error);
 }
 

@@ -251,6 +251,12 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
 
 // ---- the audit -----------------------------------------------------------------------------------------------------
 
+static void lay_out_loads(void *owner, carom_arena *arena) {
+  carom_audit *audit = owner;
+  carom_loads_push(&audit->loads, arena, audit->model);
+  audit->directors = CAROM_PUSH(arena, carom_mat3, audit->model->body_count);
+}
+
 static carom_status make_room(carom_audit *audit, const carom_state *state, carom_error *error) {
   int n = audit->model->body_count;
   audit->step = CAROM_NEW(&audit->allocator, carom_body_step, n);
@@ -267,15 +273,20 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
       !audit->crept || !audit->chosen || !audit->tied || !audit->limited)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit of %d bodies", n);
   carom_status status = carom_state_clone(state, &audit->allocator, &audit->before, error);
+  if (status == CAROM_OK && audit->massless) {
+    audit->arena.allocator = audit->allocator;
+    status = carom_arena_lay_out(&audit->arena, lay_out_loads, audit, error);
+  }
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
   return status;
 }
 
 static void begin(carom_audit *audit, const carom_state *state) {
-  carom_finding *findings[] = {&audit->energy,   &audit->made,    &audit->dissipated, &audit->loss,
-                               &audit->momentum, &audit->flight,  &audit->position,   &audit->angular_momentum,
-                               &audit->overlap,  &audit->passage, &audit->residual,   &audit->law,
-                               &audit->slip,     &audit->drift,   &audit->creep};
+  carom_finding *findings[] = {&audit->energy,    &audit->made,    &audit->dissipated, &audit->loss,
+                               &audit->momentum,  &audit->flight,  &audit->position,   &audit->angular_momentum,
+                               &audit->overlap,   &audit->passage, &audit->residual,   &audit->law,
+                               &audit->slip,      &audit->drift,   &audit->creep,      &audit->equilibrium,
+                               &audit->unbalanced};
   for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) *findings[i] = carom_finding_none();
   audit->start = carom_balance_of(audit->model, state);
   audit->start_time = state->time;
@@ -297,6 +308,7 @@ carom_status carom_audit_create(const carom_model *model, const carom_state *sta
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the audit");
   made->model = model;
   made->allocator = a;
+  made->massless = carom_audit_is_massless(model);
   status = make_room(made, state, error);
   if (status != CAROM_OK) {
     carom_audit_destroy(made);
@@ -312,8 +324,9 @@ void carom_audit_destroy(carom_audit *audit) {
   carom_allocator a = audit->allocator;
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
+  if (audit->arena.memory) carom_arena_destroy(&audit->arena);
   CAROM_RELEASE_ALL(&a, audit->step, audit->travel, audit->path, audit->kick, audit->swing, audit->stray, audit->crept,
-                    audit->chosen, audit->tied, audit->limited, audit);
+                    audit->chosen, audit->tied, audit->limited, audit->touches, audit);
 }
 
 static void judge_joints(carom_audit *audit, const carom_state *state) {
@@ -351,6 +364,7 @@ void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_
   book(audit, report, most);
   carom_balance now = carom_balance_of(audit->model, state);
   carom_audit_note_balance(audit, state, &now);
+  if (audit->massless) carom_audit_equilibrium(audit, state, report);
   carom_audit_look(audit, state, report);
   carom_state_copy(audit->before, state);
   audit->untold += report->untold;

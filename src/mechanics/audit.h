@@ -7,6 +7,7 @@
 #include "mechanics/balance.h"
 #include "mechanics/finding.h"
 #include "mechanics/overlap.h"
+#include "model/fields.h"
 
 // Running least-squares line through (time, error): means and central moments (Welford 1962).
 typedef struct carom_trend {
@@ -75,6 +76,17 @@ struct carom_audit {
   // ---- the worst: energies and momenta absolute, the rest relative
   carom_finding energy, made, dissipated, loss, momentum, angular_momentum, flight, position, overlap, passage;
   carom_finding residual, law, slip, drift, creep;
+  // ---- bodies without inertia (equilibrium.c)
+  bool massless;                 // all that moves lies on supports
+  carom_arena arena;             // of the next two
+  carom_loads loads;             // forces in this step
+  carom_mat3 *directors;         // (body_count) at its start
+  carom_contact_event *touches;  // (touch_count) of the step before
+  int touch_count, touch_capacity;
+  carom_sum power;   // work of driven bodies and forces, less what supports and friction took, J
+  carom_sum gained;  // what contacts and supports gave, J
+  double worked;     // sum of |work|, J
+  carom_finding equilibrium, unbalanced;
   carom_audit_sample latest;
 };
 
@@ -85,6 +97,10 @@ double carom_audit_stray(const carom_audit *audit, const carom_state *state, int
 double carom_audit_speed(const carom_audit *audit, const carom_state *state, int body);  // of any point of it, m/s
 
 void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body);  // its momentum alone
+
+// equilibrium.c: bodies without inertia
+bool carom_audit_is_massless(const carom_model *model);
+void carom_audit_equilibrium(carom_audit *audit, const carom_state *state, const carom_step_report *report);
 
 // audit.c
 void carom_audit_note_balance(carom_audit *audit, const carom_state *state, const carom_balance *now);

@@ -311,10 +311,10 @@ static void judge_event(carom_audit *audit, const carom_state *state, const caro
                    carom_audit_relative_velocity(audit, state, e), turn_in_step(audit, state, e)};
   carom_contact_surface s = met.surface;
   carom_lawful most = lawful_of(audit, state, e, &met);
-  double momenta = momenta_of(audit, state, e), size = cm_norm(e->impulse);
+  double momenta = audit->massless ? 0 : momenta_of(audit, state, e), size = cm_norm(e->impulse);
   if (size > 1e-13 * momenta) judge_cone(audit, e, s.friction, met.turn);
   if (size > 1e-9 * momenta) carom_audit_judge_alone(audit, state, e, &met);
-  judge_slip(audit, state, e, met.before, met.after);
+  if (!audit->massless) judge_slip(audit, state, e, met.before, met.after);
   if (e->kind == CAROM_EVENT_IMPACT) judge_approach(audit, state, e);
   sum->restitution += most.restitution;
   sum->normal += most.normal;

@@ -95,7 +95,7 @@ static void judge_bodies(carom_audit *audit, const carom_state *state) {
   reach_out(audit, state);
   if (!alone && carom_contacts_update(audit->overlaps->pairs, state, audit->travel, &ignored) != CAROM_OK) return;
   for (int i = 0; i < m->body_count; i++) {
-    if (m->bodies[i].fixed || audit->overlaps->grains) continue;
+    if (m->bodies[i].fixed || audit->overlaps->grains || audit->massless) continue;
     touching before = touch_of(audit, audit->before, i);
     if (!alone) judge_creep(audit, state, i, &before);
     if (!alone && (is_near(audit, state, i) || is_near(audit, audit->before, i))) continue;

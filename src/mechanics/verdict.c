@@ -26,6 +26,7 @@ static const bounds_row table[] = {
     {"moreau",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
     {"index2",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
     {"index3",      1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-4},
+    {"quasistatic", 1,    2e-2,  2e-2, 2e-2, 2e-2, 1e-9,   1e-9, 1e-6, 1e-6,    1e-8},
     {"cone",        1,    5e-2,  5e-2, 2e-2, 5e-2, 1e-9,   1e-9, 1e-6, 1e-2,    1e-4},
     {NULL,          0,    1e-2,  1e-3, 1e-2, 1e-2, 1e-9,   1e-5, 1e-6, 1e-6,    1e-8},
 };
@@ -60,7 +61,10 @@ carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_mod
                               .contact_law = 1e-6,
                               .friction_law = loose ? 1e-3 : 1e-6,
                               .constraint = row->constraint,
-                              .creep = 1e-3};
+                              .creep = 1e-3,
+                              .equilibrium = 1e-6,
+                              .power = 2e-2,
+                              .passivity = 2e-2};
 }
 
 static const char *dissipation_note(const char *integrator) {
@@ -194,10 +198,24 @@ static void judge_momenta(const judgement *j) {
       &a->position);
 }
 
+// In the place of energy and momenta where nothing has inertia.
+static void judge_equilibrium(const judgement *j) {
+  const carom_audit *a = j->audit;
+  ROW(equilibrium, "Equilibrium", "bodies have no inertia: what passes through each against what its support takes",
+      a->equilibrium.worst, &a->equilibrium);
+  ROW(power, "Power", "work of what is driven and of forces, less what supports and friction take, over that work",
+      carom_relative(a->unbalanced.worst, a->worked), &a->unbalanced);
+  ROW(passivity, "Passivity", "energy that contacts or supports gave, over the work of what is driven and of forces",
+      carom_relative(carom_sum_value(&a->gained), a->worked), NULL);
+  ROW(position, "Positions", "how far fixed and driven bodies are from where they should be, relative to their size",
+      a->position.worst, &a->position);
+}
+
 static void judge_contacts(const judgement *j) {
   const carom_audit *a = j->audit;
-  ROW(unlawful_loss, "Unlawful losses", "that no surface that met allows, relative to the energy exchanged",
-      carom_relative(carom_sum_value(&a->unlawful), a->energy_scale), &a->loss);
+  if (!a->massless)
+    ROW(unlawful_loss, "Unlawful losses", "that no surface that met allows, relative to the energy exchanged",
+        carom_relative(carom_sum_value(&a->unlawful), a->energy_scale), &a->loss);
   ROW(complementarity, "Contact residual", "worst of the contact solves as claimed, relative", a->residual.worst,
       &a->residual);
   ROW(contact_law, "Contact impulses", "pulling, outside the cone or where nothing touches, relative", a->law.worst,
@@ -228,6 +246,11 @@ static void judge_geometry(const judgement *j) {
 static void judge_frames(const judgement *j) {
   const carom_audit *a = j->audit;
   bool elastic = a->roughest.restitution >= 1 && a->roughest.friction == 0 && !a->loses;
+  if (a->massless) {
+    ROW(position, "Positions", "how far fixed and driven bodies are from where they should be, relative to their size",
+        a->position.worst, &a->position);
+    return;
+  }
   if (!a->works)
     ROW(energy_made, "Energy made", "largest rise of energy, relative to the energy exchanged",
         carom_relative(a->made.worst, a->energy_scale), &a->made);
@@ -250,7 +273,8 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
   j.usual = carom_audit_bounds_of(j.bounds.integrator, audit->model);
   if (audit->unseen > 0) carom_audit_frame(audit);
   if (audit->frames_only) judge_frames(&j);
-  if (!audit->frames_only) judge_energy(&j), judge_momenta(&j);
+  if (!audit->frames_only && audit->massless) judge_equilibrium(&j);
+  if (!audit->frames_only && !audit->massless) judge_energy(&j), judge_momenta(&j);
   if (!audit->frames_only && audit->contacts) judge_contacts(&j);
   judge_geometry(&j);
   if (audit->failed) {

@@ -7,7 +7,7 @@
 #include "result/file.h"
 
 typedef struct event_columns {
-  int *kind, *body;
+  int *kind, *body, *mode;  // mode null: from before there were modes
   double *point, *normal, *impulse, *time;
 } event_columns;
 
@@ -34,6 +34,7 @@ static bool fill_event(const event_columns *c, size_t i, int body_count, carom_c
   if (!sound) return false;
   *event = (carom_contact_event){
       .kind = (carom_event_kind)c->kind[i], .time = c->time[i], .body_a = body[0], .body_b = body[1]};
+  if (c->mode && c->mode[i] >= 0 && c->mode[i] <= CAROM_MODE_BACKWARD) event->mode = (carom_contact_mode)c->mode[i];
   memcpy(&event->point, c->point + 3 * i, sizeof event->point);
   memcpy(&event->normal, c->normal + 3 * i, sizeof event->normal);
   memcpy(&event->impulse, c->impulse + 3 * i, sizeof event->impulse);
@@ -67,6 +68,8 @@ void carom_result_read_events(carom_h5_file *file, carom_result *result) {
       .impulse = read_doubles(file, CAROM_FIELD_EVENT_IMPULSE, 3, &count),
       .time = read_doubles(file, CAROM_FIELD_EVENT_TIME, 1, &count),
   };
+  if (carom_h5_has(file, carom_result_fields[CAROM_FIELD_EVENT_MODE].path))
+    c.mode = read_ints(file, CAROM_FIELD_EVENT_MODE, 1, &count);
   if (file->status == CAROM_OK) fill_events(file, result, &c, count);
-  CAROM_RELEASE_ALL(&file->allocator, c.kind, c.body, c.point, c.normal, c.impulse, c.time);
+  CAROM_RELEASE_ALL(&file->allocator, c.kind, c.body, c.point, c.normal, c.impulse, c.time, c.mode);
 }

@@ -99,6 +99,8 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(EVENT_POINT, "/events/point", "m", "contact point in the world")                                                   \
   N(EVENT_NORMAL, "/events/normal", "unit normal from B to A")                                                         \
   X(EVENT_IMPULSE, "/events/impulse", "N s", "impulse on A")                                                           \
+  N(EVENT_MODE, "/events/mode",                                                                                        \
+    "of lasting contacts that tell it: 1 sticks, 2 A slips forwards along the tangent, 3 backwards; else 0")           \
   N(CHECKPOINT_META, "/checkpoint/meta", "of each place: number (0: empty), bytes, FNV-1a hash")                       \
   N(CHECKPOINT_0, "/checkpoint/place_0", "state and memory of the run, as bytes of the machine that ran it")           \
   N(CHECKPOINT_1, "/checkpoint/place_1", "the same, one checkpoint earlier or later")                                  \

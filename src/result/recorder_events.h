@@ -5,13 +5,13 @@
 #include "carom/mechanics.h"
 #include "result/h5.h"
 
-enum { CAROM_EVENT_COLUMNS = 6, CAROM_EVENT_BUFFER = 4096 };
+enum { CAROM_EVENT_COLUMNS = 7, CAROM_EVENT_BUFFER = 4096 };
 
 typedef struct carom_event_log {
-  hid_t datasets[CAROM_EVENT_COLUMNS];  // time last: its length is what makes events visible
+  hid_t datasets[CAROM_EVENT_COLUMNS];  // time last: its length is what makes events visible; -1: the file has none
   int64_t written;
   int pending;
-  unsigned char kind[CAROM_EVENT_BUFFER];
+  unsigned char kind[CAROM_EVENT_BUFFER], mode[CAROM_EVENT_BUFFER];
   int body[CAROM_EVENT_BUFFER][2];
   double point[CAROM_EVENT_BUFFER][3], normal[CAROM_EVENT_BUFFER][3], impulse[CAROM_EVENT_BUFFER][3];
   double time[CAROM_EVENT_BUFFER];

@@ -149,9 +149,25 @@ static bool is_honoured(const carom_honours *h, carom_trait trait) {
   return h->traits[trait] || (trait == CAROM_TRAIT_FRICTION_CONE && h->traits[CAROM_TRAIT_FRICTION_PYRAMID]);
 }
 
+// A step without inertia knows how a body moves by its support alone.
+static carom_status check_supported(const carom_integrator *integrator, const carom_model *m, int *user,
+                                    carom_error *error) {
+  for (int i = 0; i < m->body_count; i++) {
+    if (m->bodies[i].fixed || (m->support_count > 0 && m->supports[i].kind != CAROM_SUPPORT_NONE)) continue;
+    *user = i;
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "the integrator '%s' has no inertia: body '%.200s' needs a support (support: ...), or 'fixed: "
+                      "true', or an integrator with inertia",
+                      integrator->name, m->bodies[i].name);
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_check_trait(const carom_integrator *integrator, carom_trait trait, const carom_model *model,
                                int *user, carom_error *error) {
   *user = -1;
+  if (trait == CAROM_TRAIT_SUPPORTS && integrator->honours->traits[trait])
+    return check_supported(integrator, model, user, error);
   if (is_honoured(integrator->honours, trait)) return CAROM_OK;
   *user = carom_model_uses(model, trait);
   if (*user < 0) return CAROM_OK;

@@ -45,7 +45,10 @@ typedef struct rule {
   bool (*suits)(const carom_wish *wish);
 } rule;
 
+static bool has_supports(const carom_wish *w) { return w->model->support_count > 0; }
+
 static const rule rules[] = {
+    {{"quasistatic", "bodies lie on supports, and have no inertia"}, has_supports},
     {{"variational", "nothing can touch"}, nothing_touches},
     {{"cone", "there are boundaries or recirculation"}, has_walls},
     {{"cone", "a thousand bodies or more move"}, is_crowd},

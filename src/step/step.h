@@ -47,7 +47,8 @@ struct carom_integrator {
   X(moreau)                  \
   X(cone)                    \
   X(index2)                  \
-  X(index3)
+  X(index3)                  \
+  X(quasistatic)
 
 #define CAROM_DECLARE_INTEGRATOR(name)                   \
   extern const carom_integrator carom_integrator_##name; \

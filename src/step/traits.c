@@ -80,7 +80,9 @@ int carom_find_surface(const carom_model *m, bool (*asked)(carom_contact_surface
 static bool bounces(carom_contact_surface s) { return s.restitution > 0; }
 static bool rubs(carom_contact_surface s) { return s.friction > 0; }
 
+// What has no inertia does not bounce, whatever its material says.
 static int first_surface(const carom_model *m, int friction) {
+  if (!friction && m->support_count > 0 && m->support_count == m->moving_count) return -1;
   return carom_find_surface(m, friction ? rubs : bounces);
 }
 
@@ -174,6 +176,13 @@ static int count_of(const carom_model *m, int trait) {
 
 static int first_of_count(const carom_model *m, int trait) { return count_of(m, trait) > 0 ? 0 : -1; }
 
+static int first_support(const carom_model *m, int detail) {
+  (void)detail;
+  for (int i = 0; i < m->body_count && m->support_count > 0; i++)
+    if (m->supports[i].kind != CAROM_SUPPORT_NONE) return i;
+  return -1;
+}
+
 static int first_plane(const carom_model *m, int detail) {
   (void)detail;
   return m->planar ? 0 : -1;
@@ -245,6 +254,8 @@ static const trait_row traits[CAROM_TRAIT_COUNT] = {
                                    NOTHING,
                                    NULL},
     [CAROM_TRAIT_PLANAR_SCENES] = {{"planar scenes", "motion in the plane z = 0"}, first_plane, 0, NOTHING, NULL},
+    [CAROM_TRAIT_SUPPORTS] =
+        {{"supports", "bodies without inertia"}, first_support, 0, A_BODY, "it would have inertia"},
 };
 
 const carom_trait_info *carom_trait_describe(int which) {

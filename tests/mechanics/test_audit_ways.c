@@ -146,8 +146,12 @@ static carom_verdict judge_blow(carom_audit *audit, const world *w, double dt, c
 }
 
 static carom_contact_event blow_at(carom_vec3 corner, carom_vec3 impulse, double time) {
-  return (carom_contact_event){CAROM_EVENT_IMPACT, time,   1, 0, cm_vec3(corner.x, corner.y, 0),
-                               cm_vec3(0, 0, 1),   impulse};
+  return (carom_contact_event){.kind = CAROM_EVENT_IMPACT,
+                               .time = time,
+                               .body_a = 1,
+                               .point = cm_vec3(corner.x, corner.y, 0),
+                               .normal = cm_vec3(0, 0, 1),
+                               .impulse = impulse};
 }
 
 // What the audit says of a brick that was struck as Coulomb's law has it, but with `part` of the friction.

@@ -188,8 +188,8 @@ static void doubled_time(seen *s) {
 static void phantom_event(seen *s) {
   if (!late(s)) return;
   carom_vec3 J = cm_vec3(0, 0, 0.1), below = cm_sub(s->state->x[BODY], cm_vec3(0, 0, 0.1));
-  s->events[s->report.event_count++] =
-      (carom_contact_event){CAROM_EVENT_IMPACT, s->state->time, BODY, 0, below, cm_vec3(0, 0, 1), cm_zero3()};
+  s->events[s->report.event_count++] = (carom_contact_event){
+      .kind = CAROM_EVENT_IMPACT, .time = s->state->time, .body_a = BODY, .point = below, .normal = cm_vec3(0, 0, 1)};
   push_event(s, J);
 }
 static void pulling_impulse(seen *s) {

@@ -37,7 +37,7 @@ static world column(int count, bool boxes, double gap) {
 }
 
 // The projection used to add m g times the overlap to every bounce, and touching bodies to take half their energy away.
-TEST(elastic_columns_keep_their_energy) {
+TEST(elastic_columns_keep_their_energy_long) {
   for (int count = 1; count <= 8; count += count < 4 ? 1 : 4)
     for (int k = 0; k < 4; k++) {
       double h = k < 2 ? 1e-3 : 4e-3, gap = k % 2 ? 0.003 : 0;

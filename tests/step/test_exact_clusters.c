@@ -71,7 +71,7 @@ TEST(pyramid_of_balls_keeps_its_energy) {
 }
 
 // One that rests with e = 1 stays, and is hit and parts like any other.
-TEST(elastic_box_at_rest_stays_until_it_is_hit) {
+TEST(elastic_box_at_rest_stays_until_it_is_hit_long) {
   carom_builder *builder = new_builder();
   int steel = add_material(builder, "steel", 7800, 1, 0);
   const carom_shape *cube = box_shape(0.1, 0.1, 0.1), *ball = NULL;

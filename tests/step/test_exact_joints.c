@@ -163,7 +163,7 @@ static world beads(void) {
   return finish_world(builder);
 }
 
-TEST(four_beads_1000_collisions) {
+TEST(four_beads_1000_collisions_long) {
   world w = beads();
   carom_stepper *stepper = exact_stepper(&w, 0.1, CAROM_IMPACT_GENERALIZED);
   double start = carom_kinetic_energy(w.model, w.state), worst = 0, drift = 0, deep = 0;

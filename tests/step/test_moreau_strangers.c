@@ -120,7 +120,7 @@ TEST(a_block_slides_as_far_as_it_must) {
 }
 
 // A thousand times its mass on a small box: both stay.
-TEST(a_heavy_box_rests_on_a_light_one) {
+TEST(a_heavy_box_rests_on_a_light_one_long) {
   carom_builder *b = weighty(0, 0.5);
   put_shape(b, fixed_body(cm_zero3(), cm_qidentity()), floor_shape());
   int light = put_moving(b, box_shape(0.2, 0.2, 0.1), 1, upright(0, 0.05));
@@ -314,7 +314,7 @@ TEST(a_stiff_spring_between_bodies_keeps_momenta_and_energy) {
 
 // ---- mass ratios ----------------------------------------------------------------------------------------------------
 
-TEST(friction_under_a_heavy_box_is_in_its_cone) {
+TEST(friction_under_a_heavy_box_is_in_its_cone_long) {
   const double ratio[] = {1e4, 1e5, 1e6};
   for (int k = 0; k < 3; k++) {
     carom_builder *b = weighty(0, 0.5);

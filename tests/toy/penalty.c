@@ -104,7 +104,13 @@ static carom_status note(const penalty *w, const carom_contact *c, double impuls
                                 .force = cm_scale(1 / w->h, on_a)};
   bool lasts = carom_memory_find(w->memory, c->body_a, record.key, record.point, &before);
   carom_event_kind kind = lasts ? CAROM_EVENT_CONTACT : CAROM_EVENT_IMPACT;
-  carom_contact_event event = {kind, w->end, c->body_a, c->body_b, c->point_b, c->normal, on_a};
+  carom_contact_event event = {.kind = kind,
+                               .time = w->end,
+                               .body_a = c->body_a,
+                               .body_b = c->body_b,
+                               .point = c->point_b,
+                               .normal = c->normal,
+                               .impulse = on_a};
   carom_status status = carom_ledger_event(ledger, &event, error);
   return status == CAROM_OK ? carom_memory_note(w->memory, c->body_a, &record, error) : status;
 }

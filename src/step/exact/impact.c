@@ -58,7 +58,12 @@ static carom_status rest_pair(carom_exact *e, const carom_state *state, const ca
   if (carom_exact_is_resting(e, pair) || carom_joints_hold(e->model, state, pair->body_a, pair->body_b))
     return CAROM_OK;
   if (!carom_exact_add_resting(e, pair)) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for contacts");
-  carom_contact_event event = {CAROM_EVENT_ZENO, e->now, c->body_a, c->body_b, c->point_a, c->normal, cm_zero3()};
+  carom_contact_event event = {.kind = CAROM_EVENT_ZENO,
+                               .time = e->now,
+                               .body_a = c->body_a,
+                               .body_b = c->body_b,
+                               .point = c->point_a,
+                               .normal = c->normal};
   return carom_ledger_event(ledger, &event, error);
 }
 

@@ -20,13 +20,6 @@ enum { OFTEN = 12 };                      // impacts of a body in one step
 
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
-// Two tangents; in a planar scene the first lies in the plane.
-static void tangents_of(carom_vec3 n, bool planar, carom_vec3 t[2]) {
-  carom_vec3 other = planar || fabs(n.z) < 0.7 ? cm_vec3(0, 0, 1) : cm_vec3(1, 0, 0);
-  t[0] = cm_unit(cm_cross(other, n));
-  t[1] = cm_cross(n, t[0]);
-}
-
 carom_vec3 carom_moreau_surface_velocity(const carom_moreau *m, int body, carom_vec3 point) {
   const carom_moreau_motion *motion = &m->motion;
   carom_vec3 v, w;
@@ -56,7 +49,7 @@ static carom_moreau_item contact_item(const carom_moreau *m, const carom_contact
   carom_vec3 point =
       cm_lerp(carom_moreau_carried(at, star, c->body_a, found), carom_moreau_carried(at, star, c->body_b, found), 0.5);
   carom_vec3 moving = carom_moreau_surface_velocity(m, c->body_b, point);
-  tangents_of(c->normal, m->model->planar, axis + 1);
+  carom_row_tangents(c->normal, m->model->planar, axis + 1);
   carom_moreau_item item = {.kind = CAROM_MOREAU_CONTACT,
                             .contact = {c->part_a, c->part_b, point},
                             .gap = c->gap,
