@@ -104,7 +104,7 @@ static carom_vec3 draw3(carom_random *random, double size) {
   return cm_scale(size, cm_vec3(x, y, z));
 }
 
-TEST(random_bodies_land_flat) {
+TEST(random_bodies_land_flat_long) {
   static const char *const shapes[] = {"box: {size: [0.3, 0.05, 0.02]}", "box: {size: [0.05, 0.05, 0.4]}",
                                        "prism: {sides: 5, radius: 0.1, height: 0.2}",
                                        ("hull: [[0.03, 0.02, -0.1], [-0.04, 0.02, -0.1], [0, -0.04, -0.1], [0.2, 0.3, "

@@ -355,7 +355,7 @@ static void check_walk(const char *path, const char *push) {
   stop_running(&r);
 }
 
-TEST(a_biped_without_ankles_walks_over_found_contacts) {
+TEST(a_biped_without_ankles_walks_over_found_contacts_long) {
   char path[800];
   double tau[3];
   whole_path("gait-held.h5", path, sizeof path);
@@ -366,7 +366,7 @@ TEST(a_biped_without_ankles_walks_over_found_contacts) {
 }
 
 // The planned torques alone, undisturbed; and servos along the planned angles by the clock instead of by the phase.
-TEST(without_feedback_it_falls) {
+TEST(without_feedback_it_falls_long) {
   char path[800], clock[1000];
   double tau[3];
   whole_path("gait-open.h5", path, sizeof path);

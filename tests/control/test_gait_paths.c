@@ -262,7 +262,7 @@ TEST(two_steps_are_twice_one) {
 
 // ---- finer grids ---------------------------------------------------------------------------------------------------
 
-TEST(errors_fall_with_the_square_of_the_step) {
+TEST(errors_fall_with_the_square_of_the_step_long) {
   double cost[4], loss[4];
   for (int i = 0; i < 4; i++) {
     biped b = begin_knees(level, 20 << i, 0.9);

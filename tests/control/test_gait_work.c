@@ -44,7 +44,8 @@ static found least(hinge_case h, carom_cost_kind kind, carom_power power) {
   world w;
   carom_plan *plan = turned(&h, &w);
   add_cost(plan, kind, power, 1);
-  found out = {.cost = solve_plan(plan).cost};
+  // Work has local optima, and round-off decides which of them one start comes to.
+  found out = {.cost = solve_plan_from(plan, h.back ? 4 : 1).cost};
   out.work = carom_plan_find_work(plan);
   carom_plan_destroy(plan);
   free_world(&w);
@@ -89,8 +90,8 @@ TEST(least_work_is_a_constant_speed) {
 }
 
 // There and back in the same time: braked and kicked twice. Nothing turns a wheel back for nothing.
-TEST(turning_back_costs_work) {
-  hinge_case h = {0, 1.1, 1.9, {0, 0, 0}, 40, true};
+TEST(turning_back_costs_work_long) {
+  hinge_case h = {0, 1.1, 1.9, {0, 0, 0}, 30, true};
   double kick = 0.5 * wheel_moment * pow(2 * h.angle / h.T, 2);
   check_least_blows(h, CAROM_POWER_POSITIVE, 2 * kick);
   CHECK(least(h, CAROM_COST_WORK, CAROM_POWER_JOINTS).cost > 4 * kick);

@@ -82,10 +82,12 @@ static inline carom_plan *begin_plan(const world *w, carom_plan_def def) {
   return plan;
 }
 
-static inline carom_plan_report solve_plan(carom_plan *plan) {
+static inline carom_plan_report solve_plan_from(carom_plan *plan, int starts) {
+  carom_plan_options options = carom_plan_default_options();
   carom_plan_report report = {0};
   carom_error error = {0};
-  if (carom_plan_solve(plan, NULL, &report, &error) != CAROM_OK) {
+  options.starts = starts, options.threads = 1;
+  if (carom_plan_solve(plan, &options, &report, &error) != CAROM_OK) {
     test_fail(__FILE__, __LINE__, "%s", error.message);
     exit(1);
   }
@@ -93,5 +95,7 @@ static inline carom_plan_report solve_plan(carom_plan *plan) {
     test_fail(__FILE__, __LINE__, "outcome %d: %s", report.outcome, report.message);
   return report;
 }
+
+static inline carom_plan_report solve_plan(carom_plan *plan) { return solve_plan_from(plan, 1); }
 
 #endif
