@@ -6,7 +6,11 @@ if(CAROM_CLI_PYTHON AND TARGET carom_cli)
   foreach(line ${lines})
     string(REGEX REPLACE "^def case_([a-z0-9_]+).*" "\\1" name ${line})
     add_test(NAME cli.${name} COMMAND ${CAROM_CLI_PYTHON} ${cli_cases} $<TARGET_FILE:carom_cli> ${PROJECT_SOURCE_DIR}/examples ${name})
-    set_tests_properties(cli.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG} LABELS cli)
+    set(labels cli)
+    if(name MATCHES "_long$")
+      list(APPEND labels long)
+    endif()
+    set_tests_properties(cli.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG} LABELS "${labels}")
   endforeach()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${cli_cases})
 else()
@@ -61,6 +65,20 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.make_design PROPERTIES FIXTURES_SETUP design LABELS browser TIMEOUT ${CAROM_HANG})
   set_tests_properties(browser.design_page PROPERTIES FIXTURES_REQUIRED design LABELS browser TIMEOUT ${CAROM_HANG}
                        RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  foreach(push peg-jam peg-squeeze peg-in-hole)
+    set(push_page ${PROJECT_BINARY_DIR}/demo-push-${push}.html)
+    set(push_problem problem.yaml)
+    if(push STREQUAL peg-in-hole)
+      set(push_problem pushes.yaml)
+    endif()
+    add_test(NAME browser.make_push_${push} COMMAND carom_cli push check ${PROJECT_SOURCE_DIR}/examples/${push}/${push_problem}
+             --page ${push_page} --force --quiet)
+    add_test(NAME browser.push_page_${push} COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-push.mjs
+             ${push_page} --screenshot ${PROJECT_BINARY_DIR}/screenshots/push-${push}.png)
+    set_tests_properties(browser.make_push_${push} PROPERTIES FIXTURES_SETUP push-${push} LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.push_page_${push} PROPERTIES FIXTURES_REQUIRED push-${push} LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  endforeach()
   if(IPOPT_FOUND)
     set(pushes_page ${PROJECT_BINARY_DIR}/demo-pushes)
     add_test(NAME browser.make_pushes COMMAND carom_cli sweep ${PROJECT_SOURCE_DIR}/examples/sweep-pushes/problem.yaml --force

@@ -33,6 +33,7 @@ int cli_export(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
 int cli_design(int argc, char **argv);
+int cli_push(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
@@ -203,6 +204,7 @@ typedef enum cli_reads {
   CLI_READS_PLAN,
   CLI_READS_SWEEP,
   CLI_READS_DESIGN,
+  CLI_READS_PUSH,
   CLI_READS_RESULT
 } cli_reads;
 void cli_count_mistakes(const char *path, int count, cli_reads kind);

@@ -19,6 +19,7 @@ static const cli_verb verbs[] = {
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},
     {"sweep", "run a scene many times over axes: rates, maps, borders", cli_sweep},
     {"design", "find the values of a scene or a plan that make it best, in few runs", cli_design},
+    {"push", "check, plan and fit pushes of parts without inertia", cli_push},
     {"demo", "list the built-in examples, or run one", cli_demo},
 };
 enum { VERB_COUNT = sizeof verbs / sizeof *verbs };

@@ -241,6 +241,7 @@ static carom_place place_of_trait(const carom_reader *r, carom_trait trait, int 
     case CAROM_TRAIT_TURNING_PLANES:
       return place_of_drive(r, user);
     case CAROM_TRAIT_BOUNDED_POINTS:
+    case CAROM_TRAIT_SUPPORTS:
       return r->bodies[user].node->place;
     case CAROM_TRAIT_BOUNDARIES:
       return place_of_section(r, KEY_SCENE_BOUNDARIES);

@@ -11,9 +11,8 @@ static bool is_pair(carom_reader *r, const carom_node *node, const char *label, 
   return carom_refuse(r, node, NULL, "'%s' expects two %s, [a, b]", label, what);
 }
 
-static void read_planar(carom_reader *r) {
-  bool planar = false;
-  if (carom_read_bool(r, r->top[KEY_SCENE_PLANAR], &planar)) carom_builder_set_planar(r->builder, planar);
+void carom_read_planar(carom_reader *r) {
+  if (carom_read_bool(r, r->top[KEY_SCENE_PLANAR], &r->planar)) carom_builder_set_planar(r->builder, r->planar);
 }
 
 static void read_contacts(carom_reader *r) {
@@ -299,7 +298,6 @@ static void read_joint(carom_reader *r, const carom_node *node) {
 }
 
 void carom_read_joints(carom_reader *r) {
-  read_planar(r);
   read_contacts(r);
   for (const carom_node *c = items(r, r->top[KEY_SCENE_SURFACES], "surfaces"); c && !carom_reader_failed(r);
        c = c->next)

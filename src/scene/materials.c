@@ -16,7 +16,10 @@ void carom_check_builder(carom_reader *r, const carom_node *node) {
   else
     carom_report(&r->reporter, node->place, NULL, "%s", error.message);
   r->doomed = true;
-  if (carom_builder_create(&r->allocator, &r->builder, NULL) != CAROM_OK) r->pool.failed = true;
+  if (carom_builder_create(&r->allocator, &r->builder, NULL) != CAROM_OK)
+    r->pool.failed = true;
+  else
+    carom_builder_set_planar(r->builder, r->planar);
 }
 
 static bool check_range(carom_reader *r, const carom_node *node, double value) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/nearest.h"
 #include "scene/plan_reader.h"
 #include "scene/problem.h"
 
@@ -15,17 +14,7 @@ bool carom_plan_fields(carom_plan_reader *p, const carom_node *node, const char 
 }
 
 int carom_plan_read_body(carom_plan_reader *p, const carom_node *node) {
-  const char *name = NULL;
-  if (!node || !carom_read_text(&p->r, node, &name)) return -1;
-  const carom_model *model = p->file->scene->model;
-  int body = carom_model_find_body(model, name);
-  if (body >= 0) return body;
-  char hint[100];
-  carom_nearest nearest = carom_nearest_begin(node->text, node->length);
-  for (int i = 0; i < model->body_count; i++) carom_nearest_try(&nearest, model->bodies[i].name);
-  carom_nearest_hint(&nearest, hint, sizeof hint);
-  carom_report(&p->r.reporter, node->place, hint, "the scene has no body '%.80s'", name);
-  return -1;
+  return carom_problem_body(&p->r, p->file->scene->model, node);
 }
 
 bool carom_plan_read_bodies(carom_plan_reader *p, const carom_node *node, int body[2]) {

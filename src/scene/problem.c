@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/read_file.h"
 
 enum { MOST_BYTES = 4 << 20, MOST_NODES = 400000 };
@@ -107,4 +108,17 @@ bool carom_problem_scene(carom_reader *r, const char *path, const carom_scene_op
   carom_diagnostics_release(&found);
   if (status == CAROM_ERR_MEMORY) r->reporter.out_of_memory = true;
   return status == CAROM_OK;
+}
+
+int carom_problem_body(carom_reader *r, const carom_model *model, const carom_node *node) {
+  const char *name = NULL;
+  if (!node || !carom_read_text(r, node, &name)) return -1;
+  int body = carom_model_find_body(model, name);
+  if (body >= 0) return body;
+  char hint[100];
+  carom_nearest nearest = carom_nearest_begin(node->text, node->length);
+  for (int i = 0; i < model->body_count; i++) carom_nearest_try(&nearest, model->bodies[i].name);
+  carom_nearest_hint(&nearest, hint, sizeof hint);
+  carom_report(&r->reporter, node->place, hint, "the scene has no body '%.80s'", name);
+  return -1;
 }

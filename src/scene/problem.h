@@ -22,5 +22,7 @@ void carom_problem_version(carom_reader *r, const carom_node *node, const char *
 // Sorts the children of a map by `keys` (ends with null) into slots, and reports unknown ones.
 bool carom_problem_fields(carom_reader *r, const carom_node *node, const char *const *keys, const char *label,
                           const carom_node **slots);
+// The body of a scene that a node names; -1 for none, and after a report with the nearest name.
+int carom_problem_body(carom_reader *r, const carom_model *model, const carom_node *node);
 
 #endif

@@ -61,6 +61,7 @@ typedef struct carom_reader {
   carom_indices indices;
 
   carom_builder *builder;
+  bool planar;  // is told to each builder
   bool doomed;  // the builder refused something: a fresh one goes on checking, but nothing will come of it
   carom_names material_names;
   carom_names shape_names;
@@ -121,6 +122,8 @@ bool carom_read_int(carom_reader *r, const carom_node *node, int least, int most
 bool carom_read_vector(carom_reader *r, const carom_node *node, carom_dimension dimension, carom_vec3 *value);
 bool carom_read_vector_item(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
                             carom_vec3 *value);
+// A point, for which two numbers will do in the plane.
+bool carom_read_place(carom_reader *r, const carom_node *node, const char *label, carom_vec3 *value);
 bool carom_read_numbers(carom_reader *r, const carom_node *node, const char *label, carom_dimension dimension,
                         int count, double *values);
 bool carom_read_bool(carom_reader *r, const carom_node *node, bool *value);
@@ -171,6 +174,8 @@ const carom_shape *carom_read_shape(carom_reader *r, const carom_node *node);
 bool carom_read_port(carom_reader *r, const carom_node *node, carom_port *port);
 // Adds the list of magnets of a body (-1: only checks them). `label` names the body in messages.
 bool carom_read_magnets(carom_reader *r, const carom_node *list, const char *label, int body);
+// supports.c: what a body (-1: only checks) lies on; null: nothing.
+bool carom_read_support(carom_reader *r, const carom_node *node, const char *label, int body);
 // The charge set that `node` names, or the first one; -1 after an error. `at` is what needs it.
 int carom_find_charge_set(carom_reader *r, const carom_node *at, const carom_node *node);
 // Shapes that differ from copy to copy could fill any memory: all vertices together have a bound.
@@ -222,7 +227,8 @@ void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name 
 void carom_read_forces(carom_reader *r);       // after the bodies
 void carom_read_electromagnets(carom_reader *r, const carom_node *list);
 void carom_check_electromagnets(carom_reader *r);  // once the model is built: warns of those out of range
-void carom_read_joints(carom_reader *r);           // after the bodies: planar, surfaces, apart, joints
+void carom_read_planar(carom_reader *r);           // before the bodies: whether all is in a plane
+void carom_read_joints(carom_reader *r);           // after the bodies: contacts, surfaces, apart, joints
 void carom_read_granular(carom_reader *r);         // after the bodies: boundaries, drives, recirculation
 // Circles of copies in horizontal layers.
 bool carom_read_circles(carom_reader *r, const carom_node *node, carom_array *array);

@@ -88,6 +88,9 @@ static void read_audit(carom_reader *r) {
       {KEY_AUDIT_CONTACT_LAW, &b->contact_law},
       {KEY_AUDIT_FRICTION_LAW, &b->friction_law},
       {KEY_AUDIT_CONSTRAINT, &b->constraint},
+      {KEY_AUDIT_EQUILIBRIUM, &b->equilibrium},
+      {KEY_AUDIT_POWER, &b->power},
+      {KEY_AUDIT_PASSIVITY, &b->passivity},
   };
   for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
     carom_read_number(r, f[bounds[i].key], CAROM_NUMBER, CAROM_POSITIVE, bounds[i].bound);

@@ -101,8 +101,9 @@ static bool read_sections(carom_reader *r) {
   carom_read_constants(r);
   if (!read_texts(r)) return false;
   static void (*const readers[])(carom_reader *) = {
-      carom_read_materials, carom_read_named_shapes, carom_read_defaults, carom_read_charge_sets, carom_read_bodies,
-      carom_read_forces,    carom_read_joints,       carom_read_granular, carom_read_control,     carom_read_run,
+      carom_read_planar,      carom_read_materials, carom_read_named_shapes, carom_read_defaults,
+      carom_read_charge_sets, carom_read_bodies,    carom_read_forces,       carom_read_joints,
+      carom_read_granular,    carom_read_control,   carom_read_run,
   };
   for (size_t i = 0; i < sizeof readers / sizeof *readers && !carom_reader_failed(r); i++) readers[i](r);
   return true;

@@ -142,6 +142,14 @@ bool carom_read_vector(carom_reader *r, const carom_node *node, carom_dimension 
   return !node || carom_read_vector_item(r, node, node->key, dimension, value);
 }
 
+bool carom_read_place(carom_reader *r, const carom_node *node, const char *label, carom_vec3 *value) {
+  double v[3] = {0};
+  int count = node->kind == CAROM_NODE_LIST && node->count == 2 ? 2 : 3;
+  if (!carom_read_numbers(r, node, label, CAROM_LENGTH, count, v)) return false;
+  *value = cm_vec3(v[0], v[1], v[2]);
+  return true;
+}
+
 // ---- words -------------------------------------------------------------------------------------------
 
 bool carom_read_bool(carom_reader *r, const carom_node *node, bool *value) {

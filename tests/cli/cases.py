@@ -4,6 +4,7 @@ import gzip
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import signal
@@ -68,7 +69,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "push", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -534,7 +535,7 @@ def case_granular_scenes_out_of_memory_say_so():
     assert not os.path.exists("many.h5")
 
 
-def case_granular_runs_that_cannot_go_on_keep_what_was_done():
+def case_granular_runs_that_cannot_go_on_keep_what_was_done_long():
     """A vessel whose lid comes down until there is no room; an outlet as large as the vessel."""
     write("full.yaml", "carom: 1\nbodies:\n  - {name: grain, shape: {sphere: 2 cm}, position: [0, 0, 7 cm],\n"
           "     replicate: {grid: {count: [3, 3, 3], spacing: 4.1 cm}}}\n"
@@ -1331,7 +1332,7 @@ def case_integrators_are_listed():
     table = carom("integrators").stdout
     found = integrators()
     names = [i["name"] for i in found]
-    assert names[0] == "variational" and len(names) == 9 and all(n in table for n in names), names
+    assert names[0] == "variational" and len(names) == 10 and all(n in table for n in names), names
     for i in found:
         one = carom("integrators", i["name"]).stdout
         assert one.startswith(f"{i['name']}: {i['summary']}") and all(o in one for o in i["options"]), one
@@ -1385,7 +1386,8 @@ def case_auto_takes_an_integrator_and_says_why():
         named = report("check", "stranger.yaml", "--set", f"integrator.name={expected}")
         assert "integrator_choice" not in named, (title, named)
     rules = report("integrators")["auto"]
-    assert rules[0] == {"integrator": "variational", "when": "nothing can touch"}, rules
+    assert rules[0] == {"integrator": "quasistatic", "when": "bodies lie on supports, and have no inertia"}, rules
+    assert rules[1] == {"integrator": "variational", "when": "nothing can touch"}, rules
     for rule in rules:
         assert rule["when"] in carom("integrators").stdout and rule["when"] in carom("integrators", "auto").stdout, rule
 
@@ -1557,16 +1559,18 @@ def both_say(scene, *overrides):
 
 
 def case_check_and_run_agree_on_every_option():
-    with open("ball.yaml", "w") as f:
-        f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}}]\nduration: 0.5 s\n")
+    for name, support in ("ball.yaml", ""), ("lying.yaml", ", support: {damping: 1}"):
+        with open(name, "w") as f:
+            f.write("carom: 1\nbodies: [{name: ball, shape: {sphere: 0.1}%s}]\nduration: 0.5 s\n" % support)
     found, tried = integrators(), 0
     options = {name: o for i in found for name, o in i["options"].items() if name != "problem_sink"}
     for i in found:
+        scene = "lying.yaml" if i["honours"]["supports"] else "ball.yaml"  # who honours them needs them
         for name, another in options.items():
             own = i["options"].get(name)
             values = [(inside(own), True), (outside(own), False)] if own else [(inside(another), False)]
             for value, good in values:
-                verdict, errors = both_say("ball.yaml", f"integrator.name={i['name']}", f"integrator.{name}={value}")
+                verdict, errors = both_say(scene, f"integrator.name={i['name']}", f"integrator.{name}={value}")
                 assert verdict == good, (i["name"], name, value, errors)
                 able = [j["name"] for j in found if name in j["options"]]
                 assert own or all(n in errors[0].split(";")[-1] for n in able), errors
@@ -1579,6 +1583,7 @@ def case_check_and_run_agree_on_what_models_have():
     arm = "bodies: [{name: a, mass: 1, inertia: [1, 1, 1], position: [1, 0, 0]}]\n"
     joint = arm + "joints: [{kind: revolute, between: [world, a], at: [0, 0, 0]%s}]\n"
     two = "bodies: [{name: a, shape: {box: [1, 1, 1]}}, {name: b, shape: {box: [1, 1, 1]}, position: [3, 0, 0]%s}]\n"
+    on_supports = lambda scene: re.sub(r"name: [ab],(?!.*fixed: true)|name: a,", r"\g<0> support: {damping: 1},", scene)
     scenes = {
         "revolute joints": joint % "",
         "limits of joints": joint % ", turn: {upper: 1}",
@@ -1593,9 +1598,9 @@ def case_check_and_run_agree_on_what_models_have():
              "latches": ["fixed joints", "contacts"], "driven bodies": ["contacts"]}
     found = integrators()
     for trait, scene in scenes.items():
-        with open("scene.yaml", "w") as f:
-            f.write("carom: 1\nduration: 2 ms\n" + scene)
         for i in found:
+            with open("scene.yaml", "w") as f:
+                f.write("carom: 1\nduration: 2 ms\n" + (on_supports(scene) if i["honours"]["supports"] else scene))
             good = all(i["honours"][t] for t in [trait, *needs.get(trait, [])])
             verdict, errors = both_say("scene.yaml", f"integrator.name={i['name']}")
             assert verdict == good, (i["name"], trait, errors)
@@ -2077,6 +2082,145 @@ def case_limits_on_the_size_of_files_are_told():
                               preexec_fn=limit)
         assert done.returncode in (0, 1), (size, done)
         assert done.returncode == 0 or "ulimit -f" in done.stderr, (size, done)
+
+
+# ---- pushes ----------------------------------------------------------------------------------------------------------
+
+def example(name, file="problem.yaml"):
+    return os.path.join(EXAMPLES, name, file)
+
+
+def case_push_words():
+    for word in ("check", "plan", "fit"):
+        assert word in carom("push", "--help").stdout
+        text = carom("push", word, "--help").stdout
+        assert f"usage: carom push {word}" in text and "--set" in text and "--json" in text, text
+    assert "did you mean 'check'" in carom("push", "chek", code=2).stderr
+    assert "carom push" in carom("push", code=2).stderr
+    assert "did you mean '--strict'" in carom("push", "check", "p.yaml", "--strct", code=2).stderr
+    said = carom("plan", example("peg-jam"), code=2).stderr
+    assert "carom push check" in carom("check", example("peg-jam"), code=2).stderr, said
+
+
+def case_push_check_tells_a_jam_and_what_cancels():
+    done = carom("push", "check", example("peg-jam"), "--page", "jam.html", "-o", "jam.h5")
+    assert "jam" in done.stdout and "cancel out" in done.stdout and "wall on peg" in done.stdout, done.stdout
+    told = report("push", "check", example("peg-jam"))["pushes"][0]
+    assert told["ending"] == "jam" and not told["good"] and told["cancel"] < 1e-12, told
+    assert len(told["forces"]) >= 2 and {f["b"] for f in told["forces"]} == {"wall", "probe"}, told
+    for c in range(2):
+        assert abs(sum(f["force"][c] for f in told["forces"])) < 1e-12, told
+    page = open("jam.html").read()
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", ""), "the page asks for nothing"
+    info = report("info", "jam.h5")
+    assert info["complete"] and info["frames"] > 30 and "carom push check" in info["command"], info
+    carom("push", "check", example("peg-jam"), "--strict", "-q", code=3)
+    short = report("push", "check", example("peg-jam"), "--set", "pushes.0.duration=0.6 s", "--strict")["pushes"][0]
+    assert short["ending"] == "done" and short["good"] and short["margin"] > 0, short
+
+
+def case_push_check_knows_the_published_bound():
+    """Two probes on lines 2 d apart squeeze a part 2 L wide: their forces cancel out where d/L <= mu = 0.3."""
+    for ratio, ending in ((0, "damage"), (0.2, "damage"), (0.299, "damage"), (0.301, "done"), (0.4, "done")):
+        told = report("push", "check", example("peg-squeeze"), "--set", f"constants.ratio={ratio}", "--set", "pushes.0.duration=0.02 s")
+        assert told["pushes"][0]["ending"] == ending, (ratio, told)
+        assert ("forces" in told["pushes"][0]) == (ending == "damage"), told
+
+
+def case_push_check_power_is_balanced():
+    for push in report("push", "check", example("push-fit"))["pushes"]:
+        assert push["work"] > 0 and abs(push["work"] - push["damping"] - push["friction"]) < 0.02 * push["work"], push
+
+
+def case_push_plan_leads_a_peg_into_a_slot():
+    told = report("push", "plan", example("peg-in-hole"), "-j", "1")
+    assert told["found"] and told["goal"] and told["trials"]["reached"] >= 90, told
+    assert all(p["ending"] in ("done", "goal") for p in told["pushes"]), told
+    again = report("push", "plan", example("peg-in-hole"), "-j", "3", "--force")
+    for answer in (told, again):
+        del answer["seconds"]
+    assert again == told, "the same for any number of threads"
+    checked = report("push", "check", "problem.plan.yaml")
+    assert checked["goal"] and checked["pushes"] == told["pushes"], (checked, told)
+    assert report("info", "problem.h5")["duration"] > 1 and os.path.getsize("problem.html") > 10000
+    if has_viewer():
+        carom("view", "problem.h5", "-q", "-o", "replay.html")
+    refused = carom("push", "plan", example("peg-in-hole"), code=1).stderr
+    assert "problem.h5" in refused and "--force" in refused, refused
+
+
+def case_push_plan_that_is_shipped_reaches_the_goal():
+    for name in ("peg-in-hole", "push-l-part"):
+        told = report("push", "check", example(name, "pushes.yaml"))
+        assert told["goal"] and all(p["ending"] in ("done", "goal") for p in told["pushes"]), told
+
+
+def case_push_plan_keeps_the_nearest():
+    done = carom("push", "plan", example("peg-in-hole"), "--set", "plan.expansions=1", "--set", "scene.constants.x0=-3 mm", "-o", "near.plan.yaml", code=4)
+    assert "no pushes" in done.stderr and os.path.exists("near.plan.yaml") and os.path.exists("near.h5") and os.path.exists("near.html"), done
+    assert "at what speed" in carom("push", "plan", example("peg-jam"), code=2).stderr
+    assert "whole number" in carom("push", "plan", example("peg-in-hole"), "--starts", "0", code=2).stderr
+
+
+def case_push_plan_is_interrupted():
+    child = subprocess.Popen([CAROM, "push", "plan", example("peg-in-hole"), "--set", "goal.position=[0.3 mm, 2.5 mm]", "--set", "goal.distance=1e-12",
+                              "--set", "plan.expansions=200000", "--trials", "0", "-o", "cut.yaml"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=HANG)
+    assert child.returncode == 130 and "interrupted" in said, (child.returncode, said)
+
+
+def case_push_fit_finds_what_was_hidden():
+    """Shares 1 : 3 : 2 of three spots and mu 0.3, from noisy records; examples/push-fit/synthesise.py made them."""
+    told = report("push", "fit", example("push-fit"), "--replicates", "0", "--starts", "0", "--set", "fit.budget=400", "-o", "found.yaml")
+    found = {p["name"]: p["value"] for p in told["parameters"]}
+    for name, truth in (("share 0", 1 / 6), ("share 1", 1 / 2), ("share 2", 1 / 3), ("mu of probe", 0.3)):
+        assert abs(found[name] - truth) < 0.02 * truth, found
+    assert told["residual"] < 1e-3 and not told["scale_known"], told
+    text = open("found.yaml").read()
+    assert text.startswith("# made by carom push fit") and "support:" in text and '"probe": 0.3' in text or '"probe": 0.29' in text, text
+    assert "which pushes were recorded" in carom("push", "fit", example("peg-jam"), code=2).stderr
+
+
+def case_push_fit_reads_what_check_writes():
+    told = report("push", "check", example("peg-jam"), "--set", "pushes.0.duration=0.6 s", "--samples", "seen.csv")
+    lines = open("seen.csv").read().splitlines()
+    assert lines[1] == "push,time (s),x (m),y (m),angle (rad),force (N)" and len(lines) == 3 + told["pushes"][0]["steps"], lines[:3]
+    scene = example("peg-jam", "parts.yaml")
+    write("own.yaml", f"carom-push: 1\nscene: {scene}\nprobes: [probe]\npushes: [{{duration: 0.6 s, probes: [{{at: [0.1 mm, 0.43 mm], heading: -90 deg, speed: 50 um/s}}]}}]\n"
+          "fit: {records: seen.csv, support: isotropic, friction: [{name: probe, bodies: [probe]}], replicates: 0, starts: 0}\n")
+    told = report("push", "fit", "own.yaml")
+    assert told["scale_known"] and abs(told["damping"][0] - 1e-3) < 1e-5, told
+
+
+def case_push_mistakes_give_2():
+    write("bad.yaml", "carom-push: 1\nscene: nowhere.yaml\nprobes: []\nstepp: 1\n")
+    said = carom("push", "check", "bad.yaml", code=2).stderr
+    assert "bad.yaml:4:1" in said and "did you mean 'step'" in said and "nothing was run" in said, said
+    inside = carom("push", "check", example("peg-jam"), "--set", "pushes.0.probes.0.at=[0, 0.2 mm]", code=2).stderr
+    assert "begins inside 'peg'" in inside, inside
+    shown = carom("push", "check", os.path.join(EXAMPLES, "..", "tests", "data", "bad_pushes", "scenes", "problem.yaml")).stdout
+    assert "goal     missed" in shown and "corners" in shown and "\\u" not in shown, shown
+    narrow = carom("push", "plan", example("peg-in-hole"), "--set", "scene.constants.clearance=-40 um", code=2).stderr
+    assert "at its goal, 'peg' overlaps" in narrow and "2e-05 m" in narrow, narrow
+
+
+def case_push_chip_is_the_same_at_any_size():
+    ends = []
+    for unit in (1e-6, 1e-3, 1):
+        told = report("run", example("push-chip", "scene.yaml"), "--set", f"constants.unit={unit} m", "--strict", "-o", "chip.h5", "--force")
+        assert told["verdict"]["pass"], told
+        carom("export", "chip.h5", "--to", "csv", "-o", "chip.csv", "-q", "--force")
+        last = [r for r in rows_of("chip.csv") if r["body"] == "chip"][-1]
+        ends.append([float(last["x (m)"]) / unit, float(last["y (m)"]) / unit, float(last["qz"])])
+    assert abs(ends[0][1]) > 1 and all(abs(a - b) < 1e-9 * (1 + abs(a)) for e in ends for a, b in zip(e, ends[0])), ends
+
+
+def case_push_corner_map_has_a_border():
+    carom("sweep", example("push-corner", "map.yaml"), "--set", "axes.x.count=2", "--set", "axes.turn.count=5", "-q", "-o", "map.h5")
+    classes = [r["class"] for r in rows_of("map.csv")]
+    assert classes.count("success") == 8 and classes.count("failed") == 2, classes
 
 
 def main():

@@ -366,7 +366,7 @@ TEST(clouds_keep_clear_of_shifted_ones) {
 }
 
 // Directions of a body axis over many random rotations: mean near 0, mean square of each component near 1/3.
-TEST(cloud_rotations_are_uniform) {
+TEST(cloud_rotations_are_uniform_long) {
   carom_scene *s = parse(
       "carom: 1\nbodies: [{shape: {box: [0.01, 0.02, 0.03]}, replicate: {cloud: {count: 4000, min: [0, 0, 0], max: [9, "
       "9, 9], rotate: true}}}]\n");
