@@ -24,6 +24,12 @@ if(NOT IPOPT_FOUND)
   message(STATUS "Planning: left out (needs Ipopt; Debian: coinor-libipopt-dev)")
 endif()
 
+# Fitting recorded pushes (carom push fit) likewise, without NLopt.
+pkg_check_modules(NLOPT QUIET IMPORTED_TARGET nlopt)
+if(NOT NLOPT_FOUND)
+  message(STATUS "Fitting of pushes: left out (needs NLopt; Debian: libnlopt-dev)")
+endif()
+
 # PETSc/TAO with its MPI, for the plug-in libcarom_tao.so: on when found, and never needed.
 pkg_check_modules(PETSC IMPORTED_TARGET PETSc)
 pkg_check_modules(MPI IMPORTED_TARGET mpi-c)

@@ -31,6 +31,15 @@ static void add_kinds_and_bodies(carom_text_buffer *text, const choice *c) {
     carom_text_buffer_print(text, "%s%d,%d", i > 0 ? "," : "", chosen(c, i)->body_a, chosen(c, i)->body_b);
 }
 
+// Where some integrator told them.
+static void add_modes(carom_text_buffer *text, const choice *c) {
+  bool any = false;
+  for (int i = 0; i < c->count; i++) any = any || chosen(c, i)->mode != CAROM_MODE_OPEN;
+  if (!any) return;
+  carom_text_buffer_add(text, "],\n\"mode\":[");
+  for (int i = 0; i < c->count; i++) carom_text_buffer_print(text, "%s%d", i > 0 ? "," : "", (int)chosen(c, i)->mode);
+}
+
 static void add_vectors(carom_text_buffer *text, const choice *c, const char *key, size_t offset) {
   carom_text_buffer_print(text, "],\n\"%s\":[", key);
   for (int i = 0; i < c->count; i++) {
@@ -45,6 +54,7 @@ void carom_replay_events(carom_text_buffer *text, const carom_result *result) {
   if (c.count > CAROM_REPLAY_EVENTS_MAX) c.count = CAROM_REPLAY_EVENTS_MAX;
   add_times(text, &c);
   add_kinds_and_bodies(text, &c);
+  add_modes(text, &c);
   add_vectors(text, &c, "point", offsetof(carom_contact_event, point));
   add_vectors(text, &c, "normal", offsetof(carom_contact_event, normal));
   add_vectors(text, &c, "impulse", offsetof(carom_contact_event, impulse));

@@ -185,9 +185,11 @@ def writable(table):
     return found
 
 
-# What base.h admits: the locks around HDF5 and Ipopt, OpenMP's own around the starts of a plan, the number under which
+# What base.h admits: the locks around HDF5 and Ipopt, OpenMP's own around the starts of plans and fits, the number under which
 # HDF5 knows our way of writing files, and whether OpenBLAS has its buffer.
-LOCKS = {"mutex", "alone", "driver_id", "awake", ".gomp_critical_user_carom_plan_starts"}
+LOCKS = {"mutex", "alone", "driver_id", "awake", ".gomp_critical_user_carom_plan_starts",
+         ".gomp_critical_user_carom_push_watch", ".gomp_critical_user_carom_push_plan_seeds",
+         ".gomp_critical_user_carom_push_fit_replicates"}
 
 
 def case_the_library_keeps_no_state():

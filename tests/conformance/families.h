@@ -6,10 +6,10 @@
 
 extern const conformance_scene flight_scenes[], bounce_scenes[], slide_scenes[], tip_scenes[], stack_scenes[],
     fast_scenes[], pendulum_scenes[], joint_scenes[], spring_scenes[], drive_scenes[], funnel_scenes[],
-    machine_scenes[];
+    machine_scenes[], pushed_scenes[];
 
 #define CONFORMANCE_FAMILIES                                                                                        \
   flight_scenes, bounce_scenes, slide_scenes, tip_scenes, stack_scenes, fast_scenes, pendulum_scenes, joint_scenes, \
-      spring_scenes, drive_scenes, funnel_scenes, machine_scenes
+      spring_scenes, drive_scenes, funnel_scenes, machine_scenes, pushed_scenes
 
 #endif

@@ -127,11 +127,11 @@ TEST(csv_events_come_back) {
   char *text = read_file(events, &size), *fields[32];
   REQUIRE(text);
   char *at = split_record(text, fields, &count);
-  CHECK(count == 13);
+  CHECK(count == 14);
   for (int i = 0; i < 2 * FRAMES; i++) {
     carom_contact_event e = fixture_event(i);
     at = split_record(at, fields, &count);
-    REQUIRE(count == 13);
+    REQUIRE(count == 14);
     CHECK(strtod(fields[0], NULL) == e.time && strtod(fields[4], NULL) == e.point.x);
     CHECK(strtod(fields[9], NULL) == e.normal.z && strtod(fields[12], NULL) == e.impulse.z);
     CHECK_TEXT(fields[1], kinds[e.kind]);

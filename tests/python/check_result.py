@@ -42,6 +42,7 @@ def layout(frames, verdicts):
         "events/time": ((2 * frames,), "f", "s"), "events/kind": ((2 * frames,), "u", "1"),
         "events/body": ((2 * frames, 2), "i", "1"), "events/point": ((2 * frames, 3), "f", "m"),
         "events/normal": ((2 * frames, 3), "f", "1"), "events/impulse": ((2 * frames, 3), "f", "N s"),
+        "events/mode": ((2 * frames,), "u", "1"),
         "checkpoint/meta": ((2, 3), "i", "1"), "checkpoint/place_0": ((0,), "u", "1"),
         "checkpoint/place_1": ((0,), "u", "1"),
         "run/ending": ((), "S", "1"),

@@ -62,8 +62,8 @@ static void check_own(const char *name, const char *const *settings, int count) 
 
 TEST(own_answer_with_a_contact) { check_own("plan-wall", NULL, 0); }
 TEST(own_answer_with_two_contacts) { check_own("plan-two-cubes", NULL, 0); }
-TEST(own_answer_with_joints_and_planes) { check_own("plan-manipulator", NULL, 0); }
-TEST(own_answer_with_nested_gaps) { check_own("plan-satellites", NULL, 0); }
+TEST(own_answer_with_joints_and_planes_long) { check_own("plan-manipulator", NULL, 0); }
+TEST(own_answer_with_nested_gaps_long) { check_own("plan-satellites", NULL, 0); }
 
 // Nodes that were added are there again, with the contacts and conditions where they belong.
 TEST(own_answer_with_refined_steps) {
