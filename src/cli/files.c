@@ -98,7 +98,23 @@ bool cli_may_replace(const char *verb, const cli_output *o, bool force) {
                    o->result ? "" : " and does not say that carom made it");
 }
 
+// Asked of a name beside the output's, as files are written before they get their own: whoever is killed here leaves no
+// empty file that looks like a result.
+static bool can_create(const char *output) {
+  char beside[CLI_PATH + 48];
+  snprintf(beside, sizeof beside, "%s.%ld.part", output, (long)getpid());
+  int file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file >= 0) close(file), unlink(beside);
+  return file >= 0 || errno == EEXIST;
+}
+
 // Opening for writing, without a change to what is there, is the only sure way to know.
+static bool can_open(const char *output) {
+  int file = open(output, O_WRONLY | O_CLOEXEC);
+  if (file >= 0) close(file);
+  return file >= 0;
+}
+
 static bool can_write(const char *verb, const char *output) {
   struct stat about;
   bool there = stat(output, &about) == 0;
@@ -106,11 +122,8 @@ static bool can_write(const char *verb, const char *output) {
   if (!there && lstat(output, &about) == 0)
     return cli_error("%s: cannot write '%s': it is a link that leads nowhere; remove it or choose another name", verb,
                      output);
-  int file = open(output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (file < 0) return cli_error("%s: cannot write '%s': %s; nothing was done yet", verb, output, strerror(errno));
-  close(file);
-  if (!there) unlink(output);
-  return true;
+  if (there ? can_open(output) : can_create(output)) return true;
+  return cli_error("%s: cannot write '%s': %s; nothing was done yet", verb, output, strerror(errno));
 }
 
 // ---- the rule -------------------------------------------------------------------------------------------------------

@@ -215,6 +215,29 @@ def case_a_killed_run_leaves_a_readable_file():
         assert os.path.getsize("killed.html") > 100000
 
 
+def names_seen(work):
+    """What happens in this folder meanwhile: pairs of what was done (inotify(7)) and to which name."""
+    import ctypes
+    libc, created, deleted = ctypes.CDLL(None, use_errno=True), 0x100, 0x200
+    watch = libc.inotify_init()
+    assert watch >= 0 and libc.inotify_add_watch(watch, b".", created | deleted) >= 0, ctypes.get_errno()
+    work()
+    seen, data = [], os.read(watch, 1 << 16)
+    os.close(watch)
+    while data:
+        _, mask, _, size = struct.unpack_from("iIII", data)
+        seen.append(("created" if mask & created else "deleted", data[16:16 + size].rstrip(b"\0").decode()))
+        data = data[16 + size:]
+    return seen
+
+
+def case_a_name_is_given_to_what_can_be_read_alone():
+    """An empty file stood under the output's name for a moment, and stayed when the run was killed then."""
+    seen = names_seen(lambda: carom("run", SCENE, *SHORT, "-o", "named.h5", "-q"))
+    assert [what for what, name in seen if name == "named.h5"] == ["created"], seen
+    assert os.listdir(".").count("named.h5") == 1 and not [n for n in os.listdir(".") if n.endswith(".part")], os.listdir(".")
+
+
 def case_interrupts_keep_what_was_done():
     scene = endless()
     child = subprocess.Popen([CAROM, "run", scene, "-o", "cut.h5"], stdout=subprocess.PIPE, text=True)
