@@ -26,7 +26,8 @@ extern "C" {
 
 // ---- pushes -----------------------------------------------------------------------------------------------------
 
-enum { CAROM_PUSH_PROBES = 4 };  ///< most probes of a push
+enum { CAROM_PUSH_PROBES = 4 };        ///< most probes of a push
+enum { CAROM_PUSH_STEPS = 10000000 };  ///< most steps of a push: its duration over the pusher's step
 
 /// A probe's way: straight, at constant speed; it does not turn.
 typedef struct carom_push_probe {

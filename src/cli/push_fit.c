@@ -71,7 +71,8 @@ static void print_parameters(const carom_push_fit_def *d, const carom_push_fit *
 }
 
 static void print_fit(const fit_words *w, const carom_push_fit_def *d, const carom_push_fit *fit, const char *title) {
-  cli_print(stdout, "%s\n  %d pushes, support %s\n\n", title, d->record_count, carom_push_support_name(d->support));
+  cli_print(stdout, "%s\n  %d push%s, support %s\n\n", title, d->record_count, d->record_count == 1 ? "" : "es",
+            carom_push_support_name(d->support));
   print_parameters(d, fit);
   cli_print(stdout, "\n  damping  about the centre of mass, along the body's axes%s\n",
             fit->scale_known ? "" : "; known up to a factor, given with the scene's");

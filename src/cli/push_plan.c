@@ -120,7 +120,7 @@ static void print_json(const plan_run *p) {
   const carom_push_plan_report *r = &p->plan->report;
   cli_json json = cli_json_begin(stdout);
   CLI_MEMBERS(&json, CLI_B("found", p->plan->found), CLI_I("expansions", r->total_expansions), CLI_I("nodes", r->nodes),
-              CLI_I("seed", r->seed), CLI_I("solved_starts", r->solved_seeds), CLI_I("jams", r->jams),
+              CLI_I("tree", r->seed), CLI_I("solved_starts", r->solved_seeds), CLI_I("jams", r->jams),
               CLI_I("damages", r->damages), CLI_I("switches", r->switches), CLI_I("failures", r->failures),
               CLI_I("dropped", r->dropped), CLI_N("duration", r->cost), CLI_N("nearest", r->nearest),
               CLI_N("seconds", r->seconds));

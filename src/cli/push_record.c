@@ -24,16 +24,23 @@ static char *drives_of(const cli_push_run *run) {
   return fclose(out) == 0 ? text : (free(text), NULL);
 }
 
-// As the problem read it, with whatever was overridden.
+static double whole_duration(const cli_push_run *run) {
+  double sum = 0;
+  for (int i = 0; i < run->count; i++) sum += run->fates[i].run.time;
+  return sum;
+}
+
+// As the problem read it, with whatever was overridden. How long the scene itself would run does not count.
 static carom_status read_driven(const cli_push_run *run, carom_scene **scene, carom_error *error) {
   const carom_scene *from = run->file->scene;
-  char integrator[100], *drives = drives_of(run);
-  cli_list overrides = {.items = {drives, integrator}, .count = 2};
+  char integrator[100], duration[60], *drives = drives_of(run);
+  cli_list overrides = {.items = {drives, integrator, duration}, .count = 3};
   carom_scene_options options = cli_scene_options(&overrides);
   carom_diagnostics found = {0};
   carom_status status = CAROM_ERR_MEMORY;
   options.bodies_only = true;
   snprintf(integrator, sizeof integrator, "integrator={name: quasistatic, step: %.17g}", run->file->def.step);
+  snprintf(duration, sizeof duration, "duration=%.17g", fmax(whole_duration(run), run->file->def.step));
   const carom_bytes bytes = {from->path, from->resolved, strlen(from->resolved)};
   if (drives) status = carom_scene_parse(&bytes, &options, NULL, scene, &found);
   if (status != CAROM_OK) {
@@ -73,12 +80,6 @@ static carom_status record(const cli_push_run *run, const carom_model *model, ca
       status = carom_recorder_frame(recorder, state, NULL, error);
     }
   return status;
-}
-
-static double whole_duration(const cli_push_run *run) {
-  double sum = 0;
-  for (int i = 0; i < run->count; i++) sum += run->fates[i].run.time;
-  return sum;
 }
 
 static carom_verdict judge(const cli_push_run *run) {

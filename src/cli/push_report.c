@@ -96,8 +96,13 @@ static void print_end(const cli_push_run *run) {
 }
 
 void cli_push_print(const cli_push_run *run) {
-  cli_print(stdout, "%s\n\n  %4s %-8s %10s %-10s %10s %10s  %s\n", run->file->title, "push", "ends", "time (s)",
-            "robust", "margin", "force (N)", "first change of a contact");
+  cli_print(stdout, "%s\n\n", run->file->title);
+  if (run->push_count == 0)
+    cli_print(stdout,
+              cli_push_reaches_goal(run) ? "  no pushes: the part is at its goal from the start\n" : "  no pushes\n");
+  else
+    cli_print(stdout, "  %4s %-8s %10s %-10s %10s %10s  %s\n", "push", "ends", "time (s)", "robust", "margin",
+              "force (N)", "first change of a contact");
   for (int i = 0; i < run->count; i++) print_push(run, i);
   for (int i = 0; i < run->count; i++) print_certificate(run, i);
   print_end(run);

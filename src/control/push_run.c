@@ -32,7 +32,7 @@ carom_status carom_push_verify(const carom_pusher *p, const carom_push *push, ca
     return carom_fail(error, CAROM_ERR_NUMBER, "push: its duration is %g s", push->duration);
   if (!(push->duration > 0))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "push: its duration is %g s, expected more than 0", push->duration);
-  if (push->duration > 1e7 * p->def.step)
+  if (push->duration > CAROM_PUSH_STEPS * p->def.step)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "push: %g s take more than ten million steps of %g s; make it shorter, or the step longer",
                       push->duration, p->def.step);

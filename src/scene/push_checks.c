@@ -77,6 +77,11 @@ static bool part_in_probe(const carom_pusher_def *d, const carom_contact *c, int
   return c->body_b == d->probes[which];
 }
 
+static bool part_in_other(const carom_pusher_def *d, const carom_contact *c, int which) {
+  (void)which;
+  return !is_probe(d, c->body_b);
+}
+
 static void check_goal(places *s) {
   carom_push_reader *p = s->p;
   const carom_push_goal *g = &p->file->def.goal;
@@ -90,6 +95,15 @@ static void check_goal(places *s) {
                  model->bodies[c.body_b].name, -c.gap);
 }
 
+// Before the first push, and where a push says where it begins.
+static void check_start(places *s, const carom_node *at, const char *label) {
+  const carom_model *model = s->p->file->scene->model;
+  carom_contact c = deepest(s, part_in_other, 0);
+  if (c.gap < 0)
+    carom_report(&s->p->r.reporter, at->place, "move it apart", "%s: '%.80s' begins inside '%.80s', %.4g m deep", label,
+                 model->bodies[c.body_a].name, model->bodies[c.body_b].name, -c.gap);
+}
+
 // Where the part is known: at the first push, and where a push says so.
 static void check_push(places *s, int number) {
   carom_push_reader *p = s->p;
@@ -97,7 +111,10 @@ static void check_push(places *s, int number) {
   const carom_model *model = file->scene->model;
   const carom_push *push = &file->pushes[number];
   const carom_push_place *place = &file->places[number];
+  char label[40];
+  snprintf(label, sizeof label, "push %d", number + 1);
   if (place->given) carom_push_set_pose(model, s->state, place->body, place->pose);
+  check_start(s, p->pushes[number], label);
   for (int i = 0; i < push->probe_count; i++) {
     int probe = file->def.probes[i];
     carom_pose pose = carom_state_pose(model, s->state, probe);
@@ -106,18 +123,31 @@ static void check_push(places *s, int number) {
     carom_contact c = deepest(s, part_in_probe, i);
     if (c.gap < 0)
       carom_report(&p->r.reporter, p->pushes[number]->place, "let it begin outside",
-                   "push %d: probe '%.80s' begins inside '%.80s', %.4g m deep", number + 1, model->bodies[probe].name,
+                   "%s: probe '%.80s' begins inside '%.80s', %.4g m deep", label, model->bodies[probe].name,
                    model->bodies[c.body_a].name, -c.gap);
   }
+}
+
+// A push of so many steps would never end.
+static void check_durations(carom_push_reader *p) {
+  const carom_push_file *file = p->file;
+  for (int i = 0; i < file->push_count; i++)
+    if (file->pushes[i].duration > CAROM_PUSH_STEPS * file->def.step)
+      carom_report(&p->r.reporter, p->pushes[i]->place, "make it shorter, or the 'step' longer",
+                   "push %d: %g s take more than ten million steps of %g s", i + 1, file->pushes[i].duration,
+                   file->def.step);
 }
 
 void carom_push_check_places(carom_push_reader *p) {
   const carom_push_file *file = p->file;
   places s = {.p = p};
   carom_error error;
+  check_durations(p);
   if (carom_contacts_create(file->scene->model, &p->r.allocator, &s.contacts, &error) == CAROM_OK &&
       carom_state_clone(file->scene->state, &p->r.allocator, &s.state, &error) == CAROM_OK) {
     check_goal(&s);
+    carom_state_copy(s.state, file->scene->state);
+    if (file->push_count == 0) check_start(&s, p->scene, "the scene");
     for (int i = 0; i < file->push_count; i++) {
       if (i > 0 && !file->places[i].given) continue;
       carom_state_copy(s.state, file->scene->state);

@@ -18,7 +18,7 @@ typedef struct table {
   const char *path;
   int line, column[COLUMNS];
   double unit[COLUMNS];
-  char *fields[MOST_FIELDS], *rest;
+  char *fields[MOST_FIELDS], *begin, *rest;  // of the line, where it begins, and what comes after it
   int field_count;
   double v[COLUMNS];  // of the line
   int *counts;        // (push_count) samples of each push
@@ -30,6 +30,11 @@ static bool wrong(const table *t, const char *hint, const char *message) {
   return carom_report(&t->p->r.reporter, (carom_place){t->path, t->line, 1}, hint, "%s", message);
 }
 
+static bool wrong_field(const table *t, int column, const char *message) {
+  int place = (int)(t->fields[t->column[column]] - t->begin) + 1;
+  return carom_report(&t->p->r.reporter, (carom_place){t->path, t->line, place}, NULL, "%s", message);
+}
+
 static bool next_line(table *t) {
   while (t->rest) {
     char *line = t->rest, *end = strchr(line, '\n');
@@ -37,6 +42,7 @@ static bool next_line(table *t) {
     if (end) *end = 0;
     t->line++;
     if (carom_csv_is_idle(line)) continue;
+    t->begin = line;
     t->field_count = carom_csv_split(line, t->fields, MOST_FIELDS);
     return true;
   }
@@ -54,7 +60,14 @@ static bool read_unit(table *t, int column, carom_dimension dimension) {
   if (unit && carom_dimension_equal(unit->dimension, dimension)) return t->unit[column] = unit->factor, true;
   snprintf(message, sizeof message, "column '%.40s': '%.*s' is no unit of it", names[column], (int)(close - open - 1),
            open + 1);
-  return wrong(t, NULL, message);
+  return wrong_field(t, column, message);
+}
+
+static bool is_alone(table *t, int column) {
+  char message[200];
+  if (carom_csv_column(t->fields, t->column[column], names[column]) < 0) return true;
+  snprintf(message, sizeof message, "column '%s' is there twice", names[column]);
+  return wrong_field(t, column, message);
 }
 
 static bool read_header(table *t) {
@@ -67,7 +80,7 @@ static bool read_header(table *t) {
     t->column[c] = carom_csv_column(t->fields, t->field_count, names[c]);
     snprintf(message, sizeof message, "no column '%s'; needed are push, time, x, y, angle", names[c]);
     if (t->column[c] >= 0)
-      good = read_unit(t, c, dimensions[c]) && good;
+      good = is_alone(t, c) && read_unit(t, c, dimensions[c]) && good;
     else if (c < NEEDED)
       good = wrong(t, NULL, message);
   }
@@ -87,7 +100,7 @@ static bool read_field(table *t, int c) {
   if (end != text && !*end && isfinite(t->v[c])) return true;
   if (c == FORCE && !*text) return t->v[c] = NAN, true;
   snprintf(message, sizeof message, "'%.40s' is not a number (column '%s')", text, names[c]);
-  return wrong(t, NULL, message);
+  return wrong_field(t, c, message);
 }
 
 // The push of a line, from 0; -1 after a report.
@@ -169,6 +182,13 @@ static void keep(carom_push_file *file, carom_push_record *records) {
     if (records[i].sample_count > 0) records[file->fit.record_count++] = records[i];
 }
 
+// Spreadsheets begin their tables with a mark of the encoding.
+static const char *skip_mark(const char *text, size_t *size) {
+  bool marked = *size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+  if (marked) *size -= 3;
+  return marked ? text + 3 : text;
+}
+
 static void read_table(table *t, const char *text, size_t size, const carom_node *node) {
   carom_push_file *file = t->p->file;
   carom_push_record *records;
@@ -200,7 +220,8 @@ void carom_push_read_records(carom_push_reader *p, const carom_node *node) {
   char *text = carom_read_file(path, MOST_BYTES, &p->r.allocator, &size, &error);
   if (text) {
     table t = {.p = p, .path = path};
-    read_table(&t, text, size, node);
+    const char *lines = skip_mark(text, &size);
+    read_table(&t, lines, size, node);
   } else if (error.status == CAROM_ERR_MEMORY) {
     p->r.reporter.out_of_memory = true;
   } else {

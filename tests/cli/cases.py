@@ -2217,6 +2217,22 @@ def case_push_fit_reads_what_check_writes():
     assert told["scale_known"] and abs(told["damping"][0] - 1e-3) < 1e-5, told
 
 
+def case_push_plan_of_nothing():
+    here = ["--set", "goal.position=[-1 mm, 0.3 mm]", "--set", "goal.angle=20 deg",
+            "--set", "goal.distance=50 um", "--set", "goal.turn=2 deg", "-o", "none.yaml", "--force"]
+    said = carom("push", "plan", example("peg-in-hole"), *here).stdout
+    assert "at its goal from the start" in said and "first change" not in said, said
+    told = report("push", "plan", example("peg-in-hole"), *here)
+    assert told["found"] and told["pushes"] == [] and told["goal"] and told["tree"] == 0, told
+    assert "There are none" in open("none.html").read()
+
+
+def case_push_is_recorded_whatever_the_scene_lasts():
+    told = report("push", "check", example("peg-jam"), "--set", "scene.duration=1 ms", "-o", "short.h5")
+    carom("export", "short.h5", "--to", "csv", "-o", "short.csv", "-q")
+    assert abs(max(float(r["time (s)"]) for r in rows_of("short.csv")) - sum(p["time"] for p in told["pushes"])) < 1e-9, told
+
+
 def case_push_mistakes_give_2():
     write("bad.yaml", "carom-push: 1\nscene: nowhere.yaml\nprobes: []\nstepp: 1\n")
     said = carom("push", "check", "bad.yaml", code=2).stderr

@@ -45,6 +45,7 @@ TEST(a_problem_holds_what_is_written) {
   carom_push_file_destroy(file);
 }
 
+// The table is as a spreadsheet writes it: a mark of the encoding, and lines that end in two characters.
 TEST(recorded_pushes_are_read_in_their_units) {
   carom_push_file *file = read_good(NULL);
   REQUIRE(file);

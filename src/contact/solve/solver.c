@@ -58,12 +58,17 @@ void carom_solver_destroy(carom_solver *s) {
   carom_object_destroy(s);
 }
 
+// Most steps have as many contacts as the one before: then everything lies where it lay.
 carom_status carom_solver_reserve(carom_solver *s, int count, int rows, int bodies, carom_error *error) {
+  bool same = s->whole.count == count && s->whole.rows == rows && s->whole.bodies == bodies;
   s->whole.bodies = s->part.bodies = bodies;
   s->whole.count = s->part.count = count;
   s->whole.rows = s->part.rows = rows;
-  carom_status status = carom_arena_lay_out(&s->arena, lay_out, s, error);
-  if (status == CAROM_OK) memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
+  carom_status status = same ? CAROM_OK : carom_arena_lay_out(&s->arena, lay_out, s, error);
+  if (status == CAROM_OK)
+    memset(s->whole.P, 0, (size_t)rows * sizeof *s->whole.P);
+  else
+    s->whole.count = -1;  // nothing is laid out for so many
   return status;
 }
 

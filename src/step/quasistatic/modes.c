@@ -13,7 +13,7 @@
 static const double RANK = 1e-11;       // pivots over the largest
 static const double CONSISTENT = 1e-9;  // right-hand sides over the largest, where there is no pivot
 static const double STRAINS_MET = 1e-10;
-enum { PASSES_MAX = 300, SWEEPS = 4, CORNERS_MAX = 40 };
+enum { PASSES_MAX = 1000, SWEEPS = 4, CORNERS_MAX = 40 };
 
 // The system, scaled to a unit diagonal: A (n x n, column-major), b, and the solutions x + N c.
 typedef struct linear {
@@ -282,7 +282,8 @@ carom_status carom_quasi_solve_in(carom_quasi *s, const carom_contact_mode *mode
     return carom_fail(error, CAROM_ERR_UNSUPPORTED, "steps in given modes are for planar models: slips have no sign");
   for (int i = 0; i < PASSES_MAX && solved && off > STRAINS_MET; i++, off = carom_quasi_has_dry(s) ? off : 0) {
     carom_status status = solve_once(s, modes, &l, &solved, error);
-    if (status == CAROM_OK && solved && carom_quasi_has_dry(s)) status = carom_quasi_strain(s, &off, error);
+    if (status == CAROM_OK && solved && carom_quasi_has_dry(s))
+      status = carom_quasi_strain(s, i, STRAINS_MET, &off, error);
     if (status != CAROM_OK) return status;
   }
   if (!solved || carom_quasi_escaped(s)) {

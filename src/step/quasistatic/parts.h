@@ -49,9 +49,9 @@ bool carom_quasi_escaped(carom_quasi *quasi);
 // ---- dry.c
 bool carom_quasi_has_dry(const carom_quasi *quasi);
 double carom_quasi_first_strain(const carom_quasi *quasi, int body, double speed);
-// Takes the strains of the twists found; *off is by how much the worst was off, relatively. Fails where forces are more
-// than a support can hold.
-carom_status carom_quasi_strain(carom_quasi *quasi, double *off, carom_error *error);
+// Goes on to other strains after the pass of that number (from 0); *off is by how much the worst was off, relatively:
+// where that is at most `met`, they are those of the twists found. Fails where forces are more than a support can hold.
+carom_status carom_quasi_strain(carom_quasi *quasi, int pass, double met, double *off, carom_error *error);
 
 // Room for so many numbers.
 carom_status carom_quasi_room(carom_quasi *quasi, int numbers, int choices, carom_error *error);

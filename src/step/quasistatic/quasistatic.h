@@ -72,6 +72,18 @@ typedef struct carom_quasi_shadow {
   carom_flat *at;
 } carom_quasi_shadow;
 
+// How strains of dry supports are looked for, pass by pass (dry.c); numbers are (body_count), directions DEPTH of them.
+enum { CAROM_QUASI_STRAIN_DEPTH = 4 };
+typedef struct carom_quasi_strains {
+  int count;                      // of directions
+  double *found;                  // strains by the last pass
+  double *y, *way;                // their logarithms, and how far these were from those before
+  bool *rested;                   // bodies that were tried at rest
+  double *g, *off;                // the same of the pass before
+  double *change_g, *change_off;  // from pass to pass
+  double *basis, *image;          // scratch: the directions made orthogonal
+} carom_quasi_strains;
+
 typedef struct carom_quasi {
   carom_arena arena;
   const carom_model *model;
@@ -92,6 +104,7 @@ typedef struct carom_quasi {
   double fastest;              // speed of driven surfaces, or of what forces move where that is more, m/s
   double *reach;               // how far a body may get before contacts are missed, m
   // The implementer's:
+  carom_quasi_strains strains;
   const carom_state *at;  // not to change between gathering, solve and move
   carom_loads loads;
   carom_mat3 *directors;        // (body_count)

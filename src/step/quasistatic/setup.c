@@ -10,6 +10,12 @@ static void lay_out(void *owner, carom_arena *arena) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, carom_vec3, n);
   s->supports = CAROM_PUSH(arena, carom_support, n);
   s->strain = CAROM_PUSH(arena, double, n);
+  double **const strains[] = {&s->strains.found, &s->strains.y, &s->strains.way, &s->strains.g, &s->strains.off};
+  for (size_t i = 0; i < sizeof strains / sizeof *strains; i++) *strains[i] = CAROM_PUSH(arena, double, n);
+  s->strains.rested = CAROM_PUSH(arena, bool, n);
+  double **const directions[] = {&s->strains.change_g, &s->strains.change_off, &s->strains.basis, &s->strains.image};
+  for (size_t i = 0; i < sizeof directions / sizeof *directions; i++)
+    *directions[i] = CAROM_PUSH(arena, double, CAROM_QUASI_STRAIN_DEPTH *n);
   s->reach = CAROM_PUSH(arena, double, n);
   s->directors = CAROM_PUSH(arena, carom_mat3, n);
   s->matrix = carom_arena_push(arena, (size_t)n * sizeof *s->matrix);

@@ -12,8 +12,8 @@
 #include "step/quasistatic/parts.h"
 
 enum {
-  TRIES_MAX = 8,     // with rows farther away
-  PASSES_MAX = 300,  // for the strains of dry supports
+  TRIES_MAX = 8,      // with rows farther away
+  PASSES_MAX = 1000,  // for the strains of dry supports
 };
 static const double STRAINS_MET = 1e-10;
 // An overlap is pushed out within a step, but no faster than what pushes, or than this share of the body's size a step.
@@ -171,7 +171,7 @@ static carom_status settle(carom_quasi *s, carom_quasi_outcome *outcome, carom_e
   for (int i = 0; i < PASSES_MAX; i++) {
     carom_status status = run(s, outcome, error);
     if (status != CAROM_OK || !outcome->solved || !carom_quasi_has_dry(s)) return status;
-    status = carom_quasi_strain(s, &off, error);
+    status = carom_quasi_strain(s, i, STRAINS_MET, &off, error);
     if (status != CAROM_OK || off <= STRAINS_MET) return status;
   }
   outcome->solved = false;
