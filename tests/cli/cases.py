@@ -1055,6 +1055,19 @@ def case_a_compass_walks_down_by_itself():
     assert abs(told["events"][0] - 0.73434639) < 1e-4 and max(abs(complex(*m)) for m in told["multipliers"]) < 0.6, told
 
 
+def case_stability_does_not_depend_on_size():
+    """A compass of a millimetre, and masses to match, walks as the one of a metre does, in the root of a thousandth of its time."""
+    small = {"scene.constants.ml": "5e-9", "scene.constants.mH": "10e-9", "scene.constants.a": "5e-4", "scene.constants.b": "5e-4",
+             "scene.constants.speed": "1.1*0.001^0.5", "scene.bodies.leg1.inertia": "[Jc, Jc/9, Jc]", "scene.bodies.leg2.inertia": "[Jc, Jc/9, Jc]",
+             "horizon.duration": "0.73*0.001^0.5", "horizon.shortest": "0.01", "horizon.longest": "0.1",
+             "joints.0.points.1.1": "-5e-4", "joints.1.points": "[[5.3e-4, 0.05, 0], [0, -5e-4, 0]]", "joints.1.reach.0": "4e-4",
+             "periodic.shift.0": "5.3e-4", "periodic.reach.0": "4e-4"}
+    words = [word for path, value in small.items() for word in ("--set", f"{path}={value}")]
+    large, told = (sorted(abs(complex(*m)) for m in report("plan", GAITS["compass"], *w, "--stability", "--no-output")["multipliers"])
+                   for w in ([], words))
+    assert len(told) == len(large) and max(abs(a - b) for a, b in zip(told, large)) < 1e-6, (told, large)
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
