@@ -1068,6 +1068,42 @@ def case_stability_does_not_depend_on_size():
     assert len(told) == len(large) and max(abs(a - b) for a, b in zip(told, large)) < 1e-6, (told, large)
 
 
+HOPPER = """carom: 1
+planar: true
+bodies:
+  - {name: floor, fixed: true, shape: {box: [4, 0.1, 0.2]}, position: [0, -0.05, 0]}
+  - {name: leg, shape: {box: [0.05, 0.5, 0.05]}, mass: 1, inertia: [0.02, 0.002, 0.02], position: [0, 0.25, 0]}
+  - {name: thigh, shape: {box: [0.05, 0.25, 0.05]}, mass: 1, inertia: [0.006, 0.001, 0.006], position: [0, 0.6, 0]}
+  - {name: top, shape: {box: [0.3, 0.1, 0.2]}, mass: 5, inertia: [0.05, 0.08, 0.08], position: [0, 0.75, 0]}
+forces: {gravity: [0, -9.81, 0]}
+contacts: ignore
+"""
+HOP = """carom-plan: 1
+scene: hopper.yaml
+horizon: {intervals: 20, duration: 0.6 s, scale: [0.3, 3]}
+joints:
+  - {name: stand, kind: revolute, bodies: [floor, leg], points: [[0, 0.05, 0], [0, -0.25, 0]], axis: [0, 0, 1], foot: {normal: [0, 1, 0]}}
+  - {name: land, kind: revolute, bodies: [floor, leg], points: [[0.3, 0.05, 0], [0, -0.25, 0]], axis: [0, 0, 1], foot: {normal: [0, 1, 0]}}
+  - {name: knee, kind: revolute, bodies: [leg, thigh], points: [[0, 0.25, 0], [0, -0.125, 0]], axis: [0, 0, 1], range: [-2, -0.1]}
+  - {name: hip, kind: revolute, bodies: [thigh, top], points: [[0, 0.125, 0], [0, 0, 0]], axis: [0, 0, 1]}
+actuators: [{joint: knee}, {joint: hip}]
+events: [{node: 8, release: stand}, {catch: land}]
+periodic: {shift: [0.3, 0, 0]}
+costs: [{effort: 1}]
+"""
+
+
+def case_a_hop_is_as_stable_in_the_plane_as_in_space():
+    """The top hangs in its own centre: where it turns to and how fast concerns nothing else, two multipliers of 1."""
+    write("hopper.yaml", HOPPER)
+    flat = carom("plan", write("hop.yaml", HOP), "--verify", "-o", "hop.h5").stdout
+    assert "clear by" not in flat and "lean by" in flat, flat  # nothing is to be cleared
+    told = [report("plan", "hop.yaml", "--set", f"scene.planar={planar}", "--warm", "hop.h5", "--stability", "--no-output") for planar in ("true", "false")]
+    found = [sorted(abs(complex(*m)) for m in t["multipliers"] if abs(complex(*m)) > 1e-8) for t in told]
+    assert len(found[0]) == len(found[1]) and all(abs(a / b - 1) < 1e-3 for a, b in zip(*found)), found
+    assert sum(abs(abs(complex(*m)) - 1) < 1e-3 for m in told[0]["multipliers"]) == 2, told
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
