@@ -1104,6 +1104,20 @@ def case_a_hop_is_as_stable_in_the_plane_as_in_space():
     assert sum(abs(abs(complex(*m)) - 1) < 1e-3 for m in told[0]["multipliers"]) == 2, told
 
 
+def case_a_plan_is_kept_of_which_not_all_can_be_told():
+    slow = ["--set", "horizon.intervals=16", "--set", "horizon.duration=4", "--set", "costs=[{effort: 1}]"]
+    told = json.loads(carom("plan", GAITS["planar"], *slow, "--verify", "--chain", "2", "--json", "--strict", "-o", "slow.h5", code=3).stdout)
+    rows = {row["key"]: row for row in told["verdict"]["rows"]}
+    assert told["outcome"] == "solved" and rows["violation"]["pass"], told  # a step, but one that nobody can follow open loop
+    assert rows["replay_position"]["value"] is None and not rows["replay_position"]["pass"], rows
+    assert not rows["replay_chain"]["pass"] and os.path.exists("slow.h5"), rows
+    done = carom("plan", os.path.join(EXAMPLES, "plan-wall", "problem.yaml"), "--stability", "--chain", "2", "-o", "wall.h5", code=1)
+    assert "verdict                  PASS" in done.stdout and "chain" not in done.stdout and "only a periodic motion" in done.stderr, done
+    carom("info", "wall.h5")
+    none = carom("plan", GAITS["planar"], "--set", "horizon.intervals=8", "--set", "periodic.shift.0=0.5", "--stability", "--no-output", code=4)
+    assert "reason" in none.stdout and "integrator" not in none.stdout, none.stdout  # a plan has none to choose
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
