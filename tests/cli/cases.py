@@ -1118,6 +1118,16 @@ def case_a_plan_is_kept_of_which_not_all_can_be_told():
     assert "reason" in none.stdout and "integrator" not in none.stdout, none.stdout  # a plan has none to choose
 
 
+def case_what_a_solver_left_is_told_as_it_is():
+    few = ["--set", "horizon.intervals=12"]
+    carom("plan", ANKLELESS, *few, "-q", "-o", "gait.h5")
+    halted = [ANKLELESS, "--set", "solver.max_iterations=0", "--warm", "gait.h5", "--no-output"]
+    told = carom("plan", *halted, *few, "--set", "costs.0.effort=3", code=4).stderr  # a step, though not the best of its kind
+    assert "iteration limit: all conditions are met to" in told and "m/s" not in told, told
+    told = carom("plan", *halted, "--set", "horizon.intervals=13", code=4).stderr  # of a new grid the blow is not known
+    assert "joint 'landing' is apart by" in told and "m/s at node 13" in told, told
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
