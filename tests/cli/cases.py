@@ -1334,6 +1334,9 @@ def case_design_survives_failures():
     write("low.yaml", WIDEST + "feasible: most(ball.z) < 1.2\n")  # sin(angle) < sqrt(2 g 0.2)/5
     told = report("design", "low.yaml", "--no-replays", "--set", "budget=16")
     assert told["failed"] > 0 and 0.35 < told["best"]["angle"] <= math.asin(math.sqrt(2 * 9.81 * 0.2) / 5) + 2e-3, told["best"]
+    write("root.yaml", WIDEST.replace("maximize: range", "maximize: (angle - 0.8)^0.5"))
+    told = carom("design", "root.yaml", "--no-replays", "--set", "budget=4").stdout
+    assert "what is to be best is no finite number" in told and "not feasible" not in told, told
     write("never.yaml", WIDEST + "feasible: ball.x < -1\n")
     done = carom("design", "never.yaml", "--no-replays", "--json", code=4)
     assert "none of 9 designs came to a value" in done.stderr and json.loads(done.stdout)["failed"] == 9
@@ -1348,7 +1351,7 @@ def case_design_mistakes_are_answered():
             (WIDEST.replace("set: constants.angle", "set: bodies.ball.mas"), "'mas'"),
             (WIDEST + "method: newton\n", "'newton'"),
             (WIDEST.replace("budget: 9", "budget: 0"), "'budget'"),
-            (WIDEST + "begin: [0.3, 1.5]\n", "a start: variable 0 is 1.5, outside its bounds 0.1 to 1.4"),
+            (WIDEST + "begin: [0.3, 1.5]\n", "'angle' is 1.5, outside its bounds 0.1 to 1.4"),
             (WIDEST + "constraints: [angle >= 2]\n", "the linear constraints leave nothing between the bounds"),
             (WIDEST + "constraints: [angle^2 <= 1]\n", "must be linear"),
             (WIDEST + "constraints: [angel <= 1]\n", "did you mean 'angle'?"),
