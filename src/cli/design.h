@@ -12,6 +12,8 @@ typedef struct cli_design_run {
 } cli_design_run;
 
 const char *cli_design_ending(const cli_design_run *design);  // why there are no more designs
+// Why a case of the design has no value; null if it has one.
+const char *cli_design_fault(const cli_design_run *design, int64_t number, const carom_case *c);
 void cli_design_print(const cli_design_run *design);
 void cli_design_print_json(const cli_design_run *design);
 int cli_design_write_page(const cli_design_run *design, const char *path);  // an exit code

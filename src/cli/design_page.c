@@ -58,9 +58,8 @@ static void put_design(FILE *out, const cli_design_run *d, int64_t number) {
   put_array(out, "at", c.values, sweep->sampling.axis_count);
   put_array(out, "outcomes", c.values + sweep->sampling.axis_count, sweep->outcome_count - 1);
   put_replay(out, d, number);
-  if (c.reason[0]) cli_page_member(out, "reason", c.reason);
-  if (c.class_index >= 0 && c.class_index != sweep->success && !c.reason[0])
-    cli_page_member(out, "reason", "not feasible");
+  const char *fault = cli_design_fault(d, number, &c);
+  if (fault) cli_page_member(out, "reason", fault);
   fprintf(out, "\"from\":%lld,\"again\":%s,\"value\":", (long long)carom_design_warm_case(d->run.design, number),
           carom_design_is_revisit(d->run.design, number) ? "true" : "false");
   cli_page_finite(out, carom_design_value(d->run.design, number));

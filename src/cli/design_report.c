@@ -10,6 +10,12 @@ const char *cli_design_ending(const cli_design_run *d) {
   return words[spent ? CAROM_SEARCH_SPENT : end];
 }
 
+const char *cli_design_fault(const cli_design_run *d, int64_t number, const carom_case *c) {
+  if (!isnan(carom_design_value(d->run.design, number))) return NULL;
+  if (c->reason[0]) return c->reason;
+  return c->class_index == d->run.sweep->success ? "what is to be best is no finite number" : "not feasible";
+}
+
 static int64_t count_failed(const cli_design_run *d) {
   int64_t failed = 0;
   for (int64_t i = 0; i < d->run.cases->count; i++) failed += isnan(carom_design_value(d->run.design, i));
@@ -23,8 +29,9 @@ static void print_case(const cli_design_run *d, int64_t number) {
   carom_case c = carom_cases_get(d->run.cases, number);
   cli_print(stdout, "  %4lld", (long long)number);
   for (int i = 0; i < sweep->sampling.axis_count; i++) cli_print(stdout, " %14.8g", c.values[i]);
-  if (isnan(carom_design_value(d->run.design, number)))
-    cli_print(stdout, " %16s  %.100s", "failed", c.reason[0] ? c.reason : "not feasible");
+  const char *fault = cli_design_fault(d, number, &c);
+  if (fault)
+    cli_print(stdout, " %16s  %.100s", "failed", fault);
   else
     cli_print(stdout, " %16.9g", carom_design_value(d->run.design, number));
   if (carom_design_is_revisit(d->run.design, number)) cli_print(stdout, "  once more");
@@ -80,7 +87,8 @@ static void json_case(cli_json *json, const cli_design_run *d, int64_t number) {
     cli_json_number(json, sweep->outcomes[i], c.values[sweep->sampling.axis_count + i]);
   if (carom_design_warm_case(d->run.design, number) >= 0)
     cli_json_integer(json, "from", carom_design_warm_case(d->run.design, number));
-  if (c.reason[0]) cli_json_text(json, "reason", c.reason);
+  const char *fault = cli_design_fault(d, number, &c);
+  if (fault) cli_json_text(json, "reason", fault);
   cli_json_close(json, '}');
 }
 

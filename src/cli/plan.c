@@ -211,29 +211,48 @@ static bool solve_starts(plan_run *r, int *code) {
   return cli_race_run(&race, code);
 }
 
+// Where the bodies strayed too far for a step to be taken, deviations are infinite, and the verdict says so.
+static bool strays(carom_status status) { return status == CAROM_NOT_CONVERGED || status == CAROM_ERR_NUMBER; }
+
+static carom_status replay(plan_run *r, carom_error *error) {
+  if (!r->verify) return CAROM_OK;
+  carom_status status = carom_plan_replay(r->file->plan, &r->replay, error);
+  if (!strays(status)) return status;
+  r->replay.position = r->replay.rotation = r->replay.momentum = INFINITY;
+  return CAROM_OK;
+}
+
 static carom_status replay_chain(plan_run *r, carom_error *error) {
   if (r->chained == 0) return CAROM_OK;
   carom_status status = carom_plan_replay_chain(r->file->plan, r->chained, true, r->chain, error);
-  if (status != CAROM_OK) return status;
-  return carom_plan_replay_chain(r->file->plan, r->chained, false, r->carried, error);
+  if (status != CAROM_OK && !strays(status)) return status;
+  status = carom_plan_replay_chain(r->file->plan, r->chained, false, r->carried, error);
+  return strays(status) ? CAROM_OK : status;
 }
 
-// A motion that is none is not replayed: what there is of it is kept.
-static carom_status examine(plan_run *r, carom_error *error) {
+static carom_status find_multipliers(plan_run *r, carom_error *error) {
+  if (!r->stability) return CAROM_OK;
+  return carom_plan_find_multipliers(r->file->plan, CLI_MULTIPLIERS, r->multipliers.real, r->multipliers.imaginary,
+                                     &r->multipliers.count, error);
+}
+
+// A motion that is none is not replayed: what there is of it is kept. Nor is one thrown away of which something that
+// was asked for cannot be told; false, and why.
+static bool examine(plan_run *r, carom_error *why) {
   bool solved = r->report.outcome == CAROM_PLAN_SOLVED;
-  carom_status status = CAROM_OK;
-  r->verify = r->verify && solved;
-  if (r->verify) status = carom_plan_replay(r->file->plan, &r->replay, error);
-  if (status == CAROM_OK && r->stability && solved)
-    status = carom_plan_find_multipliers(r->file->plan, CLI_MULTIPLIERS, r->multipliers.real, r->multipliers.imaginary,
-                                         &r->multipliers.count, error);
-  if (status == CAROM_OK && solved) status = replay_chain(r, error);
-  return status;
+  r->verify = r->verify && solved, r->stability = r->stability && solved;
+  if (!solved) r->chained = 0;
+  bool replayed = replay(r, why) == CAROM_OK;
+  r->verify = r->verify && replayed;
+  bool stable = replayed && find_multipliers(r, why) == CAROM_OK;
+  bool chained = stable && replay_chain(r, why) == CAROM_OK;
+  if (!chained) r->chained = 0;
+  return chained;
 }
 
 static void judge(plan_run *r) {
   r->verdict = carom_plan_judge(&r->report, r->verify ? &r->replay : NULL);
-  if (r->chained == 0 || r->report.outcome != CAROM_PLAN_SOLVED) return;
+  if (r->chained == 0) return;
   carom_replay_report w = worst(r->chain, r->chained);
   double value = fmax(w.position, w.rotation);
   carom_verdict_add(&r->verdict,
@@ -255,16 +274,14 @@ static int run_plan(plan_run *r) {
     return code;
   }
   cli_progress_end(&r->progress);
-  carom_status status = r->status;
-  carom_error error = r->error;
-  if (status == CAROM_OK) status = examine(r, &error);
-  if (status != CAROM_OK) return cli_fail(&error);
+  carom_error error = r->error, why = {0};
+  if (r->status != CAROM_OK) return cli_fail(&error);
+  bool told = examine(r, &why);
   judge(r);
-  status = keep(r, &error);
-  if (status != CAROM_OK) return cli_fail(&error);
+  if (keep(r, &error) != CAROM_OK) return cli_fail(&error);
   if (r->json) print_json(r);
   if (!r->json && !r->quiet) print_report(r);
-  return exit_code(r);
+  return told ? exit_code(r) : cli_fail(&why);
 }
 
 static carom_plan_file *read_problem(const char *path, const cli_list *overrides, int *code) {

@@ -24,8 +24,9 @@ void cli_print_work(const carom_plan *plan) {
             w.loss, w.change, w.peak, w.drift);
   carom_plan_feet feet = carom_plan_find_feet(plan);
   if (feet.count > 0)
-    cli_print(stdout, "  feet     push with %.4g N and more, lean by %.4g at most; clear by %.3g m\n", feet.least_push,
-              feet.steepest, feet.clearance);
+    cli_print(stdout, "  feet     push with %.4g N and more, lean by %.4g at most", feet.least_push, feet.steepest);
+  if (feet.count > 0 && isfinite(feet.clearance)) cli_print(stdout, "; clear by %.3g m", feet.clearance);
+  if (feet.count > 0) cli_print(stdout, "\n");
 }
 
 void cli_json_work(cli_json *json, const carom_plan *plan) {

@@ -30,6 +30,11 @@ static const char *condition_words(carom_condition_kind kind) {
   return "condition";
 }
 
+static const char *joint_unit(const carom_row_label *l) {
+  static const char *const units[] = {"m", "rad", "m/s", "rad/s"};
+  return units[l->b < 0 ? CAROM_JOINT_ROW_PLACE : l->b];
+}
+
 static void describe(const carom_plan *plan, const carom_row_label *l, double amount, char *text, size_t size) {
   const carom_model *m = plan->model;
   switch (l->kind) {
@@ -46,7 +51,8 @@ static void describe(const carom_plan *plan, const carom_row_label *l, double am
                m->bodies[l->a].name, l->node);
       break;
     case CAROM_ROW_JOINT:
-      snprintf(text, size, "joint '%s' is apart by %.3g m at node %d", plan->joints[l->a].name, amount, l->node);
+      snprintf(text, size, "joint '%s' is apart by %.3g %s at node %d", plan->joints[l->a].name, amount, joint_unit(l),
+               l->node);
       break;
     case CAROM_ROW_CONDITION:
       snprintf(text, size, "the %s condition on body '%s' at node %d is missed by %.3g",

@@ -336,6 +336,7 @@ carom_status carom_contact_find_features(carom_plan *plan, carom_plan_contact *c
 
 // ---- transcribe*.c ----
 carom_status carom_transcribe(carom_plan *plan, carom_error *error);
+bool carom_plan_is_flat(const carom_plan *plan);  // nothing can leave the plane
 void carom_transcribe_joints(carom_plan *plan);
 void carom_transcribe_events(carom_plan *plan);
 void carom_transcribe_paths(carom_plan *plan);  // what holds along the whole way: ranges, cones, clearances

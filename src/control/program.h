@@ -34,9 +34,12 @@ typedef enum carom_row_kind {
   CAROM_ROW_WORK,
 } carom_row_kind;
 
+// What is apart at a joint.
+enum { CAROM_JOINT_ROW_PLACE, CAROM_JOINT_ROW_AXIS, CAROM_JOINT_ROW_SPEED, CAROM_JOINT_ROW_SPIN };
+
 typedef struct carom_row_label {
   carom_row_kind kind;
-  int node, a, b;  // bodies, or the number of the joint, condition, contact; -1: none
+  int node, a, b;  // bodies, or the number of the joint (and what of it), condition, contact; -1: none
 } carom_row_label;
 
 typedef void (*carom_residual)(const double *c, const carom_hyper *z, carom_hyper *r);  // c: constants of the element

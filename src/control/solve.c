@@ -70,6 +70,18 @@ static bool judge(solve *s) {
   return worst <= 1e-7;
 }
 
+// A solver that gave up where all is met has not shown that there is no such motion, only none that is known to be
+// best.
+static void call_unfinished(carom_plan_report *report) {
+  if (report->outcome == CAROM_PLAN_INFEASIBLE) report->outcome = CAROM_PLAN_FAILED;
+  if (report->outcome != CAROM_PLAN_FAILED && report->outcome != CAROM_PLAN_LIMIT) return;
+  snprintf(
+      report->message, sizeof report->message,
+      "all conditions are met to %.2g, but the cost may not be at its least: go on from this answer, or try another "
+      "guess or several starts",
+      report->violation);
+}
+
 // From an earlier answer: the further it is from one, the larger the barrier parameter, which gives it room to move.
 static double warm_barrier(const solve *s) {
   const carom_program *P = &s->plan->program;
@@ -121,8 +133,10 @@ static carom_status run_solver(solve *s, double start_mu, carom_error *error) {
   report->outcome = outcome_of(info.outcome);
   bool feasible = judge(s);
   carom_program_cost(&plan->program, plan->program.x, &report->cost);
-  if (report->outcome == CAROM_PLAN_SOLVED && !feasible) report->outcome = CAROM_PLAN_INFEASIBLE;
-  if (report->outcome == CAROM_PLAN_FAILED && !feasible) report->outcome = CAROM_PLAN_INFEASIBLE;
+  if (feasible)
+    call_unfinished(report);
+  else if (report->outcome == CAROM_PLAN_SOLVED || report->outcome == CAROM_PLAN_FAILED)
+    report->outcome = CAROM_PLAN_INFEASIBLE;
   return CAROM_OK;
 }
 

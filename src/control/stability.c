@@ -23,6 +23,7 @@ typedef struct linear {
   int *equation;  // (m) number among the equations that hold unknowns; -1: none of them
   int equations, start_rows;
   double *values;       // (jacobian_count)
+  double *size;         // (starts) of such variables: all of what follows is in parts of it, whatever the units
   double *G, *B;        // (start_rows x starts) and (starts x starts): what starts must meet, and those that do
   int dimension;        // of the tangent space
   double *right;        // (unknowns x dimension) dy/dz on the basis
@@ -71,12 +72,21 @@ static void sort_rows(linear *w) {
 
 static carom_status find_tangent(linear *w, carom_error *error) {
   const carom_program *P = w->P;
+  for (int i = 0; i < P->n; i++)
+    if (w->kind[i] == 's') w->size[w->number[i]] = P->x_scale[i];
   for (int i = 0; i < P->jacobian_count; i++) {
     int row = -2 - w->equation[P->jacobian_row[i]], column = P->jacobian_column[i];
-    if (row >= 0 && w->kind[column] == 's') w->G[row + w->number[column] * w->start_rows] += w->values[i];
+    if (row >= 0 && w->kind[column] == 's')
+      w->G[row + w->number[column] * w->start_rows] +=
+          w->values[i] * P->x_scale[column] / P->g_scale[P->jacobian_row[i]];
   }
   carom_status status = carom_dense_null_space(w->start_rows, w->starts, w->G, 1e-9, w->B, &w->dimension);
   return status == CAROM_OK ? CAROM_OK : carom_fail(error, status, "no directions in which to disturb the start");
+}
+
+static double start_change(const linear *w, int variable, int direction) {
+  int i = w->number[variable];
+  return w->size[i] * w->B[i + direction * w->starts];
 }
 
 // F_y dy = -F_z dz for all directions at once.
@@ -89,7 +99,7 @@ static carom_status find_response(linear *w, carom_error *error) {
     if (w->kind[column] == 'y')
       w->rows[count] = row, w->columns[count] = w->number[column], w->entries[count++] = w->values[i];
     for (int d = 0; w->kind[column] == 's' && d < w->dimension; d++)
-      w->right[(size_t)d * (size_t)w->unknowns + (size_t)row] -= w->values[i] * w->B[w->number[column] + d * w->starts];
+      w->right[(size_t)d * (size_t)w->unknowns + (size_t)row] -= w->values[i] * start_change(w, column, d);
   }
   carom_triplets A = {w->unknowns, count, w->rows, w->columns, w->entries};
   return carom_sparse_solve(&A, &w->plan->allocator, w->dimension, w->right, error);
@@ -99,7 +109,7 @@ static carom_status find_response(linear *w, carom_error *error) {
 
 static double change_of(const linear *w, int variable, int direction) {
   if (w->kind[variable] == 'y') return w->right[(size_t)direction * (size_t)w->unknowns + (size_t)w->number[variable]];
-  if (w->kind[variable] == 's') return w->B[w->number[variable] + direction * w->starts];
+  if (w->kind[variable] == 's') return start_change(w, variable, direction);
   return 0;
 }
 
@@ -161,7 +171,7 @@ static void fill_map(linear *w) {
       if (!w->plan->model->bodies[i].fixed) wrap_body(w, i, d, ground);
     for (int e = 0; e < w->dimension; e++) {
       double sum = 0;
-      for (int i = 0; i < w->starts; i++) sum += w->B[i + e * w->starts] * w->moved[i];
+      for (int i = 0; i < w->starts; i++) sum += w->B[i + e * w->starts] * w->moved[i] / w->size[i];
       w->map[e + d * w->dimension] = sum;
     }
   }
@@ -181,12 +191,12 @@ static bool make_small_room(linear *w) {
   size_t s = (size_t)w->starts, r = (size_t)w->start_rows;
   return CAROM_NEW_ALL(&w->plan->allocator, CAROM_ROOM(w->G, r * s + 1), CAROM_ROOM(w->B, s * s + 1),
                        CAROM_ROOM(w->right, (size_t)w->unknowns * s + 1), CAROM_ROOM(w->map, s * s + 1),
-                       CAROM_ROOM(w->moved, s + 1));
+                       CAROM_ROOM(w->moved, s + 1), CAROM_ROOM(w->size, s + 1));
 }
 
 static void release(linear *w) {
   CAROM_RELEASE_ALL(&w->plan->allocator, w->number, w->kind, w->equation, w->values, w->rows, w->columns, w->entries);
-  CAROM_RELEASE_ALL(&w->plan->allocator, w->G, w->B, w->right, w->map, w->moved);
+  CAROM_RELEASE_ALL(&w->plan->allocator, w->G, w->B, w->right, w->map, w->moved, w->size);
 }
 
 static carom_status linearize(linear *w, carom_error *error) {

@@ -305,7 +305,7 @@ static void set_start(carom_plan *plan) {
 
 // In a planar scene nothing leaves the plane. What was free there before is fixed; the program drops what then has no
 // unknowns. Only where the principal axes lie along z, so that a turn in the plane is two components of the quaternion.
-static bool is_flat(const carom_plan *plan) {
+bool carom_plan_is_flat(const carom_plan *plan) {
   for (int i = 0; i < plan->model->body_count; i++) {
     carom_quat q = plan->start->q[i];
     if (!plan->model->bodies[i].fixed && (q.x != 0 || q.y != 0)) return false;
@@ -315,7 +315,7 @@ static bool is_flat(const carom_plan *plan) {
 
 static void flatten(carom_plan *plan) {
   carom_program *P = &plan->program;
-  if (!is_flat(plan)) return;
+  if (!carom_plan_is_flat(plan)) return;
   for (int k = 0; k <= plan->path.K && !P->out_of_memory; k++)
     for (int i = 0; i < plan->model->body_count; i++) {
       if (plan->model->bodies[i].fixed) continue;

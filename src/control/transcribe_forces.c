@@ -97,10 +97,11 @@ static bool lands_by_itself(const carom_plan *plan, const carom_plan_joint *j, i
 static void add_joint_rows(carom_plan *plan, int number, int k) {
   carom_program *P = &plan->program;
   const carom_plan_joint *j = &plan->joints[number];
-  carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
+  carom_row_label label = {CAROM_ROW_JOINT, k, number, CAROM_JOINT_ROW_PLACE};
   int row = carom_program_rows(P, 3, 0, 0, plan->length_scale, label);
   add_pin(plan, j, k, row);
   if (j->kind != CAROM_PLAN_REVOLUTE || lands_by_itself(plan, j, k)) return;
+  label.b = CAROM_JOINT_ROW_AXIS;
   row = carom_program_rows(P, 2, 0, 0, 1, label);
   carom_program_add(P, &carom_kind_hinge,
                     CAROM_OF({carom_variable_q(plan, k, j->body[0]), 4}, {carom_variable_q(plan, k, j->body[1]), 4}),
@@ -161,10 +162,11 @@ static void add_hinge_speed(carom_plan *plan, const carom_plan_joint *j, int k, 
 
 void carom_transcribe_joint_speed(carom_plan *plan, int number, int k, bool after) {
   const carom_plan_joint *j = &plan->joints[number];
-  carom_row_label label = {CAROM_ROW_JOINT, k, number, -1};
+  carom_row_label label = {CAROM_ROW_JOINT, k, number, CAROM_JOINT_ROW_SPEED};
   int row = carom_program_rows(&plan->program, 3, 0, 0, plan->speed_scale, label);
   add_pin_speed(plan, j, k, after, row);
   if (j->kind != CAROM_PLAN_REVOLUTE) return;
+  label.b = CAROM_JOINT_ROW_SPIN;
   row = carom_program_rows(&plan->program, 2, 0, 0, plan->speed_scale / plan->length_scale, label);
   add_hinge_speed(plan, j, k, after, row);
 }
@@ -178,11 +180,24 @@ static bool momenta_given(const carom_plan *plan) {
   return false;
 }
 
+// Joints of a flat motion carry nothing out of its plane. The solver finds that by itself; where equations are counted,
+// they must not be more than unknowns, as they are in flight, when fewer joints hold than there are bodies.
+static void flatten(carom_plan *plan, int multipliers) {
+  if (!plan->simulated || !carom_plan_is_flat(plan)) return;
+  for (int i = 0; i < plan->joint_count; i++) {
+    int out = multipliers + plan->joints[i].offset + 2, count = plan->joints[i].kind == CAROM_PLAN_REVOLUTE ? 3 : 1;
+    for (int c = out; c < out + count; c++)
+      if (fabs(plan->program.x[c]) <= 1e-8 * plan->program.x_scale[c]) carom_program_fix(&plan->program, c, 0);
+  }
+}
+
 static int add_multipliers(carom_plan *plan, const double *guess) {
   size_t count = (size_t)plan->layout.multiplier_count;
   int first = carom_program_variables(&plan->program, (int)count, -INFINITY, INFINITY,
                                       plan->mass_scale * plan->speed_scale);  // impulses
-  if (!plan->program.out_of_memory) memcpy(plan->program.x + first, guess, count * sizeof *guess);
+  if (plan->program.out_of_memory) return first;
+  memcpy(plan->program.x + first, guess, count * sizeof *guess);
+  flatten(plan, first);
   return first;
 }
 

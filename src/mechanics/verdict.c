@@ -93,6 +93,8 @@ static const char *remedy(const char *key) {
       {"dissipation", "take a smaller step or an integrator of higher order"},
       {"complementarity", "tighten solver_tolerance or raise solver_iterations"},
       {"constraint", "take a smaller step"},
+      {"violation", "conditions may contradict each other; else try another guess, several starts or more iterations"},
+      {"momentum_defect", "tighten the solver's tolerance, or try another guess"},
       {"replay_position", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
       {"replay_rotation", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
       {"replay_chain", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},

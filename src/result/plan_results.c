@@ -85,10 +85,10 @@ typedef struct path_figures {
   double duration, effort, force, torque, gap;
 } path_figures;
 
-// Scales of the steps belong to the stretches between contacts, whose nodes move along when nodes are added.
+// Scales of the steps belong to the stretches between contacts and events, whose nodes move along when nodes are added.
 static double step_of(const carom_plan *plan, const carom_path *path, int k) {
-  if (path->K != plan->path.K && plan->contact_count > 0) return NAN;
-  return path->h[k] * path->sigma[plan->contact_count > 0 ? carom_plan_segment(plan, k) : 0];
+  bool moved = path->K != plan->path.K && carom_plan_segments(plan) > 1;
+  return moved ? NAN : path->h[k] * path->sigma[carom_plan_segment(plan, k)];
 }
 
 static void add_interval(const carom_plan *plan, const carom_path *path, int k, path_figures *f) {

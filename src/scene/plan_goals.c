@@ -94,21 +94,47 @@ void carom_plan_read_conditions(carom_plan_reader *p, const carom_node *list) {
   for (const carom_node *item = list->first; item; item = item->next) read_condition(p, item);
 }
 
+enum { COST_KINDS = 8 };
+
+// What is said of a cost must be of use to it, or is not what was meant.
+static void check_cost(carom_plan_reader *p, const carom_node *item, const char *const *words, const carom_node **f) {
+  static const struct {
+    int kinds;  // bits of those that it is for
+    const char *names;
+  } uses[] = {
+      {1 << CAROM_COST_EFFORT | 1 << CAROM_COST_MOMENTUM | 1 << CAROM_COST_DIRECTION | 1 << CAROM_COST_POSITION,
+       "effort, momentum, alignment and distance"},
+      {1 << CAROM_COST_DIRECTION, "alignment"},
+      {1 << CAROM_COST_DIRECTION, "alignment"},
+      {1 << CAROM_COST_POSITION, "distance"},
+      {1 << CAROM_COST_WORK | 1 << CAROM_COST_TRANSPORT, "work and transport"},
+  };
+  int given = 0;
+  for (int i = 0; i < COST_KINDS; i++) given |= f[i] ? 1 << i : 0;
+  if (!given)
+    carom_report(&p->r.reporter, item->place, NULL,
+                 "a cost needs one of effort, time, momentum, alignment, distance, work, transport and peak");
+  for (size_t i = 0; given && i < sizeof uses / sizeof *uses; i++)
+    if (f[COST_KINDS + i] && !(uses[i].kinds & given))
+      carom_report(&p->r.reporter, f[COST_KINDS + i]->key_at, NULL, "'%s' is for costs of %s", words[COST_KINDS + i],
+                   uses[i].names);
+}
+
 static void read_cost(carom_plan_reader *p, const carom_node *item) {
   static const char *const cost_keys[] = {"effort", "time", "momentum", "alignment", "distance", "work",  "transport",
                                           "peak",   "body", "axis",     "direction", "target",   "power", NULL};
   static const char *const powers[] = {"total", "joints", "positive", "net", NULL};
-  enum { KINDS = 8 };
   int power = 0;
   slots f;
   carom_cost_def def = carom_cost_default();
   if (!carom_plan_fields(p, item, cost_keys, "cost", f)) return;
-  if (f[KINDS] && (def.body = carom_plan_read_body(p, f[KINDS])) < 0) return;
-  carom_read_vector(&p->r, f[KINDS + 1], CAROM_NUMBER, &def.axis);
-  carom_read_vector(&p->r, f[KINDS + 2], CAROM_NUMBER, &def.direction);
-  carom_read_vector(&p->r, f[KINDS + 3], CAROM_LENGTH, &def.target);
-  if (carom_read_choice(&p->r, f[KINDS + 4], powers, &power)) def.power = (carom_power)power;
-  for (int i = 0; i < KINDS; i++) {
+  check_cost(p, item, cost_keys, f);
+  if (f[COST_KINDS] && (def.body = carom_plan_read_body(p, f[COST_KINDS])) < 0) return;
+  carom_read_vector(&p->r, f[COST_KINDS + 1], CAROM_NUMBER, &def.axis);
+  carom_read_vector(&p->r, f[COST_KINDS + 2], CAROM_NUMBER, &def.direction);
+  carom_read_vector(&p->r, f[COST_KINDS + 3], CAROM_LENGTH, &def.target);
+  if (carom_read_choice(&p->r, f[COST_KINDS + 4], powers, &power)) def.power = (carom_power)power;
+  for (int i = 0; i < COST_KINDS; i++) {
     if (!f[i] || !carom_read_number(&p->r, f[i], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def.weight)) continue;
     def.kind = (carom_cost_kind)i;
     carom_plan_add_cost(p->file->plan, &def);

@@ -62,7 +62,9 @@ static void read_foot(carom_plan_reader *p, const carom_node *node, carom_plan_j
   static const char *const keys[] = {"normal", "friction", NULL};
   slots f;
   if (!node || !carom_plan_fields(p, node, keys, "foot", f)) return;
-  if (carom_require(&p->r, node, f[0], "normal", "foot")) carom_read_vector(&p->r, f[0], CAROM_NUMBER, &def->normal);
+  if (carom_require(&p->r, node, f[0], "normal", "foot") &&
+      carom_read_vector(&p->r, f[0], CAROM_NUMBER, &def->normal) && cm_norm(def->normal) == 0)
+    carom_report(&p->r.reporter, f[0]->place, NULL, "the 'normal' of a foot must have a direction, got [0, 0, 0]");
   carom_read_number(&p->r, f[1], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->friction);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "carom/base.h"
 #include "carom/design.h"
 #include "sweep/file.h"
 
@@ -51,21 +52,34 @@ static const char *find_sign(carom_sweep_reader *s, const carom_node *node, bool
   return NULL;
 }
 
-// Coefficients of a formula that should be linear; false where it is not.
-static bool take_apart(const carom_formula *formula, int n, double *row, double *constant) {
-  double x[CAROM_MOST_AXES + 3] = {0}, sum, size;
-  *constant = sum = carom_formula_value(formula, x);
-  size = fabs(sum);
+// A place between the bounds: along axis i, share[i] of the way.
+static double value_at(const carom_formula *formula, const carom_sweep_reader *s, const double *share) {
+  double x[CAROM_MOST_AXES + 3] = {0};
+  for (int i = 0; i < s->sweep->sampling.axis_count; i++)
+    x[i] = s->sweep->axes[i].from + share[i] * (s->sweep->axes[i].to - s->sweep->axes[i].from);
+  return carom_formula_value(formula, x);
+}
+
+// Coefficients of a formula that should be linear; false where it is not. Kinks, as of abs(a - b), may be anywhere
+// between the bounds, so that it is tried all over them.
+static bool take_apart(const carom_formula *formula, const carom_sweep_reader *s, double *row, double *constant) {
+  enum { PLACES = 100 };
+  double share[CAROM_MOST_AXES] = {0}, rise[CAROM_MOST_AXES], least = value_at(formula, s, share), size = fabs(least);
+  int n = s->sweep->sampling.axis_count;
+  carom_random random = carom_random_make(1, 0);
+  *constant = least;
   for (int i = 0; i < n; i++) {
-    x[i] = 1;
-    row[i] = carom_formula_value(formula, x) - *constant;
-    x[i] = 0;
+    share[i] = 1, rise[i] = value_at(formula, s, share) - least, share[i] = 0;
+    row[i] = rise[i] / (s->sweep->axes[i].to - s->sweep->axes[i].from);
+    *constant -= row[i] * s->sweep->axes[i].from;
+    size += fabs(rise[i]) + fabs(row[i] * s->sweep->axes[i].from);
   }
-  for (int i = 0; i < n; i++) {
-    x[i] = 0.3 + 0.7 * i;
-    sum += row[i] * x[i], size += fabs(row[i] * x[i]);
+  for (int k = 0; k < PLACES && isfinite(size); k++) {
+    double sum = least;
+    for (int i = 0; i < n; i++) share[i] = carom_random_uniform(&random), sum += rise[i] * share[i];
+    if (!(fabs(value_at(formula, s, share) - sum) <= 1e-9 * size)) return false;
   }
-  return isfinite(size) && fabs(carom_formula_value(formula, x) - sum) <= 1e-9 * size;
+  return isfinite(size);
 }
 
 // One side of a constraint, added to row and constant.
@@ -74,7 +88,7 @@ static bool add_side(carom_sweep_reader *s, const carom_node *node, const char *
   double row[CAROM_MOST_AXES], constant, sign = begin == node->text ? 1 : -1;
   carom_formula *formula;
   if (!carom_sweep_axis_formula(s, node, begin, end, &formula)) return false;
-  bool linear = take_apart(formula, n, row, &constant);
+  bool linear = take_apart(formula, s, row, &constant);
   carom_formula_destroy(formula);
   if (!linear)
     return carom_report(&s->r.reporter, node->place, "give such designs no value: 'feasible: ...'",
@@ -109,14 +123,24 @@ static void set_bounds(carom_sweep_reader *s, carom_design_problem *p) {
   d->low = low, d->high = high, d->logarithmic = p->flags;
 }
 
+static void check_start(carom_sweep_reader *s, const carom_node *node, const double *x) {
+  for (int i = 0; i < s->sweep->sampling.axis_count; i++) {
+    const carom_axis *axis = &s->sweep->axes[i];
+    double slack = 1e-9 * (axis->to - axis->from);
+    if (x[i] < axis->from - slack || x[i] > axis->to + slack)
+      carom_report(&s->r.reporter, node->place, NULL, "'begin': '%s' is %g, outside its bounds %g to %g", axis->name,
+                   x[i], axis->from, axis->to);
+  }
+}
+
 // "begin: [0.4, 0.6]" of one variable, else a list of lists.
 static void read_begin(carom_sweep_reader *s, const carom_node *list, carom_design_problem *p, double *to) {
   int n = p->search.variable_count, k = 0;
   for (const carom_node *node = list ? list->first : NULL; node; node = node->next, k++) {
-    if (n == 1 && node->kind == CAROM_NODE_SCALAR)
-      carom_read_item(&s->r, node, "begin", CAROM_NUMBER, CAROM_ANY, to + k);
-    else
-      carom_read_numbers(&s->r, node, "begin", CAROM_NUMBER, n, to + k * n);
+    bool alone = n == 1 && node->kind == CAROM_NODE_SCALAR;
+    if (alone ? carom_read_item(&s->r, node, "begin", CAROM_NUMBER, CAROM_ANY, to + k)
+              : carom_read_numbers(&s->r, node, "begin", CAROM_NUMBER, n, to + k * n))
+      check_start(s, node, to + k * n);
   }
   p->search.starts = k > 0 ? to : NULL;
   p->search.start_count = k;
@@ -211,7 +235,6 @@ static void try_search(carom_sweep_reader *s, const carom_node *const *f, const 
   if (status == CAROM_OK || status == CAROM_ERR_MEMORY) return;
   const carom_node *at = f[TOP_VARIABLES];
   if (strstr(error.message, "constraint") && f[TOP_CONSTRAINTS]) at = f[TOP_CONSTRAINTS];
-  if (strstr(error.message, "a start") && f[TOP_BEGIN]) at = f[TOP_BEGIN];
   if (strstr(error.message, "spline") && f[TOP_METHOD]) at = f[TOP_METHOD];
   if (strstr(error.message, "resolution") && f[TOP_RESOLUTION]) at = f[TOP_RESOLUTION];
   carom_report(&s->r.reporter, at->place, NULL, "%s", error.message);
@@ -226,10 +249,12 @@ static bool read_problem(carom_sweep_reader *s, void *context) {
   r->top[KEY_SCENE_CONSTANTS] = f[TOP_CONSTANTS];
   carom_read_constants(r);
   s->plans = f[TOP_PLAN] != NULL;
+  int before = r->reporter.list->error_count;
   carom_sweep_read_axes(s, f[TOP_VARIABLES]);
+  bool bounded = r->reporter.list->error_count == before;
   carom_sweep_read_settings(s, f[TOP_SET], -1);
   read_settings(s, f, p);
-  if (!carom_sweep_has_errors(s)) read_numbers(s, f, p);
+  if (bounded) read_numbers(s, f, p);
   bool sound = !carom_sweep_has_errors(s) && !r->reporter.out_of_memory;
   if (sound) try_search(s, f, p);
   s->sweep->sampling.design = CAROM_DESIGN_RANDOM;

@@ -1055,6 +1055,79 @@ def case_a_compass_walks_down_by_itself():
     assert abs(told["events"][0] - 0.73434639) < 1e-4 and max(abs(complex(*m)) for m in told["multipliers"]) < 0.6, told
 
 
+def case_stability_does_not_depend_on_size():
+    """A compass of a millimetre, and masses to match, walks as the one of a metre does, in the root of a thousandth of its time."""
+    small = {"scene.constants.ml": "5e-9", "scene.constants.mH": "10e-9", "scene.constants.a": "5e-4", "scene.constants.b": "5e-4",
+             "scene.constants.speed": "1.1*0.001^0.5", "scene.bodies.leg1.inertia": "[Jc, Jc/9, Jc]", "scene.bodies.leg2.inertia": "[Jc, Jc/9, Jc]",
+             "horizon.duration": "0.73*0.001^0.5", "horizon.shortest": "0.01", "horizon.longest": "0.1",
+             "joints.0.points.1.1": "-5e-4", "joints.1.points": "[[5.3e-4, 0.05, 0], [0, -5e-4, 0]]", "joints.1.reach.0": "4e-4",
+             "periodic.shift.0": "5.3e-4", "periodic.reach.0": "4e-4"}
+    words = [word for path, value in small.items() for word in ("--set", f"{path}={value}")]
+    large, told = (sorted(abs(complex(*m)) for m in report("plan", GAITS["compass"], *w, "--stability", "--no-output")["multipliers"])
+                   for w in ([], words))
+    assert len(told) == len(large) and max(abs(a - b) for a, b in zip(told, large)) < 1e-6, (told, large)
+
+
+HOPPER = """carom: 1
+planar: true
+bodies:
+  - {name: floor, fixed: true, shape: {box: [4, 0.1, 0.2]}, position: [0, -0.05, 0]}
+  - {name: leg, shape: {box: [0.05, 0.5, 0.05]}, mass: 1, inertia: [0.02, 0.002, 0.02], position: [0, 0.25, 0]}
+  - {name: thigh, shape: {box: [0.05, 0.25, 0.05]}, mass: 1, inertia: [0.006, 0.001, 0.006], position: [0, 0.6, 0]}
+  - {name: top, shape: {box: [0.3, 0.1, 0.2]}, mass: 5, inertia: [0.05, 0.08, 0.08], position: [0, 0.75, 0]}
+forces: {gravity: [0, -9.81, 0]}
+contacts: ignore
+"""
+HOP = """carom-plan: 1
+scene: hopper.yaml
+horizon: {intervals: 20, duration: 0.6 s, scale: [0.3, 3]}
+joints:
+  - {name: stand, kind: revolute, bodies: [floor, leg], points: [[0, 0.05, 0], [0, -0.25, 0]], axis: [0, 0, 1], foot: {normal: [0, 1, 0]}}
+  - {name: land, kind: revolute, bodies: [floor, leg], points: [[0.3, 0.05, 0], [0, -0.25, 0]], axis: [0, 0, 1], foot: {normal: [0, 1, 0]}}
+  - {name: knee, kind: revolute, bodies: [leg, thigh], points: [[0, 0.25, 0], [0, -0.125, 0]], axis: [0, 0, 1], range: [-2, -0.1]}
+  - {name: hip, kind: revolute, bodies: [thigh, top], points: [[0, 0.125, 0], [0, 0, 0]], axis: [0, 0, 1]}
+actuators: [{joint: knee}, {joint: hip}]
+events: [{node: 8, release: stand}, {catch: land}]
+periodic: {shift: [0.3, 0, 0]}
+costs: [{effort: 1}]
+"""
+
+
+def case_a_hop_is_as_stable_in_the_plane_as_in_space():
+    """The top hangs in its own centre: where it turns to and how fast concerns nothing else, two multipliers of 1."""
+    write("hopper.yaml", HOPPER)
+    flat = carom("plan", write("hop.yaml", HOP), "--verify", "-o", "hop.h5").stdout
+    assert "clear by" not in flat and "lean by" in flat, flat  # nothing is to be cleared
+    told = [report("plan", "hop.yaml", "--set", f"scene.planar={planar}", "--warm", "hop.h5", "--stability", "--no-output") for planar in ("true", "false")]
+    found = [sorted(abs(complex(*m)) for m in t["multipliers"] if abs(complex(*m)) > 1e-8) for t in told]
+    assert len(found[0]) == len(found[1]) and all(abs(a / b - 1) < 1e-3 for a, b in zip(*found)), found
+    assert sum(abs(abs(complex(*m)) - 1) < 1e-3 for m in told[0]["multipliers"]) == 2, told
+
+
+def case_a_plan_is_kept_of_which_not_all_can_be_told():
+    slow = ["--set", "horizon.intervals=16", "--set", "horizon.duration=4", "--set", "costs=[{effort: 1}]"]
+    told = json.loads(carom("plan", GAITS["planar"], *slow, "--verify", "--chain", "2", "--json", "--strict", "-o", "slow.h5", code=3).stdout)
+    rows = {row["key"]: row for row in told["verdict"]["rows"]}
+    assert told["outcome"] == "solved" and rows["violation"]["pass"], told  # a step, but one that nobody can follow open loop
+    assert rows["replay_position"]["value"] is None and not rows["replay_position"]["pass"], rows
+    assert not rows["replay_chain"]["pass"] and os.path.exists("slow.h5"), rows
+    done = carom("plan", os.path.join(EXAMPLES, "plan-wall", "problem.yaml"), "--stability", "--chain", "2", "-o", "wall.h5", code=1)
+    assert "verdict                  PASS" in done.stdout and "chain" not in done.stdout and "only a periodic motion" in done.stderr, done
+    carom("info", "wall.h5")
+    none = carom("plan", GAITS["planar"], "--set", "horizon.intervals=8", "--set", "periodic.shift.0=0.5", "--stability", "--no-output", code=4)
+    assert "reason" in none.stdout and "integrator" not in none.stdout, none.stdout  # a plan has none to choose
+
+
+def case_what_a_solver_left_is_told_as_it_is():
+    few = ["--set", "horizon.intervals=12"]
+    carom("plan", ANKLELESS, *few, "-q", "-o", "gait.h5")
+    halted = [ANKLELESS, "--set", "solver.max_iterations=0", "--warm", "gait.h5", "--no-output"]
+    told = carom("plan", *halted, *few, "--set", "costs.0.effort=3", code=4).stderr  # a step, though not the best of its kind
+    assert "iteration limit: all conditions are met to" in told and "m/s" not in told, told
+    told = carom("plan", *halted, "--set", "horizon.intervals=13", code=4).stderr  # of a new grid the blow is not known
+    assert "joint 'landing' is apart by" in told and "m/s at node 13" in told, told
+
+
 LIBRARY = os.path.join(EXAMPLES, "gait-library", "problem.yaml")
 
 
@@ -1261,6 +1334,9 @@ def case_design_survives_failures():
     write("low.yaml", WIDEST + "feasible: most(ball.z) < 1.2\n")  # sin(angle) < sqrt(2 g 0.2)/5
     told = report("design", "low.yaml", "--no-replays", "--set", "budget=16")
     assert told["failed"] > 0 and 0.35 < told["best"]["angle"] <= math.asin(math.sqrt(2 * 9.81 * 0.2) / 5) + 2e-3, told["best"]
+    write("root.yaml", WIDEST.replace("maximize: range", "maximize: (angle - 0.8)^0.5"))
+    told = carom("design", "root.yaml", "--no-replays", "--set", "budget=4").stdout
+    assert "what is to be best is no finite number" in told and "not feasible" not in told, told
     write("never.yaml", WIDEST + "feasible: ball.x < -1\n")
     done = carom("design", "never.yaml", "--no-replays", "--json", code=4)
     assert "none of 9 designs came to a value" in done.stderr and json.loads(done.stdout)["failed"] == 9
@@ -1275,7 +1351,7 @@ def case_design_mistakes_are_answered():
             (WIDEST.replace("set: constants.angle", "set: bodies.ball.mas"), "'mas'"),
             (WIDEST + "method: newton\n", "'newton'"),
             (WIDEST.replace("budget: 9", "budget: 0"), "'budget'"),
-            (WIDEST + "begin: [0.3, 1.5]\n", "a start: variable 0 is 1.5, outside its bounds 0.1 to 1.4"),
+            (WIDEST + "begin: [0.3, 1.5]\n", "'angle' is 1.5, outside its bounds 0.1 to 1.4"),
             (WIDEST + "constraints: [angle >= 2]\n", "the linear constraints leave nothing between the bounds"),
             (WIDEST + "constraints: [angle^2 <= 1]\n", "must be linear"),
             (WIDEST + "constraints: [angel <= 1]\n", "did you mean 'angle'?"),

@@ -450,6 +450,24 @@ TEST(joints_of_the_problem_are_recorded) {
   carom_plan_file_destroy(p.file);
 }
 
+// Each stretch between events has a scale of its own, and all of them together the time that was asked for.
+TEST(duration_is_that_of_all_stretches) {
+  problem p;
+  REQUIRE(
+      solve_problem("actuators: [{body: craft}]\n"
+                    "joints: [{name: tie, bodies: [craft, tail], points: [[0, 0, 0], [1, 0.02, 0]]}]\n"
+                    "events: [{node: 4, release: tie}]\n",
+                    &p));
+  CHECK(fabs(carom_plan_scale(p.file->plan, 0) - 1) > 0.1);
+  carom_result *r = record_and_open(&p);
+  REQUIRE(r);
+  const carom_result_figure *duration = find_figure(r->plan, "Duration");
+  CHECK_NEAR(duration->guess, 1, 1e-12);
+  CHECK_NEAR(duration->optimum, 1, 1e-9);
+  carom_result_close(r);
+  carom_plan_file_destroy(p.file);
+}
+
 // ---- the page and failures -----------------------------------------------------------------------------------------
 
 TEST(plan_is_in_the_page) {

@@ -190,10 +190,15 @@ TEST(mistakes_have_their_place) {
   CHECK_MISTAKE(HEAD "variables: [{name: a, from: 0, to: 1, count: 3, set: []}]\n" RANGE, 3, "has no 'count'");
   CHECK_MISTAKE(HEAD ANGLE RANGE "method: simplex\n", 8, "'method'");
   CHECK_MISTAKE(HEAD ANGLE RANGE "budget: -1\n", 8, "'budget'");
-  CHECK_MISTAKE(HEAD ANGLE RANGE "begin: [0.3, 9]\n", 8, "outside its bounds");
+  CHECK_MISTAKE(HEAD ANGLE RANGE "begin: [0.3, 9]\n", 8, "'angle' is 9, outside its bounds");
   CHECK_MISTAKE(HEAD ANGLE RANGE "constraints: [angle >= 3]\n", 8, "leave nothing");
   CHECK_MISTAKE(HEAD ANGLE RANGE "constraints: [angle == 3]\n", 8, "expects '... <= ...'");
   CHECK_MISTAKE(HEAD ANGLE RANGE "constraints: [sin(angle) <= 0.5]\n", 8, "linear");
+  // What bends between the bounds is not linear, be it straight around 0 and 1.
+  CHECK_MISTAKE(HEAD ANGLE RANGE "constraints: [abs(angle - 1.2) <= 0.1]\n", 8, "linear");
+  // Mistakes of several kinds come together.
+  CHECK_MISTAKE(HEAD ANGLE RANGE "batch: 0\nconstraints: [angle^2 <= 1]\n", 9, "linear");
+  CHECK_MISTAKE(HEAD ANGLE RANGE "constraints: [angle <= 1]\nbegin: [9]\nbatch: 0\n", 9, "outside its bounds");
   CHECK_MISTAKE(HEAD ANGLE RANGE "revisit: 3\n", 8, "is for plans");
   CHECK_MISTAKE(HEAD ANGLE RANGE "minimize: ball.y\n", 7, "minimize and maximize");
   CHECK_MISTAKE(HEAD ANGLE "maximize: [1]\n", 5, "expects a formula");
