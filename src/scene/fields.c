@@ -143,6 +143,7 @@ static int find_name(void *context, const char *name, size_t length, carom_quant
   text[length] = '\0';
   int index = carom_names_find(&r->constant_names, text);
   if (index < 0) return 0;
+  r->constants[index].used = true;
   int found = resolve_constant(r, &r->constants[index]);
   if (found > 0) *value = r->constants[index].value;
   return found;
@@ -196,4 +197,18 @@ void carom_read_constants(carom_reader *r) {
   }
   for (int i = 0; i < n && !carom_reader_failed(r); i++)
     if (r->constants[i].state == CAROM_CONSTANT_NEW) resolve_constant(r, &r->constants[i]);
+}
+
+void carom_check_constants(carom_reader *r) {
+  for (int i = 0; i < r->constant_names.count && r->constants; i++) {
+    const carom_constant *c = &r->constants[i];
+    if (c->used || c->state != CAROM_CONSTANT_READY || !c->node->added) continue;
+    carom_nearest nearest = carom_nearest_begin(c->node->key, strlen(c->node->key));
+    for (int k = 0; k < r->constant_names.count; k++)
+      if (k != i) carom_nearest_try(&nearest, r->constants[k].node->key);
+    char hint[100];
+    carom_nearest_hint(&nearest, hint, sizeof hint);
+    carom_report(&r->reporter, c->node->key_at, hint, "no expression uses the constant '%.80s', so that it does nothing",
+                 c->node->key);
+  }
 }

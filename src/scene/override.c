@@ -56,6 +56,7 @@ static carom_node *find_or_add(carom_reader *r, carom_node *map, word w, carom_p
   if (child) return child;
   child = carom_node_new(&r->pool, CAROM_NODE_MAP, place);
   if (!child || !(child->key = carom_pool_text(&r->pool, w.text, w.length))) return NULL;
+  child->added = true;
   carom_node_append(map, child);
   return child;
 }
@@ -72,7 +73,9 @@ static carom_node *step_into(carom_reader *r, carom_node *node, word w, carom_pl
 static void put_value(carom_node *at, const carom_node *value, carom_place place) {
   carom_node *next = at->next;
   const char *key = at->key;
+  bool added = at->added;
   *at = *value;
+  at->added = added;
   at->next = next;
   at->key = key;
   at->key_at = place;

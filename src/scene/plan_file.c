@@ -168,6 +168,7 @@ static bool read_problem(carom_plan_reader *p) {
   carom_plan_read_avoidance(p, f[TOP_AVOID]);
   carom_plan_read_guess(p, f[TOP_GUESS]);
   read_solver(p, f[TOP_SOLVER]);
+  if (p->r.reporter.list->error_count == 0) carom_check_constants(&p->r);
   return true;
 }
 

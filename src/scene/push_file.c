@@ -90,6 +90,7 @@ static bool read_problem(carom_push_reader *p) {
   carom_push_read_plan(p, f[TOP_PLAN]);
   carom_push_read_fit(p, f[TOP_FIT]);
   if (!carom_push_has_errors(p)) carom_push_check_places(p);
+  if (!carom_push_has_errors(p)) carom_check_constants(&p->r);
   return true;
 }
 

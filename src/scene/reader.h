@@ -19,6 +19,7 @@
 typedef struct carom_constant {
   const carom_node *node;
   enum { CAROM_CONSTANT_NEW, CAROM_CONSTANT_BUSY, CAROM_CONSTANT_READY, CAROM_CONSTANT_BAD } state;
+  bool used;  // an expression asked for it
   carom_quantity value;
 } carom_constant;
 
@@ -159,6 +160,8 @@ bool carom_one_of(carom_reader *r, const carom_node *at, const carom_node *a, co
                   const char *label);
 void carom_unknown_name(carom_reader *r, const carom_node *node, const char *what, const carom_names *names);
 void carom_read_constants(carom_reader *r);
+// Once all is read: a constant that an override brought in and nobody asked for is a slip of the pen.
+void carom_check_constants(carom_reader *r);
 carom_scope carom_reader_scope(carom_reader *r);
 bool carom_reader_failed(const carom_reader *r);  // out of memory, or too many errors to go on
 

@@ -106,6 +106,7 @@ static bool read_sections(carom_reader *r) {
       carom_read_granular,    carom_read_control,   carom_read_run,
   };
   for (size_t i = 0; i < sizeof readers / sizeof *readers && !carom_reader_failed(r); i++) readers[i](r);
+  if (r->reporter.list->error_count == 0) carom_check_constants(r);
   return true;
 }
 

@@ -13,6 +13,7 @@ struct carom_node {
   carom_node_kind kind;
   bool quoted;         // a scalar in quotes or a block: never null, true or a name of something else
   bool single_line;    // a scalar whose text stands in the file as it is: offsets are columns
+  bool added;          // by an override: the file has no such key
   int count;           // children
   int height;          // 0 for a scalar, 1 + that of the highest child
   const char *text;    // of a scalar, zero-terminated

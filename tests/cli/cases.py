@@ -195,6 +195,15 @@ def case_exports():
     assert "fake.h5" in carom("info", "fake.h5", code=1).stderr
 
 
+def case_constants_that_nothing_uses_are_told():
+    """A misspelt constant was a new one, which did nothing: sweeps and designs varied it in vain."""
+    told = carom("check", example("peg-jam", "parts.yaml"), "--set", "constants.nope=3", code=2).stderr
+    assert "no expression uses the constant 'nope'" in told, told
+    told = carom("plan", example("gait-planar"), "--set", "constants.L11=0.4", code=2).stderr
+    assert "'L11'" in told and "did you mean 'L1'" in told, told
+    carom("check", SCENE, "--set", "constants.w=2", "--set", "bodies.0.angular_velocity=[w, 0, 0]")
+
+
 def case_a_killed_run_leaves_a_readable_file():
     scene = endless(interval="100 ms")
     for moment in (lambda: os.path.exists("killed.h5"), lambda: frames_in("killed.h5") > 10):
@@ -1058,7 +1067,7 @@ def case_a_compass_walks_down_by_itself():
 def case_stability_does_not_depend_on_size():
     """A compass of a millimetre, and masses to match, walks as the one of a metre does, in the root of a thousandth of its time."""
     small = {"scene.constants.ml": "5e-9", "scene.constants.mH": "10e-9", "scene.constants.a": "5e-4", "scene.constants.b": "5e-4",
-             "scene.constants.speed": "1.1*0.001^0.5", "scene.bodies.leg1.inertia": "[Jc, Jc/9, Jc]", "scene.bodies.leg2.inertia": "[Jc, Jc/9, Jc]",
+             "scene.bodies.leg1.inertia": "[Jc, Jc/9, Jc]", "scene.bodies.leg2.inertia": "[Jc, Jc/9, Jc]",
              "horizon.duration": "0.73*0.001^0.5", "horizon.shortest": "0.01", "horizon.longest": "0.1",
              "joints.0.points.1.1": "-5e-4", "joints.1.points": "[[5.3e-4, 0.05, 0], [0, -5e-4, 0]]", "joints.1.reach.0": "4e-4",
              "periodic.shift.0": "5.3e-4", "periodic.reach.0": "4e-4"}
