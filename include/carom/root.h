@@ -1,6 +1,6 @@
 /// carom/root.h: roots of nonlinear equations f(x) = 0, one or several in as many unknowns: Newton's method, that of
-/// McDougall and Wotherspoon (2014), and Newton - Monte Carlo (Gavrea 2008, 3.2), which mixes by chance and so gets
-/// away from where the others cycle or run off. docs/root.md has the mathematics.
+/// McDougall and Wotherspoon (2014), and Newton - Monte Carlo (Gavrea, habilitation thesis, 3.2), which mixes by chance
+/// and so gets away from where the others cycle or run off. docs/root.md has the mathematics.
 ///
 /// Stands on base.h alone. With x_0* = x_0 and x_1 a step of Newton's method, for k >= 1
 ///

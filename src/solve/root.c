@@ -1,5 +1,6 @@
-// One run of Newton's method, of McDougall and Wotherspoon's (2014), or of Newton - Monte Carlo (Gavrea 2008, 3.2.3 to
-// 3.2.6), and the test that tells a root from a place where f is merely small. carom/root.h states both.
+// One run of Newton's method, of McDougall and Wotherspoon's (2014), or of Newton - Monte Carlo (Gavrea, habilitation
+// thesis, 3.2.3 to 3.2.6), and the test that tells a root from a place where f is merely small. carom/root.h states
+// both.
 #include "carom/root.h"
 
 #include <float.h>

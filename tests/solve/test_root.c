@@ -157,7 +157,7 @@ TEST(evaluations_are_what_the_methods_cost) {
 
 // ---- rates of success -----------------------------------------------------------------------------------------------
 
-// The algorithm of Gavrea (2008), 3.2, once more, with random numbers of another kind (xorshift64*).
+// The algorithm of Gavrea (habilitation thesis), 3.2, once more, with random numbers of another kind (xorshift64*).
 static double other_uniform(uint64_t *state) {
   *state ^= *state >> 12, *state ^= *state << 25, *state ^= *state >> 27;
   return (double)((*state * 2685821657736338717u) >> 11) / 9007199254740992.0;
