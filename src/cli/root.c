@@ -22,8 +22,6 @@ typedef struct request {
   bool complex_plane, json, force;
 } request;
 
-enum { MOST_VARIABLES = 2048 };  // characters
-
 // ---- options --------------------------------------------------------------------------------------------------------
 
 static bool read_method(const request *q, carom_root_options *o) {
@@ -51,13 +49,13 @@ static bool read_options(const request *q, cli_root_run *r) {
   return good;
 }
 
-// "x,y" into names; `room` keeps them.
-static bool read_variables(const request *q, char room[MOST_VARIABLES], cli_root_run *r) {
+// "x,y" into names.
+static bool read_variables(const request *q, cli_root_run *r) {
   int count = 0;
   if (!q->variables) return true;
-  snprintf(room, MOST_VARIABLES, "%s", q->variables);
-  char *name = room;
-  for (char *next = room; next && count < CAROM_ROOT_MOST; name = next) {
+  snprintf(r->room, sizeof r->room, "%s", q->variables);
+  char *name = r->room;
+  for (char *next = name; next && count < CAROM_ROOT_MOST; name = next) {
     next = strchr(name, ',');
     if (next) *next++ = '\0';
     r->names[count++] = name;
@@ -69,12 +67,12 @@ static bool read_variables(const request *q, char room[MOST_VARIABLES], cli_root
   return true;
 }
 
-static bool read_equations(const request *q, char room[MOST_VARIABLES], cli_root_run *r, int *code) {
+static bool read_equations(const request *q, cli_root_run *r, int *code) {
   carom_error error;
   *code = EXIT_MISTAKE;
   while (r->count < CAROM_ROOT_MOST && r->expressions[r->count]) r->count++;
   r->text = (carom_root_text){r->expressions, r->count, NULL, q->complex_plane};
-  if (!read_variables(q, room, r)) return false;
+  if (!read_variables(q, r)) return false;
   carom_status status = carom_root_equations_create(&r->text, NULL, &r->equations, &error);
   if (status == CAROM_ERR_MEMORY) *code = EXIT_FAILED;
   if (status != CAROM_OK) return cli_error("root: %s", error.message);
@@ -101,13 +99,14 @@ static bool complain_start(const cli_root_run *r, const char *text) {
                    names, text);
 }
 
-static bool read_starts(const request *q, cli_root_run *r, double *starts) {
+static bool read_starts(const request *q, cli_root_run *r) {
   if (q->starts.count == 0) return complain_start(r, NULL);
   for (int i = 0; i < q->starts.count; i++) {
     const char *end, *text = q->starts.items[i];
-    if (!cli_read_numbers(text, r->problem.n, starts + i * r->problem.n, &end) || *end) return complain_start(r, text);
+    if (!cli_read_numbers(text, r->problem.n, r->starts + i * r->problem.n, &end) || *end)
+      return complain_start(r, text);
   }
-  r->runs.starts = starts;
+  r->runs.starts = r->starts;
   r->runs.start_count = q->starts.count;
   return true;
 }
@@ -145,12 +144,10 @@ static int read_trace(const request *q, const cli_root_run *r, int *number) {
 }
 
 static int run_request(const request *q, cli_root_run *r) {
-  char names[MOST_VARIABLES];
-  double starts[CLI_MAX_LIST * CAROM_ROOT_MOST];
   int number = 0, code;
   if (!read_options(q, r)) return EXIT_MISTAKE;
-  if (!read_equations(q, names, r, &code)) return code;
-  if (!read_starts(q, r, starts) || !read_window(q, r) || !read_trace(q, r, &number)) return EXIT_MISTAKE;
+  if (!read_equations(q, r, &code)) return code;
+  if (!read_starts(q, r) || !read_window(q, r) || !read_trace(q, r, &number)) return EXIT_MISTAKE;
   code = cli_check_files(&(cli_files){.verb = "root", .force = q->force, .outputs = {{.path = r->page}}});
   if (code != EXIT_GOOD) return code;
   return q->trace ? cli_root_trace(r, number, q->json) : search(r, q->json);

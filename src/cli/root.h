@@ -8,7 +8,9 @@ typedef struct cli_root_run {
   const char *expressions[CAROM_ROOT_MOST];
   int count;
   carom_root_text text;
-  const char *names[CAROM_ROOT_MOST];  // of text.variables, where they are given
+  const char *names[CAROM_ROOT_MOST];  // of text.variables, where they are given,
+  char room[2048];                     // and where they stand
+  double starts[CLI_MAX_LIST * CAROM_ROOT_MOST];
   carom_root_equations *equations;
   carom_root_problem problem;
   carom_root_options options;

@@ -93,23 +93,26 @@ static carom_status compile_all(carom_root_equations *e, const carom_root_text *
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
-static bool is_name(const char *name) {
-  if (!name[0] || strspn(name, "0123456789") > 0) return false;
-  for (const char *c = name; *c; c++)
-    if (!(*c == '_' || (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z'))) return false;
-  return strlen(name) < NAME && strcmp(name, "if") && strcmp(name, "and") && strcmp(name, "or") && strcmp(name, "not");
-}
-
 static bool is_word(const char *name) {
+  static const char *const words[] = {"if", "and", "or", "not", NULL};
+  for (int i = 0; words[i]; i++)
+    if (strcmp(name, words[i]) == 0) return true;
   for (int i = 0; carom_expression_word(i); i++)
     if (strcmp(name, carom_expression_word(i)) == 0) return true;
   return false;
 }
 
+static bool is_name(const char *name) {
+  static const char letters[] = "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  size_t length = strspn(name, letters);
+  bool digit = name[0] >= '0' && name[0] <= '9';
+  return length > 0 && !name[length] && length < NAME && !digit && !is_word(name);
+}
+
 static carom_status take_names(carom_root_equations *e, const carom_root_text *text, carom_error *error) {
   for (int i = 0; i < text->count; i++) {
     const char *name = text->variables[i];
-    if (!is_name(name) || is_word(name))
+    if (!is_name(name))
       return carom_fail(error, CAROM_ERR_FORMAT,
                         "'%.80s' cannot be the name of an unknown: letters, digits and _, no "
                         "function and not pi",
@@ -202,7 +205,8 @@ static carom_status evaluate(void *context, const double *x, double *f, double *
 // f(x + i y) = u + i v: u_x = v_y and u_y = -v_x (Cauchy and Riemann).
 static carom_status evaluate_complex(void *context, const double *x, double *f, double *J) {
   const carom_root_equations *e = context;
-  double complex z = CMPLX(x[0], x[1]), w[2];
+  double complex z, w[2];
+  memcpy(&z, x, sizeof z);  // laid out as two doubles (C17, 6.2.5); CMPLX is not in every compiler
   carom_formula_complex(e->formulas[0], &z, 0, w);
   if (f) f[0] = creal(w[0]), f[1] = cimag(w[0]);
   if (J) J[0] = J[3] = creal(w[1]), J[1] = cimag(w[1]), J[2] = -J[1];
