@@ -137,6 +137,7 @@ typedef struct carom_root {
   carom_interval rate;  ///< of hits among all runs: 95 percent, Wilson
   double iterations;    ///< mean of those runs
   int64_t first;        ///< the first run that did
+  int64_t best;         ///< the run that x is of; the first of those with the smallest residual
 } carom_root;
 
 /// What a search found. Run number s r + j began at start s with stream j, where r is `runs`.
@@ -157,9 +158,9 @@ typedef struct carom_root_set {
   carom_allocator allocator;              ///< of all this
 } carom_root_set;
 
-/// Makes all the runs, in parallel, and tells the distinct roots: one after the other, in the order of the runs, each
-/// end counts to the first root so far that is within `near` of it, or is a new one. The same bits for any number of
-/// threads. Fails as carom_root_solve does.
+/// Makes all the runs, in parallel, and tells the distinct roots: ends are taken by their first component (then the
+/// second, ...), and each counts to a root so far whose first end is within `near` of it, or is a new one. The same
+/// bits for any number of threads. Fails as carom_root_solve does.
 CAROM_API carom_status carom_root_search(const carom_root_problem *problem, const carom_root_runs *runs,
                                          const carom_root_options *options, const carom_allocator *allocator,
                                          carom_root_set **set, carom_error *error);

@@ -5,6 +5,8 @@
 
 #include "cli/root.h"
 
+enum { MOST_ROWS = 40 };
+
 // ---- text -----------------------------------------------------------------------------------------------------------
 
 static void print_percent(const char *before, double rate, carom_interval w) {
@@ -26,12 +28,13 @@ static void print_roots(const cli_root_run *r) {
   char name[80];
   for (int i = 0; i < set->n && set->count > 0; i++) cli_print(stdout, "%24s", cli_root_axis(r, i, name, sizeof name));
   if (set->count > 0) cli_print(stdout, "%9s %7s %11s %9s %9s\n", "runs", "rate", "iterations", "|f|", "|step|");
-  for (int k = 0; k < set->count; k++) {
+  for (int k = 0; k < set->count && k < MOST_ROWS; k++) {
     const carom_root *root = &set->roots[k];
     for (int i = 0; i < set->n; i++) cli_print(stdout, "%24.16g", root->x[i]);
     cli_print(stdout, "%9lld %5.1f %% %11.1f %9.1e %9.1e\n", (long long)root->hits,
               100 * (double)root->hits / (double)set->run_count, root->iterations, root->residual, root->step);
   }
+  if (set->count > MOST_ROWS) cli_print(stdout, "... %d more roots; --json lists them all\n", set->count - MOST_ROWS);
 }
 
 // What became of the runs that found nothing, and what may help them.

@@ -1,5 +1,6 @@
 // Many runs from given starts, and the distinct roots that they found.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,7 +21,7 @@ carom_root_runs carom_root_default_runs(void) { return (carom_root_runs){.runs =
 
 // ---- room -----------------------------------------------------------------------------------------------------------
 
-static const int64_t MOST_RUNS = 100000000;
+static const int64_t MOST_RUNS = 20000000;
 
 static carom_status check(const carom_root_problem *p, const carom_root_runs *r, carom_error *error) {
   if (p->n < 1 || p->n > CAROM_ROOT_MOST)
@@ -92,24 +93,48 @@ static carom_status make_runs(search *s, carom_error *error) {
 
 // ---- distinct roots -------------------------------------------------------------------------------------------------
 
+// Where a run ended at a root.
+typedef struct end {
+  const double *x;
+  int n;
+  int64_t run;
+} end;
+
+// By the first component, then the second, ...; then by the run, so that the order does not depend on how one sorts.
+static int compare_ends(const void *a, const void *b) {
+  const end *p = a, *q = b;
+  for (int i = 0; i < p->n; i++)
+    if (p->x[i] != q->x[i]) return p->x[i] < q->x[i] ? -1 : 1;
+  return (p->run > q->run) - (p->run < q->run);
+}
+
+static int64_t list_ends(carom_root_set *set, end *ends) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < set->run_count; i++) {
+    const carom_root_info *info = &set->infos[i];
+    set->outcomes[info->outcome]++;
+    set->f_evaluations += info->f_evaluations, set->slope_evaluations += info->slope_evaluations;
+    set->root_of[i] = -1;
+    if (info->outcome == CAROM_ROOT_FOUND) ends[count++] = (end){set->ends + i * set->n, set->n, i};
+  }
+  qsort(ends, (size_t)count, sizeof *ends, compare_ends);
+  return count;
+}
+
 static bool is_near(int n, const double *a, const double *b, double near) {
   double apart = 0, size = 1;
   for (int i = 0; i < n; i++) apart = fmax(apart, fabs(a[i] - b[i])), size = fmax(size, fabs(a[i]));
   return apart <= near * size;
 }
 
-static int find_root(const search *s, const double *x) {
-  const carom_root_set *set = s->set;
-  for (int i = 0; i < set->count; i++)
-    if (is_near(set->n, set->ends + set->roots[i].first * set->n, x, s->runs->near)) return i;
+// The root that an end counts to. Those before are in the order of their first components: none of them is near once
+// one is too far behind in these.
+static int find_root(const search *s, const end *e, const double *const *firsts) {
+  double size = 1, near = s->runs->near;
+  for (int i = 0; i < e->n; i++) size = fmax(size, fabs(e->x[i]));
+  for (int k = s->set->count - 1; k >= 0 && e->x[0] - firsts[k][0] <= 2 * near * size; k--)
+    if (is_near(e->n, firsts[k], e->x, near)) return k;
   return -1;
-}
-
-static bool add_root(search *s, int64_t run, int *capacity) {
-  carom_root_set *set = s->set;
-  if (!carom_grow(&set->allocator, (void **)&set->roots, set->count, capacity, sizeof *set->roots)) return false;
-  set->roots[set->count++] = (carom_root){.residual = INFINITY, .first = run};
-  return true;
 }
 
 static void count_hit(carom_root_set *set, int64_t run, int index) {
@@ -117,54 +142,26 @@ static void count_hit(carom_root_set *set, int64_t run, int index) {
   const carom_root_info *info = &set->infos[run];
   root->hits++;
   root->iterations += info->iterations;
+  if (run < root->first) root->first = run;
   set->root_of[run] = index;
-  if (info->residual >= root->residual) return;
-  root->x = set->ends + run * set->n, root->residual = info->residual, root->step = info->step;
+  if (info->residual > root->residual || (info->residual == root->residual && run > root->best)) return;
+  root->x = set->ends + run * set->n, root->residual = info->residual, root->step = info->step, root->best = run;
 }
 
-static carom_status gather(search *s, carom_error *error) {
+static bool gather(search *s, end *ends, const double **firsts) {
   carom_root_set *set = s->set;
+  int64_t count = list_ends(set, ends);
   int capacity = 0;
-  for (int64_t i = 0; i < set->run_count; i++) {
-    const carom_root_info *info = &set->infos[i];
-    set->outcomes[info->outcome]++;
-    set->f_evaluations += info->f_evaluations, set->slope_evaluations += info->slope_evaluations;
-    set->root_of[i] = -1;
-    if (info->outcome != CAROM_ROOT_FOUND) continue;
-    int index = find_root(s, set->ends + i * set->n);
-    if (index < 0 && !add_root(s, i, &capacity)) return carom_fail(error, CAROM_ERR_MEMORY, "root: out of memory");
-    count_hit(set, i, index < 0 ? set->count - 1 : index);
+  for (int64_t i = 0; i < count; i++) {
+    int index = find_root(s, &ends[i], firsts);
+    if (index < 0) {
+      if (!carom_grow(&set->allocator, (void **)&set->roots, set->count, &capacity, sizeof *set->roots)) return false;
+      firsts[set->count] = ends[i].x, index = set->count++;
+      set->roots[index] = (carom_root){.residual = INFINITY, .first = ends[i].run, .best = ends[i].run};
+    }
+    count_hit(set, ends[i].run, index);
   }
-  return CAROM_OK;
-}
-
-// ---- order ----------------------------------------------------------------------------------------------------------
-
-static bool comes_before(int n, const carom_root *a, const carom_root *b) {
-  for (int i = 0; i < n; i++)
-    if (a->x[i] != b->x[i]) return a->x[i] < b->x[i];
-  return a->first < b->first;
-}
-
-// By insertion: roots are few. `root_of` follows by the first run of each root, which keeps its old index till then.
-static void sort_roots(carom_root_set *set) {
-  for (int i = 1; i < set->count; i++) {
-    carom_root root = set->roots[i];
-    int k = i;
-    for (; k > 0 && comes_before(set->n, &root, &set->roots[k - 1]); k--) set->roots[k] = set->roots[k - 1];
-    set->roots[k] = root;
-  }
-}
-
-static carom_status order(carom_root_set *set, carom_error *error) {
-  int *place = CAROM_NEW(&set->allocator, int, set->count);
-  if (!place) return carom_fail(error, CAROM_ERR_MEMORY, "root: out of memory");
-  sort_roots(set);
-  for (int k = 0; k < set->count; k++) place[set->root_of[set->roots[k].first]] = k;
-  for (int64_t i = 0; i < set->run_count; i++)
-    if (set->root_of[i] >= 0) set->root_of[i] = place[set->root_of[i]];
-  carom_release(&set->allocator, place);
-  return CAROM_OK;
+  return true;
 }
 
 static void summarise(carom_root_set *set) {
@@ -180,9 +177,14 @@ static void summarise(carom_root_set *set) {
 
 static carom_status run_search(search *s, carom_error *error) {
   carom_status status = make_runs(s, error);
-  if (status == CAROM_OK) status = gather(s, error);
-  if (status == CAROM_OK) status = order(s->set, error);
-  if (status == CAROM_OK) summarise(s->set);
+  if (status != CAROM_OK) return status;
+  const carom_allocator *a = &s->set->allocator;
+  end *ends = CAROM_NEW(a, end, s->set->run_count);
+  const double **firsts = CAROM_NEW(a, const double *, s->set->run_count);
+  bool room = ends && firsts && gather(s, ends, firsts);
+  CAROM_RELEASE_ALL(a, ends, (void *)firsts);
+  if (!room) return carom_fail(error, CAROM_ERR_MEMORY, "root: out of memory");
+  summarise(s->set);
   return status;
 }
 

@@ -508,6 +508,53 @@ TEST(roots_are_known_at_any_scale_and_multiplicity) {
   }
 }
 
+TEST(functions_without_roots_have_none) {
+  static const char *const texts[] = {"exp(x)",
+                                      "1/(1 + x^2)",
+                                      "x^2 + 1e-9",
+                                      "2 + sin(x)",
+                                      "exp(-x^2)",
+                                      "1/(x - 1)",
+                                      "1/sin(x)",
+                                      "exp(-x) + 1e-10",
+                                      "x + 1/x",
+                                      "x^4 - x + 2",
+                                      "log(1 + x^2) + 0.01",
+                                      "1/x^3",
+                                      "sqrt(1 + x^2) + x/2",
+                                      "exp(-abs(x))",
+                                      "atan(x) + 2"};
+  double starts[21];
+  for (int i = 0; i < 21; i++) starts[i] = -3 + 0.3 * i + 0.01;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    carom_root_equations *e = read(WORDS(texts[i]), NULL, false, NULL);
+    REQUIRE(e);
+    carom_root_problem p = carom_root_equations_problem(e);
+    carom_root_runs runs = {.starts = starts, .start_count = 21, .runs = 50, .near = 1e-6};
+    carom_root_set *set;
+    REQUIRE(carom_root_search(&p, &runs, NULL, NULL, &set, NULL) == CAROM_OK);
+    if (set->count > 0) test_fail(__FILE__, __LINE__, "%s: %.17g", texts[i], set->roots[0].x[0]);
+    carom_root_set_destroy(set);
+    carom_root_equations_destroy(e);
+  }
+}
+
+// Of a function with roots without number: a million ends would take for ever if each was compared with all roots.
+TEST(many_roots_are_told_apart) {
+  carom_root_equations *e = read(WORDS("sin(x)"), NULL, false, NULL);
+  carom_root_set *set = search_text(e, (double[]){1.57}, 50000);
+  REQUIRE(set);
+  CHECK(set->count > 200);
+  for (int k = 0; k < set->count; k++) {
+    double x = set->roots[k].x[0], pi = acos(-1);
+    CHECK_NEAR(x, pi * round(x / pi), 1e-9 * fmax(1, fabs(x)));
+    CHECK(k == 0 || x - set->roots[k - 1].x[0] > 1e-6);
+  }
+  printf("%d roots\n", set->count);
+  carom_root_set_destroy(set);
+  carom_root_equations_destroy(e);
+}
+
 TEST(a_bound_ends_what_runs_off) {
   double x = 3;
   carom_root_problem p = problem_of(&arc_of);
