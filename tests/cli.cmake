@@ -65,6 +65,17 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.make_design PROPERTIES FIXTURES_SETUP design LABELS browser TIMEOUT ${CAROM_HANG})
   set_tests_properties(browser.design_page PROPERTIES FIXTURES_REQUIRED design LABELS browser TIMEOUT ${CAROM_HANG}
                        RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  set(root_line "x^3 - 2*x + 2" --start=0)
+  set(root_plane "z^3 - 2*z + 2" --complex --start=0.02,0.03 --size=60)
+  foreach(root line plane)
+    set(root_page ${PROJECT_BINARY_DIR}/demo-root-${root})
+    add_test(NAME browser.make_root_${root} COMMAND carom_cli root ${root_${root}} --basins ${root_page}.html --force)
+    add_test(NAME browser.root_page_${root} COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-root.mjs
+             ${root_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/root-${root}.png)
+    set_tests_properties(browser.make_root_${root} PROPERTIES FIXTURES_SETUP root-${root} LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.root_page_${root} PROPERTIES FIXTURES_REQUIRED root-${root} LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  endforeach()
   foreach(push peg-jam peg-squeeze peg-in-hole)
     set(push_page ${PROJECT_BINARY_DIR}/demo-push-${push}.html)
     set(push_problem problem.yaml)

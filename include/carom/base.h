@@ -1,5 +1,5 @@
 /// carom/base.h: what every other header stands on: version, status codes, errors with messages,
-/// the allocator, the log and progress callbacks, random numbers and the clock.
+/// the allocator, the log and progress callbacks, random numbers, rates and the clock.
 ///
 /// Rules that hold in every header, unless a function says otherwise:
 /// - Arguments come in the order object, inputs, allocator, outputs, error. Pointers must not be null, but for
@@ -150,6 +150,18 @@ CAROM_API double carom_random_uniform(carom_random *random);                    
 CAROM_API double carom_random_between(carom_random *random, double a, double b);  ///< in [a, b)
 CAROM_API double carom_random_normal(carom_random *random);                       ///< mean 0, standard deviation 1
 CAROM_API uint32_t carom_random_below(carom_random *random, uint32_t n);          ///< in 0 .. n-1, unbiased
+
+// ---- rates -----------------------------------------------------------------------------------
+
+/// Both ends of an interval.
+typedef struct carom_interval {
+  double low, high;  ///< low <= high
+} carom_interval;
+
+/// The interval of Wilson (1927) for a rate, of which `hits` of `trials` were seen; z = 1.959964 is 95 percent. Without
+/// trials it is [0, 1].
+CAROM_API carom_interval carom_wilson(int64_t hits, int64_t trials, double z);
+#define CAROM_Z95 1.959963984540054  ///< 97.5 percent of a normal distribution lie below
 
 // ---- words ------------------------------------------------------------------------------------
 

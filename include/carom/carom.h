@@ -24,6 +24,7 @@
 #include "carom/push_fit.h"
 #include "carom/push_plan.h"
 #include "carom/result.h"
+#include "carom/root.h"
 #include "carom/scene.h"
 #include "carom/step.h"
 #include "carom/surrogate.h"

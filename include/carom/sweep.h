@@ -57,16 +57,6 @@ CAROM_API void carom_sampling_inputs(const carom_sampling *sampling, int64_t num
 // ---- statistics -----------------------------------------------------------------------------------------------------
 // None of these allocates, unless it says so.
 
-/// Both ends of an interval.
-typedef struct carom_interval {
-  double low, high;  ///< low <= high
-} carom_interval;
-
-/// The interval of Wilson (1927) for a rate, of which `hits` of `trials` were seen; z = 1.959964 is 95 percent. Without
-/// trials it is [0, 1].
-CAROM_API carom_interval carom_wilson(int64_t hits, int64_t trials, double z);
-#define CAROM_Z95 1.959963984540054  ///< 97.5 percent of a normal distribution lie below
-
 /// The q-quantile (q in [0, 1]) of sorted values, linear between them; NaN of none.
 CAROM_API double carom_quantile(const double *sorted, int64_t count, double q);
 

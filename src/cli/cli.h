@@ -37,6 +37,7 @@ int cli_push(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
+int cli_root(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_integrators(int argc, char **argv);
 
@@ -70,6 +71,15 @@ typedef struct cli_syntax {
 
 // True: go on. False: stop with *exit_code, since help was asked for or a message was printed.
 bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code);
+
+// The value of an option, which stays as it is where `text` is null; false after a message.
+bool cli_read_number(const char *verb, const char *option, const char *text, double least, double most, double *value);
+bool cli_read_count(const char *verb, const char *option, const char *text, double least, double most, int *value);
+// The index of one of `words` (ends with null).
+bool cli_read_word(const char *verb, const char *option, const char *text, const char *const *words, int *index);
+// Numbers separated by commas, exactly `count` of them, all finite; false without a message otherwise. *end is set to
+// what follows.
+bool cli_read_numbers(const char *text, int count, double *values, const char **end);
 
 // ---- messages ---------------------------------------------------------------------------------------------
 

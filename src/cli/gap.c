@@ -121,7 +121,7 @@ static bool read_beta(const char *text, carom_ssh_options *options) {
   double v[3];
   const char *end;
   if (!text) return true;
-  options->given_beta = cli_gap_numbers(text, 3, v, &end) && !*end;
+  options->given_beta = cli_read_numbers(text, 3, v, &end) && !*end;
   if (options->given_beta) options->beta = cm_vec3(v[0], v[1], v[2]);
   if (options->given_beta && cm_norm(options->beta) > 0) return true;
   return cli_error("gap: --beta: expected three numbers x,y,z, not all zero, got '%s'", text);

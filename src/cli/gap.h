@@ -9,10 +9,6 @@
 // and the scene that the words were made into, which is null for a mesh file.
 int cli_gap_body(const char *label, const char *words, const char *pose, carom_placed *body, carom_scene **scene);
 
-// Numbers separated by commas, exactly `count` of them, all finite; false without a message otherwise. *end is set to
-// what follows.
-bool cli_gap_numbers(const char *text, int count, double *values, const char **end);
-
 // What was found out about two bodies.
 typedef struct cli_gap_answer {
   carom_ssh_result program;

@@ -4,18 +4,6 @@
 
 #include "cli/gap.h"
 
-bool cli_gap_numbers(const char *text, int count, double *values, const char **end) {
-  for (int i = 0; i < count; i++) {
-    char *after;
-    values[i] = strtod(text, &after);
-    if (after == text || !isfinite(values[i])) return false;
-    text = after;
-    if (i + 1 < count && *text++ != ',') return false;
-  }
-  *end = text;
-  return true;
-}
-
 static bool parse_turn(const char *text, carom_quat *q) {
   double v[4];
   const char *end;
@@ -24,7 +12,7 @@ static bool parse_turn(const char *text, carom_quat *q) {
     *q = cm_qidentity();
     return true;
   }
-  if (!cli_gap_numbers(text + 1, 4, v, &end) || *end) return false;
+  if (!cli_read_numbers(text + 1, 4, v, &end) || *end) return false;
   if (*text == ',') {
     *q = cm_quat(v[0], v[1], v[2], v[3]);
     good = cm_qdot(*q, *q) > 0;
@@ -41,7 +29,7 @@ static bool parse_pose(const char *label, const char *text, carom_pose *pose) {
   const char *end;
   *pose = cm_pose_identity();
   if (!text) return true;
-  if (cli_gap_numbers(text, 3, p, &end) && parse_turn(end, &pose->q)) {
+  if (cli_read_numbers(text, 3, p, &end) && parse_turn(end, &pose->q)) {
     pose->p = cm_vec3(p[0], p[1], p[2]);
     return true;
   }

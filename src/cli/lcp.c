@@ -149,45 +149,26 @@ static int solve_all(const request *q, const carom_lcp_set *set) {
 
 static bool read_method(request *q) {
   const char *names[CAROM_LCP_ENUMERATE + 2] = {0};
+  int method = (int)q->options.method;
   for (int m = 0; m <= CAROM_LCP_ENUMERATE; m++) names[m] = carom_lcp_method_name((carom_lcp_method)m);
-  if (!q->method) return true;
-  for (int m = 0; m <= CAROM_LCP_ENUMERATE; m++)
-    if (strcmp(q->method, names[m]) == 0) return q->options.method = (carom_lcp_method)m, true;
-  const char *nearest = carom_nearest_word(q->method, names);
-  return cli_error("lcp: no method '%s' (%s%s%sauto, lemke, pgs, newton, newton-min, enumerate)", q->method,
-                   nearest ? "did you mean '" : "", nearest ? nearest : "", nearest ? "'? " : "");
-}
-
-static bool read_number(const char *option, const char *text, double least, double most, double *value) {
-  char *end;
-  if (!text) return true;
-  double number = strtod(text, &end);
-  if (end != text && !*end && number >= least && number <= most) return *value = number, true;
-  return cli_error("lcp: --%s: expected a number from %g to %g, got '%s'", option, least, most, text);
-}
-
-static bool read_whole(const char *option, const char *text, double least, double most, int *value) {
-  double number = *value;
-  if (!read_number(option, text, least, most, &number)) return false;
-  *value = (int)number;
-  if (*value == number) return true;
-  return cli_error("lcp: --%s: expected a whole number, got '%s'", option, text);
+  if (!cli_read_word("lcp", "method", q->method, names, &method)) return false;
+  return q->options.method = (carom_lcp_method)method, true;
 }
 
 static bool read_options(request *q) {
   carom_lcp_options *o = &q->options;
   *o = carom_lcp_default_options();
-  return read_method(q) && read_number("tolerance", q->tolerance, 1e-300, 1, &o->tolerance) &&
-         read_whole("max-iterations", q->iterations, 1, 1e9, &o->max_iterations) &&
-         read_number("time-limit", q->time_limit, 0, 1e9, &o->time_limit) &&
-         read_whole("block", q->block_size, 1, 64, &o->block_size) &&
-         read_number("relaxation", q->relaxation, 0.01, 1.99, &o->relaxation);
+  return read_method(q) && cli_read_number("lcp", "tolerance", q->tolerance, 1e-300, 1, &o->tolerance) &&
+         cli_read_count("lcp", "max-iterations", q->iterations, 1, 1e9, &o->max_iterations) &&
+         cli_read_number("lcp", "time-limit", q->time_limit, 0, 1e9, &o->time_limit) &&
+         cli_read_count("lcp", "block", q->block_size, 1, 64, &o->block_size) &&
+         cli_read_number("lcp", "relaxation", q->relaxation, 0.01, 1.99, &o->relaxation);
 }
 
 static bool choose_problems(request *q, const carom_lcp_set *set) {
   int which = 0;
   q->first = 0, q->last = carom_lcp_set_count(set) - 1;
-  if (!read_whole("problem", q->which, 1, carom_lcp_set_count(set), &which)) return false;
+  if (!cli_read_count("lcp", "problem", q->which, 1, carom_lcp_set_count(set), &which)) return false;
   if (q->which) q->first = q->last = which - 1;
   return true;
 }

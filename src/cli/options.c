@@ -1,4 +1,6 @@
 // Options from a table: --name VALUE, --name=VALUE, -x VALUE, flags, and `--` before words that begin with a dash.
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -109,4 +111,47 @@ bool cli_parse(const cli_syntax *syntax, int argc, char **argv, int *exit_code) 
   }
   if (count >= syntax->min_operands) return true;
   return cli_error("%s: something is missing; usage: carom %s %s", syntax->verb, syntax->verb, syntax->usage);
+}
+
+// ---- values ---------------------------------------------------------------------------------------------------------
+
+bool cli_read_number(const char *verb, const char *option, const char *text, double least, double most, double *value) {
+  char *end;
+  if (!text) return true;
+  double number = strtod(text, &end);
+  if (end != text && !*end && number >= least && number <= most) return *value = number, true;
+  return cli_error("%s: --%s: expected a number from %g to %g, got '%s'", verb, option, least, most, text);
+}
+
+bool cli_read_count(const char *verb, const char *option, const char *text, double least, double most, int *value) {
+  double number = *value;
+  if (!cli_read_number(verb, option, text, least, most, &number)) return false;
+  *value = (int)number;
+  if (*value == number) return true;
+  return cli_error("%s: --%s: expected a whole number, got '%s'", verb, option, text);
+}
+
+bool cli_read_word(const char *verb, const char *option, const char *text, const char *const *words, int *index) {
+  char list[200] = "";
+  if (!text) return true;
+  for (int i = 0; words[i]; i++) {
+    if (strcmp(text, words[i]) == 0) return *index = i, true;
+    size_t n = strlen(list);
+    snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "", words[i]);
+  }
+  const char *nearest = carom_nearest_word(text, words);
+  return cli_error("%s: no %s '%s' (%s%s%s%s)", verb, option, text, nearest ? "did you mean '" : "",
+                   nearest ? nearest : "", nearest ? "'? " : "", list);
+}
+
+bool cli_read_numbers(const char *text, int count, double *values, const char **end) {
+  for (int i = 0; i < count; i++) {
+    char *after;
+    values[i] = strtod(text, &after);
+    if (after == text || !isfinite(values[i])) return false;
+    text = after;
+    if (i + 1 < count && *text++ != ',') return false;
+  }
+  *end = text;
+  return true;
 }

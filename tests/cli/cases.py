@@ -492,6 +492,118 @@ def write_nan(name):
 PEBBLES = [os.path.join(EXAMPLES, "pebble-bed", "scene.yaml"), "--set", "constants.pebbles=60"]
 
 
+# ---- roots ----
+
+CUBIC = "x^3 - 2*x + 2"
+
+
+def case_root_finds_what_newton_does_not():
+    found = report("root", CUBIC, "--start", "0")
+    assert found["runs"] == 1000 and found["method"] == "monte-carlo" and found["unknowns"] == ["x"], found
+    low, high = found["rate_interval"]
+    assert abs(found["rate"] - 0.992) < 3 * math.sqrt(0.992 * 0.008 / 1000) and low < found["rate"] < high, found
+    near(found["roots"][0]["x"][0], -1.7692923542386314), near(sum(r["hits"] for r in found["roots"]), found["outcomes"]["found"])
+    assert sum(found["outcomes"].values()) == 1000 and len(found["roots"]) == 1, found
+    newton = report("root", CUBIC, "-s", "0", "-m", "newton", code=1)
+    assert newton["runs"] == 1 and newton["outcomes"]["limit"] == 1 and newton["roots"] == [], newton
+    text = carom("root", CUBIC, "-s", "0").stdout
+    assert "-1.76929235423863" in text and "99.1 %" in text and "allow more iterations" in text, text
+
+
+def case_root_of_systems_and_in_the_complex_plane():
+    found = report("root", "x^2+y^2-1", "x-y", "--start", "0.5,0.2")
+    assert found["unknowns"] == ["x", "y"] and len(found["roots"]) == 1, found
+    for x in found["roots"][0]["x"]:
+        near(x, math.sqrt(0.5))
+    swapped = report("root", "a - 1", "b - 2", "--start", "0,0", "--variables", "b,a")
+    assert swapped["roots"][0]["x"] == [2, 1], swapped
+    plane = report("root", "z^4 + 1", "--complex", "--start", "1,2", "--start=-1,-2", "--start=-1,2", "--start=1,-2", "--runs", "50")
+    assert len(plane["roots"]) == 4 and plane["unknowns"] == ["re z", "im z"] and plane["runs"] == 200, plane
+    for root in plane["roots"]:
+        near(abs(complex(*root["x"]) ** 4 + 1), 0)
+    assert json.loads(carom("root", "--start=0", "--json", "--", "-x + 1").stdout)["roots"][0]["x"] == [1]
+
+
+def case_root_sees_no_root_where_f_is_small():
+    for method in ("newton", "half", "monte-carlo"):
+        found = report("root", "x*exp(-x^2)", "--start", "1", "--method", method, code=1)
+        assert found["outcomes"]["found"] == 0 and found["outcomes"]["flat"] == found["runs"], found
+    assert "no root is there" in carom("root", "x*exp(-x^2)", "--start", "1", code=1).stdout
+
+
+def case_root_is_the_same_on_any_number_of_threads():
+    said = {carom("root", "sin(5*x) + x - 2", "-s", "0.25", "--threads", str(n), "--json").stdout for n in (1, 2, 4)}
+    assert len(said) == 1
+    other = carom("root", "sin(5*x) + x - 2", "-s", "0.25", "--seed", "2", "--json").stdout
+    assert other not in said
+
+
+def in_many_digits(start, steps):
+    """McDougall and Wotherspoon's method on x^2 = 2, in 600 digits: the distances from the root."""
+    from decimal import Decimal, getcontext
+    getcontext().prec = 600
+    x, root = Decimal(start), Decimal(2).sqrt()
+    middle, errors, path = x, [], [x]
+    x = x - (x * x - 2) / (2 * x)
+    for _ in range(steps):
+        errors.append(abs(x - root)), path.append(x)
+        f = x * x - 2
+        middle = (x + x - f / (2 * middle)) / 2
+        x = x - f / (2 * middle)
+    return errors, path
+
+
+def case_root_takes_steps_of_order_2_41():
+    errors, path = in_many_digits("1.6", 6)
+    logs = [float(e.ln()) for e in errors]
+    orders = [(c - b) / (b - a) for a, b, c in zip(logs, logs[1:], logs[2:])]
+    assert abs(orders[-1] - 1 - math.sqrt(2)) < 0.05, orders
+    trace = report("root", "x^2 - 2", "--start", "1.6", "--method", "half", "--trace", "0")
+    assert trace["outcome"] == "found" and len(trace["trace"]) >= 3, trace
+    for step, x in zip(trace["trace"], path):
+        near(step["x"][0], float(x), 1e-15)
+    drawn = report("root", "x^2 - 2", "--start", "1.6", "--trace", "7")["trace"]
+    assert all(0 < step["g"] < 1 for step in drawn[2:]) and [s["k"] for s in drawn] == list(range(len(drawn))), drawn
+    assert "found after" in carom("root", "x^2 - 2", "--start", "1.6", "--trace", "0").stdout
+    assert "no root found" in carom("root", "x^2 + 2", "--start", "1.6", "--trace", "0", code=1).stdout
+
+
+def case_root_draws_basins():
+    for number, words in enumerate((["x^3 - 2*x + 2", "-s", "0"], ["z^3 - 1", "-c", "-s", "1,1"], ["x^2+y^2-1", "x*y", "-s", "1,0.5"],
+                                    ["sqrt(x) - 2", "-s", "-1", "--window=-1,9"], ["'</script>' - 1", "-s", "0"])):
+        page = f"{number}.html"
+        done = carom("root", *words, "--basins", page, "--size", "40", code=1 if number == 3 else 0)
+        with open(page) as f:
+            text = f.read()
+        data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', text, re.S).group(1))
+        assert [m["method"] for m in data["maps"]] == ["newton", "half", "monte-carlo"], data["maps"]
+        assert all(len(m["cells"]) == 2 * m["runs"] for m in data["maps"]) and f"page: {page}" in done.stdout
+        assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+    first = open("0.html").read()
+    carom("root", CUBIC, "-s", "0", "--basins", "0.html", "--size", "40", "--threads", "1")
+    assert open("0.html").read() == first
+    write("own.html", "mine")
+    assert "--force" in carom("root", CUBIC, "-s", "0", "--basins", "own.html", code=1).stderr
+    assert open("own.html").read() == "mine"
+
+
+def case_root_answers_mistakes():
+    for words, part in ((["x^3 - 2*"], "column 9"), (["sni(x)", "-s", "1"], "did you mean 'sin'"), (["x + y", "-s", "1"], "1 expression for 2 unknowns (x, y)"),
+                        (["x"], "where to begin? give --start with a number for x"), (["x", "-s", "one"], "expected 1 number (x), got 'one'"),
+                        (["x", "-s", "1,2"], "expected 1 number (x), got '1,2'"), (["x", "-s", "nan"], "expected 1 number"), (["2", "-s", "1"], "there is no unknown"),
+                        (["x", "-s", "1", "-m", "newtn"], "did you mean 'newton'"), (["x", "-s", "1", "--runs", "0"], "--runs"),
+                        (["x", "-s", "1", "--runs", "1.5"], "whole number"), (["x", "-s", "1", "--tolerance", "-1"], "--tolerance"),
+                        (["x", "-s", "1", "--window", "1,2"], "--basins"), (["x", "-s", "1", "--basins", "a.html", "--window", "2,1"], "--window"),
+                        (["x", "y", "z", "-s", "1,1,1", "--basins", "a.html"], "one or two unknowns"), (["abs(z)", "-c", "-s", "1,0"], "complex plane"),
+                        (["x", "-s", "1", "--variables", "y"], "unknown name 'x'"), (["x", "-s", "1", "--variables", "x,y"], "--variables names 2"),
+                        (["x", "-s", "1", "--trace", "1000"], "--trace"), (["-x", "-s", "1"], "unknown option"), ([], "something is missing")):
+        done = carom("root", *words, code=2)
+        assert part in done.stderr and done.stderr.count("\n") == 1 and done.stdout == "", (words, done.stderr)
+    assert not os.path.exists("a.html")
+    assert "f' = 0" in carom("root", "x^2 - 2", "-s", "0", code=1).stdout
+    assert "no finite number" in carom("root", "log(x)", "-s", "-1", code=1).stdout
+
+
 def case_granular_runs_repeat_on_any_number_of_threads():
     hashes = {report("run", *PEBBLES, "--no-output", "--duration", "1", "-j", n)["state_hash"] for n in ("1", "2", "3", "1")}
     assert len(hashes) == 1, hashes

@@ -104,14 +104,25 @@ static const char *const words[] = {
     "d",
     "--output=x.h5",
     "--json=1",
+    "x^2 + y - 1",
+    "x - y*(",
+    "--start=1",
+    "--start=0.5,2",
+    "--complex",
+    "--trace=0",
+    "--variables=y,x",
+    "--basins=b.html",
+    "--size=16",
+    "--window=0,1",
+    "--runs=3",
     "-qf",
     "-ox.h5",
     "\033[2J",
     "\xff",
     "%s%n",
 };
-static int (*const verbs[])(int, char **) = {cli_check, cli_info,    cli_gap, cli_lcp,     cli_integrators, cli_export,
-                                             cli_audit, cli_explain, cli_run, cli_compare, cli_view};
+static int (*const verbs[])(int, char **) = {cli_check,  cli_info,  cli_gap,     cli_lcp, cli_root,    cli_integrators,
+                                             cli_export, cli_audit, cli_explain, cli_run, cli_compare, cli_view};
 
 static void make_files(void) {
   static int made;
