@@ -39,13 +39,20 @@ carom_flow_taps carom_flow_smooth_taps(carom_flow_stencil stencil, int position,
   return before > 1 && after > 1 ? five_point : central;
 }
 
+// Differences from the pixel itself, so that grey has no slope at all; and what is mere rounding is no slope either, or
+// a whole image would go a long way for nothing.
 double carom_flow_slope(const carom_image *image, carom_flow_stencil stencil, int x, int y, bool down) {
+  static const double rounding = 1e-14;
   carom_flow_taps t = carom_flow_image_taps(stencil, down ? y : x, down ? image->height : image->width);
-  int step = down ? image->width : 1;
-  double slope = 0;
-  for (int k = 0; k < t.count; k++)
-    slope += t.weight[k] * image->grey[(ptrdiff_t)y * image->width + x + (ptrdiff_t)t.offset[k] * step];
-  return slope;
+  ptrdiff_t step = down ? image->width : 1;
+  const double *here = image->grey + (ptrdiff_t)y * image->width + x;
+  double slope = 0, size = 0;
+  for (int k = 0; k < t.count; k++) {
+    double there = here[t.offset[k] * step];
+    slope += t.weight[k] * (there - *here);
+    size += fabs(t.weight[k]) * (fabs(there) + fabs(*here));
+  }
+  return fabs(slope) <= rounding * size ? 0 : slope;
 }
 
 // ---- warping --------------------------------------------------------------------------------------------------------

@@ -290,8 +290,8 @@ static void take_kept_step(carom_l1_work *w) {
 // first one up, and a solve is cheap beside a factorisation; that one bad correction ends it would cost a third more
 // iterations.
 static void lengthen_step(carom_l1_work *w, double target, double *primal, double *dual) {
-  enum { MOST = 20, PATIENCE = 3 };
-  static const double reach = 0.2, more = 0.001, long_enough = 0.9;
+  enum { MOST = 30, PATIENCE = 5 };
+  static const double reach = 0.2, more = 0.001, long_enough = 0.95;
   double p = *primal, d = *dual;
   keep_step(w);
   for (int k = 0, worse = 0; k < MOST && worse < PATIENCE && fmin(*primal, *dual) < long_enough; k++) {
@@ -384,6 +384,11 @@ static bool asked_to_stop(const carom_progress *progress, int done, int total) {
 static carom_status run(carom_l1_work *w, const carom_l1_options *o, carom_l1_info *info) {
   enum { PATIENCE = 8 };
   double unit = sum_of(w->b, w->m) / w->m;
+  memset(w->y, 0, (size_t)w->m * sizeof *w->y);
+  measure(w, info);
+  keep_best(w, info);
+  info->outcome = CAROM_L1_SOLVED;
+  if (info->gap <= o->tolerance * (info->primal + unit)) return CAROM_OK;  // all is explained
   start(w);
   for (info->iterations = 0;; info->iterations++) {
     measure(w, info);
@@ -405,7 +410,8 @@ static void report(const carom_l1_work *w, const carom_l1_info *run, carom_l1_in
   *info = w->best;
   info->outcome = run->outcome;
   info->iterations = run->iterations;
-  info->primal *= w->scale, info->dual *= w->scale, info->gap *= w->scale;
+  info->primal *= w->scale, info->dual *= w->scale;
+  info->gap = info->primal - info->dual;
   info->factorizations = w->K->factorizations;
   info->conjugate_steps = w->K->conjugate_steps;
   info->factor_flops = carom_factor_flops(w->K->factor);
