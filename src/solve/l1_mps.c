@@ -49,7 +49,7 @@ static void put_splits(carom_text_buffer *t, const carom_l1_problem *p) {
 }
 
 static void put_program(carom_text_buffer *t, const carom_l1_problem *p, const entry *entries) {
-  carom_text_buffer_add(t, "NAME carom\nROWS\n N obj\n");
+  carom_text_buffer_add(t, "NAME carom FREE\nROWS\n N obj\n");
   for (int i = 0; i < p->m; i++) carom_text_buffer_print(t, " E r%d\n", i);
   carom_text_buffer_add(t, "COLUMNS\n");
   put_unknowns(t, p, entries);
