@@ -70,11 +70,12 @@ static bool find_basis(const carom_l1_problem *p, const carom_allocator *a, doub
 // (2.5.7): with the columns of P spanning the null space of A', (P', -P') v = P' b and v = (w+, w-) >= 0.
 static bool make_eliminated(dense *d, const carom_l1_problem *p, const carom_allocator *a) {
   int m = p->m, count = 0;
-  double *P = CAROM_NEW(a, double, (size_t)m *(size_t)m);
+  size_t stride = (size_t)m;
+  double *P = CAROM_NEW(a, double, stride *stride);
   bool made = P && find_basis(p, a, P, &count) && make(d, a, count, 2 * m);
   for (int k = 0; made && k < count; k++)
     for (int i = 0; i < m; i++) {
-      double value = P[i + (size_t)k * (size_t)m];
+      double value = P[(size_t)i + (size_t)k * stride];
       *at(d, k, i) = value, *at(d, k, m + i) = -value;
       d->e[k] += value * p->b[i];
     }

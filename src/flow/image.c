@@ -121,7 +121,7 @@ static carom_status parse_anymap(const carom_bytes *file, const carom_allocator 
                                  carom_error *error) {
   const unsigned char *data = file->data;
   reader r = {file->name, data, data + file->size, error};
-  anymap map;
+  anymap map = {0};
   carom_status status = read_head(&r, &map);
   if (status == CAROM_OK) status = check_length(&r, &map);
   if (status == CAROM_OK) status = carom_image_init((int)map.width, (int)map.height, allocator, image, error);

@@ -422,10 +422,11 @@ TEST(programs_are_written_for_others) {
   REQUIRE(file != NULL);
   CHECK(fread(text, 1, sizeof text - 1, file) > 0);
   fclose(file);
-  CHECK_TEXT(text,
-             "NAME carom FREE\nROWS\n N obj\n E r0\n E r1\nCOLUMNS\n x0 obj 0\n x0 r0 2\n x1 obj 0\n x1 r0 -1\n x1 r1 4\n"
-             " p0 obj 1\n p0 r0 -1\n q0 obj 1\n q0 r0 1\n p1 obj 1\n p1 r1 -1\n q1 obj 1\n q1 r1 1\n"
-             "RHS\n b r0 -0.5\nBOUNDS\n FR bound x0\n FR bound x1\nENDATA\n");
+  CHECK_TEXT(
+      text,
+      "NAME carom FREE\nROWS\n N obj\n E r0\n E r1\nCOLUMNS\n x0 obj 0\n x0 r0 2\n x1 obj 0\n x1 r0 -1\n x1 r1 4\n"
+      " p0 obj 1\n p0 r0 -1\n q0 obj 1\n q0 r0 1\n p1 obj 1\n p1 r1 -1\n q1 obj 1\n q1 r1 1\n"
+      "RHS\n b r0 -0.5\nBOUNDS\n FR bound x0\n FR bound x1\nENDATA\n");
   carom_error error = {0};
   CHECK(carom_l1_write_mps(&q->p, "no/such/folder/two.mps", &error) == CAROM_ERR_IO);
   free(q);
