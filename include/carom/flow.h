@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/// Limits of sizes.
 enum {
   CAROM_IMAGE_SIDE = 16384,      ///< pixels, at most, of an image's width and height
   CAROM_IMAGE_PIXELS = 1 << 24,  ///< and of all of it
@@ -92,6 +93,12 @@ CAROM_API carom_status carom_flow_compare(const carom_flow_field *field, const c
 
 // ---- estimates ------------------------------------------------------------------------------------------------------
 
+/// Two images of one size, borrowed.
+typedef struct carom_flow_pair {
+  const carom_image *A;  ///< the first
+  const carom_image *B;  ///< the next
+} carom_flow_pair;
+
 /// Which sum is made least.
 typedef enum carom_flow_norm {
   CAROM_FLOW_L1,  ///< E1 as above: outliers hardly count, and motions may jump
@@ -140,9 +147,9 @@ typedef struct carom_flow_info {
 /// The flow from A to B. CAROM_ERR_ARGUMENT for images that differ in size or have less than 2 x 2 pixels, and for
 /// options out of range; CAROM_ERR_NUMBER for a pixel that is not finite; CAROM_INTERRUPTED when `progress` asked for
 /// it. A last program that did not reach its tolerance is told by info->l1.outcome.
-CAROM_API carom_status carom_flow_estimate(const carom_image *A, const carom_image *B,
-                                           const carom_flow_options *options, const carom_allocator *allocator,
-                                           carom_flow_field *field, carom_flow_info *info, carom_error *error);
+CAROM_API carom_status carom_flow_estimate(const carom_flow_pair *images, const carom_flow_options *options,
+                                           const carom_allocator *allocator, carom_flow_field *field,
+                                           carom_flow_info *info, carom_error *error);
 
 // ---- the program itself ---------------------------------------------------------------------------------------------
 
@@ -151,10 +158,9 @@ typedef struct carom_flow_program carom_flow_program;  ///< A and b of two image
 /// Of images A and B about `around` (null: at rest), in the norm of `options`. Unknown 2k is u and 2k + 1 is v of pixel
 /// k. Its first width x height rows are those of the pixels, where B is looked at moved by `around`; those that come to
 /// lie outside are zero. Fails as carom_flow_estimate does.
-CAROM_API carom_status carom_flow_program_create(const carom_image *A, const carom_image *B,
-                                                 const carom_flow_field *around, const carom_flow_options *options,
-                                                 const carom_allocator *allocator, carom_flow_program **program,
-                                                 carom_error *error);
+CAROM_API carom_status carom_flow_program_create(const carom_flow_pair *images, const carom_flow_field *around,
+                                                 const carom_flow_options *options, const carom_allocator *allocator,
+                                                 carom_flow_program **program, carom_error *error);
 CAROM_API void carom_flow_program_destroy(carom_flow_program *program);  ///< null is fine
 /// A view that holds as long as the program does.
 CAROM_API carom_l1_problem carom_flow_program_problem(const carom_flow_program *program);
@@ -169,9 +175,9 @@ typedef struct carom_flow_forms {
 } carom_flow_forms;
 
 /// CAROM_ERR_LIMIT for images of more than CAROM_FLOW_FORMS_PIXELS.
-CAROM_API carom_status carom_flow_solve_forms(const carom_image *A, const carom_image *B,
-                                              const carom_flow_options *options, const carom_allocator *allocator,
-                                              carom_flow_forms *forms, carom_error *error);
+CAROM_API carom_status carom_flow_solve_forms(const carom_flow_pair *images, const carom_flow_options *options,
+                                              const carom_allocator *allocator, carom_flow_forms *forms,
+                                              carom_error *error);
 
 #ifdef __cplusplus
 }

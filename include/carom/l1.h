@@ -56,17 +56,23 @@ CAROM_API const char *carom_l1_outcome_name(carom_l1_outcome outcome);
 
 /// How a solve went. What it says of x and y is computed afresh from A, b, x and y.
 typedef struct carom_l1_info {
-  carom_l1_outcome outcome;
-  int iterations;         ///< of the interior point
-  double primal;          ///< |A x + b|_1
-  double dual;            ///< b'y - 2 |x|_inf |A'y|_1: no x' with |x'|_inf <= 2 |x|_inf has a smaller |A x' + b|_1
-  double gap;             ///< primal - dual
-  double stationarity;    ///< |A'y|_inf, 0 but for rounding
-  int factorizations;     ///< the one of the start among them
-  int conjugate_steps;    ///< of conjugate gradients, which correct the solves with these factors
-  double factor_flops;    ///< floating-point operations of one factorisation
-  double factor_entries;  ///< numbers in the factor
+  carom_l1_outcome outcome;  ///< solved or not, and why
+  int iterations;            ///< of the interior point
+  double primal;             ///< |A x + b|_1
+  double dual;               ///< b'y - 2 |x|_inf |A'y|_1: no x' with |x'|_inf <= 2 |x|_inf has a smaller |A x' + b|_1
+  double gap;                ///< primal - dual
+  double stationarity;       ///< |A'y|_inf, 0 but for rounding
+  int factorizations;        ///< the one of the start among them
+  int conjugate_steps;       ///< of conjugate gradients, which correct the solves with these factors
+  double factor_flops;       ///< floating-point operations of one factorisation
+  double factor_entries;     ///< numbers in the factor
 } carom_l1_info;
+
+/// Where the answer goes: the caller's own room.
+typedef struct carom_l1_solution {
+  double *x;  ///< (n)
+  double *y;  ///< (m) the dual; may be null
+} carom_l1_solution;
 
 typedef struct carom_l1_work carom_l1_work;  ///< order, structure and scratch for matrices of one pattern; opaque
 
@@ -76,12 +82,12 @@ CAROM_API carom_status carom_l1_work_create(const carom_l1_problem *problem, con
                                             carom_l1_work **work, carom_error *error);
 CAROM_API void carom_l1_work_destroy(carom_l1_work *work);  ///< null is fine
 
-/// Fills x (n), y (m; may be null) and info (may be null), whatever the outcome. `problem` has the pattern that the
+/// Fills the solution and info (may be null), whatever the outcome. `problem` has the pattern that the
 /// work was made for. Allocates nothing. CAROM_ERR_NUMBER when A or b is not finite, with the row; CAROM_INTERRUPTED
 /// when `progress` asked for it, with the best so far.
 CAROM_API carom_status carom_l1_solve(carom_l1_work *work, const carom_l1_problem *problem,
-                                      const carom_l1_options *options, double *x, double *y, carom_l1_info *info,
-                                      carom_error *error);
+                                      const carom_l1_options *options, const carom_l1_solution *solution,
+                                      carom_l1_info *info, carom_error *error);
 
 /// The companion in the 2-norm: fills x (n) with the least squares min |A x + b|_2, with the same structure and one
 /// factorisation. Of `options`, `threads` counts. Fails as carom_l1_solve does.

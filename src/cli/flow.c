@@ -83,7 +83,8 @@ static int estimate(cli_flow_run *r, bool quiet) {
   cli_progress progress = cli_progress_begin("flow", quiet);
   r->options.progress = cli_progress_callback(&progress);
   cli_catch_interrupts();
-  carom_status status = carom_flow_estimate(&r->A, &r->B, &r->options, NULL, &r->field, &r->info, &error);
+  carom_status status =
+      carom_flow_estimate(&(carom_flow_pair){&r->A, &r->B}, &r->options, NULL, &r->field, &r->info, &error);
   cli_progress_end(&progress);
   if (status == CAROM_INTERRUPTED) return cli_stopped(r->output ? r->output : "the flow");
   if (status != CAROM_OK) return code_of(&error);
@@ -96,7 +97,8 @@ static carom_status write_program(const cli_flow_run *r, carom_error *error) {
   carom_flow_program *program;
   carom_flow_options options = r->options;
   options.norm = CAROM_FLOW_L1;
-  carom_status status = carom_flow_program_create(&r->A, &r->B, NULL, &options, NULL, &program, error);
+  carom_status status =
+      carom_flow_program_create(&(carom_flow_pair){&r->A, &r->B}, NULL, &options, NULL, &program, error);
   if (status != CAROM_OK) return status;
   carom_l1_problem problem = carom_flow_program_problem(program);
   status = carom_l1_write_mps(&problem, r->mps, error);

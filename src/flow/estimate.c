@@ -56,7 +56,7 @@ static carom_status solve(estimate *e, level *l) {
   o.progress = (carom_progress){e, report};
   e->info->rows = p.m, e->info->unknowns = p.n;
   if (e->o->norm == CAROM_FLOW_L2) return carom_l1_least_squares(l->work, &p, &o, l->x, e->error);
-  carom_status status = carom_l1_solve(l->work, &p, &o, l->x, NULL, &e->info->l1, e->error);
+  carom_status status = carom_l1_solve(l->work, &p, &o, &(carom_l1_solution){l->x, NULL}, &e->info->l1, e->error);
   e->info->iterations += e->info->l1.iterations;
   return status;
 }
@@ -96,7 +96,8 @@ static carom_status make_level(estimate *e, int k, level *l) {
   carom_status status = carom_flow_field_init(A->width, A->height, &e->allocator, &l->field, e->error);
   if (status == CAROM_OK) status = carom_flow_field_init(A->width, A->height, &e->allocator, &l->about, e->error);
   if (status == CAROM_OK)
-    status = carom_flow_program_create(A, &e->B[k], NULL, e->o, &e->allocator, &l->program, e->error);
+    status =
+        carom_flow_program_create(&(carom_flow_pair){A, &e->B[k]}, NULL, e->o, &e->allocator, &l->program, e->error);
   if (status == CAROM_OK) status = carom_l1_work_create(&l->program->problem, &e->allocator, &l->work, e->error);
   if (status != CAROM_OK) return status;
   l->x = CAROM_NEW(&e->allocator, double, l->program->problem.n);
@@ -151,17 +152,17 @@ static carom_status run(estimate *e, carom_flow_field *field) {
   return status;
 }
 
-carom_status carom_flow_estimate(const carom_image *A, const carom_image *B, const carom_flow_options *options,
+carom_status carom_flow_estimate(const carom_flow_pair *images, const carom_flow_options *options,
                                  const carom_allocator *allocator, carom_flow_field *field, carom_flow_info *info,
                                  carom_error *error) {
   carom_flow_options o = options ? *options : carom_flow_default_options();
   carom_flow_info unused, *told = info ? info : &unused;
   *field = (carom_flow_field){0};
   *told = (carom_flow_info){0};
-  carom_status status = carom_flow_check(A, B, &o, error);
+  carom_status status = carom_flow_check(images->A, images->B, &o, error);
   if (status != CAROM_OK) return status;
   estimate e = {.o = &o, .allocator = carom_allocator_or_default(allocator), .info = told, .error = error};
-  e.A[0] = *A, e.B[0] = *B;
+  e.A[0] = *images->A, e.B[0] = *images->B;
   e.A[0].allocator = e.B[0].allocator = e.allocator;
   status = run(&e, field);
   if (status != CAROM_OK) carom_flow_field_release(field);

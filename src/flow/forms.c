@@ -101,7 +101,7 @@ static carom_status solve_structured(const carom_l1_problem *p, const carom_flow
   carom_status status = carom_l1_work_create(p, a, &work, error);
   if (status != CAROM_OK) return status;
   double *x = CAROM_NEW(a, double, p->n);
-  status = x ? carom_l1_solve(work, p, &options, x, NULL, &info, error)
+  status = x ? carom_l1_solve(work, p, &options, &(carom_l1_solution){x, NULL}, &info, error)
              : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for an l1 program");
   carom_release(a, x);
   carom_l1_work_destroy(work);
@@ -125,8 +125,9 @@ static carom_status solve_all(const carom_l1_problem *p, const carom_flow_option
   return status;
 }
 
-carom_status carom_flow_solve_forms(const carom_image *A, const carom_image *B, const carom_flow_options *options,
+carom_status carom_flow_solve_forms(const carom_flow_pair *images, const carom_flow_options *options,
                                     const carom_allocator *allocator, carom_flow_forms *forms, carom_error *error) {
+  const carom_image *A = images->A;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_flow_options o = options ? *options : carom_flow_default_options();
   carom_flow_program *program;
@@ -136,7 +137,7 @@ carom_status carom_flow_solve_forms(const carom_image *A, const carom_image *B, 
                       "images of %d x %d pixels are too large for dense programs (at most %d pixels)", A->width,
                       A->height, CAROM_FLOW_FORMS_PIXELS);
   o.norm = CAROM_FLOW_L1;
-  carom_status status = carom_flow_program_create(A, B, NULL, &o, &a, &program, error);
+  carom_status status = carom_flow_program_create(images, NULL, &o, &a, &program, error);
   if (status != CAROM_OK) return status;
   carom_l1_problem p = carom_flow_program_problem(program);
   status = solve_all(&p, &o, &a, forms, error);

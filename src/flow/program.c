@@ -163,13 +163,13 @@ static void fill(carom_flow_program *p, const sight *s, const carom_flow_options
 }
 
 // Room for B warped and for both images without impulses.
-typedef struct images {
+typedef struct room {
   carom_image warped, smooth[2];
-} images;
+} room;
 
-static carom_status make_images(images *m, const carom_flow_program *p, bool warped, bool smooth, carom_error *error) {
+static carom_status make_images(room *m, const carom_flow_program *p, bool warped, bool smooth, carom_error *error) {
   carom_status status = CAROM_OK;
-  *m = (images){0};
+  *m = (room){0};
   if (warped) status = carom_image_init(p->width, p->height, &p->allocator, &m->warped, error);
   for (int k = 0; k < 2 && smooth && status == CAROM_OK; k++)
     status = carom_image_init(p->width, p->height, &p->allocator, &m->smooth[k], error);
@@ -178,7 +178,7 @@ static carom_status make_images(images *m, const carom_flow_program *p, bool war
 
 carom_status carom_flow_program_fill(carom_flow_program *p, const carom_image *A, const carom_image *B,
                                      const carom_flow_field *around, const carom_flow_options *o, carom_error *error) {
-  images m;
+  room m;
   sight s = {A, B, A, B, around};
   carom_status status = make_images(&m, p, around != NULL, o->impulses > 0, error);
   if (status == CAROM_OK) {
@@ -228,9 +228,10 @@ carom_status carom_flow_check(const carom_image *A, const carom_image *B, const 
   return status == CAROM_OK ? check_pixels(B, "second", error) : status;
 }
 
-carom_status carom_flow_program_create(const carom_image *A, const carom_image *B, const carom_flow_field *around,
+carom_status carom_flow_program_create(const carom_flow_pair *images, const carom_flow_field *around,
                                        const carom_flow_options *options, const carom_allocator *allocator,
                                        carom_flow_program **program, carom_error *error) {
+  const carom_image *A = images->A, *B = images->B;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_flow_options o = options ? *options : carom_flow_default_options();
   *program = NULL;

@@ -419,9 +419,9 @@ static void report(const carom_l1_work *w, const carom_l1_info *run, carom_l1_in
 }
 
 // b = 0: x = 0 and y = 0 are optimal.
-static carom_status nothing_to_do(const carom_l1_work *w, double *x, double *y, carom_l1_info *info) {
-  memset(x, 0, (size_t)w->n * sizeof *x);
-  if (y) memset(y, 0, (size_t)w->m * sizeof *y);
+static carom_status nothing_to_do(const carom_l1_work *w, const carom_l1_solution *to, carom_l1_info *info) {
+  memset(to->x, 0, (size_t)w->n * sizeof *to->x);
+  if (to->y) memset(to->y, 0, (size_t)w->m * sizeof *to->y);
   if (info) *info = (carom_l1_info){.outcome = CAROM_L1_SOLVED};
   return CAROM_OK;
 }
@@ -441,16 +441,16 @@ static carom_status fail_squares(carom_error *error) {
 }
 
 carom_status carom_l1_solve(carom_l1_work *w, const carom_l1_problem *problem, const carom_l1_options *options,
-                            double *x, double *y, carom_l1_info *info, carom_error *error) {
+                            const carom_l1_solution *solution, carom_l1_info *info, carom_error *error) {
   carom_l1_options o = options ? *options : carom_l1_default_options();
   carom_l1_info now = {0};
   carom_status status = prepare(w, problem, &o, error);
   if (status != CAROM_OK) return status;
-  if (!scale(w, problem)) return nothing_to_do(w, x, y, info);
+  if (!scale(w, problem)) return nothing_to_do(w, solution, info);
   if (least_squares(w) != CAROM_OK) return fail_squares(error);
   status = run(w, &o, &now);
-  for (int j = 0; j < w->n; j++) x[j] = w->scale * w->best_x[j];
-  if (y) memcpy(y, w->best_y, (size_t)w->m * sizeof *y);
+  for (int j = 0; j < w->n; j++) solution->x[j] = w->scale * w->best_x[j];
+  if (solution->y) memcpy(solution->y, w->best_y, (size_t)w->m * sizeof *w->y);
   report(w, &now, info);
   return status == CAROM_OK ? CAROM_OK : carom_fail(error, status, "the l1 program was interrupted");
 }
@@ -460,7 +460,7 @@ carom_status carom_l1_least_squares(carom_l1_work *w, const carom_l1_problem *pr
   carom_l1_options o = options ? *options : carom_l1_default_options();
   carom_status status = prepare(w, problem, &o, error);
   if (status != CAROM_OK) return status;
-  if (!scale(w, problem)) return nothing_to_do(w, x, NULL, NULL);
+  if (!scale(w, problem)) return nothing_to_do(w, &(carom_l1_solution){x, NULL}, NULL);
   if (least_squares(w) != CAROM_OK) return fail_squares(error);
   for (int j = 0; j < w->n; j++) x[j] = w->scale * w->x[j];
   return CAROM_OK;

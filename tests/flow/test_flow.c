@@ -5,7 +5,7 @@
 static carom_flow_info estimate(const pair *p, const carom_flow_options *o, carom_flow_field *field) {
   carom_flow_info info = {0};
   carom_error error = {0};
-  carom_status status = carom_flow_estimate(&p->A, &p->B, o, NULL, field, &info, &error);
+  carom_status status = carom_flow_estimate(&(carom_flow_pair){&p->A, &p->B}, o, NULL, field, &info, &error);
   if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
   return info;
 }
@@ -168,7 +168,7 @@ TEST(two_points_see_a_checkerboard) {
   for (int stencil = 0; stencil < 2; stencil++) {
     carom_flow_program *program = NULL;
     o.smoothness = (carom_flow_stencil)stencil;
-    REQUIRE(carom_flow_program_create(&p.A, &p.B, NULL, &o, NULL, &program, NULL) == CAROM_OK);
+    REQUIRE(carom_flow_program_create(&(carom_flow_pair){&p.A, &p.B}, NULL, &o, NULL, &program, NULL) == CAROM_OK);
     carom_l1_problem problem = carom_flow_program_problem(program);
     double roughness = 0;
     for (int i = 256; i < problem.m; i++) {
@@ -243,7 +243,7 @@ TEST(all_forms_of_the_program_have_one_value) {
       carom_flow_forms forms;
       carom_error error = {0};
       o.smoothness = (carom_flow_stencil)stencil, o.lambda = 0.02;
-      carom_status status = carom_flow_solve_forms(&p.A, &p.B, &o, NULL, &forms, &error);
+      carom_status status = carom_flow_solve_forms(&(carom_flow_pair){&p.A, &p.B}, &o, NULL, &forms, &error);
       if (status != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
       CHECK(forms.structured > 0);
       CHECK_NEAR(forms.constrained, forms.structured, 1e-8);
@@ -308,7 +308,7 @@ static void check_refused(const pair *p, const carom_flow_options *o, carom_stat
   carom_flow_field field;
   carom_flow_info info;
   carom_error error = {0};
-  CHECK(carom_flow_estimate(&p->A, &p->B, o, NULL, &field, &info, &error) == status);
+  CHECK(carom_flow_estimate(&(carom_flow_pair){&p->A, &p->B}, o, NULL, &field, &info, &error) == status);
   CHECK_TEXT(error.message, message);
   CHECK(!field.u && !field.v && field.width == 0);
 }
@@ -337,7 +337,7 @@ TEST(mistakes_are_told) {
   check_refused(&p, &good, CAROM_ERR_NUMBER, "pixel 7 of row 5 of the second image is not finite");
   carom_flow_forms forms;
   carom_error error = {0};
-  CHECK(carom_flow_solve_forms(&p.A, &p.A, NULL, NULL, &forms, &error) == CAROM_ERR_LIMIT);
+  CHECK(carom_flow_solve_forms(&(carom_flow_pair){&p.A, &p.A}, NULL, NULL, &forms, &error) == CAROM_ERR_LIMIT);
   CHECK_TEXT(error.message, "images of 8 x 6 pixels are too large for dense programs (at most 36 pixels)");
   pair_release(&p), pair_release(&q), pair_release(&one), pair_release(&line);
 }
@@ -367,7 +367,7 @@ TEST(every_refused_request_is_told) {
     carom_allocator allocator = failing_allocator_of(&failing);
     carom_flow_field field;
     carom_error error = {0};
-    carom_status status = carom_flow_estimate(&p.A, &p.B, &o, &allocator, &field, NULL, &error);
+    carom_status status = carom_flow_estimate(&(carom_flow_pair){&p.A, &p.B}, &o, &allocator, &field, NULL, &error);
     carom_flow_field_release(&field);
     CHECK(failing.live == 0);
     if (status == CAROM_OK) break;

@@ -13,7 +13,7 @@ static void use_flow(const carom_image *image) {
   carom_flow_info info;
   o.threads = 1;
   if (image->width < 2 || image->height < 2 || image->width * image->height > 100) return;
-  if (carom_flow_estimate(image, image, &o, NULL, &field, &info, NULL) != CAROM_OK) abort();
+  if (carom_flow_estimate(&(carom_flow_pair){image, image}, &o, NULL, &field, &info, NULL) != CAROM_OK) abort();
   if (!(carom_flow_field_longest(&field) < 1e-6) || !(info.l1.gap <= 1e-8)) abort();
   carom_flow_field_release(&field);
 }

@@ -45,7 +45,8 @@ static carom_status solve(program *q) {
   carom_l1_work *work = NULL;
   carom_error error = {0};
   carom_status status = carom_l1_work_create(&q->p, NULL, &work, &error);
-  if (status == CAROM_OK) status = carom_l1_solve(work, &q->p, NULL, q->x, q->y, &q->info, &error);
+  if (status == CAROM_OK)
+    status = carom_l1_solve(work, &q->p, NULL, &(carom_l1_solution){q->x, q->y}, &q->info, &error);
   carom_l1_work_destroy(work);
   return status;
 }
@@ -282,7 +283,7 @@ TEST(blocks_and_threads_change_no_value) {
     carom_l1_work *work = NULL;
     o.threads = 1 + 3 * k;
     REQUIRE(carom_l1_work_create(&q->p, NULL, &work, NULL) == CAROM_OK);
-    REQUIRE(carom_l1_solve(work, &q->p, &o, x[k], NULL, NULL, NULL) == CAROM_OK);
+    REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){x[k], NULL}, NULL, NULL) == CAROM_OK);
     carom_l1_work_destroy(work);
   }
   CHECK(memcmp(x[0], x[1], sizeof x[0]) == 0);
@@ -298,12 +299,12 @@ TEST(solves_repeat_and_allocate_nothing) {
   o.threads = 1;
   fill_random(q, 250, 80, 4, &r);
   REQUIRE(carom_l1_work_create(&q->p, NULL, &work, NULL) == CAROM_OK);
-  REQUIRE(carom_l1_solve(work, &q->p, &o, x, NULL, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){x, NULL}, NULL, NULL) == CAROM_OK);
   q->b[3] += 1;
-  REQUIRE(carom_l1_solve(work, &q->p, &o, q->x, NULL, NULL, NULL) == CAROM_OK);
+  REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, NULL}, NULL, NULL) == CAROM_OK);
   q->b[3] -= 1;
   long before = heap_calls;
-  REQUIRE(carom_l1_solve(work, &q->p, &o, q->x, q->y, &q->info, NULL) == CAROM_OK);
+  REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, q->y}, &q->info, NULL) == CAROM_OK);
   CHECK(heap_calls == before);
   CHECK(memcmp(x, q->x, 80 * sizeof *x) == 0);
   carom_l1_work_destroy(work);
@@ -325,17 +326,18 @@ TEST(limits_and_interruptions_keep_the_best_so_far) {
   REQUIRE(carom_l1_work_create(&q->p, NULL, &work, NULL) == CAROM_OK);
   carom_l1_options o = carom_l1_default_options();
   o.max_iterations = 3;
-  REQUIRE(carom_l1_solve(work, &q->p, &o, q->x, q->y, &q->info, &error) == CAROM_OK);
+  REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, q->y}, &q->info, &error) == CAROM_OK);
   CHECK(q->info.outcome == CAROM_L1_LIMIT && q->info.iterations == 3 && q->info.gap > 0);
   CHECK_NEAR(q->info.primal, objective(q, q->x), 1e-12);
   double limited = q->info.primal;
   int asked = 0;
   o = carom_l1_default_options(), o.progress = (carom_progress){&asked, stop_at_three};
-  CHECK(carom_l1_solve(work, &q->p, &o, q->x, q->y, &q->info, &error) == CAROM_INTERRUPTED && asked == 4);
+  CHECK(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, q->y}, &q->info, &error) == CAROM_INTERRUPTED &&
+        asked == 4);
   CHECK_CONTAINS(error.message, "interrupted");
   CHECK_NEAR(q->info.primal, limited, 0);
   o = carom_l1_default_options(), o.tolerance = 1e-300;
-  REQUIRE(carom_l1_solve(work, &q->p, &o, q->x, q->y, &q->info, &error) == CAROM_OK);
+  REQUIRE(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, q->y}, &q->info, &error) == CAROM_OK);
   CHECK(q->info.outcome == CAROM_L1_STALLED);
   CHECK_AT_MOST(q->info.gap, 1e-11);
   CHECK_TEXT(carom_l1_outcome_name(CAROM_L1_STALLED), "stalled");
@@ -374,7 +376,7 @@ TEST(numbers_and_options_that_are_none_are_refused) {
   REQUIRE(carom_l1_work_create(&q->p, NULL, &work, NULL) == CAROM_OK);
   double kept = q->b[7];
   q->b[7] = NAN;
-  CHECK(carom_l1_solve(work, &q->p, NULL, q->x, NULL, NULL, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_l1_solve(work, &q->p, NULL, &(carom_l1_solution){q->x, NULL}, NULL, &error) == CAROM_ERR_NUMBER);
   CHECK_TEXT(error.message, "b[7] is not finite");
   q->b[7] = kept, q->value[q->start[5]] = INFINITY;
   CHECK(carom_l1_least_squares(work, &q->p, NULL, q->x, &error) == CAROM_ERR_NUMBER);
@@ -382,10 +384,10 @@ TEST(numbers_and_options_that_are_none_are_refused) {
   q->value[q->start[5]] = 1;
   carom_l1_options o = carom_l1_default_options();
   o.tolerance = 0;
-  CHECK(carom_l1_solve(work, &q->p, &o, q->x, NULL, NULL, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_l1_solve(work, &q->p, &o, &(carom_l1_solution){q->x, NULL}, NULL, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "tolerance 0 must be > 0");
   q->p.m--;
-  CHECK(carom_l1_solve(work, &q->p, NULL, q->x, NULL, NULL, &error) == CAROM_ERR_ARGUMENT);
+  CHECK(carom_l1_solve(work, &q->p, NULL, &(carom_l1_solution){q->x, NULL}, NULL, &error) == CAROM_ERR_ARGUMENT);
   CHECK_CONTAINS(error.message, "but the work was made for 50 x 10");
   carom_l1_work_destroy(work);
   free(q);
