@@ -34,6 +34,7 @@ struct carom_l1_work {
   double scale;                         // of b: the largest |b_i|
   carom_l1_problem problem;             // with b scaled
   carom_l1_info best;
+  double mu, first_mu;  // mean of w s, at the start too
 };
 
 carom_l1_options carom_l1_default_options(void) {
@@ -200,16 +201,21 @@ static void weigh(carom_l1_work *w) {
   for (int i = 0; i < w->m; i++) w->weight[i] = 1 / (p->w[i] / p->s[i] + q->w[i] / q->s[i]);
 }
 
-// For the c+ and c- that are set.
-static void find_step(carom_l1_work *w) {
+// For the c+ and c- that are set. `exact`: as well as rounding lets it; else, as long as the matrix is tame, by the
+// factors alone.
+static void find_step(carom_l1_work *w, bool exact) {
   side *p = &w->sides[0], *q = &w->sides[1];
+  static const double tame = 1e-5;
   double *Adx = w->dy;
   for (int i = 0; i < w->m; i++) {
     w->t[i] = p->c[i] / p->s[i] - q->c[i] / q->s[i];
     w->dy[i] = w->weight[i] * w->t[i] - w->y[i];
   }
   carom_l1_multiply_transposed(&w->problem, w->dy, w->g);
-  carom_l1_matrix_solve(w->K, &w->problem, w->weight, w->g, w->dx);
+  if (exact || w->K->shift > CAROM_L1_SHIFT || w->mu < tame * w->first_mu)
+    carom_l1_matrix_solve(w->K, &w->problem, w->weight, w->g, w->dx);
+  else
+    carom_l1_matrix_presolve(w->K, w->g, w->dx);
   carom_l1_multiply(&w->problem, w->dx, Adx);
   for (int i = 0; i < w->m; i++) {
     w->dy[i] = w->weight[i] * (Adx[i] - w->t[i]);
@@ -296,7 +302,7 @@ static void lengthen_step(carom_l1_work *w, double target, double *primal, doubl
   keep_step(w);
   for (int k = 0, worse = 0; k < MOST && worse < PATIENCE && fmin(*primal, *dual) < long_enough; k++) {
     aim_at_outliers(w, target, fmin(1, p + reach), fmin(1, d + reach));
-    find_step(w);
+    find_step(w, false);
     longest_steps(w, &p, &d);
     worse++;
     if (fmin(1, p) + fmin(1, d) < fmin(1, *primal) + fmin(1, *dual) + more) continue;
@@ -349,15 +355,15 @@ static void restore(carom_l1_work *w) {
 // One iteration; returns the longer of its steps, 0 where there was none.
 static double iterate(carom_l1_work *w) {
   static const double back = 0.995;  // of the way to where the first number becomes 0
-  double primal, dual, mu = complementarity(w);
+  double primal, dual, mu = w->mu = complementarity(w);
   weigh(w);
   if (carom_l1_matrix_factor(w->K, &w->problem, w->weight) != CAROM_OK) return 0;
   aim_at_zero(w);
-  find_step(w);
+  find_step(w, false);
   longest_steps(w, &primal, &dual);
   double ratio = predicted(w, fmin(1, primal), fmin(1, dual)) / mu, sigma = ratio * ratio * ratio;
   aim_at_centre(w, sigma * mu);
-  find_step(w);
+  find_step(w, true);
   longest_steps(w, &primal, &dual);
   lengthen_step(w, sigma * mu, &primal, &dual);
   primal = fmin(1, back * primal), dual = fmin(1, back * dual);
@@ -390,6 +396,7 @@ static carom_status run(carom_l1_work *w, const carom_l1_options *o, carom_l1_in
   info->outcome = CAROM_L1_SOLVED;
   if (info->gap <= o->tolerance * (info->primal + unit)) return CAROM_OK;  // all is explained
   start(w);
+  w->first_mu = complementarity(w);
   for (info->iterations = 0;; info->iterations++) {
     measure(w, info);
     keep_best(w, info);

@@ -5,6 +5,8 @@
 #include "carom/l1.h"
 #include "solve/front_factor.h"
 
+#define CAROM_L1_SHIFT 1e-14  // the least relative addition to the diagonal: below rounding but for long columns
+
 // A' W A + its slight regularisation, factored.
 typedef struct carom_l1_matrix {
   carom_allocator allocator;

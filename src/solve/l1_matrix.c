@@ -242,7 +242,7 @@ static void shift_diagonal(carom_l1_matrix *K) {
 // Where A has not full rank, or nearly so, pivots drown in rounding: then more is added to the diagonal. Conjugate
 // gradients take back what that changes.
 carom_status carom_l1_matrix_factor(carom_l1_matrix *K, const carom_l1_problem *p, const double *weight) {
-  static const double least = 1e-14, most = 1e-2, more = 100, less = 0.1;
+  static const double least = CAROM_L1_SHIFT, most = 1e-2, more = 100, less = 0.1;
   carom_sparse view = {K->n, K->column_start, NULL, K->value};
   for (K->shift = fmax(less * K->shift, least); K->shift < most; K->shift *= more) {
     add_up(K, p, weight);
