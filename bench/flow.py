@@ -1,11 +1,12 @@
 """The linear program of optical flow against interior points for linear programs in general: HiGHS (scipy) and CLP.
 
-usage: flow.py CAROM [--sizes 32,64,128] [--stencil 2|5]
+usage: flow.py CAROM [--sizes 32,64,128] [--stencil 2|5] [--json FILE]
 Same program for all, written by `carom flow --mps`. Carom's time is that of its whole process, reading and writing
 included; the peers' is that of their solve alone, without crossover where they let one choose. Prints a table, then a
 line of JSON for each row. Needs python3-scipy; CLP when libClp.so is there (coinor-libclp-dev).
 """
 import argparse
+import contextlib
 import ctypes
 import ctypes.util
 import json
@@ -65,8 +66,9 @@ def main():
     options.add_argument("carom")
     options.add_argument("--sizes", default="32,64,128")
     options.add_argument("--stencil", default="2")
+    options.add_argument("--json", help="add the lines of JSON to this file instead of printing them")
     o = options.parse_args()
-    carom, rows = os.path.abspath(o.carom), []
+    carom, rows, lines = os.path.abspath(o.carom), [], os.path.abspath(o.json) if o.json else None
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         print(f"{'pixels':>10} {'solver':>8} {'seconds':>9} {'ratio':>7} {'iterations':>10}  value")
@@ -84,8 +86,9 @@ def main():
                              "ratio": seconds / own, "iterations": iterations, "value": value})
                 said = "gave up" if value is None else f"{value:.9g}"
                 print(f"{size:>4} x {size:<4} {name:>8} {seconds:9.3f} {seconds / own:7.1f} {iterations:>10}  {said}", flush=True)
-    for row in rows:
-        print(json.dumps(row))
+    with open(lines, "a") if lines else contextlib.nullcontext(sys.stdout) as out:
+        for row in rows:
+            print(json.dumps(row), file=out)
 
 
 main()
