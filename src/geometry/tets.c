@@ -34,6 +34,10 @@ carom_place carom_tet_place(const carom_tet_soup *soup, int line) {
   return place;
 }
 
+carom_place carom_node_place(const carom_tet_soup *soup, const carom_tet_node *node) {
+  return carom_tet_place(&(carom_tet_soup){.name = soup->node_name}, node->line);
+}
+
 carom_status carom_tet_check_room(const carom_text *t, const char *what, int64_t count, int64_t bytes_each,
                                   carom_error *error) {
   int64_t left = t->end - t->at;
@@ -162,6 +166,7 @@ typedef struct source {
 
 static carom_status parse_one(const source *s, carom_tet_soup *soup, carom_error *error) {
   soup->name = s->bytes->name ? s->bytes->name : "mesh";
+  if (!soup->node_name) soup->node_name = soup->name;
   if (!s->bytes->data || s->bytes->size == 0)
     return carom_fail(error, CAROM_ERR_FORMAT, "%s: the file is empty", soup->name);
   parser *parse = s->parse ? s->parse : parser_of(s->bytes, soup->name);

@@ -24,7 +24,8 @@ typedef struct carom_tet {
 } carom_tet;
 
 typedef struct carom_tet_soup {
-  const char *name;  // of the file, for messages; null for meshes that are made
+  const char *name;       // of the file, for messages; null for meshes that are made
+  const char *node_name;  // of the file with the nodes
   carom_tet_node *nodes;
   carom_tet *tets;
   carom_tets_name *names;
@@ -47,6 +48,7 @@ typedef struct carom_place {
   char text[600];
 } carom_place;
 carom_place carom_tet_place(const carom_tet_soup *soup, int line);
+carom_place carom_node_place(const carom_tet_soup *soup, const carom_tet_node *node);
 
 // The readers. The text's name is that of the soup.
 carom_status carom_msh_parse(carom_text text, carom_tet_soup *soup, carom_error *error);

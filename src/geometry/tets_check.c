@@ -17,7 +17,7 @@ static carom_status scale_nodes(carom_tet_soup *soup, double scale, carom_error 
     if (carom_find_bad_point(&n->at, 1) >= 0)
       return carom_fail(error, CAROM_ERR_NUMBER,
                         "%snode %lld is at (%g, %g, %g) after scaling by %g; expected finite coordinates below %g m",
-                        carom_tet_place(soup, n->line).text, (long long)n->tag, n->at.x, n->at.y, n->at.z, scale,
+                        carom_node_place(soup, n).text, (long long)n->tag, n->at.x, n->at.y, n->at.z, scale,
                         CAROM_LENGTH_MAX);
   }
   return CAROM_OK;
@@ -48,7 +48,7 @@ static carom_status refuse_loose(const carom_tet_soup *soup, int *number, carom_
   return carom_fail(error, CAROM_ERR_GEOMETRY,
                     "%snode %lld belongs to no tetrahedron (%d of %d do not); remove it, or ask for such nodes to be "
                     "left out (drop_loose)",
-                    carom_tet_place(soup, soup->nodes[first].line).text, (long long)soup->nodes[first].tag, count,
+                    carom_node_place(soup, &soup->nodes[first]).text, (long long)soup->nodes[first].tag, count,
                     soup->node_count);
 }
 

@@ -125,7 +125,7 @@ carom_status carom_msh_end_nodes(carom_msh *m) {
   if (twice < 0) return CAROM_OK;
   const carom_tag *tag = &m->nodes.items[twice];
   return carom_fail(m->error, CAROM_ERR_FORMAT, "%snode %lld is there twice; give every node a number of its own",
-                    carom_tet_place(m->soup, m->soup->nodes[tag->value].line).text, (long long)tag->key);
+                    carom_node_place(m->soup, &m->soup->nodes[tag->value]).text, (long long)tag->key);
 }
 
 typedef struct element_type {

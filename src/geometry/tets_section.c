@@ -117,6 +117,7 @@ static int edge_point(cutter *c, int e, int from, int i) {
 typedef struct patch {
   const int *q, *e;  // corners; edges ab, bc, cd, da
   int n, m, inner;   // pieces along i and j; the first point inside
+  int quad;
 } patch;
 
 static int patch_point(cutter *c, const patch *p, int i, int j) {
@@ -136,18 +137,30 @@ static void add_inner_points(cutter *c, const patch *p) {
     }
 }
 
+static double signed_area(const cutter *c, int p, int q, int r) {
+  const carom_vec3 *x = c->section->points;
+  carom_vec3 a = cm_sub(x[q], x[p]), b = cm_sub(x[r], x[p]);
+  return (a.x * b.z - a.z * b.x) / 2;
+}
+
 // Along the shorter diagonal.
 static void add_cell(cutter *c, const patch *p, int i, int j) {
   int v[4] = {patch_point(c, p, i, j), patch_point(c, p, i + 1, j), patch_point(c, p, i + 1, j + 1),
               patch_point(c, p, i, j + 1)};
   const carom_vec3 *x = c->section->points;
   int turn = cm_norm2(cm_sub(x[v[2]], x[v[0]])) <= cm_norm2(cm_sub(x[v[3]], x[v[1]])) ? 0 : 1;
+  double first = signed_area(c, v[turn], v[turn + 1], v[turn + 2]);
+  double second = signed_area(c, v[turn], v[turn + 2], v[(turn + 3) % 4]);
+  if (!((first > 0 && second > 0) || (first < 0 && second < 0)))
+    carom_tets_maker_refuse(
+        c->maker, "quadrilateral %d of the section is flat, or crosses itself, or has a corner turned in too far",
+        p->quad);
   add_triangle(c, v[turn], v[turn + 1], v[turn + 2]);
   add_triangle(c, v[turn], v[turn + 2], v[(turn + 3) % 4]);
 }
 
 static void add_patch(cutter *c, int quad) {
-  patch p = {c->def->quads[quad], c->edge_of + 4 * quad, 0, 0, c->section->point_count};
+  patch p = {c->def->quads[quad], c->edge_of + 4 * quad, 0, 0, c->section->point_count, quad};
   p.n = pieces_of(c, p.e[0]);
   p.m = pieces_of(c, p.e[1]);
   carom_tets_check_size(c->maker, 6.0 * p.n * p.m * c->def->sectors);

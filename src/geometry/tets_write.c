@@ -94,15 +94,15 @@ static void add_names(carom_text_buffer *t, const carom_tets *m) {
   carom_text_buffer_add(t, "$EndPhysicalNames\n");
 }
 
-static void add_point(carom_text_buffer *t, carom_vec3 p) {
+static void add_point(carom_text_buffer *t, carom_vec3 p, const char *end) {
   const double x[3] = {p.x, p.y, p.z};
   for (int k = 0; k < 3; k++) {
     carom_text_buffer_number(t, x[k], 17);
-    carom_text_buffer_add(t, k < 2 ? " " : "\n");
+    carom_text_buffer_add(t, k < 2 ? " " : end);
   }
 }
 
-// A volume for each group; their boxes are all that of the mesh.
+// A volume for each group, in a line, as Gmsh wants it; their boxes are all that of the mesh.
 static void add_entities(carom_text_buffer *t, const carom_tets *m, const int *groups, int count) {
   carom_vec3 low = m->nodes[0], high = m->nodes[0];
   for (int i = 1; i < m->node_count; i++) {
@@ -113,8 +113,8 @@ static void add_entities(carom_text_buffer *t, const carom_tets *m, const int *g
   carom_text_buffer_print(t, "$Entities\n0 0 0 %d\n", count);
   for (int i = 0; i < count; i++) {
     carom_text_buffer_print(t, "%d ", i + 1);
-    add_point(t, low);
-    add_point(t, high);
+    add_point(t, low, " ");
+    add_point(t, high, " ");
     if (groups[i] != 0)
       carom_text_buffer_print(t, "1 %d 0\n", groups[i]);
     else
@@ -127,7 +127,7 @@ static void add_nodes(carom_text_buffer *t, const carom_tets *m) {
   int n = m->node_count;
   carom_text_buffer_print(t, "$Nodes\n1 %d 1 %d\n3 1 0 %d\n", n, n, n);
   for (int i = 1; i <= n; i++) carom_text_buffer_print(t, "%d\n", i);
-  for (int i = 0; i < n; i++) add_point(t, m->nodes[i]);
+  for (int i = 0; i < n; i++) add_point(t, m->nodes[i], "\n");
   carom_text_buffer_add(t, "$EndNodes\n");
 }
 
