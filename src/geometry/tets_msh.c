@@ -94,7 +94,8 @@ const carom_tag *carom_msh_find_tag(const carom_tags *tags, int64_t key) {
   if (tags->count == 0) return NULL;
   int64_t first = tags->items[0].key, last = tags->items[tags->count - 1].key;
   if (key < first || key > last) return NULL;
-  if (last - first == tags->count - 1) return &tags->items[key - first];  // without gaps, as mostly
+  if ((uint64_t)last - (uint64_t)first == (uint64_t)tags->count - 1)
+    return &tags->items[key - first];  // without gaps, as mostly
   int low = 0, high = tags->count;
   while (high - low > 1) {
     int middle = low + (high - low) / 2;

@@ -53,7 +53,7 @@ static carom_status read_text_element(carom_msh *m) {
 // A run of elements of one type; `left` are still to come in all.
 static carom_status read_run(carom_msh *m, int64_t *left) {
   element e = {0};
-  int64_t count;
+  int64_t count = 0;
   carom_status status = carom_msh_whole(m, 4, "a type of element", &e.type);
   if (!status) status = carom_msh_whole(m, 4, "a number of elements", &count);
   if (!status) status = carom_msh_whole(m, 4, "a number of tags", &e.tag_count);

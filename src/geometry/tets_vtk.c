@@ -287,15 +287,18 @@ static carom_status refuse_lists(const vtk *v, int64_t cell) {
 
 // Where the nodes of a cell begin, and how many there are.
 static carom_status find_cell(const vtk *v, int64_t i, int64_t *at, int64_t *count) {
+  int64_t end;
   if (v->offsets) {
     *at = v->offsets[i];
-    *count = v->offsets[i + 1] - *at;
+    end = v->offsets[i + 1];
   } else {
     if (*at >= v->list_count) return refuse_lists(v, i);
-    *count = v->lists[(*at)++];
+    int64_t length = v->lists[(*at)++];
+    end = length <= v->list_count ? *at + length : -1;
   }
-  bool inside = *at >= 0 && *count >= 0 && *at <= v->list_count && *count <= v->list_count - *at;
-  return inside ? CAROM_OK : refuse_lists(v, i);
+  if (*at < 0 || end < *at || end > v->list_count) return refuse_lists(v, i);
+  *count = end - *at;
+  return CAROM_OK;
 }
 
 static carom_status add_cell(vtk *v, int64_t i, int64_t at, int64_t count) {
