@@ -145,12 +145,12 @@ typedef struct carom_tets_fill {
 
 /// The defaults named above.
 CAROM_API carom_tets_fill carom_tets_fill_default(void);
-/// Fills a closed surface of one piece with tetrahedra whose faces on it are its triangles. This is the one function of
-/// the library that runs another program, and only a process of it, without a shell: with arguments of our own making,
-/// no input, its output kept for messages, and files in a folder that only this user can read and that is removed
-/// after. CAROM_ERR_UNSUPPORTED when the program is not installed, CAROM_ERR_GEOMETRY when the surface is not closed or
-/// the program could not fill it (with what it said last), or filled another volume; CAROM_NOT_CONVERGED when it took
-/// too long.
+/// Fills a closed surface, which may have hollows, with tetrahedra whose faces on it are its triangles. This is the one
+/// function of the library that runs another program, and only a process of it, without a shell: with arguments of our
+/// own making, no input, its output kept for messages, and files in a folder that only this user can read and that is
+/// removed after. CAROM_ERR_UNSUPPORTED when the program is not installed, CAROM_ERR_GEOMETRY when the surface is not
+/// closed or the program could not fill it (with what it said last), or filled another volume; CAROM_NOT_CONVERGED when
+/// it took too long.
 CAROM_API carom_status carom_tets_init_filled(const carom_mesh *surface, const carom_tets_fill *fill,
                                               const carom_allocator *allocator, carom_tets *tets, carom_error *error);
 

@@ -2,9 +2,8 @@
 // point o to the triangles of its surface; over such a tetrahedron with corners o, o+a, o+b, o+c and d = a.(b x c)
 //   volume = d/6,   int r dV = d/24 (a+b+c),   int r r' dV = d/120 (s s' + a a' + b b' + c c'),  s = a+b+c
 // and likewise with a fourth corner in place of o (Tonon 2004, "Explicit exact formulas for the 3-D tetrahedron inertia
-// tensor"; r counted from o). With o amid the
-// vertices the terms have hardly any cancellation however far the solid is from the origin, and extended precision
-// leaves the last bit of the result to the final rounding.
+// tensor"; r counted from o). With o amid the vertices the terms have hardly any cancellation however far the solid is
+// from the origin, and extended precision leaves the last bit of the result to the final rounding.
 #include <math.h>
 
 #include "base/memory.h"

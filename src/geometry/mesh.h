@@ -25,6 +25,8 @@ typedef struct carom_word {
 carom_word carom_text_word(carom_text *text);
 // The next word on whatever line.
 carom_word carom_text_word_anywhere(carom_text *text);
+// The same; lines that a '#' begins are passed over.
+carom_word carom_text_word_past_comments(carom_text *text);
 void carom_text_skip_line(carom_text *text);                // continued or not
 bool carom_word_is(carom_word word, const char *expected);  // lower or upper case
 // Names file, line, what was expected and what was found instead.

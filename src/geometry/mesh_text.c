@@ -50,6 +50,15 @@ carom_word carom_text_word_anywhere(carom_text *t) {
   return word;
 }
 
+carom_word carom_text_word_past_comments(carom_text *t) {
+  carom_word word = carom_text_word_anywhere(t);
+  while (word.length > 0 && word.start[0] == '#') {
+    carom_text_skip_line(t);
+    word = carom_text_word_anywhere(t);
+  }
+  return word;
+}
+
 bool carom_word_is(carom_word word, const char *expected) {
   if (word.length != strlen(expected)) return false;
   for (size_t i = 0; i < word.length; i++) {

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/child.h"
+#include "base/groups.h"
 #include "base/memory.h"
 #include "base/read_file.h"
 #include "base/text_buffer.h"
@@ -22,6 +23,8 @@ typedef struct filling {
   const carom_tets_fill *options;
   carom_allocator allocator;
   char folder[PATH];
+  bool *hollow;  // (triangle_count) whether the piece of the surface to which a triangle belongs bounds a hollow
+  bool hollows;  // whether there is such a piece
   carom_error *error;
 } filling;
 
@@ -67,38 +70,74 @@ static carom_status write_file(const filling *f, const char *name, const carom_t
   return carom_write_file(&(carom_bytes){p.text, text->data, text->length}, f->error);
 }
 
-// ---- what the programs read ---------------------------------------------------------------------
+// ---- hollows ------------------------------------------------------------------------------------
 
-static void add_vertices(carom_text_buffer *t, const carom_mesh *surface) {
-  for (int i = 0; i < surface->vertex_count; i++) {
-    const carom_vec3 *p = &surface->vertices[i];
-    const double x[3] = {p->x, p->y, p->z};
-    carom_text_buffer_print(t, "%d", i + 1);
-    for (int k = 0; k < 3; k++) {
-      carom_text_buffer_add(t, " ");
-      carom_text_buffer_number(t, x[k], 17);
-    }
-    carom_text_buffer_add(t, "\n");
+// Pieces of the surface that share no vertex enclose a positive volume, or, around a hollow, a negative one.
+static void mark_hollows(filling *f, int *parent, double *volume) {
+  const carom_mesh *s = f->surface;
+  carom_vec3 o = s->vertices[0];
+  for (int i = 0; i < s->vertex_count; i++) parent[i] = i;
+  for (int i = 0; i < 3 * s->triangle_count; i++) carom_group_unite(parent, s->triangles[i - i % 3], s->triangles[i]);
+  for (int i = 0; i < s->triangle_count; i++) {
+    const int *v = s->triangles + 3 * i;
+    volume[carom_group_root(parent, v[0])] +=
+        carom_tet_determinant(o, s->vertices[v[0]], s->vertices[v[1]], s->vertices[v[2]]);
+  }
+  for (int i = 0; i < s->triangle_count; i++) {
+    f->hollow[i] = volume[carom_group_root(parent, s->triangles[3 * i])] < 0;
+    f->hollows = f->hollows || f->hollow[i];
   }
 }
 
-static void add_gmsh_surface(carom_text_buffer *t, const carom_mesh *s) {
+static carom_status find_hollows(filling *f) {
+  int *parent;
+  double *volume;
+  bool ready =
+      CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->hollow, f->surface->triangle_count),
+                    CAROM_ROOM(parent, f->surface->vertex_count), CAROM_ROOM(volume, f->surface->vertex_count));
+  if (ready) mark_hollows(f, parent, volume);
+  CAROM_RELEASE_ALL(&f->allocator, parent, volume);
+  return ready ? CAROM_OK : carom_fail(f->error, CAROM_ERR_MEMORY, "out of memory for filling a surface");
+}
+
+// ---- what the programs read ---------------------------------------------------------------------
+
+static void add_coordinates(carom_text_buffer *t, carom_vec3 p) {
+  const double x[3] = {p.x, p.y, p.z};
+  for (int k = 0; k < 3; k++) {
+    carom_text_buffer_add(t, " ");
+    carom_text_buffer_number(t, x[k], 17);
+  }
+  carom_text_buffer_add(t, "\n");
+}
+
+static void add_vertices(carom_text_buffer *t, const carom_mesh *surface) {
+  for (int i = 0; i < surface->vertex_count; i++) {
+    carom_text_buffer_print(t, "%d", i + 1);
+    add_coordinates(t, surface->vertices[i]);
+  }
+}
+
+// Surface 1 bounds the solid from outside, surface 2 from within. Gmsh fills what both of them bound.
+static void add_gmsh_surface(carom_text_buffer *t, const filling *f) {
+  const carom_mesh *s = f->surface;
   carom_text_buffer_print(t, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n", s->vertex_count);
   add_vertices(t, s);
   carom_text_buffer_print(t, "$EndNodes\n$Elements\n%d\n", s->triangle_count);
   for (int i = 0; i < s->triangle_count; i++) {
     const int *v = s->triangles + 3 * i;
-    carom_text_buffer_print(t, "%d 2 2 0 1 %d %d %d\n", i + 1, v[0] + 1, v[1] + 1, v[2] + 1);
+    carom_text_buffer_print(t, "%d 2 2 0 %d %d %d %d\n", i + 1, f->hollow[i] ? 2 : 1, v[0] + 1, v[1] + 1, v[2] + 1);
   }
   carom_text_buffer_add(t, "$EndElements\n");
 }
 
 static carom_status write_gmsh(const filling *f) {
   carom_text_buffer t = carom_text_buffer_make(&f->allocator);
-  add_gmsh_surface(&t, f->surface);
+  add_gmsh_surface(&t, f);
   carom_status status = write_file(f, "surface.msh", &t);
   carom_text_buffer_clear(&t);
-  carom_text_buffer_add(&t, "Merge \"surface.msh\";\nSurface Loop(1) = {1};\nVolume(1) = {1};\n");
+  carom_text_buffer_print(&t, "Merge \"surface.msh\";\nSurface Loop(1) = {1%s};\nVolume(1) = {1};\n",
+                          f->hollows ? ", 2" : "");
   if (f->options->edge > 0) {
     carom_text_buffer_add(&t, "Mesh.MeshSizeMax = ");
     carom_text_buffer_number(&t, f->options->edge, 17);
@@ -107,6 +146,22 @@ static carom_status write_gmsh(const filling *f) {
   if (!status) status = write_file(f, "fill.geo", &t);
   carom_text_buffer_release(&t);
   return status;
+}
+
+// TetGen wants a point in every hollow: a little outside a triangle of its surface. Of two in one hollow it uses one.
+static void add_hollows(carom_text_buffer *t, const filling *f) {
+  const carom_mesh *s = f->surface;
+  int count = 0, at = 0;
+  for (int i = 0; i < s->triangle_count; i++) count += f->hollow[i];
+  carom_text_buffer_print(t, "%d\n", count);
+  for (int i = 0; i < s->triangle_count; i++) {
+    if (!f->hollow[i]) continue;
+    const int *v = s->triangles + 3 * i;
+    carom_vec3 normal = carom_newell(s->vertices, v, 3), p = cm_add(s->vertices[v[0]], s->vertices[v[1]]);
+    p = cm_scale(1 / 3.0, cm_add(p, s->vertices[v[2]]));
+    carom_text_buffer_print(t, "%d", ++at);
+    add_coordinates(t, cm_axpy(p, 1e-3 * sqrt(cm_norm(normal)), cm_unit(normal)));
+  }
 }
 
 static carom_status write_tetgen(const filling *f) {
@@ -119,7 +174,7 @@ static carom_status write_tetgen(const filling *f) {
     const int *v = s->triangles + 3 * i;
     carom_text_buffer_print(&t, "3 %d %d %d\n", v[0] + 1, v[1] + 1, v[2] + 1);
   }
-  carom_text_buffer_add(&t, "0\n0\n");
+  add_hollows(&t, f);
   carom_status status = write_file(f, "surface.smesh", &t);
   carom_text_buffer_release(&t);
   return status;
@@ -223,15 +278,18 @@ static carom_status fill(const filling *f, double expected, carom_tets *tets) {
 carom_status carom_tets_init_filled(const carom_mesh *surface, const carom_tets_fill *options,
                                     const carom_allocator *allocator, carom_tets *tets, carom_error *error) {
   carom_tets_fill o = options ? *options : carom_tets_fill_default();
-  filling f = {surface, &o, carom_allocator_or_default(allocator), "", error};
+  filling f = {.surface = surface, .options = &o, .allocator = carom_allocator_or_default(allocator), .error = error};
   carom_mass enclosed;
   carom_status status = carom_mesh_mass(surface, 1, &enclosed, error);
   if (!status && !(isfinite(o.edge) && o.edge >= 0 && o.seconds > 0))
     status = carom_fail(error, CAROM_ERR_ARGUMENT, "an edge of %g m and %g s; expected 0 or more, and some time",
                         o.edge, o.seconds);
+  if (!status) status = find_hollows(&f);
   if (!status) status = make_folder(&f);
-  if (status) return status;
-  status = fill(&f, enclosed.mass, tets);
-  remove_folder(&f);
+  if (!status) {
+    status = fill(&f, enclosed.mass, tets);
+    remove_folder(&f);
+  }
+  carom_release(&f.allocator, f.hollow);
   return status;
 }

@@ -16,18 +16,8 @@ static carom_word next_word(carom_text *t) {
   return word;
 }
 
-// The first word of the next line that has any.
-static carom_word first_word(carom_text *t) {
-  carom_word word = carom_text_word_anywhere(t);
-  while (word.length > 0 && word.start[0] == '#') {
-    carom_text_skip_line(t);
-    word = carom_text_word_anywhere(t);
-  }
-  return word;
-}
-
 static carom_status read_count(carom_text *t, const char *what, bool first, int64_t *value, carom_error *error) {
-  carom_word word = first ? first_word(t) : next_word(t);
+  carom_word word = first ? carom_text_word_past_comments(t) : next_word(t);
   *value = 0;
   if (word.length == 0 && !first) return CAROM_OK;  // counts that are left out are 0
   carom_status status = carom_text_whole(t, word, what, value, error);
@@ -47,7 +37,7 @@ static carom_status check_number(const carom_text *t, const char *what, int64_t 
 static carom_status read_node(carom_text *t, carom_tet_soup *soup, carom_error *error) {
   carom_tet_node node = {0};
   double x[3] = {0};
-  carom_status status = carom_text_whole(t, first_word(t), "a node's number", &node.tag, error);
+  carom_status status = carom_text_whole(t, carom_text_word_past_comments(t), "a node's number", &node.tag, error);
   int64_t first = soup->node_count > 0 ? soup->nodes[0].tag : node.tag;
   if (!status && soup->node_count == 0 && node.tag != 0 && node.tag != 1)
     status = carom_fail(error, CAROM_ERR_FORMAT, "%s:%d: the first node has the number %lld; expected 0 or 1", t->name,
@@ -103,7 +93,8 @@ static carom_status read_region(carom_text *t, int *group, carom_error *error) {
 
 static carom_status read_tet(carom_text *t, int64_t attributes, carom_tet_soup *soup, carom_error *error) {
   carom_tet tet = {{0}, 0, 0, 0};
-  carom_status status = carom_text_whole(t, first_word(t), "a tetrahedron's number", &tet.tag, error);
+  carom_status status =
+      carom_text_whole(t, carom_text_word_past_comments(t), "a tetrahedron's number", &tet.tag, error);
   int64_t first = soup->tet_count > 0 ? soup->tets[0].tag : tet.tag;
   if (!status) status = check_number(t, "tetrahedron", tet.tag, first + soup->tet_count, error);
   for (int k = 0; k < 4 && !status; k++) status = read_corner(t, soup, tet.tag, &tet.v[k], error);

@@ -107,6 +107,65 @@ TEST(what_is_written_comes_back) {
   }
 }
 
+// Numbers of other sizes, the other byte order, two pieces.
+TEST(unlike_our_own) {
+  static const float x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  static const int16_t corners[4] = {0, 1, 2, 3}, end[1] = {4};
+  for (int swapped = 0; swapped < 2; swapped++) {
+    char *data;
+    size_t size;
+    FILE *f = open_memstream(&data, &size);
+    fprintf(f, "<VTKFile type='UnstructuredGrid' byte_order=\"%s\"><UnstructuredGrid>",
+            swapped ? "BigEndian" : "LittleEndian");
+    for (int piece = 0; piece < 2; piece++) {
+      long base = 70 * piece;
+      fprintf(f,
+              "<Piece NumberOfPoints='4' NumberOfCells='1'><Points><DataArray type=\"Float32\" format=\"appended\" "
+              "offset=\"%ld\" /></Points><Cells><DataArray format='appended' offset='%ld' Name='connectivity' "
+              "type='UInt16'/><DataArray format='appended' offset='%ld' Name='offsets' type='Int16'/><DataArray "
+              "format='ascii' Name='types' type='Int8'>10</DataArray></Cells></Piece>",
+              base, base + 52, base + 64);
+    }
+    fprintf(f, "</UnstructuredGrid><AppendedData encoding=\"raw\">_");
+    for (int piece = 0; piece < 2; piece++) {
+      put_int(f, 48, swapped);
+      for (int i = 0; i < 12; i++) {
+        float moved = x[i] + (float)(3 * piece);
+        put_swapped(f, &moved, 4, swapped);
+      }
+      put_int(f, 8, swapped);
+      for (int i = 0; i < 4; i++) put_swapped(f, &corners[i], 2, swapped);
+      put_int(f, 2, swapped);
+      put_swapped(f, end, 2, swapped);
+    }
+    fprintf(f, "</AppendedData></VTKFile>");
+    fclose(f);
+    carom_tets m = {0};
+    carom_error error = {0};
+    if (carom_tets_parse(&(carom_bytes){"a.vtu", data, size}, NULL, NULL, &m, &error))
+      test_fail(__FILE__, __LINE__, "%s", error.message);
+    REQUIRE(m.tet_count == 2 && m.node_count == 8);
+    CHECK(m.nodes[5].x == 4 && m.nodes[5].y == 3 && m.tets[1][0] == 4 && is_sound(&m));
+    carom_tets_release(&m);
+    free(data);
+  }
+  char *data;
+  size_t size;
+  FILE *f = open_memstream(&data, &size);
+  fprintf(f, "# vtk DataFile Version 2.0\r\nx\r\nBINARY\r\nDATASET UNSTRUCTURED_GRID\r\nPOINTS 4 float\r\n");
+  for (int i = 0; i < 12; i++) put_swapped(f, &x[i], 4, true);
+  fprintf(f, "\nCELLS 1 5\n");
+  for (int i = 0; i < 5; i++) put_int(f, i ? i - 1 : 4, true);
+  fprintf(f, "\nCELL_TYPES 1\n");
+  put_int(f, 10, true);
+  fclose(f);
+  carom_tets m = {0};
+  REQUIRE(carom_tets_parse(&(carom_bytes){"a.vtk", data, size}, NULL, NULL, &m, NULL) == CAROM_OK);
+  CHECK_NEAR(carom_tets_measure(&m).volume, 1 / 6.0, 1e-16);
+  carom_tets_release(&m);
+  free(data);
+}
+
 TEST(scale_and_turned_files) {
   carom_tets m = random_mesh(3, 20, 1);
   sample s = make_sample(&m, 0);
@@ -558,7 +617,7 @@ static int count_files(const char *folder) {
   return count;
 }
 
-static void check_filled(carom_tets_filler filler, const char *file, double edge) {
+static void check_filled(carom_tets_filler filler, const char *file, double edge, int pieces) {
   carom_mesh surface;
   REQUIRE(carom_mesh_read(file, NULL, NULL, &surface, NULL) == CAROM_OK);
   int before = count_files(".");
@@ -578,23 +637,45 @@ static void check_filled(carom_tets_filler filler, const char *file, double edge
   carom_tets_skin skin;
   REQUIRE(carom_tets_skin_init(&m, NULL, &skin, NULL) == CAROM_OK);
   CHECK(skin.triangle_count == surface.triangle_count);
-  CHECK(skin.component_count == 1);
+  CHECK(skin.component_count == pieces);
   CHECK(count_files(".") == before);
   carom_tets_skin_release(&skin);
   carom_tets_release(&m);
   carom_mesh_release(&surface);
 }
 
+static void put_cube(FILE *f, double x, double half, bool inside_out, int first) {
+  static const int faces[6][4] = {{1, 2, 4, 3}, {5, 7, 8, 6}, {1, 5, 6, 2}, {3, 4, 8, 7}, {1, 3, 7, 5}, {2, 6, 8, 4}};
+  for (int i = 0; i < 8; i++)
+    fprintf(f, "v %g %g %g\n", x + (i & 4 ? half : -half), i & 2 ? half : -half, i & 1 ? half : -half);
+  for (int i = 0; i < 6; i++) {
+    fputc('f', f);
+    for (int k = 0; k < 4; k++) fprintf(f, " %d", first + faces[i][inside_out ? 3 - k : k]);
+    fputc('\n', f);
+  }
+}
+
+static void put_cubes(const char *path, double x, bool hollow) {
+  FILE *f = fopen(path, "w");
+  put_cube(f, 0, 1, false, 0);
+  put_cube(f, x, 0.5, hollow, 8);
+  fclose(f);
+}
+
 TEST(surfaces_are_filled) {
   static const char *const programs[] = {"gmsh", "tetgen"};
+  put_cubes("hollow.obj", 0, true);
+  put_cubes("apart.obj", 3, false);
   int filled = 0;
   for (int f = 0; f < 2; f++) {
     if (!has_program(programs[f])) {
       fprintf(stderr, "%s is not installed: its part is left out\n", programs[f]);
       continue;
     }
-    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, CAROM_TEST_DATA "/meshes/cube.obj", 0);
-    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, CAROM_TEST_DATA "/meshes/corner.obj", 0.4);
+    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, CAROM_TEST_DATA "/meshes/cube.obj", 0, 1);
+    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, CAROM_TEST_DATA "/meshes/corner.obj", 0.4, 1);
+    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, "hollow.obj", 0.5, 1);
+    check_filled(f ? CAROM_TETS_TETGEN : CAROM_TETS_GMSH, "apart.obj", 0, 2);
     filled++;
   }
   if (!filled) test_skip("neither gmsh nor tetgen is installed");
