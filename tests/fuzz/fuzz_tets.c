@@ -1,5 +1,5 @@
-// Files of tetrahedra from strangers, through all that is done with what is read. TetGen's two files stand in one input,
-// with a line of dashes between them.
+// Files of tetrahedra from strangers, through all that is done with what is read. TetGen's two files stand in one
+// input, with a line of dashes between them.
 #define _GNU_SOURCE  // memmem
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_skin(const carom_tets *m) {
   carom_tets_skin s;
   carom_tets_edges e;
-  if (carom_tets_skin_init(m, NULL, &s, NULL) != CAROM_OK || carom_tets_edges_init(m, NULL, &e, NULL) != CAROM_OK) abort();
+  if (carom_tets_skin_init(m, NULL, &s, NULL) != CAROM_OK || carom_tets_edges_init(m, NULL, &e, NULL) != CAROM_OK)
+    abort();
   if (s.triangle_count < 4 || s.component_count < 1 || e.count < 6 || e.count < s.edge_count) __builtin_trap();
   carom_tets_skin_release(&s);
   carom_tets_edges_release(&e);
@@ -50,7 +51,8 @@ static void use_pair(const uint8_t *data, size_t size) {
   const uint8_t *middle = memmem(data, size, line, strlen(line));
   if (!middle) return;
   const uint8_t *second = middle + strlen(line);
-  const carom_bytes files[2] = {{"x.node", data, (size_t)(middle - data)}, {"x.ele", second, (size_t)(data + size - second)}};
+  const carom_bytes files[2] = {{"x.node", data, (size_t)(middle - data)},
+                                {"x.ele", second, (size_t)(data + size - second)}};
   if (carom_tets_parse_tetgen(files, NULL, NULL, &m, &error) == CAROM_OK) use(&m);
 }
 

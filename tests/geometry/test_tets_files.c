@@ -107,63 +107,69 @@ TEST(what_is_written_comes_back) {
   }
 }
 
-// Numbers of other sizes, the other byte order, two pieces.
-TEST(unlike_our_own) {
-  static const float x[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-  static const int16_t corners[4] = {0, 1, 2, 3}, end[1] = {4};
+static const float single[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+// Two pieces with numbers of other sizes than ours: 70 bytes each.
+static void put_piece(FILE *f, int piece) {
+  int base = 70 * piece;
+  fprintf(
+      f,
+      "<Piece NumberOfPoints='4' NumberOfCells='1'><Points><DataArray type=\"Float32\" format=\"appended\" "
+      "offset=\"%d\" /></Points><Cells><DataArray format='appended' offset='%d' Name='connectivity' type='UInt16'/>"
+      "<DataArray format='appended' offset='%d' Name='offsets' type='Int16'/><DataArray format='ascii' Name='types' "
+      "type='Int8'>10</DataArray></Cells></Piece>",
+      base, base + 52, base + 64);
+}
+
+static void put_piece_data(FILE *f, int piece, bool swapped) {
+  static const int16_t corners[4] = {0, 1, 2, 3}, end = 4;
+  put_int(f, 48, swapped);
+  for (int i = 0; i < 12; i++) {
+    float moved = single[i] + (float)(3 * piece);
+    put_swapped(f, &moved, 4, swapped);
+  }
+  put_int(f, 8, swapped);
+  for (int i = 0; i < 4; i++) put_swapped(f, &corners[i], 2, swapped);
+  put_int(f, 2, swapped);
+  put_swapped(f, &end, 2, swapped);
+}
+
+TEST(vtu_of_two_pieces_in_either_byte_order) {
   for (int swapped = 0; swapped < 2; swapped++) {
-    char *data;
-    size_t size;
-    FILE *f = open_memstream(&data, &size);
+    sample s = {.name = "a.vtu"};
+    FILE *f = open_memstream(&s.data, &s.size);
     fprintf(f, "<VTKFile type='UnstructuredGrid' byte_order=\"%s\"><UnstructuredGrid>",
             swapped ? "BigEndian" : "LittleEndian");
-    for (int piece = 0; piece < 2; piece++) {
-      long base = 70 * piece;
-      fprintf(f,
-              "<Piece NumberOfPoints='4' NumberOfCells='1'><Points><DataArray type=\"Float32\" format=\"appended\" "
-              "offset=\"%ld\" /></Points><Cells><DataArray format='appended' offset='%ld' Name='connectivity' "
-              "type='UInt16'/><DataArray format='appended' offset='%ld' Name='offsets' type='Int16'/><DataArray "
-              "format='ascii' Name='types' type='Int8'>10</DataArray></Cells></Piece>",
-              base, base + 52, base + 64);
-    }
+    for (int piece = 0; piece < 2; piece++) put_piece(f, piece);
     fprintf(f, "</UnstructuredGrid><AppendedData encoding=\"raw\">_");
-    for (int piece = 0; piece < 2; piece++) {
-      put_int(f, 48, swapped);
-      for (int i = 0; i < 12; i++) {
-        float moved = x[i] + (float)(3 * piece);
-        put_swapped(f, &moved, 4, swapped);
-      }
-      put_int(f, 8, swapped);
-      for (int i = 0; i < 4; i++) put_swapped(f, &corners[i], 2, swapped);
-      put_int(f, 2, swapped);
-      put_swapped(f, end, 2, swapped);
-    }
+    for (int piece = 0; piece < 2; piece++) put_piece_data(f, piece, swapped);
     fprintf(f, "</AppendedData></VTKFile>");
     fclose(f);
     carom_tets m = {0};
     carom_error error = {0};
-    if (carom_tets_parse(&(carom_bytes){"a.vtu", data, size}, NULL, NULL, &m, &error))
-      test_fail(__FILE__, __LINE__, "%s", error.message);
+    if (parse(&s, NULL, &m, &error)) test_fail(__FILE__, __LINE__, "%s", error.message);
     REQUIRE(m.tet_count == 2 && m.node_count == 8);
     CHECK(m.nodes[5].x == 4 && m.nodes[5].y == 3 && m.tets[1][0] == 4 && is_sound(&m));
     carom_tets_release(&m);
-    free(data);
+    free(s.data);
   }
-  char *data;
-  size_t size;
-  FILE *f = open_memstream(&data, &size);
+}
+
+TEST(vtk_in_single_precision_with_long_line_ends) {
+  sample s = {.name = "a.vtk"};
+  FILE *f = open_memstream(&s.data, &s.size);
   fprintf(f, "# vtk DataFile Version 2.0\r\nx\r\nBINARY\r\nDATASET UNSTRUCTURED_GRID\r\nPOINTS 4 float\r\n");
-  for (int i = 0; i < 12; i++) put_swapped(f, &x[i], 4, true);
+  for (int i = 0; i < 12; i++) put_swapped(f, &single[i], 4, true);
   fprintf(f, "\nCELLS 1 5\n");
   for (int i = 0; i < 5; i++) put_int(f, i ? i - 1 : 4, true);
   fprintf(f, "\nCELL_TYPES 1\n");
   put_int(f, 10, true);
   fclose(f);
   carom_tets m = {0};
-  REQUIRE(carom_tets_parse(&(carom_bytes){"a.vtk", data, size}, NULL, NULL, &m, NULL) == CAROM_OK);
+  REQUIRE(parse(&s, NULL, &m, NULL) == CAROM_OK);
   CHECK_NEAR(carom_tets_measure(&m).volume, 1 / 6.0, 1e-16);
   carom_tets_release(&m);
-  free(data);
+  free(s.data);
 }
 
 TEST(scale_and_turned_files) {
@@ -518,65 +524,78 @@ static void put(const char *path, const char *text) {
   fclose(f);
 }
 
-// Two boxes that share a face, a group each, and a circle whose centre is a node of no tetrahedron.
+// Two boxes that share a face, a group each.
 static const char two_boxes[] =
     "SetFactory(\"Built-in\");\nMesh.MeshSizeMax = 0.5;\nPoint(1)={0,0,0};Point(2)={1,0,0};Line(1)={1,2};\n"
     "s[] = Extrude{0,1,0}{Line{1};};\nv[] = Extrude{0,0,1}{Surface{s[1]};};\nw[] = Extrude{0,0,2}{Surface{v[0]};};\n"
     "Physical Volume(\"lower\", 7) = {v[1]};\nPhysical Volume(\"upper\", 3) = {w[1]};\n";
 
-TEST(files_of_gmsh) {
-  static const char *const flags[] = {"-format msh22",      "-format msh22 -bin", "-format msh41",
-                                      "-format msh41 -bin", "-format vtk",        "-format vtk -bin"};
-  if (!has_program("gmsh")) test_skip("gmsh is not installed");
+static bool mesh_boxes(const char *flags, const char *out) {
+  char command[200];
   put("boxes.geo", two_boxes);
-  carom_tets first = {0};
+  snprintf(command, sizeof command, "gmsh -nt 1 %s -o %s boxes.geo >/dev/null 2>&1", flags, out);
+  return system(command) == 0;
+}
+
+static void check_groups_of_boxes(const carom_tets *m) {
+  REQUIRE(m->groups && m->name_count == 2);
+  CHECK_TEXT(m->names[0].group == 7 ? m->names[0].name : m->names[1].name, "lower");
+  double *volumes = calloc((size_t)m->tet_count, sizeof *volumes), lower = 0;
+  carom_tets_volumes(m, volumes);
+  for (int t = 0; t < m->tet_count; t++) {
+    CHECK(m->groups[t] == 7 || m->groups[t] == 3);
+    lower += m->groups[t] == 7 ? volumes[t] : 0;
+  }
+  free(volumes);
+  CHECK_NEAR(lower, 1, 1e-12);
+}
+
+TEST(files_of_gmsh) {
+  static const char *const flags[] = {"-3 -format msh22",      "-3 -format msh22 -bin", "-3 -format msh41",
+                                      "-3 -format msh41 -bin", "-3 -format vtk",        "-3 -format vtk -bin"};
+  if (!has_program("gmsh")) test_skip("gmsh is not installed");
+  carom_tets_quality first = {0};
   for (int i = 0; i < 6; i++) {
-    char command[200];
     const char *out = i < 4 ? "boxes.msh" : "boxes.vtk";
-    snprintf(command, sizeof command, "gmsh -3 -nt 1 %s -o %s boxes.geo >/dev/null 2>&1", flags[i], out);
-    REQUIRE(system(command) == 0);
     carom_tets m = {0};
     carom_error error = {0};
+    REQUIRE(mesh_boxes(flags[i], out));
     if (carom_tets_read(out, NULL, NULL, &m, &error)) test_fail(__FILE__, __LINE__, "%s: %s", flags[i], error.message);
-    CHECK(is_sound(&m));
-    CHECK_NEAR(carom_tets_measure(&m).volume, 3, 1e-12);
-    double lower = 0;
-    if (i < 4) {
-      REQUIRE(m.groups && m.name_count == 2);
-      CHECK_TEXT(m.names[0].group == 7 ? m.names[0].name : m.names[1].name, "lower");
-      double *volumes = calloc((size_t)m.tet_count, sizeof *volumes);
-      carom_tets_volumes(&m, volumes);
-      for (int t = 0; t < m.tet_count; t++) {
-        CHECK(m.groups[t] == 7 || m.groups[t] == 3);
-        lower += m.groups[t] == 7 ? volumes[t] : 0;
-      }
-      free(volumes);
-      CHECK_NEAR(lower, 1, 1e-12);
-    }
-    if (i == 0) {
-      first = m;
-      continue;
-    }
-    CHECK(m.tet_count == first.tet_count && m.node_count == first.node_count);
-    CHECK_NEAR(carom_tets_measure(&m).mean_shape, carom_tets_measure(&first).mean_shape, 1e-12);
+    REQUIRE(is_sound(&m));
+    if (i < 4) check_groups_of_boxes(&m);
+    carom_tets_quality q = carom_tets_measure(&m);
+    CHECK_NEAR(q.volume, 3, 1e-12);
+    if (i == 0) first = q;
+    CHECK_NEAR(q.mean_shape, first.mean_shape, 1e-12);
+    CHECK(q.worst == first.worst);
     carom_tets_release(&m);
   }
-  // Our own file, read by Gmsh and written again.
-  carom_tets back = {0};
-  REQUIRE(carom_tets_write(&first, "ours.msh", NULL) == CAROM_OK);
+}
+
+TEST(gmsh_reads_our_files) {
+  if (!has_program("gmsh")) test_skip("gmsh is not installed");
+  carom_tets m = {0}, back = {0};
+  REQUIRE(mesh_boxes("-3 -format msh41", "boxes.msh"));
+  REQUIRE(carom_tets_read("boxes.msh", NULL, NULL, &m, NULL) == CAROM_OK);
+  REQUIRE(carom_tets_write(&m, "ours.msh", NULL) == CAROM_OK);
   REQUIRE(system("gmsh -0 -format msh41 -bin -o theirs.msh ours.msh >/dev/null 2>&1") == 0);
   REQUIRE(carom_tets_read("theirs.msh", NULL, NULL, &back, NULL) == CAROM_OK);
-  CHECK(back.tet_count == first.tet_count && back.name_count == 2 && back.groups);
+  CHECK(back.tet_count == m.tet_count);
+  check_groups_of_boxes(&back);
   CHECK_NEAR(carom_tets_measure(&back).volume, 3, 1e-12);
   carom_tets_release(&back);
-  carom_tets_release(&first);
-  // Second order, and a surface alone.
+  carom_tets_release(&m);
+}
+
+TEST(files_of_gmsh_that_are_refused) {
+  if (!has_program("gmsh")) test_skip("gmsh is not installed");
+  carom_tets m;
   carom_error error = {0};
-  REQUIRE(system("gmsh -3 -order 2 -format msh41 -o second.msh boxes.geo >/dev/null 2>&1") == 0);
-  CHECK(carom_tets_read("second.msh", NULL, NULL, &back, &error) == CAROM_ERR_UNSUPPORTED);
+  REQUIRE(mesh_boxes("-3 -order 2 -format msh41", "second.msh"));
+  CHECK(carom_tets_read("second.msh", NULL, NULL, &m, &error) == CAROM_ERR_UNSUPPORTED);
   CHECK_CONTAINS(error.message, "is a tetrahedron of 10 nodes");
-  REQUIRE(system("gmsh -2 -format msh41 -setnumber Mesh.SaveAll 1 -o flat.msh boxes.geo >/dev/null 2>&1") == 0);
-  CHECK(carom_tets_read("flat.msh", NULL, NULL, &back, &error) == CAROM_ERR_FORMAT);
+  REQUIRE(mesh_boxes("-2 -format msh41 -setnumber Mesh.SaveAll 1", "flat.msh"));
+  CHECK(carom_tets_read("flat.msh", NULL, NULL, &m, &error) == CAROM_ERR_FORMAT);
   CHECK_CONTAINS(error.message, "elements without a volume; mesh the inside too");
 }
 
