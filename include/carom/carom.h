@@ -29,6 +29,7 @@
 #include "carom/step.h"
 #include "carom/surrogate.h"
 #include "carom/sweep.h"
+#include "carom/tets.h"
 #include "carom/track.h"
 #include "carom/vec.h"
 
