@@ -160,7 +160,8 @@ static void fill_lane(carom_elastic *e, const carom_elastic_def *def, int tet, i
   for (int a = 0; a < 4; a++) b->node[a][l] = def->tets[tet][a];
   double spread = spread_of(g);
   b->volume[l] = place == tet ? s.volume : 0;
-  b->mu[l] = m->mu, b->lambda[l] = m->lambda, b->damping[l] = m->damping, b->spread[l] = 4 / m->density * spread;
+  b->mu[l] = m->mu, b->lambda[l] = m->lambda, b->damping[l] = m->damping;
+  b->four_over_rho[l] = 4 / m->density, b->spread[l] = 4 / m->density * spread;
   e->damped = e->damped || m->damping > 0;
   e->most_damping = fmax(e->most_damping, m->damping);
   e->stiffest = fmax(e->stiffest, (fabs(m->lambda) + 2 * m->mu) * s.volume * spread);

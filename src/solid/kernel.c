@@ -21,14 +21,25 @@ LANEWISE void store_corners(const carom_solid_block *b, const eight3x3 *P, eight
   }
 }
 
-// A bound to the largest w^2 of V B'AB u = w^2 M u, A = mu + h1 d2J/dF2 + h2 c c': with |d2J/dF2| <= 2/sqrt 3 |F|
-// and |F| <= (|F|^2 / sqrt 3 + sqrt 3)/2.
+// A bound to the largest w^2 of V B'AB u = w^2 M u, A = mu + h1 d2J/dF2 + h2 c c'. The eigenvalues of d2J/dF2 are
+// +-s_i and the roots of x^3 - |F|^2 x - 2 J (Smith, de Goes, Kim 2019): at most 2/sqrt 3 |F| <= |F|^2/3 + 1 in size,
+// from where Newton's method comes down to the largest root of y^3 - |F|^2 y + 2 J, that of the least eigenvalue -y.
 LANEWISE eight stiffness_bound(const carom_solid_block *b, const lanes_strain *s, const lanes_law *w,
                                const eight3x3 *c) {
-  eight c2 = {0}, positive = lanes_choose(w->h2 > 0, w->h2, c2), slope = lanes_choose(w->h1 > 0, w->h1, -w->h1);
-  for (int i = 0; i < 3; i++)
-    for (int j = 0; j < 3; j++) c2 += c->m[i][j] * c->m[i][j];
-  return lanes_load(b->spread) * (lanes_load(b->mu) + slope * (s->size2 * (1.0 / 3) + 1) + positive * c2);
+  eight none = {0}, along = none, most = s->size2 * (1.0 / 3) + 1, least = most;
+  for (int i = 0; i < 2; i++) {
+    eight square = least * least;
+    least = (2 * square * least - 2 * s->J) / (3 * square - s->size2);
+  }
+  for (int a = 0; a < 4; a++)
+    for (int i = 0; i < 3; i++) {
+      eight q =
+          c->m[i][0] * lanes_corner(b, a, 0) + c->m[i][1] * lanes_corner(b, a, 1) + c->m[i][2] * lanes_corner(b, a, 2);
+      along += q * q;
+    }
+  eight slope = lanes_choose(w->h1 > 0, w->h1 * most, -w->h1 * least);
+  eight positive = lanes_choose(w->h2 > 0, w->h2, none);
+  return lanes_load(b->spread) * (lanes_load(b->mu) + slope) + lanes_load(b->four_over_rho) * positive * along;
 }
 
 // P += F S, and the power that damping takes.

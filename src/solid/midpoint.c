@@ -4,6 +4,8 @@
 //     4/h^2 M (m - q - h/2 v) = f(m, 2 (m - q)/h),   v+ = v + h M^-1 f,   q+ = q + h/2 (v + v+),
 //
 // so that total forces and torques of zero at m keep both momenta, whatever the solve left.
+#include <string.h>
+
 #include "math/sum.h"
 #include "solid/stepper.h"
 
@@ -21,14 +23,19 @@ static void prepare(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
   }
 }
 
-// The forces at the middle, in s->f, without inertia.
+static double total(const double *terms, int count) {
+  carom_sum sum = {0};
+  for (int i = 0; i < count; i++) carom_sum_add(&sum, terms[i]);
+  return carom_sum_value(&sum);
+}
+
+// The forces at the middle, in s->f, without inertia; those of the solid itself in s->end.
 static carom_status find_forces(carom_elastic_stepper *s, const carom_solid_newton *n, double *power) {
   carom_elastic *e = s->elastic;
-  carom_sum sum = {0};
   carom_solid_evaluate(e, s->middle, s->rate);
   carom_solid_gather(e, s->f);
-  for (int i = 0; e->damped && i < e->tet_count; i++) carom_sum_add(&sum, e->power[i]);
-  *power = carom_sum_value(&sum);
+  memcpy(s->end, s->f, (size_t)e->node_count * sizeof *s->f);
+  *power = e->damped ? total(e->power, e->tet_count) : 0;
   return carom_solid_add_loads(e, &n->at, s->middle, s->rate, s->f, s->extra, NULL);
 }
 
@@ -47,11 +54,24 @@ static void advance(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
   state->a_known = false;  // those are of the middle
 }
 
+// Where a step is far too long for a solid that is strongly deformed, the equations have solutions that are none of the
+// motion's, with energy from nowhere. So what forces did, with s->direction the way of the nodes, must be what was
+// stored, roughly: exactly it is in linear elasticity.
+static const double ROUGHLY = 0.25;  // of the energies at play
+
+static bool is_plausible(const carom_elastic_stepper *s, double power_times_h, double stored_before,
+                         const carom_elastic_state *state) {
+  const carom_elastic *e = s->elastic;
+  double work = carom_solid_dot(e->node_count, s->end, s->direction), stored = total(e->energy, e->tet_count);
+  double before = carom_elastic_kinetic_energy(e, s->v1) + stored_before;
+  double at_play = fmax(fmax(before, fabs(work)), carom_elastic_kinetic_energy(e, state->v) + stored);
+  return fabs(stored - stored_before + work + power_times_h) <= ROUGHLY * at_play;
+}
+
 static void book(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h, const carom_elastic_state *state,
                  carom_elastic_report *r) {
   const carom_elastic *e = s->elastic;
-  carom_vec3 *d = s->direction;
-  for (int i = 0; i < e->node_count; i++) d[i] = cm_sub(state->x[i], s->x1[i]);
+  const carom_vec3 *d = s->direction;
   carom_solid_works works = carom_solid_work(e, loads, s->middle, d);
   r->gravity_work += works.gravity, r->pressure_work += works.pressure, r->force_work += works.force;
   if (loads->extra) r->extra_work += carom_solid_dot(e->node_count, s->extra, d);
@@ -75,15 +95,23 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
                           .inertia = 4 / (h * h),
                           .before = s->x1,
                           .h = h};
+  carom_solid_evaluate(s->elastic, state->x, NULL);
+  double stored = total(s->elastic->energy, s->elastic->tet_count);
   prepare(s, loads, h, state);
   carom_solid_failure failure = carom_solid_newton_solve(&n);
   if (failure.kind || failure.stopped) return failure;
   failure.stopped = find_forces(s, &n, &power);
   if (failure.stopped) return failure;
   advance(s, loads, h, state);
-  carom_solid_sum end = carom_solid_jacobians(s->elastic, state->x);
+  for (int i = 0; i < state->node_count; i++) s->direction[i] = cm_sub(state->x[i], s->x1[i]);
+  carom_solid_evaluate(s->elastic, state->x, NULL);
+  carom_solid_sum end = carom_solid_sum_up(s->elastic);
   if (!carom_solid_sound(s->elastic, &end))
-    return (carom_solid_failure){.kind = CAROM_SOLID_INVERTED, .tet = end.least_tet, .J = end.least_J};
+    failure.kind = CAROM_SOLID_INVERTED;
+  else if (!is_plausible(s, h * power, stored, state))
+    failure.kind = CAROM_SOLID_ASTRAY;
+  failure.tet = end.least_tet, failure.J = end.least_J;
+  if (failure.kind) return failure;
   if (!report) return failure;
   report->iterations += n.iterations;
   report->residual = fmax(report->residual, n.residual);

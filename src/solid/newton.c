@@ -93,8 +93,11 @@ static double forces_at_play(const carom_solid_newton *n) {
 // What positions leave open that are rounded to eps |x|.
 static double rounding(const carom_solid_newton *n) {
   const carom_elastic_stepper *s = n->s;
-  double growth = fmax(1, s->now2 / s->stiff2);
-  return 4 * DBL_EPSILON * s->elastic->stiffest * growth * largest(s->elastic->node_count, s->middle);
+  int count = s->elastic->node_count;
+  double stiffest = s->elastic->stiffest * fmax(1, s->now2 / s->stiff2);
+  for (int i = 0; n->at.loads->extra && i < count; i++)
+    for (int c = 0; c < 3; c++) stiffest = fmax(stiffest, s->K[i].m[c][c]);
+  return 4 * DBL_EPSILON * stiffest * largest(count, s->middle);
 }
 
 static bool good_enough(carom_solid_newton *n, double tolerance) {

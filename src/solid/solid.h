@@ -16,6 +16,7 @@ typedef struct carom_solid_block {
   double volume[CAROM_SOLID_LANES];   // at rest
   double mu[CAROM_SOLID_LANES], lambda[CAROM_SOLID_LANES], damping[CAROM_SOLID_LANES];
   double spread[CAROM_SOLID_LANES];  // 4/rho times the largest eigenvalue of sum g g', g the gradients of the corners
+  double four_over_rho[CAROM_SOLID_LANES];
   int node[4][CAROM_SOLID_LANES];
 } carom_solid_block;
 

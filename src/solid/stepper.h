@@ -29,7 +29,14 @@ struct carom_elastic_stepper {
 
 // Where a part of a step failed, for the message.
 typedef struct carom_solid_failure {
-  enum { CAROM_SOLID_FINE, CAROM_SOLID_INVERTED, CAROM_SOLID_TOO_LONG, CAROM_SOLID_STALLED, CAROM_SOLID_LOOSE } kind;
+  enum {
+    CAROM_SOLID_FINE,
+    CAROM_SOLID_INVERTED,
+    CAROM_SOLID_TOO_LONG,
+    CAROM_SOLID_STALLED,
+    CAROM_SOLID_ASTRAY,
+    CAROM_SOLID_LOOSE
+  } kind;
   carom_status stopped;  // not CAROM_OK: the caller's function ended it
   int tet;
   double J;

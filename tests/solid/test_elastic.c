@@ -1,5 +1,5 @@
-// Energies, forces, stiffness and stresses of hyperelastic tetrahedra, against formulas in long double, differences, and
-// what invariance demands.
+// Energies, forces, stiffness and stresses of hyperelastic tetrahedra, against formulas in long double, differences,
+// and what invariance demands.
 #include "heap_counter.h"
 #include "solid_fixture.h"
 
@@ -161,7 +161,9 @@ static void shake(carom_random *r, double size, int n, const carom_vec3 *from, c
   for (int i = 0; i < n; i++) to[i] = cm_axpy(cm_mulv(F, from[i]), size, solid_noise3(r));
 }
 
-static double *component(carom_vec3 *x, int k) { return k % 3 == 0 ? &x[k / 3].x : k % 3 == 1 ? &x[k / 3].y : &x[k / 3].z; }
+static double *component(carom_vec3 *x, int k) {
+  return k % 3 == 0 ? &x[k / 3].x : k % 3 == 1 ? &x[k / 3].y : &x[k / 3].z;
+}
 
 static double energy_at(carom_elastic *e, const carom_vec3 *x) {
   carom_elastic_sample sample;
@@ -257,7 +259,8 @@ TEST(stiffness_is_the_slope_of_forces_by_both_ways) {
   }
 }
 
-// ---- the positive stiffness, against a dense eigenvalue problem -------------------------------------------------------
+// ---- the positive stiffness, against a dense eigenvalue problem
+// -------------------------------------------------------
 
 enum { ONE = 12 };
 
@@ -288,8 +291,8 @@ static void jacobi(double A[ONE][ONE], double V[ONE][ONE]) {
       }
 }
 
-// A regular tetrahedron has gradients with G = sum g g' = multiple of 1, so that clamping d2W/dF2 clamps the eigenvalues of
-// K: the truth is a dense one.
+// A regular tetrahedron has gradients with G = sum g g' = multiple of 1, so that clamping d2W/dF2 clamps the
+// eigenvalues of K: the truth is a dense one.
 TEST(the_positive_stiffness_has_the_negative_eigenvalues_made_zero) {
   const carom_vec3 nodes[4] = {{1, 1, 1}, {-1, 1, -1}, {1, -1, -1}, {-1, -1, 1}};
   const int tets[1][4] = {{0, 1, 2, 3}};
@@ -361,7 +364,8 @@ TEST(rigid_motion_changes_nothing) {
       CHECK_AT_MOST(cm_norm(force), 1e-14 * size);
       CHECK_AT_MOST(cm_norm(torque), 1e-14 * size);
     }
-    for (int i = 0; i < n; i++) y[i] = cm_add(cm_mulv(random_rotation(&(carom_random){1, 2, 3}), s.mesh.nodes[i]), cm_vec3(9, 8, 7));
+    for (int i = 0; i < n; i++)
+      y[i] = cm_add(cm_mulv(random_rotation(&(carom_random){1, 2, 3}), s.mesh.nodes[i]), cm_vec3(9, 8, 7));
     CHECK_AT_MOST(energy_at(s.elastic, y), 1e-22);
     free(x), free(y), free(f), free(g);
     solid_sample_free(&s);

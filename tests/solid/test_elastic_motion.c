@@ -1,0 +1,491 @@
+// Motion of solids without contact: conservation, order, stability, waves, roll-back.
+#include "failing_allocator.h"
+#include "heap_counter.h"
+#include "solid_fixture.h"
+
+static const solid_box BOX = {.cells = {2, 2, 3}, .size = {0.2, 0.2, 0.3}, .disorder = 0.2, .seed = 5};
+
+static carom_elastic_options method(carom_elastic_method which) {
+  carom_elastic_options o = carom_elastic_default_options();
+  o.method = which;
+  return o;
+}
+
+// Smooth velocities: a shear, a stretch and a spin.
+static void throw_it(carom_elastic_state *s, double size) {
+  for (int i = 0; i < s->node_count; i++) {
+    carom_vec3 x = s->x[i];
+    s->v[i] = cm_add(cm_scale(size, cm_vec3(sin(9 * x.z), cos(7 * x.x) * x.y * 5, -8 * x.z * x.x)),
+                     cm_add(cm_cross(cm_vec3(1, -2, 3), x), cm_vec3(0.5, 1, -0.25)));
+  }
+  s->a_known = false;
+}
+
+static double energy_of(carom_elastic *e, const carom_elastic_state *s) {
+  carom_elastic_sample sample;
+  carom_elastic_measure(e, s->x, NULL, &sample);
+  return sample.energy + carom_elastic_kinetic_energy(e, s->v);
+}
+
+static void run(carom_elastic_stepper *stepper, const carom_elastic_loads *loads, double h, int steps,
+                carom_elastic_state *s) {
+  carom_error error = {0};
+  for (int i = 0; i < steps; i++)
+    if (carom_elastic_step(stepper, loads, h, s, NULL, &error)) {
+      test_fail(__FILE__, __LINE__, "%s", error.message);
+      return;
+    }
+}
+
+// ---- order ----------------------------------------------------------------------------------------------------------
+
+// Where nodes are after 0.08 s in steps of h, thrown and damped or not, under gravity and pressure, with moved pins.
+static void swing(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v) {
+  const carom_vec3 *rest = context;
+  *x = cm_add(rest[i], cm_vec3(0.01 * sin(20 * t), 0, 0.02 * t * t));
+  *v = cm_vec3(0.2 * cos(20 * t), 0, 0.04 * t);
+}
+
+static carom_vec3 *path_end(carom_elastic_method which, double damping, int steps) {
+  carom_elastic_material m = RUBBER;
+  m.damping = damping;
+  solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &m);
+  carom_elastic_options o = method(which);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  const int pins[2] = {0, 1};
+  double *pressure = calloc((size_t)s.mesh.skin_count, sizeof *pressure);
+  for (int i = 0; i < s.mesh.skin_count; i++) pressure[i] = 500;
+  carom_elastic_loads loads = {.gravity = {0, 0, -9.81}, .pin_count = 2, .pins = pins, .move = swing};
+  loads.triangle_count = s.mesh.skin_count, loads.triangles = (const int(*)[3])s.mesh.skin, loads.pressure = pressure;
+  loads.context = s.mesh.nodes;
+  throw_it(state, 0.3);
+  for (int k = 0; k < 2; k++) swing(s.mesh.nodes, 0, k, &state->x[k], &state->v[k]);
+  run(stepper, &loads, 0.08 / steps, steps, state);
+  CHECK_NEAR(state->t, 0.08, 1e-12);
+  carom_vec3 *end = solid_vectors(state->node_count);
+  memcpy(end, state->x, (size_t)state->node_count * sizeof *end);
+  free(pressure);
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+  return end;
+}
+
+static double distance(int n, const carom_vec3 *a, const carom_vec3 *b) {
+  double most = 0;
+  for (int i = 0; i < n; i++) most = fmax(most, cm_norm(cm_sub(a[i], b[i])));
+  return most;
+}
+
+TEST(both_methods_are_of_second_order_and_agree) {
+  enum { NODES = 36 };
+  const double dampings[2] = {0, 5e-4};
+  for (int d = 0; d < 2; d++) {
+    carom_vec3 *reference[2];
+    for (int k = 0; k < 2; k++)
+      reference[k] = path_end(k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK, dampings[d], 2400);
+    CHECK_AT_MOST(distance(NODES, reference[0], reference[1]), 2e-6);
+    for (int k = 0; k < 2; k++) {
+      carom_elastic_method which = k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
+      carom_vec3 *coarse = path_end(which, dampings[d], 150), *fine = path_end(which, dampings[d], 300);
+      double order = log2(distance(NODES, coarse, reference[k]) / distance(NODES, fine, reference[k]));
+      CHECK_NEAR(order, 2, 0.12);
+      free(coarse), free(fine);
+    }
+    free(reference[0]), free(reference[1]);
+  }
+}
+
+// ---- conservation ---------------------------------------------------------------------------------------------------
+
+static void check_momenta(carom_elastic_method which, carom_elastic_law law, double damping, double h, int steps) {
+  carom_elastic_material m = RUBBER;
+  m.damping = damping;
+  solid_sample s = solid_sample_make(&BOX, law, &m);
+  carom_elastic_options o = method(which);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  throw_it(state, 0.5);
+  carom_vec3 p = carom_elastic_linear_momentum(s.elastic, state->v);
+  carom_vec3 l = carom_elastic_angular_momentum(s.elastic, state->x, state->v);
+  run(stepper, NULL, h, steps, state);
+  CHECK_AT_MOST(cm_norm(cm_sub(carom_elastic_linear_momentum(s.elastic, state->v), p)), 1e-12 * cm_norm(p));
+  CHECK_AT_MOST(cm_norm(cm_sub(carom_elastic_angular_momentum(s.elastic, state->x, state->v), l)), 1e-12 * cm_norm(l));
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+}
+
+TEST(momenta_are_kept_to_round_off) {
+  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++)
+    for (int damped = 0; damped < 2; damped++) {
+      check_momenta(CAROM_ELASTIC_NEWMARK, law, damped * 1e-3, 5e-4, 2000);
+      check_momenta(CAROM_ELASTIC_MIDPOINT, law, damped * 1e-3, 4e-3, 100);
+    }
+}
+
+TEST(explicit_energy_is_bounded_and_the_shadow_energy_better_kept_for_1e5_steps) {
+  solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &RUBBER);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, NULL);
+  carom_elastic_state *state = solid_state(s.elastic);
+  carom_elastic_report report;
+  carom_elastic_limit limit;
+  carom_error error = {0};
+  throw_it(state, 0.1);
+  carom_elastic_critical_step(stepper, state->x, &limit);
+  double h = limit.sharp / 4, energy = 0, off = 0, shadow = 0, shadow_off = 0, first_off = 0;
+  double moving = carom_elastic_kinetic_energy(s.elastic, state->v);
+  REQUIRE(carom_elastic_step(stepper, NULL, h, state, NULL, &error) == CAROM_OK);
+  energy = energy_of(s.elastic, state), shadow = carom_elastic_shadow_energy(stepper, NULL, h, state);
+  for (int i = 1; i < 100000; i++) {
+    REQUIRE(carom_elastic_step(stepper, NULL, h, state, i % 50 ? NULL : &report, &error) == CAROM_OK);
+    if (i % 50) continue;
+    CHECK(report.parts == 1);
+    off = fmax(off, fabs(energy_of(s.elastic, state) - energy));
+    shadow_off = fmax(shadow_off, fabs(carom_elastic_shadow_energy(stepper, NULL, h, state) - shadow));
+    if (i == 10000) first_off = off;
+  }
+  printf("energy off by %.2g, shadow energy by %.2g of the kinetic energy\n", off / moving, shadow_off / moving);
+  CHECK_AT_MOST(off, 2e-3 * moving);
+  CHECK_AT_MOST(off, 1.6 * first_off);
+  CHECK_AT_MOST(shadow_off, 0.1 * off);
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+}
+
+// What loads, pins and damping did accounts for the energy: exactly as h goes to zero, with an error of h^2.
+static double imbalance(carom_elastic_method which, double h) {
+  carom_elastic_material m = RUBBER;
+  m.damping = 1e-3;
+  solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_CIARLET, &m);
+  carom_elastic_options o = method(which);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  const int pins[2] = {0, 1};
+  double *pressure = calloc((size_t)s.mesh.skin_count, sizeof *pressure), done = 0;
+  carom_vec3 *force = solid_vectors(s.mesh.node_count);
+  for (int i = 0; i < s.mesh.skin_count; i++) pressure[i] = i % 2 ? 500 : 100;
+  force[20] = cm_vec3(1, 2, 3);
+  carom_elastic_loads loads = {.gravity = {0, 0, -9.81}, .pin_count = 2, .pins = pins, .move = swing, .force = force};
+  loads.triangle_count = s.mesh.skin_count, loads.triangles = (const int(*)[3])s.mesh.skin, loads.pressure = pressure;
+  loads.context = s.mesh.nodes;
+  throw_it(state, 0.3);
+  for (int k = 0; k < 2; k++) swing(s.mesh.nodes, 0, k, &state->x[k], &state->v[k]);
+  double before = energy_of(s.elastic, state), dissipated = 0;
+  carom_vec3 impulse = carom_elastic_linear_momentum(s.elastic, state->v);
+  while (state->t < 0.0499999) {
+    carom_elastic_report r;
+    carom_error error = {0};
+    if (carom_elastic_step(stepper, &loads, h, state, &r, &error)) test_fail(__FILE__, __LINE__, "%s", error.message);
+    done += r.gravity_work + r.pressure_work + r.force_work + r.pin_work - r.dissipated;
+    dissipated += r.dissipated;
+    impulse = cm_add(impulse, r.pin_impulse);
+  }
+  CHECK(dissipated > 0.01 * before);
+  double off = energy_of(s.elastic, state) - before - done;
+  free(pressure), free(force);
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+  return fabs(off / before);
+}
+
+TEST(books_of_work_balance_the_energy) {
+  for (int k = 0; k < 2; k++) {
+    carom_elastic_method which = k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
+    double coarse = imbalance(which, 5e-4), fine = imbalance(which, 1.25e-4);
+    CHECK_AT_MOST(coarse, 2e-3);
+    CHECK_AT_MOST(fine, coarse / 10);
+  }
+}
+
+static carom_status spring(void *context, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f,
+                           carom_mat3 *K) {
+  (void)t, (void)v;
+  double k = *(const double *)context;
+  f[3] = cm_axpy(f[3], -k, x[3]);
+  if (K) K[3] = cm_madd(K[3], cm_diag3(k, k, k));
+  return k < 0 ? CAROM_INTERRUPTED : CAROM_OK;
+}
+
+TEST(forces_that_the_caller_adds_act_and_can_stop_a_step) {
+  for (int m = 0; m < 2; m++) {
+    solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &RUBBER);
+    carom_elastic_options o = method(m ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK);
+    carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+    carom_elastic_state *state = solid_state(s.elastic);
+    double k = 50, work = 0;
+    carom_elastic_loads loads = {.extra = spring, .context = &k};
+    throw_it(state, 0.1);
+    double before = energy_of(s.elastic, state) + 0.5 * k * cm_norm2(state->x[3]),
+           stored = 0.5 * k * cm_norm2(state->x[3]);
+    for (int i = 0; i < 200; i++) {
+      carom_elastic_report r;
+      REQUIRE(carom_elastic_step(stepper, &loads, 2e-4, state, &r, NULL) == CAROM_OK);
+      work += r.extra_work;
+    }
+    double now = 0.5 * k * cm_norm2(state->x[3]);
+    CHECK_NEAR(energy_of(s.elastic, state) + now, before, 1e-3 * before);
+    CHECK_NEAR(work, stored - now, 1e-4 * before);
+    carom_error error = {0};
+    carom_vec3 kept = state->x[7];
+    k = -1;
+    CHECK(carom_elastic_step(stepper, &loads, 2e-4, state, NULL, &error) == CAROM_INTERRUPTED);
+    CHECK_CONTAINS(error.message, "what adds forces stopped the step at t = 0.04 s");
+    CHECK(memcmp(&kept, &state->x[7], sizeof kept) == 0);
+    carom_elastic_state_destroy(state);
+    carom_elastic_stepper_destroy(stepper);
+    solid_sample_free(&s);
+  }
+}
+
+// ---- stability ------------------------------------------------------------------------------------------------------
+
+static double growth(double share, double damping, const solid_box *box) {
+  carom_elastic_material m = RUBBER;
+  m.damping = damping;
+  solid_sample s = solid_sample_make(box, CAROM_ELASTIC_NEO_HOOKE, &m);
+  carom_elastic_options o = carom_elastic_default_options();
+  o.max_halvings = -1;
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  carom_elastic_limit limit;
+  carom_random r = carom_random_make(2, 0);
+  carom_elastic_critical_step(stepper, s.mesh.nodes, &limit);
+  CHECK(limit.bound <= limit.sharp && (damping > 0 || limit.bound > 0.35 * limit.sharp));
+  CHECK(limit.tet >= 0 && limit.tet < s.mesh.tet_count);
+  for (int i = 0; i < state->node_count; i++) state->v[i] = cm_scale(1e-7, solid_noise3(&r));
+  double before = carom_elastic_kinetic_energy(s.elastic, state->v), most = 0;
+  for (int i = 0; i < 1500 && most < 1e6 * before; i++) {
+    if (carom_elastic_step(stepper, NULL, share * limit.sharp, state, NULL, NULL)) most = INFINITY;
+    most = fmax(most, carom_elastic_kinetic_energy(s.elastic, state->v));
+  }
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+  return most / before;
+}
+
+TEST(steps_are_stable_just_below_the_critical_one_and_not_above) {
+  const solid_box boxes[2] = {BOX, {.cells = {3, 3, 3}, .size = {1, 2, 1}, .six = true, .disorder = 0.25, .seed = 9}};
+  const double dampings[3] = {0, 1e-4, 1e-2};
+  for (int b = 0; b < 2; b++)
+    for (int d = 0; d < 3; d++) {
+      CHECK_AT_MOST(growth(0.95, dampings[d], &boxes[b]), 30);
+      CHECK(growth(1.05, dampings[d], &boxes[b]) > 1e5);
+    }
+}
+
+TEST(steps_that_are_too_long_are_parted_or_refused_with_the_limit) {
+  solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &RUBBER);
+  carom_elastic_options o = carom_elastic_default_options();
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  carom_elastic_limit limit;
+  carom_elastic_report report;
+  carom_error error = {0};
+  carom_elastic_critical_step(stepper, s.mesh.nodes, &limit);
+  throw_it(state, 0.01);
+  REQUIRE(carom_elastic_step(stepper, NULL, 7 * limit.sharp, state, &report, &error) == CAROM_OK);
+  CHECK(report.parts == 8);
+  CHECK_NEAR(report.critical, limit.sharp, 0.05 * limit.sharp);
+  carom_elastic_stepper_destroy(stepper);
+  o.max_halvings = 1;
+  stepper = solid_stepper(s.elastic, &o);
+  CHECK(carom_elastic_step(stepper, NULL, 7 * limit.sharp, state, &report, &error) == CAROM_NOT_CONVERGED);
+  char expected[80];
+  snprintf(expected, sizeof expected, "steps of %.3g s are too long at t = %g s: about ", 3.5 * limit.sharp, state->t);
+  CHECK_CONTAINS(error.message, expected);
+  CHECK_CONTAINS(error.message, "take shorter steps or the method midpoint");
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+}
+
+// ---- waves ----------------------------------------------------------------------------------------------------------
+
+// A bar between frictionless walls: only motion along it is left, by forces that take the rest away.
+static carom_status keep_straight(void *context, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f,
+                                  carom_mat3 *K) {
+  const carom_vec3 *rest = context;
+  const double k = 1e5;  // N/m
+  (void)t, (void)v;
+  for (int i = 0; i < 101 * 4; i++) {
+    f[i].y -= k * (x[i].y - rest[i].y), f[i].z -= k * (x[i].z - rest[i].z);
+    if (K) K[i] = cm_madd(K[i], cm_diag3(0, k, k));
+  }
+  return CAROM_OK;
+}
+
+// The lowest mode of a free bar of length L has the angular frequency pi c / L (and a chain of lumps one that is lower
+// by (pi/n)^2/24): its standing wave has turned over after L/c.
+TEST(waves_travel_at_the_speed_of_sound) {
+  const solid_box box = {.cells = {100, 1, 1}, .size = {1, 0.01, 0.01}};
+  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+    solid_sample s = solid_sample_make(&box, law, &RUBBER);
+    carom_elastic_options o = method(CAROM_ELASTIC_MIDPOINT);
+    carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+    carom_elastic_state *state = solid_state(s.elastic);
+    carom_elastic_loads loads = {.extra = keep_straight, .context = s.mesh.nodes};
+    double c = sqrt((RUBBER.lambda + 2 * RUBBER.mu) / RUBBER.density), h = 1e-3, last = 0, t_zero = 0;
+    for (int i = 0; i < state->node_count; i++) state->x[i].x += 1e-5 * cos(3.141592653589793 * state->x[i].x);
+    for (int crossings = 0; crossings < 3;) {
+      carom_error error = {0};
+      carom_status status = carom_elastic_step(stepper, &loads, h, state, NULL, &error);
+      if (status) puts(error.message);
+      REQUIRE(status == CAROM_OK);
+      double now = state->x[0].x;
+      if (last != 0 && now * last < 0) t_zero = state->t - h * now / (now - last), crossings++;
+      last = now;
+    }
+    double speed = 2.5 / t_zero;  // quarter periods are L / (2 c): zero at 1, 3, 5 of them
+    printf("%s: %.4f of sqrt((lambda + 2 mu)/rho)\n", carom_elastic_law_name(law), speed / c);
+    CHECK_NEAR(speed, c, 0.01 * c);
+    carom_elastic_state_destroy(state);
+    carom_elastic_stepper_destroy(stepper);
+    solid_sample_free(&s);
+  }
+}
+
+// ---- anything at all ------------------------------------------------------------------------------------------------
+
+// Whatever it is thrown with: either a step ends well, without inversions where the law has a pole, or it fails with a
+// message and leaves the state alone.
+static void hurl(uint64_t seed, int *failed, int *parted) {
+  carom_random r = carom_random_make(seed, 1);
+  solid_box box = {.cells = {1, 1, 2}, .size = {0.1, 0.1, 0.2}, .disorder = 0, .seed = seed};
+  carom_elastic_material m = RUBBER;
+  m.damping = seed % 3 ? 0 : 1e-3;
+  solid_sample s = solid_sample_make(&box, (carom_elastic_law)(seed % 3), &m);
+  carom_elastic_options o = method(seed % 2 ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  double size = exp(carom_random_between(&r, log(0.1), log(100))),
+         h = exp(carom_random_between(&r, log(1e-4), log(1e-2)));
+  for (int i = 0; i < state->node_count; i++) state->v[i] = cm_scale(size, solid_noise3(&r));
+  carom_vec3 p = carom_elastic_linear_momentum(s.elastic, state->v), kept[12];
+  double scale = 0;
+  for (int i = 0; i < state->node_count; i++) scale += carom_elastic_masses(s.elastic)[i] * cm_norm(state->v[i]);
+  for (int i = 0; i < 20; i++) {
+    carom_elastic_report report = {0};
+    carom_elastic_sample sample;
+    carom_error error = {0};
+    memcpy(kept, state->x, sizeof kept);
+    double t = state->t;
+    carom_status status = carom_elastic_step(stepper, NULL, h, state, &report, &error);
+    carom_elastic_measure(s.elastic, state->x, NULL, &sample);
+    CHECK(sample.least_J > 0 || s.elastic == NULL || seed % 3 == CAROM_ELASTIC_STABLE);
+    CHECK(isfinite(sample.energy));
+    if (status) {
+      CHECK(status == CAROM_NOT_CONVERGED);
+      CHECK_CONTAINS(error.message, "tetrahedron");
+      CHECK_CONTAINS(error.message, "take shorter steps");
+      CHECK(state->t == t && memcmp(kept, state->x, sizeof kept) == 0);
+      ++*failed;
+      break;
+    }
+    CHECK(report.least_J <= sample.least_J + 1e-12);
+    *parted += report.parts > 1;
+  }
+  CHECK_AT_MOST(cm_norm(cm_sub(carom_elastic_linear_momentum(s.elastic, state->v), p)), 1e-12 * scale);
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+}
+
+TEST(a_thousand_random_throws_invert_nothing_without_a_word) {
+  int failed = 0, parted = 0;
+  for (uint64_t seed = 0; seed < 1000; seed++) hurl(seed, &failed, &parted);
+  printf("of 1000, %d ended with a message; %d steps were taken in parts\n", failed, parted);
+  CHECK(failed < 300 && parted > 50);
+}
+
+// ---- the same bits --------------------------------------------------------------------------------------------------
+
+TEST(threads_and_copies_of_states_go_on_with_the_same_bits) {
+  const solid_box box = {.cells = {12, 12, 12}, .size = {1, 1, 1}, .disorder = 0.2, .seed = 6};
+  carom_elastic_material m = RUBBER;
+  m.damping = 1e-3;
+  solid_mesh mesh = solid_box_make(&box);
+  for (int k = 0; k < 2; k++) {
+    carom_elastic_options o = method(k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK);
+    carom_elastic_state *ends[3];
+    for (int threads = 1; threads <= 3; threads++) {
+      carom_elastic_def def = solid_def(&mesh, &m);
+      def.threads = threads;
+      carom_elastic *e = solid_of(&def);
+      carom_elastic_stepper *stepper = solid_stepper(e, &o);
+      carom_elastic_state *state = ends[threads - 1] = solid_state(e);
+      carom_elastic_report report;
+      throw_it(state, 0.1);
+      for (int i = 0; i < 6; i++) {
+        if (i == 3 && threads == 3) {  // another stepper takes over, as after a kill
+          carom_elastic_stepper_destroy(stepper);
+          stepper = solid_stepper(e, &o);
+        }
+        REQUIRE(carom_elastic_step(stepper, NULL, k ? 4e-3 : 8e-4, state, &report, NULL) == CAROM_OK);
+      }
+      size_t bytes = (size_t)state->node_count * sizeof *state->x;
+      CHECK(memcmp(ends[0]->x, state->x, bytes) == 0 && memcmp(ends[0]->v, state->v, bytes) == 0);
+      carom_elastic_stepper_destroy(stepper);
+      carom_elastic_destroy(e);
+    }
+    for (int i = 0; i < 3; i++) carom_elastic_state_destroy(ends[i]);
+  }
+  solid_mesh_free(&mesh);
+}
+
+// ---- memory ---------------------------------------------------------------------------------------------------------
+
+TEST(steps_ask_the_heap_for_nothing) {
+  if (!MALLOC_COUNTED) test_skip("requests of the heap cannot be counted here");
+  for (int k = 0; k < 2; k++) {
+    solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &RUBBER);
+    carom_elastic_options o = method(k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK);
+    carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+    carom_elastic_state *state = solid_state(s.elastic);
+    carom_elastic_report report;
+    throw_it(state, 0.1);
+    long before = heap_calls;
+    for (int i = 0; i < 5; i++) carom_elastic_step(stepper, NULL, 1e-3, state, &report, NULL);
+    CHECK(heap_calls == before);
+    carom_elastic_state_destroy(state);
+    carom_elastic_stepper_destroy(stepper);
+    solid_sample_free(&s);
+  }
+}
+
+static carom_status make_everything(const solid_mesh *mesh, const carom_allocator *a) {
+  carom_elastic_def def = solid_def(mesh, &RUBBER);
+  carom_elastic_options o = method(CAROM_ELASTIC_MIDPOINT);
+  carom_elastic *e = NULL;
+  carom_elastic_stepper *stepper = NULL;
+  carom_elastic_state *state = NULL;
+  carom_error error = {0};
+  carom_status status = carom_elastic_create(&def, a, &e, &error);
+  if (!status) status = carom_elastic_state_create(e, a, &state, &error);
+  if (!status) status = carom_elastic_stepper_create(e, &o, a, &stepper, &error);
+  if (status) CHECK_CONTAINS(error.message, "out of memory");
+  carom_elastic_stepper_destroy(stepper);
+  carom_elastic_state_destroy(state);
+  carom_elastic_destroy(e);
+  return status;
+}
+
+TEST(refused_memory_is_an_error_and_no_leak) {
+  solid_mesh mesh = solid_box_make(&BOX);
+  carom_status status = CAROM_ERR_MEMORY;
+  int refusals = 0;
+  for (int allowed = 0; status != CAROM_OK && allowed < 500; allowed++) {
+    failing_allocator f = {.allowed = allowed};
+    carom_allocator a = failing_allocator_of(&f);
+    status = make_everything(&mesh, &a);
+    CHECK(status == CAROM_OK || status == CAROM_ERR_MEMORY);
+    CHECK(f.live == 0);
+    refusals += status != CAROM_OK;
+  }
+  CHECK(status == CAROM_OK && refusals > 20);
+  solid_mesh_free(&mesh);
+}
