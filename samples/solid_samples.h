@@ -15,9 +15,9 @@ typedef struct solid_mesh {
 
 typedef struct solid_box {
   int cells[3];
-  carom_vec3 size;   // from the origin
-  bool six;          // six tetrahedra a cell about a diagonal; else five, mirrored from cell to cell
-  double disorder;   // of inner nodes, over the size of a cell
+  carom_vec3 size;  // from the origin
+  bool six;         // six tetrahedra a cell about a diagonal; else five, mirrored from cell to cell
+  double disorder;  // of inner nodes, over the size of a cell
   uint64_t seed;
 } solid_box;
 

@@ -51,7 +51,8 @@ static inline carom_elastic_state *solid_state(const carom_elastic *e) {
 static inline carom_elastic_stepper *solid_stepper(carom_elastic *e, const carom_elastic_options *options) {
   carom_elastic_stepper *stepper = NULL;
   carom_error error = {0};
-  if (carom_elastic_stepper_create(e, options, NULL, &stepper, &error)) test_fail(__FILE__, __LINE__, "%s", error.message);
+  if (carom_elastic_stepper_create(e, options, NULL, &stepper, &error))
+    test_fail(__FILE__, __LINE__, "%s", error.message);
   return stepper;
 }
 

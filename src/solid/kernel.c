@@ -3,7 +3,7 @@
 #include "base/threads.h"
 #include "solid/lanes.h"
 
-enum { LANES = CAROM_SOLID_LANES, CHUNK = 32, FEW_BLOCKS = 64, FEW_NODES = 1024 };
+enum { LANES = CAROM_SOLID_LANES, CHUNK = 32, FEW_BLOCKS = 512, FEW_NODES = 2048 };
 
 // ---- forces ---------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-enum { LANES = CAROM_SOLID_LANES, PAIRS = CAROM_SOLID_PAIRS, CHUNK = 16, FEW_BLOCKS = 32, FEW_NODES = 512 };
+enum { LANES = CAROM_SOLID_LANES, PAIRS = CAROM_SOLID_PAIRS, CHUNK = 16, FEW_BLOCKS = 256, FEW_NODES = 1024 };
 
 static int node_of(const carom_elastic *e, int tet, int corner) {
   return e->blocks[tet / LANES].node[corner][tet % LANES];

@@ -59,7 +59,8 @@ TEST(a_patch_settles_to_homogeneous_deformation) {
     pin_list pins = nodes_between(&s.mesh, 0, 0, 0);
     for (int c = 0; c < 3; c++)
       for (int side = 0; side < 2; side++)
-        if (c + side > 0) add_nodes(&pins, nodes_between(&s.mesh, c, side * (c == 1 ? 0.4 : 0.3), side * (c == 1 ? 0.4 : 0.3)));
+        if (c + side > 0)
+          add_nodes(&pins, nodes_between(&s.mesh, c, side * (c == 1 ? 0.4 : 0.3), side * (c == 1 ? 0.4 : 0.3)));
     patch p = {s.mesh.nodes, pins.nodes, solid_random_matrix(&r, 0.3)};
     carom_elastic_loads loads = {.pin_count = pins.count, .pins = pins.nodes, .move = stretch, .context = &p};
     carom_status status = carom_elastic_settle(stepper, &loads, 3, state, &report, &error);
@@ -79,7 +80,8 @@ TEST(a_patch_settles_to_homogeneous_deformation) {
 
 enum { L_OVER_H = 8 };
 
-// The deflection of a cantilever of length 0.8 and square section 0.1 under its own weight, cells a side of the section.
+// The deflection of a cantilever of length 0.8 and square section 0.1 under its own weight, cells a side of the
+// section.
 static double droop(int cells, double young, double poisson, carom_elastic_law law) {
   const double length = 0.8, side = 0.1;
   const solid_box box = {.cells = {L_OVER_H * cells, cells, cells}, .size = {length, side, side}};
@@ -101,8 +103,8 @@ static double droop(int cells, double young, double poisson, carom_elastic_law l
   return down;
 }
 
-// Timoshenko's beam with nu = 0: q L^4 / (8 E I) + q L^2 / (2 k G A), k = 5/6. Linear tetrahedra are too stiff in bending,
-// by a factor that goes to 1 as the square of their size: what is extrapolated from two meshes is compared.
+// Timoshenko's beam with nu = 0: q L^4 / (8 E I) + q L^2 / (2 k G A), k = 5/6. Linear tetrahedra are too stiff in
+// bending, by a factor that goes to 1 as the square of their size: what is extrapolated from two meshes is compared.
 TEST(a_cantilever_droops_as_a_beam) {
   const double young = 1e8, side = 0.1, L = 0.8, q = 1000 * 9.81 * side * side;
   double bending = q * L * L * L * L / (8 * young * side * side * side * side / 12);
@@ -166,16 +168,18 @@ TEST(bad_solids_are_refused_with_one_message_each) {
   const int flat[1][4] = {{0, 1, 2, 2}}, below[1][4] = {{0, 1, 2, -1}}, which[1] = {1};
   carom_elastic_material m = RUBBER;
   carom_elastic_def def = carom_elastic_default_def();
-  def.node_count = 5, def.nodes = CORNERS, def.tet_count = 1, def.tets = good, def.material_count = 1, def.materials = &m;
+  def.node_count = 5, def.nodes = CORNERS, def.tet_count = 1, def.tets = good, def.material_count = 1,
+  def.materials = &m;
   refused(&def, CAROM_ERR_GEOMETRY, "node 4 belongs to no tetrahedron; leave it out");
   def.node_count = 4, def.tets = far;
   refused(&def, CAROM_ERR_ARGUMENT, "tetrahedron 0 names node 9, but nodes go from 0 to 3");
   def.tets = below;
   refused(&def, CAROM_ERR_ARGUMENT, "tetrahedron 0 names node -1, but nodes go from 0 to 3");
   def.tets = flat;
-  refused(&def, CAROM_ERR_GEOMETRY,
-          "tetrahedron 0 is flat: its volume is 0 m3 with edges of up to 1.41 m; mesh again without slivers, or leave it "
-          "out");
+  refused(
+      &def, CAROM_ERR_GEOMETRY,
+      "tetrahedron 0 is flat: its volume is 0 m3 with edges of up to 1.41 m; mesh again without slivers, or leave it "
+      "out");
   def.node_count = 5, def.tets = inside_out, def.tet_count = 2;
   refused(&def, CAROM_ERR_GEOMETRY, "tetrahedron 1 is inside out: its volume is -0.333 m3; exchange two of its nodes");
   def.node_count = 4, def.tets = good, def.tet_count = 1, def.material_of = which;
@@ -185,8 +189,9 @@ TEST(bad_solids_are_refused_with_one_message_each) {
   m = RUBBER, m.mu = -1;
   refused(&def, CAROM_ERR_NUMBER, "material 0: mu is -1 Pa; it must be positive and finite");
   m = RUBBER, m.lambda = -7000;
-  refused(&def, CAROM_ERR_NUMBER,
-          "material 0: lambda is -7000 Pa; it must be finite and above -2/3 mu = -6666.67 Pa (Poisson's ratio above -1)");
+  refused(
+      &def, CAROM_ERR_NUMBER,
+      "material 0: lambda is -7000 Pa; it must be finite and above -2/3 mu = -6666.67 Pa (Poisson's ratio above -1)");
   m = RUBBER, m.damping = -1;
   refused(&def, CAROM_ERR_NUMBER, "material 0: the damping is -1 s; it must be 0 or positive, and finite");
   m = RUBBER, def.tet_count = 0;
@@ -216,9 +221,9 @@ TEST(bad_constants_are_refused_with_one_message_each) {
 }
 
 // ---- CalculiX -------------------------------------------------------------------------------------------------------
-// Its user material CIARLET_EL is the law ciarlet, its C3D4 the tetrahedron used here: nothing is left but round-off and
-// how many digits it prints. It sums energies by the trapezoidal rule over its increments, with an error of their square,
-// so that two runs are extrapolated.
+// Its user material CIARLET_EL is the law ciarlet, its C3D4 the tetrahedron used here: nothing is left but round-off
+// and how many digits it prints. It sums energies by the trapezoidal rule over its increments, with an error of their
+// square, so that two runs are extrapolated.
 
 static const double YOUNG = 1e5, POISSON = 0.3;
 
@@ -226,7 +231,7 @@ typedef struct deck {
   const char *name;
   const solid_mesh *mesh;
   pin_list pins;
-  carom_vec3 *to;      // where pins end
+  carom_vec3 *to;           // where pins end
   const carom_vec3 *force;  // (node_count); null: none
   int increments;
 } deck;
@@ -238,7 +243,8 @@ static bool write_deck(const deck *d) {
   if (!f) return false;
   const solid_mesh *m = d->mesh;
   fputs("*NODE, NSET=ALL\n", f);
-  for (int i = 0; i < m->node_count; i++) fprintf(f, "%d,%.15g,%.15g,%.15g\n", i + 1, m->nodes[i].x, m->nodes[i].y, m->nodes[i].z);
+  for (int i = 0; i < m->node_count; i++)
+    fprintf(f, "%d,%.15g,%.15g,%.15g\n", i + 1, m->nodes[i].x, m->nodes[i].y, m->nodes[i].z);
   fputs("*ELEMENT, TYPE=C3D4, ELSET=SOLID\n", f);
   for (int i = 0; i < m->tet_count; i++) {
     const int *t = m->tets[i];
@@ -256,7 +262,8 @@ static bool write_deck(const deck *d) {
   if (d->force) fputs("*CLOAD\n", f);
   for (int i = 0; d->force && i < m->node_count; i++)
     if (cm_norm2(d->force[i]) > 0)
-      fprintf(f, "%d,1,%.15g\n%d,2,%.15g\n%d,3,%.15g\n", i + 1, d->force[i].x, i + 1, d->force[i].y, i + 1, d->force[i].z);
+      fprintf(f, "%d,1,%.15g\n%d,2,%.15g\n%d,3,%.15g\n", i + 1, d->force[i].x, i + 1, d->force[i].y, i + 1,
+              d->force[i].z);
   fputs("*EL PRINT, ELSET=SOLID, TOTALS=ONLY, FREQUENCY=100000\nELSE\n", f);
   fputs("*NODE PRINT, NSET=ALL, FREQUENCY=100000\nU\n*END STEP\n", f);
   return fclose(f) == 0;
@@ -303,7 +310,8 @@ static void compare(deck *d) {
   carom_elastic *e = solid_of(&def);
   carom_elastic_stepper *stepper = implicit(e);
   carom_elastic_state *state = solid_state(e);
-  carom_elastic_loads loads = {.pin_count = d->pins.count, .pins = d->pins.nodes, .move = go, .context = d, .force = d->force};
+  carom_elastic_loads loads = {
+      .pin_count = d->pins.count, .pins = d->pins.nodes, .move = go, .context = d, .force = d->force};
   carom_elastic_sample sample;
   carom_error error = {0};
   carom_status status = carom_elastic_settle(stepper, &loads, 4, state, NULL, &error);
