@@ -119,7 +119,7 @@ CAROM_API carom_vec3 carom_elastic_angular_momentum(const carom_elastic *elastic
 
 /// Blocks of 3 x 3 by rows, all of a symmetric matrix. Borrowed from carom_elastic_matrix.
 typedef struct carom_elastic_blocks {
-  int node_count;
+  int node_count;            ///< rows
   const int *start;          ///< (node_count + 1)
   const int *column;         ///< (start[node_count]) ascending in a row
   const carom_mat3 *blocks;  ///< (start[node_count]) of d2E / dx_row dx_column, N/m
@@ -162,13 +162,12 @@ typedef struct carom_elastic_loads {
   /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, the blocks on the
   /// diagonal of -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change no result.
   /// Null: none. Its status, when it is not CAROM_OK, ends the call.
-  carom_status (*extra)(void *context, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f,
-                        carom_mat3 *K);
+  carom_status (*extra)(void *own, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f, carom_mat3 *K);
 } carom_elastic_loads;
 
-/// The volume that triangles enclose (m3), where every edge is shared by two of them. A pressure p that is the same all
-/// over such a surface has the potential energy p times this.
-CAROM_API double carom_elastic_enclosed_volume(const int (*triangles)[3], int triangle_count, const carom_vec3 *x);
+/// The volume that the triangles under pressure enclose at x (m3), where every edge is shared by two of them. A
+/// pressure p that is the same all over such a surface has the potential energy p times this.
+CAROM_API double carom_elastic_enclosed_volume(const carom_elastic_loads *loads, const carom_vec3 *x);
 
 // ---- motion ---------------------------------------------------------------------------------------------------------
 

@@ -61,11 +61,13 @@ void carom_solid_stiffen(carom_elastic_matrix *m, const carom_solid_moment *at, 
   }
 }
 
-double carom_elastic_enclosed_volume(const int (*triangles)[3], int triangle_count, const carom_vec3 *x) {
+double carom_elastic_enclosed_volume(const carom_elastic_loads *loads, const carom_vec3 *x) {
   carom_sum sum = {0};
-  carom_vec3 origin = triangle_count > 0 ? x[triangles[0][0]] : cm_zero3();
-  for (int i = 0; i < triangle_count; i++)
-    carom_sum_add(&sum, cm_dot(cm_sub(x[triangles[i][0]], origin), twice_area(triangles[i], x)) / 6);
+  carom_vec3 origin = loads->triangle_count > 0 ? x[loads->triangles[0][0]] : cm_zero3();
+  for (int i = 0; i < loads->triangle_count; i++) {
+    carom_vec3 corner = cm_sub(x[loads->triangles[i][0]], origin);
+    carom_sum_add(&sum, cm_dot(corner, twice_area(loads->triangles[i], x)) / 6);
+  }
   return carom_sum_value(&sum);
 }
 

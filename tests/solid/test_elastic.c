@@ -51,7 +51,7 @@ static double energy_of(carom_elastic_law law, const carom_elastic_material *m, 
 
 TEST(energies_are_those_of_the_formulas) {
   carom_random r = carom_random_make(1, 0);
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++)
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++)
     for (int i = 0; i < 3000; i++) {
       carom_mat3 F = solid_random_matrix(&r, exp(carom_random_between(&r, log(1e-7), log(3))));
       long3x3 G = long_matrix(&F);
@@ -64,7 +64,7 @@ TEST(energies_are_those_of_the_formulas) {
 }
 
 TEST(energies_hold_from_almost_nothing_to_a_thousandfold_volume) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++)
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++)
     for (double J = 1e-9; J < 2e3; J *= 1.7) {
       carom_mat3 F = cm_diag3(cbrt(J), cbrt(J), cbrt(J));
       long3x3 G = long_matrix(&F);
@@ -77,7 +77,7 @@ TEST(small_strains_have_the_moduli_that_were_asked_for) {
   carom_elastic_material m;
   REQUIRE(carom_elastic_material_of(3e5, 0.3, 1200, &m, NULL) == CAROM_OK);
   CHECK_NEAR(m.mu * (3 * m.lambda + 2 * m.mu) / (m.lambda + m.mu), 3e5, 1e-9);
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++)
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++)
     for (double strain = 1e-6; strain < 2e-3; strain *= 10) {
       carom_mat3 F = cm_diag3(1 + strain, 1 - 0.3 * strain, 1 - 0.3 * strain);
       double W = 6 * energy_of(law, &m, &F);
@@ -121,12 +121,12 @@ static void check_patch(const solid_box *box, carom_elastic_law law) {
 }
 
 TEST(homogeneous_deformation_is_in_equilibrium_inside) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) check_patch(&SMALL, law), check_patch(&SIX, law);
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) check_patch(&SMALL, law), check_patch(&SIX, law);
 }
 
 TEST(stress_of_homogeneous_deformation_is_that_of_its_energy) {
   carom_random r = carom_random_make(8, 0);
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
     solid_sample s = solid_sample_make(&SMALL, law, &RUBBER);
     int n = s.mesh.node_count;
     carom_vec3 *x = solid_vectors(n);
@@ -181,7 +181,7 @@ static double slope(carom_elastic *e, carom_vec3 *x, int k, double h) {
 }
 
 TEST(forces_are_slopes_of_the_energy) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
     solid_sample s = solid_sample_make(&SMALL, law, &RUBBER);
     int n = s.mesh.node_count;
     carom_vec3 *x = solid_vectors(n), *f = solid_vectors(n);
@@ -196,7 +196,7 @@ TEST(forces_are_slopes_of_the_energy) {
 }
 
 TEST(the_law_without_a_pole_has_forces_when_inverted_and_the_others_say_so) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
     solid_sample s = solid_sample_make(&SMALL, law, &RUBBER);
     int n = s.mesh.node_count;
     carom_vec3 *x = solid_vectors(n), *f = solid_vectors(n);
@@ -226,7 +226,7 @@ static double total_difference(int n, const carom_vec3 *a, const carom_vec3 *b) 
 }
 
 TEST(stiffness_is_the_slope_of_forces_by_both_ways) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
     solid_sample s = solid_sample_make(&SIX, law, &RUBBER);
     int n = s.mesh.node_count;
     carom_vec3 *x = solid_vectors(n), *u = solid_vectors(n), *y = solid_vectors(n), *z = solid_vectors(n);
@@ -300,7 +300,7 @@ TEST(the_positive_stiffness_has_the_negative_eigenvalues_made_zero) {
   int changed = 0, same = 0;
   for (int trial = 0; trial < 300; trial++) {
     carom_elastic_def def = carom_elastic_default_def();
-    def.node_count = 4, def.nodes = nodes, def.tet_count = 1, def.tets = tets, def.law = trial % 3;
+    def.node_count = 4, def.nodes = nodes, def.tet_count = 1, def.tets = tets, def.law = (carom_elastic_law)(trial % 3);
     def.material_count = 1, def.materials = &RUBBER;
     carom_elastic *e = solid_of(&def);
     carom_elastic_matrix *K;
@@ -342,7 +342,7 @@ static carom_mat3 random_rotation(carom_random *r) {
 }
 
 TEST(rigid_motion_changes_nothing) {
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
     solid_sample s = solid_sample_make(&SMALL, law, &RUBBER);
     int n = s.mesh.node_count;
     carom_vec3 *x = solid_vectors(n), *y = solid_vectors(n), *f = solid_vectors(n), *g = solid_vectors(n);
@@ -414,7 +414,8 @@ TEST(the_volume_that_a_skin_encloses_is_that_of_the_solid) {
   carom_random r = carom_random_make(15, 0);
   carom_mat3 F = solid_random_matrix(&r, 0.5);
   solid_map(&F, m.node_count, m.nodes, x);
-  CHECK_NEAR(carom_elastic_enclosed_volume((const int(*)[3])m.skin, m.skin_count, x), 2 * cm_det(F), 1e-14);
+  carom_elastic_loads loads = {.triangle_count = m.skin_count, .triangles = (const int(*)[3])m.skin};
+  CHECK_NEAR(carom_elastic_enclosed_volume(&loads, x), 2 * cm_det(F), 1e-14);
   free(x);
   solid_mesh_free(&m);
 }

@@ -49,8 +49,8 @@ static void stretch(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v
 
 TEST(a_patch_settles_to_homogeneous_deformation) {
   const solid_box box = {.cells = {3, 4, 3}, .size = {0.3, 0.4, 0.3}, .disorder = 0.25, .seed = 2};
-  for (int law = 0; law < CAROM_ELASTIC_LAWS; law++) {
-    solid_sample s = solid_sample_make(&box, (carom_elastic_law)law, &RUBBER);
+  for (carom_elastic_law law = 0; law < CAROM_ELASTIC_LAWS; law++) {
+    solid_sample s = solid_sample_make(&box, law, &RUBBER);
     carom_elastic_stepper *stepper = implicit(s.elastic);
     carom_elastic_state *state = solid_state(s.elastic);
     carom_elastic_report report;
@@ -318,7 +318,7 @@ static void compare(deck *d) {
   if (status) puts(error.message);
   REQUIRE(status == CAROM_OK);
   carom_elastic_measure(e, state->x, NULL, &sample);
-  double coarse, fine, far = 0, off = 0;
+  double coarse = NAN, fine = NAN, far = 0, off = 0;
   carom_vec3 *u = solid_vectors(d->mesh->node_count);
   bool ran = calculix(d, 40, &coarse, u) && calculix(d, 80, &fine, u);
   CHECK(ran);
