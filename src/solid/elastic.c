@@ -149,6 +149,37 @@ static double spread_of(const carom_vec3 g[4]) {
   return values.z;
 }
 
+// One material to a block mostly: the material's own matter; blocks of several have one of their own, behind these.
+static bool is_mixed(const carom_elastic_def *def, int block) {
+  for (int i = LANES * block; i < LANES * (block + 1) && i < def->tet_count; i++)
+    if (material_of(def, i) != material_of(def, LANES * block)) return true;
+  return false;
+}
+
+static int count_mixed(const carom_elastic_def *def) {
+  int count = 0;
+  for (int i = 0; i < (def->tet_count + LANES - 1) / LANES; i++) count += is_mixed(def, i);
+  return count;
+}
+
+static void fill_matter(carom_solid_matter *matter, const carom_elastic_material *m, int lane) {
+  matter->mu[lane] = m->mu, matter->lambda[lane] = m->lambda, matter->damping[lane] = m->damping;
+  matter->four_over_rho[lane] = 4 / m->density;
+}
+
+static void share_matter(carom_elastic *e, const carom_elastic_def *def) {
+  carom_solid_matter *next = e->matter + def->material_count;
+  for (int i = 0; i < def->material_count; i++)
+    for (int l = 0; l < LANES; l++) fill_matter(&e->matter[i], &def->materials[i], l);
+  for (int i = 0; i < e->block_count; i++) {
+    bool mixed = is_mixed(def, i);
+    e->blocks[i].matter = mixed ? next : &e->matter[material_of(def, LANES * i) - def->materials];
+    for (int l = 0; mixed && l < LANES; l++)
+      fill_matter(next, material_of(def, LANES * i + l < def->tet_count ? LANES * i + l : def->tet_count - 1), l);
+    next += mixed;
+  }
+}
+
 static void fill_lane(carom_elastic *e, const carom_elastic_def *def, int tet, int place) {
   carom_solid_block *b = &e->blocks[place / LANES];
   int l = place % LANES;
@@ -160,8 +191,7 @@ static void fill_lane(carom_elastic *e, const carom_elastic_def *def, int tet, i
   for (int a = 0; a < 4; a++) b->node[a][l] = def->tets[tet][a];
   double spread = spread_of(g);
   b->volume[l] = place == tet ? s.volume : 0;
-  b->mu[l] = m->mu, b->lambda[l] = m->lambda, b->damping[l] = m->damping;
-  b->four_over_rho[l] = 4 / m->density, b->spread[l] = 4 / m->density * spread;
+  b->spread[l] = spread;
   e->damped = e->damped || m->damping > 0;
   e->most_damping = fmax(e->most_damping, m->damping);
   e->stiffest = fmax(e->stiffest, (fabs(m->lambda) + 2 * m->mu) * s.volume * spread);
@@ -190,6 +220,7 @@ static void fill(carom_elastic *e, const carom_elastic_def *def) {
   for (int i = 0; i < def->node_count; i++) e->rest[i] = def->nodes[i];
   for (int place = 0; place < e->block_count * LANES; place++)
     fill_lane(e, def, place < def->tet_count ? place : def->tet_count - 1, place);
+  share_matter(e, def);
   fill_slots(e, def);
 }
 
@@ -202,10 +233,10 @@ static void lay_out(void *owner, carom_arena *arena) {
   e->slot_start = CAROM_PUSH(arena, int, e->node_count + 1);
   e->slots = CAROM_PUSH(arena, int, 4 * (size_t)e->tet_count);
   e->corners = CAROM_PUSH(arena, double, (size_t)e->block_count *CAROM_SOLID_CORNERS);
-  e->J = CAROM_PUSH(arena, double, lanes);
   e->energy = CAROM_PUSH(arena, double, lanes);
   e->power = CAROM_PUSH(arena, double, lanes);
-  e->stiff = CAROM_PUSH(arena, double, lanes);
+  e->sums = CAROM_PUSH(arena, carom_solid_sum, e->block_count / CAROM_SOLID_CHUNK + 1);
+  e->matter = CAROM_PUSH(arena, carom_solid_matter, e->matter_count);
 }
 
 carom_status carom_elastic_create(const carom_elastic_def *def, const carom_allocator *allocator,
@@ -217,7 +248,8 @@ carom_status carom_elastic_create(const carom_elastic_def *def, const carom_allo
                            .tet_count = def->tet_count,
                            .block_count = (def->tet_count + LANES - 1) / LANES,
                            .threads = carom_thread_count(def->threads),
-                           .law = def->law};
+                           .law = def->law,
+                           .matter_count = def->material_count + count_mixed(def)};
   carom_elastic *e = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
   if (!e) return CAROM_ERR_MEMORY;
   count_corners(def, e->slot_start);

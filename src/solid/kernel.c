@@ -1,9 +1,10 @@
 // Energies and forces of blocks of eight tetrahedra, and what nodes get of them. Every corner has a place of its own
 // for its force, and nodes sum theirs in a fixed order: the bits do not depend on who computed what.
 #include "base/threads.h"
+#include "math/sum.h"
 #include "solid/lanes.h"
 
-enum { LANES = CAROM_SOLID_LANES, CHUNK = 32, FEW_BLOCKS = 512, FEW_NODES = 2048 };
+enum { LANES = CAROM_SOLID_LANES, CHUNK = CAROM_SOLID_CHUNK, FEW_BLOCKS = 512, FEW_NODES = 2048 };
 
 // ---- forces ---------------------------------------------------------------------------------------------------------
 
@@ -39,7 +40,8 @@ LANEWISE eight stiffness_bound(const carom_solid_block *b, const lanes_strain *s
     }
   eight slope = lanes_choose(w->h1 > 0, w->h1 * most, -w->h1 * least);
   eight positive = lanes_choose(w->h2 > 0, w->h2, none);
-  return lanes_load(b->spread) * (lanes_load(b->mu) + slope) + lanes_load(b->four_over_rho) * positive * along;
+  return lanes_load(b->matter->four_over_rho) *
+         (lanes_load(b->spread) * (lanes_load(b->matter->mu) + slope) + positive * along);
 }
 
 // P += F S, and the power that damping takes.
@@ -57,53 +59,116 @@ LANEWISE eight add_damping(const carom_solid_block *b, const eight3x3 *F, const 
   return power;
 }
 
-LANEWISE void evaluate_block(const carom_elastic *e, carom_elastic_law law, int number, const carom_vec3 *x,
-                             const carom_vec3 *v) {
+// The worst of each lane, and the blocks they are in; what is not a number is worst.
+typedef struct lanes_worst {
+  eight least, stiffest;
+  eight_int least_block, stiffest_block;
+} lanes_worst;
+
+LANEWISE void note_least(lanes_worst *w, int number, eight J) {
+  eight_int better = ~(J >= w->least);
+  w->least = lanes_choose(better, J, w->least);
+  w->least_block = (w->least_block & ~better) | (better & number);
+}
+
+LANEWISE void note_stiffest(lanes_worst *w, int number, eight bound) {
+  eight_int better = ~(bound <= w->stiffest);
+  w->stiffest = lanes_choose(better, bound, w->stiffest);
+  w->stiffest_block = (w->stiffest_block & ~better) | (better & number);
+}
+
+LANEWISE lanes_worst nothing_yet(void) {
+  eight none = {0};
+  return (lanes_worst){.least = none + (double)INFINITY, .stiffest = none - 1};
+}
+
+// Lanes past the last tetrahedron are copies of it.
+static int tet_of(const carom_elastic *e, int64_t block, int lane) {
+  int tet = LANES * (int)block + lane;
+  return tet < e->tet_count ? tet : e->tet_count - 1;
+}
+
+static void merge(carom_solid_sum *sum, const carom_solid_sum *other) {
+  if (!(other->least_J >= sum->least_J)) sum->least_J = other->least_J, sum->least_tet = other->least_tet;
+  if (!(other->stiffest <= sum->stiffest)) sum->stiffest = other->stiffest, sum->stiffest_tet = other->stiffest_tet;
+}
+
+LANEWISE carom_solid_sum worst_of(const carom_elastic *e, const lanes_worst *w) {
+  carom_solid_sum sum = {.least_J = w->least[0], .stiffest = w->stiffest[0]};
+  sum.least_tet = tet_of(e, w->least_block[0], 0), sum.stiffest_tet = tet_of(e, w->stiffest_block[0], 0);
+  for (int l = 1; l < LANES; l++) {
+    carom_solid_sum lane = {.least_J = w->least[l], .stiffest = w->stiffest[l]};
+    lane.least_tet = tet_of(e, w->least_block[l], l), lane.stiffest_tet = tet_of(e, w->stiffest_block[l], l);
+    merge(&sum, &lane);
+  }
+  return sum;
+}
+
+// What is evaluated, and where.
+typedef struct task {
+  const carom_elastic *e;
+  const carom_vec3 *x, *v;
+  bool energies;
+} task;
+
+LANEWISE void evaluate_block(const task *t, carom_elastic_law law, int number, lanes_worst *worst) {
+  const carom_elastic *e = t->e;
   const carom_solid_block *b = &e->blocks[number];
   eight3x3 F, c, P;
   lanes_strain s;
   lanes_law w;
-  lanes_gradient(b, x, &F);
+  lanes_gradient(b, t->x, &F);
   lanes_cofactor(&F, &c);
   lanes_strain_of(&F, &c, &s);
   lanes_law_of(law, b, &s, &w);
-  eight mu = lanes_load(b->mu), volume = lanes_load(b->volume), power = {0};
+  eight mu = lanes_load(b->matter->mu), volume = lanes_load(b->volume), power = {0};
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) P.m[i][j] = mu * F.m[i][j] + w.h1 * c.m[i][j];
-  if (v) power = add_damping(b, &F, v, &P);
+  if (t->v) power = add_damping(b, &F, t->v, &P);
   store_corners(b, &P, -volume, e->corners + (size_t)number * CAROM_SOLID_CORNERS);
-  lanes_store(e->J + LANES * (size_t)number, s.J);
+  note_least(worst, number, s.J);
+  note_stiffest(worst, number, stiffness_bound(b, &s, &w, &c));
+  if (!t->energies) return;
   lanes_store(e->energy + LANES * (size_t)number, volume * w.W);
   lanes_store(e->power + LANES * (size_t)number, volume * power);
-  lanes_store(e->stiff + LANES * (size_t)number, stiffness_bound(b, &s, &w, &c));
 }
 
-LANEWISE void evaluate_blocks(const carom_elastic *e, carom_elastic_law law, int first, const carom_vec3 *x,
-                              const carom_vec3 *v) {
-  int last = first + CHUNK < e->block_count ? first + CHUNK : e->block_count;
-  for (int i = first; i < last; i++) evaluate_block(e, law, i, x, v);
+static inline int chunk_end(const carom_elastic *e, int first) {
+  return first + CHUNK < e->block_count ? first + CHUNK : e->block_count;
+}
+
+LANEWISE void evaluate_blocks(const task *t, carom_elastic_law law, int first) {
+  lanes_worst worst = nothing_yet();
+  for (int i = first; i < chunk_end(t->e, first); i++) evaluate_block(t, law, i, &worst);
+  t->e->sums[first / CHUNK] = worst_of(t->e, &worst);
 }
 
 CAROM_SIMD_CLONES
-static void evaluate_chunk(const carom_elastic *e, int first, const carom_vec3 *x, const carom_vec3 *v) {
-  switch (e->law) {
+static void evaluate_chunk(const task *t, int first) {
+  switch (t->e->law) {
     case CAROM_ELASTIC_STABLE:
-      evaluate_blocks(e, CAROM_ELASTIC_STABLE, first, x, v);
+      evaluate_blocks(t, CAROM_ELASTIC_STABLE, first);
       break;
     case CAROM_ELASTIC_CIARLET:
-      evaluate_blocks(e, CAROM_ELASTIC_CIARLET, first, x, v);
+      evaluate_blocks(t, CAROM_ELASTIC_CIARLET, first);
       break;
     default:
-      evaluate_blocks(e, CAROM_ELASTIC_NEO_HOOKE, first, x, v);
+      evaluate_blocks(t, CAROM_ELASTIC_NEO_HOOKE, first);
       break;
   }
 }
 
-void carom_solid_evaluate(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v) {
-  const carom_vec3 *rates = e->damped ? v : NULL;
+static carom_solid_sum sum_up(const carom_elastic *e) {
+  carom_solid_sum sum = e->sums[0];
+  for (int i = CHUNK; i < e->block_count; i += CHUNK) merge(&sum, &e->sums[i / CHUNK]);
+  return sum;
+}
+
+carom_solid_sum carom_solid_evaluate(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, bool energies) {
+  task t = {e, x, e->damped ? v : NULL, energies};
   int threads = carom_solid_threads(e, e->block_count, FEW_BLOCKS);
-  CAROM_PARALLEL_FOR(threads, schedule(static),
-                     for (int i = 0; i < e->block_count; i += CHUNK) evaluate_chunk(e, i, x, rates));
+  CAROM_PARALLEL_FOR(threads, schedule(static), for (int i = 0; i < e->block_count; i += CHUNK) evaluate_chunk(&t, i));
+  return sum_up(e);
 }
 
 // ---- stiffness times a vector ---------------------------------------------------------------------------------------
@@ -135,14 +200,13 @@ LANEWISE void product_block(const carom_elastic *e, carom_elastic_law law, int n
     for (int j = 0; j < 3; j++) along += c.m[i][j] * G.m[i][j];
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++)
-      P.m[i][j] = lanes_load(b->mu) * G.m[i][j] + w.h2 * along * c.m[i][j] + w.h1 * dc.m[i][j];
+      P.m[i][j] = lanes_load(b->matter->mu) * G.m[i][j] + w.h2 * along * c.m[i][j] + w.h1 * dc.m[i][j];
   store_corners(b, &P, lanes_load(b->volume), e->corners + (size_t)number * CAROM_SOLID_CORNERS);
 }
 
 CAROM_SIMD_CLONES
 static void product_chunk(const carom_elastic *e, int first, const carom_vec3 *x, const carom_vec3 *u) {
-  int last = first + CHUNK < e->block_count ? first + CHUNK : e->block_count;
-  for (int i = first; i < last; i++) product_block(e, e->law, i, x, u);
+  for (int i = first; i < chunk_end(e, first); i++) product_block(e, e->law, i, x, u);
 }
 
 void carom_solid_product(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *u) {
@@ -155,21 +219,21 @@ void carom_solid_product(carom_elastic *e, const carom_vec3 *x, const carom_vec3
 
 CAROM_SIMD_CLONES
 static void jacobian_chunk(const carom_elastic *e, int first, const carom_vec3 *x) {
-  int last = first + CHUNK < e->block_count ? first + CHUNK : e->block_count;
-  for (int i = first; i < last; i++) {
+  lanes_worst worst = nothing_yet();
+  for (int i = first; i < chunk_end(e, first); i++) {
     eight3x3 F, c;
     lanes_gradient(&e->blocks[i], x, &F);
     lanes_cofactor(&F, &c);
-    lanes_store(e->J + LANES * (size_t)i, lanes_determinant(&F, &c));
-    lanes_store(e->stiff + LANES * (size_t)i, (eight){0});
+    note_least(&worst, i, lanes_determinant(&F, &c));
   }
+  e->sums[first / CHUNK] = worst_of(e, &worst);
 }
 
 carom_solid_sum carom_solid_jacobians(carom_elastic *e, const carom_vec3 *x) {
   int threads = carom_solid_threads(e, e->block_count, FEW_BLOCKS);
   CAROM_PARALLEL_FOR(threads, schedule(static),
                      for (int i = 0; i < e->block_count; i += CHUNK) jacobian_chunk(e, i, x));
-  return carom_solid_sum_up(e);
+  return sum_up(e);
 }
 
 // ---- nodes ----------------------------------------------------------------------------------------------------------
@@ -188,14 +252,14 @@ void carom_solid_gather(const carom_elastic *e, carom_vec3 *f) {
   CAROM_PARALLEL_FOR(threads, schedule(static), for (int i = 0; i < e->node_count; i++) f[i] = node_sum(e, i));
 }
 
-carom_solid_sum carom_solid_sum_up(const carom_elastic *e) {
-  carom_solid_sum sum = {.least_J = e->J[0], .stiffest = e->stiff[0]};
-  for (int i = 1; i < e->tet_count; i++) {
-    if (!(e->J[i] >= sum.least_J)) sum.least_J = e->J[i], sum.least_tet = i;  // and what is not a number
-    if (!(e->stiff[i] <= sum.stiffest)) sum.stiffest = e->stiff[i], sum.stiffest_tet = i;
-  }
-  return sum;
+static double total(const double *terms, int count) {
+  carom_sum sum = {0};
+  for (int i = 0; i < count; i++) carom_sum_add(&sum, terms[i]);
+  return carom_sum_value(&sum);
 }
+
+double carom_solid_energy(const carom_elastic *e) { return total(e->energy, e->tet_count); }
+double carom_solid_power(const carom_elastic *e) { return e->damped ? total(e->power, e->tet_count) : 0; }
 
 bool carom_solid_has_pole(carom_elastic_law law) { return law != CAROM_ELASTIC_STABLE; }
 

@@ -105,7 +105,7 @@ typedef struct lanes_law {
 } lanes_law;
 
 LANEWISE void lanes_law_of(carom_elastic_law law, const carom_solid_block *b, const lanes_strain *s, lanes_law *w) {
-  eight mu = lanes_load(b->mu), lambda = lanes_load(b->lambda), over = 1 / s->J, log, rest;
+  eight mu = lanes_load(b->matter->mu), lambda = lanes_load(b->matter->lambda), over = 1 / s->J, log, rest;
   if (law == CAROM_ELASTIC_STABLE) {
     eight d = s->J - 1;
     eight shape = lanes_choose(s->small, s->q + 0.5 * d * d, 0.5 * (s->size2 - 3) - d);
@@ -136,8 +136,8 @@ LANEWISE eight lanes_corner(const carom_solid_block *b, int corner, int j) {
 
 // What damping needs: the second Piola-Kirchhoff stress S of a rate of Green's strain D.
 LANEWISE void lanes_viscous(const carom_solid_block *b, const eight3x3 *D, eight3x3 *S) {
-  eight tau = lanes_load(b->damping), two_mu = 2 * tau * lanes_load(b->mu);
-  eight volumetric = tau * lanes_load(b->lambda) * (D->m[0][0] + D->m[1][1] + D->m[2][2]);
+  eight tau = lanes_load(b->matter->damping), two_mu = 2 * tau * lanes_load(b->matter->mu);
+  eight volumetric = tau * lanes_load(b->matter->lambda) * (D->m[0][0] + D->m[1][1] + D->m[2][2]);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) S->m[i][j] = two_mu * D->m[i][j];
   for (int i = 0; i < 3; i++) S->m[i][i] += volumetric;

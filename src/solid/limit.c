@@ -108,8 +108,7 @@ static double largest_frequency2(carom_elastic_stepper *s, const carom_vec3 *x, 
 void carom_elastic_critical_step(carom_elastic_stepper *s, const carom_vec3 *x, carom_elastic_limit *limit) {
   carom_elastic *e = s->elastic;
   s->known = false;  // its scratch is used
-  carom_solid_evaluate(e, x, NULL);
-  carom_solid_sum sum = carom_solid_sum_up(e);
+  carom_solid_sum sum = carom_solid_evaluate(e, x, NULL, false);
   double w2 = largest_frequency2(s, x, &limit->products);
   limit->bound = stable_step(sum.stiffest, e->most_damping);
   limit->tet = sum.stiffest_tet;

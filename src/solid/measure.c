@@ -4,29 +4,21 @@
 
 enum { LANES = CAROM_SOLID_LANES };
 
-static double total(const double *terms, int count) {
-  carom_sum sum = {0};
-  for (int i = 0; i < count; i++) carom_sum_add(&sum, terms[i]);
-  return carom_sum_value(&sum);
-}
-
 static carom_elastic_sample sample_of(const carom_elastic *e, const carom_solid_sum *sum) {
   carom_elastic_sample s = {.least_J = sum->least_J, .least_tet = sum->least_tet};
-  s.energy = carom_solid_sound(e, sum) ? total(e->energy, e->tet_count) : (double)INFINITY;
-  s.dissipation = e->damped ? total(e->power, e->tet_count) : 0;
+  s.energy = carom_solid_sound(e, sum) ? carom_solid_energy(e) : (double)INFINITY;
+  s.dissipation = carom_solid_power(e);
   return s;
 }
 
 void carom_elastic_measure(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, carom_elastic_sample *sample) {
-  carom_solid_evaluate(e, x, v);
-  carom_solid_sum sum = carom_solid_sum_up(e);
+  carom_solid_sum sum = carom_solid_evaluate(e, x, v, true);
   *sample = sample_of(e, &sum);
 }
 
 carom_status carom_elastic_forces(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f,
                                   carom_elastic_sample *sample, carom_error *error) {
-  carom_solid_evaluate(e, x, v);
-  carom_solid_sum sum = carom_solid_sum_up(e);
+  carom_solid_sum sum = carom_solid_evaluate(e, x, v, sample != NULL);
   carom_solid_gather(e, f);
   if (sample) *sample = sample_of(e, &sum);
   if (carom_solid_sound(e, &sum)) return CAROM_OK;
@@ -60,7 +52,7 @@ LANEWISE void block_stress(const carom_elastic *e, const carom_solid_block *b, c
     lanes_strain_rate(&F, &rate, &D);
     lanes_viscous(b, &D, &S);
   }
-  for (int i = 0; i < 3; i++) S.m[i][i] += lanes_load(b->mu);
+  for (int i = 0; i < 3; i++) S.m[i][i] += lanes_load(b->matter->mu);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) T.m[i][j] = F.m[i][0] * S.m[0][j] + F.m[i][1] * S.m[1][j] + F.m[i][2] * S.m[2][j];
   for (int i = 0; i < 3; i++)

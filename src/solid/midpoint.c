@@ -6,7 +6,6 @@
 // so that total forces and torques of zero at m keep both momenta, whatever the solve left.
 #include <string.h>
 
-#include "math/sum.h"
 #include "solid/stepper.h"
 
 static void prepare(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h,
@@ -23,19 +22,13 @@ static void prepare(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
   }
 }
 
-static double total(const double *terms, int count) {
-  carom_sum sum = {0};
-  for (int i = 0; i < count; i++) carom_sum_add(&sum, terms[i]);
-  return carom_sum_value(&sum);
-}
-
 // The forces at the middle, in s->f, without inertia; those of the solid itself in s->end.
 static carom_status find_forces(carom_elastic_stepper *s, const carom_solid_newton *n, double *power) {
   carom_elastic *e = s->elastic;
-  carom_solid_evaluate(e, s->middle, s->rate);
+  carom_solid_evaluate(e, s->middle, s->rate, true);
   carom_solid_gather(e, s->f);
   memcpy(s->end, s->f, (size_t)e->node_count * sizeof *s->f);
-  *power = e->damped ? total(e->power, e->tet_count) : 0;
+  *power = carom_solid_power(e);
   return carom_solid_add_loads(e, &n->at, s->middle, s->rate, s->f, s->extra, NULL);
 }
 
@@ -62,7 +55,7 @@ static const double ROUGHLY = 0.25;  // of the energies at play
 static bool is_plausible(const carom_elastic_stepper *s, double power_times_h, double stored_before,
                          const carom_elastic_state *state) {
   const carom_elastic *e = s->elastic;
-  double work = carom_solid_dot(e->node_count, s->end, s->direction), stored = total(e->energy, e->tet_count);
+  double work = carom_solid_dot(e->node_count, s->end, s->direction), stored = carom_solid_energy(e);
   double before = carom_elastic_kinetic_energy(e, s->v1) + stored_before;
   double at_play = fmax(fmax(before, fabs(work)), carom_elastic_kinetic_energy(e, state->v) + stored);
   return fabs(stored - stored_before + work + power_times_h) <= ROUGHLY * at_play;
@@ -95,8 +88,8 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
                           .inertia = 4 / (h * h),
                           .before = s->x1,
                           .h = h};
-  carom_solid_evaluate(s->elastic, state->x, NULL);
-  double stored = total(s->elastic->energy, s->elastic->tet_count);
+  carom_solid_evaluate(s->elastic, state->x, NULL, true);
+  double stored = carom_solid_energy(s->elastic);
   prepare(s, loads, h, state);
   carom_solid_failure failure = carom_solid_newton_solve(&n);
   if (failure.kind || failure.stopped) return failure;
@@ -104,8 +97,7 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
   if (failure.stopped) return failure;
   advance(s, loads, h, state);
   for (int i = 0; i < state->node_count; i++) s->direction[i] = cm_sub(state->x[i], s->x1[i]);
-  carom_solid_evaluate(s->elastic, state->x, NULL);
-  carom_solid_sum end = carom_solid_sum_up(s->elastic);
+  carom_solid_sum end = carom_solid_evaluate(s->elastic, state->x, NULL, true);
   if (!carom_solid_sound(s->elastic, &end))
     failure.kind = CAROM_SOLID_INVERTED;
   else if (!is_plausible(s, h * power, stored, state))

@@ -6,7 +6,6 @@
 // so that what holds them can be told.
 #include <string.h>
 
-#include "math/sum.h"
 #include "solid/stepper.h"
 
 static carom_solid_failure not_sound(const carom_solid_sum *sum) {
@@ -17,19 +16,12 @@ static carom_solid_failure not_sound(const carom_solid_sum *sum) {
 static carom_solid_failure find_forces(carom_elastic_stepper *s, const carom_solid_moment *at, const carom_vec3 *x,
                                        const carom_vec3 *v, carom_solid_sum *sum) {
   carom_elastic *e = s->elastic;
-  carom_solid_evaluate(e, x, v);
-  *sum = carom_solid_sum_up(e);
+  *sum = carom_solid_evaluate(e, x, v, e->damped);
   if (!carom_solid_sound(e, sum)) return not_sound(sum);
   carom_solid_gather(e, s->f);
   s->now2 = sum->stiffest, s->stiffest_tet = sum->stiffest_tet;
   s->t = at->t, s->known = true;
   return (carom_solid_failure){.stopped = carom_solid_add_loads(e, at, x, v, s->f, s->extra, NULL)};
-}
-
-static double power_now(const carom_elastic *e) {
-  carom_sum sum = {0};
-  for (int i = 0; e->damped && i < e->tet_count; i++) carom_sum_add(&sum, e->power[i]);
-  return carom_sum_value(&sum);
 }
 
 carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elastic_loads *loads,
@@ -39,7 +31,7 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
   carom_solid_sum sum;
   carom_solid_failure failure = find_forces(s, &at, state->x, state->v, &sum);
   if (failure.kind || failure.stopped) return failure;
-  s->power = power_now(s->elastic);
+  s->power = carom_solid_power(s->elastic);
   for (int i = 0; !state->a_known && i < state->node_count; i++)
     state->a[i] = cm_scale(1 / s->elastic->mass[i], s->f[i]);
   state->a_known = true;
@@ -106,7 +98,7 @@ carom_solid_failure carom_solid_newmark(carom_elastic_stepper *s, const carom_el
   if (failure.kind || failure.stopped) return failure;
   correct(s, h, state);
   double power = s->power;
-  s->power = power_now(s->elastic);
+  s->power = carom_solid_power(s->elastic);
   if (!report) return failure;
   report->dissipated += 0.5 * h * (power + s->power);
   if (sum.least_J < report->least_J) report->least_J = sum.least_J, report->least_tet = sum.least_tet;

@@ -47,8 +47,7 @@ static carom_solid_failure unbalanced(carom_solid_newton *n, const carom_vec3 *x
   carom_solid_failure failure = fine();
   if (!end_is_sound(n, x, &failure)) return failure;
   find_rates(n, x);
-  carom_solid_evaluate(e, x, n->before ? s->rate : NULL);
-  carom_solid_sum sum = carom_solid_sum_up(e);
+  carom_solid_sum sum = carom_solid_evaluate(e, x, n->before ? s->rate : NULL, false);
   if (!carom_solid_sound(e, &sum))
     return (carom_solid_failure){.kind = CAROM_SOLID_INVERTED, .tet = sum.least_tet, .J = sum.least_J};
   note_least(n, &sum);

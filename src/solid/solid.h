@@ -7,18 +7,30 @@
 
 enum {
   CAROM_SOLID_LANES = 8,                        // tetrahedra side by side
+  CAROM_SOLID_CHUNK = 32,                       // blocks that a thread takes at once
   CAROM_SOLID_CORNERS = 12 * CAROM_SOLID_LANES  // numbers of a block: [corner][component][lane]
 };
 
+// What the tetrahedra of a block are made of. Blocks of one material share one of these.
+typedef struct carom_solid_matter {
+  double mu[CAROM_SOLID_LANES], lambda[CAROM_SOLID_LANES], damping[CAROM_SOLID_LANES];
+  double four_over_rho[CAROM_SOLID_LANES];
+} carom_solid_matter;
+
 // Eight tetrahedra, lane by lane. Those past the last are copies of the last one, of no volume.
 typedef struct carom_solid_block {
-  double B[3][3][CAROM_SOLID_LANES];  // Dm^-1: F = Ds B, with the edges from corner 0 as columns of Ds and Dm
-  double volume[CAROM_SOLID_LANES];   // at rest
-  double mu[CAROM_SOLID_LANES], lambda[CAROM_SOLID_LANES], damping[CAROM_SOLID_LANES];
-  double spread[CAROM_SOLID_LANES];  // 4/rho times the largest eigenvalue of sum g g', g the gradients of the corners
-  double four_over_rho[CAROM_SOLID_LANES];
+  _Alignas(64) double B[3][3][CAROM_SOLID_LANES];  // Dm^-1: F = Ds B, the edges from corner 0 as columns of Ds and Dm
+  double volume[CAROM_SOLID_LANES];                // at rest
+  double spread[CAROM_SOLID_LANES];                // the largest eigenvalue of sum g g', g the gradients of the corners
   int node[4][CAROM_SOLID_LANES];
+  const carom_solid_matter *matter;
 } carom_solid_block;
+
+// What was worst at an evaluation: least_J, and the bound to the square of the angular frequency (rad2/s2).
+typedef struct carom_solid_sum {
+  double least_J, stiffest;
+  int least_tet, stiffest_tet;
+} carom_solid_sum;
 
 struct carom_elastic {
   carom_arena arena;  // first: carom_object_create
@@ -32,27 +44,27 @@ struct carom_elastic {
   carom_solid_block *blocks;
   int *slot_start, *slots;  // (node_count + 1): where in `corners` the x of a node's corners are; y and z 8 and 16 on
   double *corners;          // (block_count x CAROM_SOLID_CORNERS)
-  double *J, *energy, *power, *stiff;  // (block_count x 8) of the last evaluation; power and stiff per tetrahedron too
+  double *energy, *power;   // (block_count x 8) of tetrahedra, by the last evaluation that kept them
+  carom_solid_sum *sums;    // (block_count / CAROM_SOLID_CHUNK, rounded up)
+  carom_solid_matter *matter;
+  int matter_count;  // materials, and blocks of several
 };
 
-// What the last evaluation by carom_solid_evaluate left in J, energy, power and stiff, in one figure each.
-typedef struct carom_solid_sum {
-  double least_J, stiffest;  // stiffest: a bound to the square of the angular frequency, rad2/s2
-  int least_tet, stiffest_tet;
-} carom_solid_sum;
-
-// Corner forces, J, energy, power and stiff at x; v null: without damping.
-void carom_solid_evaluate(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v);
+// Corner forces at x, and what was worst; v null: without damping. Energies and powers of tetrahedra are kept where
+// they are asked for.
+carom_solid_sum carom_solid_evaluate(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, bool energies);
+// Sums of what was kept, in order, compensated.
+double carom_solid_energy(const carom_elastic *e);
+double carom_solid_power(const carom_elastic *e);  // 0 without damping
 // Corner "forces" K u.
 void carom_solid_product(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *u);
 // Sums the corners of every node, in a fixed order.
 void carom_solid_gather(const carom_elastic *e, carom_vec3 *f);
-carom_solid_sum carom_solid_sum_up(const carom_elastic *e);
 // True unless a tetrahedron is inverted and the law has a pole there.
 bool carom_solid_sound(const carom_elastic *e, const carom_solid_sum *sum);
 bool carom_solid_has_pole(carom_elastic_law law);
 
-// J at x alone; the sum's stiffest is 0.
+// J at x alone; the sum's stiffest means nothing.
 carom_solid_sum carom_solid_jacobians(carom_elastic *e, const carom_vec3 *x);
 
 // One tetrahedron's d2E/dx2, and what there is to make it positive: see stiffness.c. Pairs of corners (a, b <= a) are

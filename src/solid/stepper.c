@@ -63,8 +63,7 @@ static void measure_rest(carom_elastic_stepper *s) {
   carom_elastic_limit limit;
   carom_elastic_critical_step(s, s->elastic->rest, &limit);
   s->sharp2 = limit.frequency * limit.frequency;
-  carom_solid_evaluate(s->elastic, s->elastic->rest, NULL);
-  s->stiff2 = carom_solid_sum_up(s->elastic).stiffest;
+  s->stiff2 = carom_solid_evaluate(s->elastic, s->elastic->rest, NULL, false).stiffest;
 }
 
 carom_status carom_elastic_stepper_create(carom_elastic *elastic, const carom_elastic_options *options,

@@ -66,8 +66,8 @@ LANEWISE void prepare_damping(const carom_solid_block *b, const carom_solid_requ
   for (int a = 0; a < 4; a++) multiply(&d->G, f->g[a], d->p[a]);
   for (int i = 0; i < 3; i++)
     for (int j = 0; j < 3; j++) d->GG.m[i][j] = dot(d->G.m[i], d->G.m[j]);
-  eight scale = lanes_load(b->damping) * (2 / r->h);
-  d->lambda = scale * lanes_load(b->lambda), d->mu = scale * lanes_load(b->mu);
+  eight scale = lanes_load(b->matter->damping) * (2 / r->h);
+  d->lambda = scale * lanes_load(b->matter->lambda), d->mu = scale * lanes_load(b->matter->mu);
 }
 
 LANEWISE void pair_damping(const damping_fields *d, const corner_fields *f, const int pair[2],
@@ -107,7 +107,7 @@ typedef struct lane_points {
 static void make_lanes_positive(const carom_solid_block *b, const lane_points *points, double *K) {
   for (int l = 0; l < LANES; l++) {
     if (b->volume[l] == 0) continue;
-    carom_solid_point p = {.h1 = points->h1[l], .h2 = points->h2[l], .mu = b->mu[l], .volume = b->volume[l]};
+    carom_solid_point p = {.h1 = points->h1[l], .h2 = points->h2[l], .mu = b->matter->mu[l], .volume = b->volume[l]};
     for (int i = 0; i < 3; i++)
       for (int j = 0; j < 3; j++) p.F[i][j] = points->F[i][j][l];
     for (int a = 0; a < 4; a++)
@@ -144,7 +144,7 @@ LANEWISE void element(const carom_elastic *e, const carom_solid_request *r, int 
   prepare(b, &c, &f);
   for (int p = 0; p < CAROM_SOLID_PAIRS; p++) {
     eight block[3][3];
-    pair_stiffness(&F, &w, &f, PAIR[p], lanes_load(b->mu), block);
+    pair_stiffness(&F, &w, &f, PAIR[p], lanes_load(b->matter->mu), block);
     for (int i = 0; i < 9; i++)
       lanes_store(K + (size_t)(9 * p + i) * LANES, lanes_load(b->volume) * block[i / 3][i % 3]);
   }
