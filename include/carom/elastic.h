@@ -259,7 +259,8 @@ CAROM_API double carom_elastic_shadow_energy(carom_elastic_stepper *stepper, con
                                              const carom_elastic_state *state);
 
 /// Moves the state's x to equilibrium under the loads, which grow with s from 0 to 1 in `load_steps` (at least 1) equal
-/// parts or more; pins are where `move` says at time s. Velocities become zero. The stepper must be of the midpoint
+/// parts or more; pins are where `move` says at time s. Velocities become zero, and no
+/// work is booked. The stepper must be of the midpoint
 /// method. CAROM_NOT_CONVERGED tells how far it came; the state is then as it was. CAROM_ERR_SINGULAR: the pins do not
 /// hold it.
 CAROM_API carom_status carom_elastic_settle(carom_elastic_stepper *stepper, const carom_elastic_loads *loads,

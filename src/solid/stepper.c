@@ -157,11 +157,11 @@ static carom_solid_failure take_part(carom_elastic_stepper *s, const carom_elast
   return carom_solid_newmark(s, loads, h, state, report);
 }
 
-static carom_solid_failure take_parts(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h,
+static carom_solid_failure take_parts(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h, int parts,
                                       carom_elastic_state *state, carom_elastic_report *report) {
   carom_solid_failure failure = {.kind = CAROM_SOLID_FINE};
-  for (int part = 0; part < report->parts && !failure.kind && !failure.stopped; part++)
-    failure = take_part(s, loads, h / report->parts, state, report);
+  for (int part = 0; part < parts && !failure.kind && !failure.stopped; part++)
+    failure = take_part(s, loads, h / parts, state, report);
   return failure;
 }
 
@@ -192,10 +192,9 @@ carom_status carom_elastic_step(carom_elastic_stepper *s, const carom_elastic_lo
   save(s, state);
   for (int halvings = 0; halvings <= most; halvings++) {
     carom_elastic_report own = blank(1 << halvings);
-    failure = take_parts(s, loads, h, state, &own);
+    failure = take_parts(s, loads, h, own.parts, state, report ? &own : NULL);
     if (!failure.kind && !failure.stopped) {
-      state->t = t + h;
-      s->t = state->t;
+      state->t = s->t = t + h;
       own.critical = s->options.method == CAROM_ELASTIC_NEWMARK ? carom_solid_stable_step(s) : (double)INFINITY;
       if (report) *report = own;
       return CAROM_OK;
@@ -302,7 +301,8 @@ static carom_status explain_equilibrium(const carom_solid_failure *failure, doub
 carom_status carom_elastic_settle(carom_elastic_stepper *s, const carom_elastic_loads *loads, int load_steps,
                                   carom_elastic_state *state, carom_elastic_report *report, carom_error *error) {
   if (!s->matrix) return carom_fail(error, CAROM_ERR_ARGUMENT, "equilibria need a stepper of the method midpoint");
-  carom_status status = check_step(s, loads, load_steps, state, error);
+  if (load_steps < 1) return carom_fail(error, CAROM_ERR_ARGUMENT, "%d load steps; at least 1 is needed", load_steps);
+  carom_status status = check_step(s, loads, 1, state, error);
   if (status) return status;
   if (!is_held(s, loads, state->x)) {
     carom_solid_failure loose = {.kind = CAROM_SOLID_LOOSE};
