@@ -178,7 +178,7 @@ typedef struct carom_elastic_state {
   int node_count;  ///< of the solid
   carom_vec3 *x;   ///< (node_count) m
   carom_vec3 *v;   ///< (node_count) m/s
-  carom_vec3 *a;   ///< (node_count) m/s2, that the next explicit step begins with
+  carom_vec3 *a;   ///< (node_count) m/s2, forces over masses (at pins, too), with which the next explicit step begins
   bool a_known;    ///< set it to false after changing x, v, t or the loads; the next step then finds `a` first
   carom_allocator allocator;  ///< of the arrays
 } carom_elastic_state;

@@ -89,14 +89,17 @@ static double forces_at_play(const carom_solid_newton *n) {
   return loads->extra ? fmax(most, largest(e->node_count, s->extra)) : most;
 }
 
-// What positions leave open that are rounded to eps |x|.
+// What positions leave open that are rounded to eps |x|: that times the largest entry of the matrix.
 static double rounding(const carom_solid_newton *n) {
   const carom_elastic_stepper *s = n->s;
   int count = s->elastic->node_count;
-  double stiffest = s->elastic->stiffest * fmax(1, s->now2 / s->stiff2);
-  for (int i = 0; n->at.loads->extra && i < count; i++)
-    for (int c = 0; c < 3; c++) stiffest = fmax(stiffest, s->K[i].m[c][c]);
-  return 4 * DBL_EPSILON * stiffest * largest(count, s->middle);
+  double stiffest = s->elastic->stiffest * fmax(1, s->now2 / s->stiff2), most = 0;
+  for (int i = 0; i < count; i++) {
+    double own = n->inertia * s->elastic->mass[i];
+    if (n->at.loads->extra) own += fmax(s->K[i].m[0][0], fmax(s->K[i].m[1][1], s->K[i].m[2][2]));
+    most = fmax(most, own);
+  }
+  return 4 * DBL_EPSILON * (stiffest + most) * largest(count, s->middle);
 }
 
 static bool good_enough(carom_solid_newton *n, double tolerance) {

@@ -506,6 +506,73 @@ static void check_threads(carom_elastic_method which, int cells) {
 TEST(threads_and_handing_over_change_no_bit_of_explicit_steps) { check_threads(CAROM_ELASTIC_NEWMARK, 13); }
 TEST(threads_and_handing_over_change_no_bit_of_implicit_steps) { check_threads(CAROM_ELASTIC_MIDPOINT, 8); }
 
+// ---- other scales ---------------------------------------------------------------------------------------------------
+
+// The end of a throw in units of 2^length m, 2^time s and 2^mass kg, brought back; NULL on failure.
+static carom_vec3 *in_units(carom_elastic_method which, int length, int time, int mass) {
+  solid_box box = BOX;
+  carom_elastic_material m = RUBBER;
+  carom_elastic_options o = method(which);
+  double pascal = ldexp(1, mass - length - 2 * time);
+  box.size = cm_vec3(ldexp(0.2, length), ldexp(0.2, length), ldexp(0.3, length));
+  m.lambda *= pascal, m.mu *= pascal, m.damping = ldexp(1e-3, time), m.density = ldexp(1000, mass - 3 * length);
+  solid_sample s = solid_sample_make(&box, CAROM_ELASTIC_NEO_HOOKE, &m);
+  carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+  carom_elastic_state *state = solid_state(s.elastic);
+  carom_elastic_loads loads = {.gravity = {0, 0, ldexp(-9.81, length - 2 * time)}};
+  carom_random r = carom_random_make(4, 0);
+  for (int i = 0; i < state->node_count; i++) state->v[i] = cm_scale(ldexp(0.5, length - time), solid_noise3(&r));
+  run(stepper, &loads, ldexp(which == CAROM_ELASTIC_MIDPOINT ? 2e-3 : 4e-4, time), 20, state);
+  carom_vec3 *end = solid_vectors(state->node_count);
+  for (int i = 0; i < state->node_count; i++) end[i] = cm_scale(ldexp(1, -length), state->x[i]);
+  carom_elastic_state_destroy(state);
+  carom_elastic_stepper_destroy(stepper);
+  solid_sample_free(&s);
+  return end;
+}
+
+TEST(units_of_powers_of_two_change_no_bit) {
+  const int units[4][3] = {{-20, -10, -40}, {10, 3, 30}, {-30, 0, 0}, {0, -20, 17}};
+  for (int k = 0; k < 2; k++) {
+    carom_elastic_method which = k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
+    carom_vec3 *plain = in_units(which, 0, 0, 0);
+    for (int i = 0; i < 4; i++) {
+      carom_vec3 *other = in_units(which, units[i][0], units[i][1], units[i][2]);
+      CHECK(memcmp(plain, other, 36 * sizeof *plain) == 0);
+      free(other);
+    }
+    free(plain);
+  }
+}
+
+// Far from the origin positions have fewer digits; steps go on, and say what residual that leaves.
+TEST(solids_far_from_the_origin_move_as_near_ones) {
+  for (int k = 0; k < 2; k++) {
+    solid_sample s = solid_sample_make(&BOX, CAROM_ELASTIC_NEO_HOOKE, &RUBBER);
+    carom_elastic_options o = method(k ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK);
+    carom_elastic_stepper *stepper = solid_stepper(s.elastic, &o);
+    carom_elastic_state *near = solid_state(s.elastic), *far = solid_state(s.elastic);
+    const carom_vec3 away = {3e4, -2e4, 1e5};
+    carom_elastic_report report = {0};
+    carom_error error = {0};
+    throw_it(near, 0.3), throw_it(far, 0.3);
+    for (int i = 0; i < far->node_count; i++) far->x[i] = cm_add(far->x[i], away);
+    run(stepper, NULL, 5e-4, 40, near);
+    for (int i = 0; i < 40; i++) {
+      carom_status status = carom_elastic_step(stepper, NULL, 5e-4, far, &report, &error);
+      if (status) puts(error.message);
+      REQUIRE(status == CAROM_OK);
+      CHECK_AT_MOST(report.residual, 1e-6);
+    }
+    for (int i = 0; i < far->node_count; i++) far->x[i] = cm_sub(far->x[i], away);
+    CHECK_AT_MOST(distance(far->node_count, near->x, far->x), 1e-8);
+    carom_elastic_state_destroy(near);
+    carom_elastic_state_destroy(far);
+    carom_elastic_stepper_destroy(stepper);
+    solid_sample_free(&s);
+  }
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 TEST(steps_ask_the_heap_for_nothing) {
