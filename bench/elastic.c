@@ -203,8 +203,11 @@ static bool parse(options *o, int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-  options o = {
-      .json = "bench-results.jsonl", .sizes = {1000, 10000, 100000}, .size_count = 3, .seconds = 0.01, .repetitions = 40};
+  options o = {.json = "bench-results.jsonl",
+               .sizes = {1000, 10000, 100000},
+               .size_count = 3,
+               .seconds = 0.01,
+               .repetitions = 40};
   if (!parse(&o, argc, argv)) {
     printf("usage: %s [--json FILE] [--sizes 1000,10000,...] [--repetitions N] [--seconds T]\n", argv[0]);
     return 2;

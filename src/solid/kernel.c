@@ -59,9 +59,9 @@ LANEWISE eight add_damping(const carom_solid_block *b, const eight3x3 *F, const 
   return power;
 }
 
-// The worst of each lane, and the blocks they are in; what is not a number is worst.
+// The worst of each lane, and the blocks they are in (what is not a number is worst), and sums.
 typedef struct lanes_worst {
-  eight least, stiffest;
+  eight least, stiffest, energy, power;
   eight_int least_block, stiffest_block;
 } lanes_worst;
 
@@ -79,7 +79,7 @@ LANEWISE void note_stiffest(lanes_worst *w, int number, eight bound) {
 
 LANEWISE lanes_worst nothing_yet(void) {
   eight none = {0};
-  return (lanes_worst){.least = none + (double)INFINITY, .stiffest = none - 1};
+  return (lanes_worst){.least = none + (double)INFINITY, .stiffest = none - 1, .energy = none, .power = none};
 }
 
 // Lanes past the last tetrahedron are copies of it.
@@ -90,14 +90,15 @@ static int tet_of(const carom_elastic *e, int64_t block, int lane) {
 
 static void merge(carom_solid_sum *sum, const carom_solid_sum *other) {
   if (!(other->least_J >= sum->least_J)) sum->least_J = other->least_J, sum->least_tet = other->least_tet;
+  sum->energy += other->energy, sum->power += other->power;
   if (!(other->stiffest <= sum->stiffest)) sum->stiffest = other->stiffest, sum->stiffest_tet = other->stiffest_tet;
 }
 
 LANEWISE carom_solid_sum worst_of(const carom_elastic *e, const lanes_worst *w) {
-  carom_solid_sum sum = {.least_J = w->least[0], .stiffest = w->stiffest[0]};
+  carom_solid_sum sum = {w->least[0], w->stiffest[0], w->energy[0], w->power[0], 0, 0};
   sum.least_tet = tet_of(e, w->least_block[0], 0), sum.stiffest_tet = tet_of(e, w->stiffest_block[0], 0);
   for (int l = 1; l < LANES; l++) {
-    carom_solid_sum lane = {.least_J = w->least[l], .stiffest = w->stiffest[l]};
+    carom_solid_sum lane = {w->least[l], w->stiffest[l], w->energy[l], w->power[l], 0, 0};
     lane.least_tet = tet_of(e, w->least_block[l], l), lane.stiffest_tet = tet_of(e, w->stiffest_block[l], l);
     merge(&sum, &lane);
   }
@@ -128,6 +129,7 @@ LANEWISE void evaluate_block(const task *t, carom_elastic_law law, int number, l
   store_corners(b, &P, -volume, e->corners + (size_t)number * CAROM_SOLID_CORNERS);
   note_least(worst, number, s.J);
   note_stiffest(worst, number, stiffness_bound(b, &s, &w, &c));
+  worst->energy += volume * w.W, worst->power += volume * power;
   if (!t->energies) return;
   lanes_store(e->energy + LANES * (size_t)number, volume * w.W);
   lanes_store(e->power + LANES * (size_t)number, volume * power);

@@ -22,12 +22,12 @@ static void prepare(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
   }
 }
 
-// The forces at the middle, in s->f, without inertia; those of the solid itself in s->end.
+// The forces at the middle, in s->f, without inertia; those of the solid itself in s->own.
 static carom_status find_forces(carom_elastic_stepper *s, const carom_solid_newton *n, double *power) {
   carom_elastic *e = s->elastic;
   carom_solid_evaluate(e, s->middle, s->rate, true);
   carom_solid_gather(e, s->f);
-  memcpy(s->end, s->f, (size_t)e->node_count * sizeof *s->f);
+  memcpy(s->own, s->f, (size_t)e->node_count * sizeof *s->f);
   *power = carom_solid_power(e);
   return carom_solid_add_loads(e, &n->at, s->middle, s->rate, s->f, s->extra, NULL);
 }
@@ -45,20 +45,6 @@ static void advance(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
   }
   state->t += h;
   state->a_known = false;  // those are of the middle
-}
-
-// Where a step is far too long for a solid that is strongly deformed, the equations have solutions that are none of the
-// motion's, with energy from nowhere. So what forces did, with s->direction the way of the nodes, must be what was
-// stored, roughly: exactly it is in linear elasticity.
-static const double ROUGHLY = 0.25;  // of the energies at play
-
-static bool is_plausible(const carom_elastic_stepper *s, double power_times_h, double stored_before,
-                         const carom_elastic_state *state) {
-  const carom_elastic *e = s->elastic;
-  double work = carom_solid_dot(e->node_count, s->end, s->direction), stored = carom_solid_energy(e);
-  double before = carom_elastic_kinetic_energy(e, s->v1) + stored_before;
-  double at_play = fmax(fmax(before, fabs(work)), carom_elastic_kinetic_energy(e, state->v) + stored);
-  return fabs(stored - stored_before + work + power_times_h) <= ROUGHLY * at_play;
 }
 
 static void book(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h, const carom_elastic_state *state,
@@ -88,8 +74,7 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
                           .inertia = 4 / (h * h),
                           .before = s->x1,
                           .h = h};
-  carom_solid_evaluate(s->elastic, state->x, NULL, true);
-  double stored = carom_solid_energy(s->elastic);
+  carom_solid_balance balance = {.stored_before = carom_solid_evaluate(s->elastic, state->x, NULL, false).energy};
   prepare(s, loads, h, state);
   carom_solid_failure failure = carom_solid_newton_solve(&n);
   if (failure.kind || failure.stopped) return failure;
@@ -97,10 +82,12 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
   if (failure.stopped) return failure;
   advance(s, loads, h, state);
   for (int i = 0; i < state->node_count; i++) s->direction[i] = cm_sub(state->x[i], s->x1[i]);
-  carom_solid_sum end = carom_solid_evaluate(s->elastic, state->x, NULL, true);
+  carom_solid_sum end = carom_solid_evaluate(s->elastic, state->x, NULL, false);
+  balance.work = carom_solid_dot(state->node_count, s->own, s->direction);
+  balance.stored = end.energy, balance.dissipated = h * power;
   if (!carom_solid_sound(s->elastic, &end))
     failure.kind = CAROM_SOLID_INVERTED;
-  else if (!is_plausible(s, h * power, stored, state))
+  else if (!carom_solid_plausible(s, &balance))
     failure.kind = CAROM_SOLID_ASTRAY;
   failure.tet = end.least_tet, failure.J = end.least_J;
   if (failure.kind) return failure;

@@ -16,9 +16,10 @@ static carom_solid_failure not_sound(const carom_solid_sum *sum) {
 static carom_solid_failure find_forces(carom_elastic_stepper *s, const carom_solid_moment *at, const carom_vec3 *x,
                                        const carom_vec3 *v, carom_solid_sum *sum) {
   carom_elastic *e = s->elastic;
-  *sum = carom_solid_evaluate(e, x, v, e->damped);
+  *sum = carom_solid_evaluate(e, x, v, false);
   if (!carom_solid_sound(e, sum)) return not_sound(sum);
   carom_solid_gather(e, s->f);
+  memcpy(s->own, s->f, (size_t)e->node_count * sizeof *s->f);
   s->now2 = sum->stiffest, s->stiffest_tet = sum->stiffest_tet;
   s->t = at->t, s->known = true;
   return (carom_solid_failure){.stopped = carom_solid_add_loads(e, at, x, v, s->f, s->extra, NULL)};
@@ -31,11 +32,31 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
   carom_solid_sum sum;
   carom_solid_failure failure = find_forces(s, &at, state->x, state->v, &sum);
   if (failure.kind || failure.stopped) return failure;
-  s->power = carom_solid_power(s->elastic);
+  s->stored = sum.energy, s->power = sum.power;
   for (int i = 0; !state->a_known && i < state->node_count; i++)
     state->a[i] = cm_scale(1 / s->elastic->mass[i], s->f[i]);
   state->a_known = true;
   return failure;
+}
+
+// ---- what cannot be -------------------------------------------------------------------------------------------------
+
+static const double ROUGHLY = 0.05;  // of the energies at play
+
+bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b) {
+  double off = fabs(b->stored - b->stored_before + b->work + b->dissipated);
+  if (off <= ROUGHLY * fmax(b->stored_before, b->stored)) return true;
+  double before = b->stored_before + carom_elastic_kinetic_energy(s->elastic, s->v1);
+  return off <= ROUGHLY * fmax(before, b->stored);
+}
+
+static bool is_plausible(carom_elastic_stepper *s, const carom_solid_sum *sum, double h,
+                         const carom_elastic_state *state) {
+  carom_solid_balance b = {.stored_before = s->stored, .stored = sum->energy};
+  b.dissipated = 0.5 * h * (s->power + sum->power);
+  for (int i = 0; i < state->node_count; i++)
+    b.work += 0.5 * cm_dot(cm_add(s->own1[i], s->own[i]), cm_sub(state->x[i], s->x1[i]));
+  return carom_solid_plausible(s, &b);
 }
 
 // ---- books ----------------------------------------------------------------------------------------------------------
@@ -78,6 +99,8 @@ static void predict(carom_elastic_stepper *s, const carom_elastic_loads *loads, 
     carom_solid_pin(loads, state->t + h, k, &state->x[i], &state->v[i]);
     s->rate[i] = state->v[i];
   }
+  carom_vec3 *own = s->own;
+  s->own = s->own1, s->own1 = own;
   if (loads->extra) memcpy(s->extra1, s->extra, (size_t)state->node_count * sizeof *s->extra);
 }
 
@@ -97,8 +120,10 @@ carom_solid_failure carom_solid_newmark(carom_elastic_stepper *s, const carom_el
   carom_solid_failure failure = find_forces(s, &at, state->x, s->rate, &sum);
   if (failure.kind || failure.stopped) return failure;
   correct(s, h, state);
+  if (s->options.max_halvings >= 0 && !is_plausible(s, &sum, h, state))
+    return (carom_solid_failure){.kind = CAROM_SOLID_ASTRAY, .tet = sum.least_tet, .J = sum.least_J};
   double power = s->power;
-  s->power = carom_solid_power(s->elastic);
+  s->stored = sum.energy, s->power = sum.power;
   if (!report) return failure;
   report->dissipated += 0.5 * h * (power + s->power);
   if (sum.least_J < report->least_J) report->least_J = sum.least_J, report->least_tet = sum.least_tet;

@@ -26,9 +26,10 @@ typedef struct carom_solid_block {
   const carom_solid_matter *matter;
 } carom_solid_block;
 
-// What was worst at an evaluation: least_J, and the bound to the square of the angular frequency (rad2/s2).
+// What was worst at an evaluation: least_J, and the bound to the square of the angular frequency (rad2/s2); and the
+// energy and the power of damping, summed in a fixed order as it comes.
 typedef struct carom_solid_sum {
-  double least_J, stiffest;
+  double least_J, stiffest, energy, power;
   int least_tet, stiffest_tet;
 } carom_solid_sum;
 

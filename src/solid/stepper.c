@@ -40,8 +40,8 @@ carom_elastic_options carom_elastic_default_options(void) {
 static void lay_out(void *owner, carom_arena *arena) {
   carom_elastic_stepper *s = owner;
   int n = s->elastic->node_count;
-  carom_vec3 **arrays[] = {&s->x0,    &s->v0,     &s->a0,     &s->x1,     &s->v1,        &s->rate,  &s->f,
-                           &s->extra, &s->extra1, &s->middle, &s->target, &s->direction, &s->trial, &s->end};
+  carom_vec3 **arrays[] = {&s->x0,   &s->v0,    &s->a0,     &s->x1,     &s->v1,     &s->rate,      &s->f,     &s->own,
+                           &s->own1, &s->extra, &s->extra1, &s->middle, &s->target, &s->direction, &s->trial, &s->end};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = CAROM_PUSH(arena, carom_vec3, n);
   s->K = CAROM_PUSH(arena, carom_mat3, n);
   s->pinned = CAROM_PUSH(arena, bool, n);

@@ -12,6 +12,7 @@ struct carom_elastic_stepper {
   carom_vec3 *x1, *v1;          // at the start of a part
   carom_vec3 *rate;             // velocities that damping sees
   carom_vec3 *f;                // all forces
+  carom_vec3 *own, *own1;       // those of the solid itself: now, at the start of a part
   carom_vec3 *extra, *extra1;   // those of the caller's function: now, at the start of a part
   carom_vec3 *middle, *target;  // Newton's method: where it is, where inertia alone would lead
   carom_vec3 *direction, *trial, *end;
@@ -22,9 +23,10 @@ struct carom_elastic_stepper {
   double sharp2, stiff2;  // rad2/s2 at rest: the largest eigenvalue of M^-1 K; what the evaluation's bound was
   double now2;            // the latter where the state is now
   int stiffest_tet;
-  double power;  // W, taken by damping now
-  double t;      // of the state that now2, power and extra are of
-  bool known;    // whether they are
+  double stored;  // J, now
+  double power;   // W, taken by damping now
+  double t;       // of the state that now2, power and extra are of
+  bool known;     // whether they are
 };
 
 // Where a part of a step failed, for the message.
@@ -82,6 +84,13 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
 // Learns what is known of a state at the start of a step: `a`, now2, power, extra.
 carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elastic_loads *loads,
                                       carom_elastic_state *state);
+
+// Whether the solid's own forces did what was stored and taken by damping, roughly: exactly they do in linear
+// elasticity. Where a step is far too long for a solid that is strongly deformed, it ends with energy from nowhere.
+typedef struct carom_solid_balance {
+  double work, stored_before, stored, dissipated;
+} carom_solid_balance;
+bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b);
 
 // How long explicit steps may be, from an estimate of the largest eigenvalue.
 double carom_solid_stable_step(const carom_elastic_stepper *s);
