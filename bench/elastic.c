@@ -157,6 +157,9 @@ static double run_engine(const elastic_engine *engine, sample *s, int threads, c
     return NAN;
   }
   timing t = time_steps(engine, world, o);
+  quality end;
+  carom_vec3 p, l;
+  measure(s, engine, world, &end, &p, &l);
   engine->destroy(world);
   bool small = s->mesh.tet_count < 2000;
   quality q = small ? judge(s, engine, 0.25) : (quality){NAN, NAN, NAN};
@@ -165,7 +168,7 @@ static double run_engine(const elastic_engine *engine, sample *s, int threads, c
          engine->precision, s->mesh.tet_count, threads, 1e9 * t.median / s->mesh.tet_count, ns,
          carom > 0 ? ns / carom : 1.0);
   if (small) printf(" %10.1e %10.1e %10.1e", q.energy, q.momentum, q.spin);
-  putchar('\n');
+  puts(isfinite(end.energy) ? "" : " (inverted at the end)");
   log_row(log, engine, &s->job, &t, &q);
   return ns;
 }
