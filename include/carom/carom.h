@@ -8,6 +8,7 @@
 #include "carom/contact.h"
 #include "carom/control.h"
 #include "carom/design.h"
+#include "carom/elastic.h"
 #include "carom/export.h"
 #include "carom/gait.h"
 #include "carom/geometry.h"
