@@ -17,6 +17,7 @@
 #include "carom/loop.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
+#include "carom/navigate.h"
 #include "carom/plan.h"
 #include "carom/port.h"
 #include "carom/push.h"
