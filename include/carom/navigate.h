@@ -39,6 +39,9 @@ typedef struct carom_cage {
 enum { CAROM_CAGE_CORNERS = 64 };      ///< most corners of a cage
 enum { CAROM_NAVIGATE_MOST = 10000 };  ///< most vehicles; and most obstacles
 
+/// Is it a cage? Fails as carom_navigate_create does; `name` stands for its owner in messages.
+CAROM_API carom_status carom_cage_check(const carom_cage *cage, const char *name, carom_error *error);
+
 /// How a vehicle may move.
 typedef enum carom_steering {
   CAROM_STEER_SLIDE,     ///< any way, and keeps its angle
@@ -288,6 +291,10 @@ typedef struct carom_navigate_plan {
 CAROM_API carom_status carom_navigate_plan_make(const carom_navigate_def *def, const carom_navigate_plan_def *how,
                                                 const carom_allocator *allocator, carom_navigate_plan **plan,
                                                 carom_error *error);
+/// The way of a plan, from the starts said, with a problem solved at every step: as carom_navigate_run tells ways.
+CAROM_API carom_status carom_navigate_plan_motion(const carom_navigate_def *def, const carom_navigate_plan *plan,
+                                                  const carom_allocator *allocator, carom_navigate_motion **motion,
+                                                  carom_error *error);
 CAROM_API void carom_navigate_plan_destroy(carom_navigate_plan *plan);  ///< null is fine
 
 #ifdef __cplusplus

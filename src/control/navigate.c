@@ -109,7 +109,7 @@ static carom_status check_vehicle(const carom_navigate_def *d, const carom_navig
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: its steering or its rail does not exist", name);
   if (v->rail >= 0 && v->steering != CAROM_STEER_SLIDE)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: vehicles on rails slide", name);
-  return carom_nav_check_cage(&v->cage, name, error);
+  return carom_cage_check(&v->cage, name, error);
 }
 
 static carom_status check_knots(const carom_navigate_obstacle *o, const char *name, carom_error *error) {
@@ -130,7 +130,7 @@ static carom_status check_knots(const carom_navigate_obstacle *o, const char *na
 }
 
 static carom_status check_obstacle(const carom_navigate_obstacle *o, const char *name, carom_error *error) {
-  carom_status status = carom_nav_check_cage(&o->cage, name, error);
+  carom_status status = carom_cage_check(&o->cage, name, error);
   if (status != CAROM_OK) return status;
   if (o->count < 1 || !o->knots) return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: it has no place", name);
   return check_knots(o, name, error);

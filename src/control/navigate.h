@@ -111,7 +111,6 @@ struct carom_navigate {
 };
 
 // ---- navigate_cages.c ----
-carom_status carom_nav_check_cage(const carom_cage *cage, const char *name, carom_error *error);
 carom_status carom_nav_shape(const carom_cage *cage, const carom_allocator *allocator, const carom_shape **shape,
                              carom_error *error);
 double carom_nav_reach(const carom_cage *cage);

@@ -30,7 +30,7 @@ static carom_status check_corner(const carom_cage *c, int i, const char *name, d
   return CAROM_OK;
 }
 
-carom_status carom_nav_check_cage(const carom_cage *c, const char *name, carom_error *error) {
+carom_status carom_cage_check(const carom_cage *c, const char *name, carom_error *error) {
   double turned = 0;
   if (c->count != 0 && (c->count < 3 || c->count > CAROM_CAGE_CORNERS))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: a cage has 3 to %d corners, or none for a disc, got %d", name,

@@ -202,8 +202,30 @@ static carom_navigate_motion *make_motion(const carom_navigate_def *def, const c
   return m;
 }
 
-carom_status carom_navigate_run(const carom_navigate_def *def, const carom_allocator *allocator,
-                                carom_navigate_motion **motion, carom_error *error) {
+// The steps of the segments, each from where it begins.
+static carom_status follow(record *r, const carom_navigate_plan *plan, carom_error *error) {
+  const size_t n = (size_t)plan->vehicle_count;
+  double begun = carom_clock();
+  carom_status status = note_frame(r) ? CAROM_OK : carom_nav_memory(error);
+  for (int i = 0; i < plan->count && status == CAROM_OK; i++) {
+    const carom_navigate_segment *g = &plan->segments[i];
+    const double(*from)[3] = (const double(*)[3])plan->places + (size_t)i * n;
+    int steps = (int)fmax(1, round(g->duration / r->motion->step));
+    status = carom_navigate_put(r->s, carom_navigate_look(r->s).time, from, error);
+    carom_navigate_command(r->s, (const double(*)[2])g->velocities);
+    for (int k = 0; k < steps && status == CAROM_OK; k++) {
+      status = carom_navigate_step(r->s, error);
+      if (status == CAROM_OK && !note_frame(r)) status = carom_nav_memory(error);
+      if (status == CAROM_OK) note_ways(r);
+    }
+  }
+  r->motion->verdict.seconds = carom_clock() - begun;
+  return status;
+}
+
+// With or without a plan.
+static carom_status make(const carom_navigate_def *def, const carom_navigate_plan *plan,
+                         const carom_allocator *allocator, carom_navigate_motion **motion, carom_error *error) {
   record r = {0};
   *motion = NULL;
   carom_status status = carom_navigate_create(def, allocator, &r.s, error), judged = CAROM_OK;
@@ -215,7 +237,7 @@ carom_status carom_navigate_run(const carom_navigate_def *def, const carom_alloc
   }
   carom_navigate_view view = carom_navigate_look(r.s);
   for (int i = 0; i < def->vehicle_count; i++) r.motion->arrival[i] = view.arrived[i] ? 0 : INFINITY;
-  status = go(&r, def, error);
+  status = plan ? follow(&r, plan, error) : go(&r, def, error);
   if (status == CAROM_OK || status == CAROM_INTERRUPTED) judged = judge(&r, def, error);
   carom_navigate_destroy(r.s);
   if (judged != CAROM_OK) status = judged;
@@ -224,6 +246,17 @@ carom_status carom_navigate_run(const carom_navigate_def *def, const carom_alloc
   else
     carom_navigate_motion_destroy(r.motion);
   return status;
+}
+
+carom_status carom_navigate_run(const carom_navigate_def *def, const carom_allocator *allocator,
+                                carom_navigate_motion **motion, carom_error *error) {
+  return make(def, NULL, allocator, motion, error);
+}
+
+carom_status carom_navigate_plan_motion(const carom_navigate_def *def, const carom_navigate_plan *plan,
+                                        const carom_allocator *allocator, carom_navigate_motion **motion,
+                                        carom_error *error) {
+  return make(def, plan, allocator, motion, error);
 }
 
 void carom_navigate_motion_destroy(carom_navigate_motion *m) {

@@ -8,7 +8,7 @@
 
 enum { ROUNDS = 8 };                  // of bounds that join
 static const double EXCEEDED = 1e-9;  // m/s: a bound that is exceeded by less is kept
-static const double ACCURACY = 1e-9;  // of the residual over the velocities
+static const double ACCURACY = 1e-7;  // of the residual over the velocities
 enum { DRIVEN = 5 };                  // times the horizon, for obstacles on their way
 enum { SWEEPS = 150, RESTORE = 4 };   // steps in which a margin is restored that an obstacle on its way took
 
