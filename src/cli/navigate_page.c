@@ -38,6 +38,16 @@ static const double *place_of(const page *p, int frame, int i) {
   return p->run->motion->places[(size_t)frame * (size_t)count_all(p) + (size_t)i];
 }
 
+static void widen_by_cage(page *p, const carom_cage *c, const double place[3]) {
+  double cosine = cos(place[2]), sine = sin(place[2]);
+  if (c->count == 0) widen(p, place, c->radius);
+  for (int i = 0; i < c->count; i++) {
+    const double *r = c->corners[i];
+    const double at[2] = {place[0] + cosine * r[0] - sine * r[1], place[1] + sine * r[0] + cosine * r[1]};
+    widen(p, at, c->radius);
+  }
+}
+
 // About all vehicles at all times, their goals, and what stays; what goes its way may leave the picture.
 static void choose_window(page *p) {
   const carom_navigate_motion *m = p->run->motion;
@@ -49,7 +59,7 @@ static void choose_window(page *p) {
   }
   for (int i = 0; i < m->obstacle_count; i++)
     if (p->run->file->def.obstacles[i].count == 1)
-      widen(p, place_of(p, 0, m->vehicle_count + i), reach_of(cage_of(p, m->vehicle_count + i)));
+      widen_by_cage(p, cage_of(p, m->vehicle_count + i), place_of(p, 0, m->vehicle_count + i));
   p->unit = fmax(p->high[0] - p->low[0], p->high[1] - p->low[1]) / UNITS;
   double numbers = 3.0 * m->frame_count * count_all(p);
   p->stride = 1 + (m->frame_count - 1) / MOST_FRAMES;

@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
+enum { FEW = 64 };  // vehicles, below which one thread is faster than several
+
 static const double ON_RAIL = 1e-6;       // m
 static const double MOST_LENGTH = 1e6;    // m, of places
 static const double MOST_TIME = 1e7;      // s
@@ -409,7 +411,7 @@ carom_status carom_navigate_create(const carom_navigate_def *def, const carom_al
   carom_status status = check_def(def, error);
   if (status != CAROM_OK) return status;
   carom_navigate initial = {.def = *def, .n = def->vehicle_count, .m = def->obstacle_count};
-  initial.threads = carom_thread_count(def->threads);
+  initial.threads = def->vehicle_count < FEW ? 1 : carom_thread_count(def->threads);
   carom_navigate *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
   if (!s) return CAROM_ERR_MEMORY;
   status = prepare(s, def, error);

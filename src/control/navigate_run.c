@@ -74,6 +74,12 @@ static int count_arrived(const carom_navigate_view *view) {
   return count;
 }
 
+static bool is_any(const bool *what, int count) {
+  for (int i = 0; i < count; i++)
+    if (what[i]) return true;
+  return false;
+}
+
 static bool all_stand_still(const carom_navigate_motion *m, double patience) {
   int back = (int)(patience / m->step);
   if (m->frame_count <= back) return false;
@@ -158,7 +164,8 @@ static carom_status go(record *r, const carom_navigate_def *def, carom_error *er
   carom_status status = note_frame(r) ? CAROM_OK : carom_nav_memory(error);
   for (int k = 0; k < most && status == CAROM_OK; k++) {
     carom_navigate_view view = carom_navigate_look(r->s);
-    if (count_arrived(&view) == m->vehicle_count || all_stand_still(m, def->patience)) break;
+    if (count_arrived(&view) == m->vehicle_count) break;
+    if (is_any(view.stuck, m->vehicle_count) && all_stand_still(m, def->patience)) break;
     const carom_progress *p = &def->progress;
     if (p->report && !p->report(p->context, view.time, def->duration)) {
       status = carom_fail(error, CAROM_INTERRUPTED, "navigation was stopped after %g s", view.time);

@@ -1,7 +1,7 @@
 // Random scenes of navigation, for tests and benchmarks: vehicles in a square, with goals elsewhere in it and obstacles
 // in between. Discs alone, so that peers that know only discs can be asked too; or cages of all kinds.
-#ifndef CAROM_SAMPLES_NAVIGATION_H
-#define CAROM_SAMPLES_NAVIGATION_H
+#ifndef CAROM_SAMPLES_NAVIGATION_SCENES_H
+#define CAROM_SAMPLES_NAVIGATION_SCENES_H
 
 #include <math.h>
 
@@ -64,12 +64,12 @@ static inline bool nav_draw(nav_scene *s, carom_random *random, double side, dou
   return false;
 }
 
-static inline void nav_add_obstacle(nav_scene *s, carom_random *random, double side, bool driven) {
+static inline void nav_add_obstacle(nav_scene *s, carom_random *random, double side) {
   int i = s->obstacle_count;
   double reach = carom_random_between(random, 0.4, 1.4), p[2];
   carom_cage cage =
       carom_random_uniform(random) < 0.4 ? nav_disc(reach) : nav_polygon(random, reach, s->corners[NAV_MOST + i]);
-  if (!nav_draw(s, random, side, nav_reach(&cage) + (driven ? side : 0.6), false, p)) return;
+  if (!nav_draw(s, random, side, nav_reach(&cage) + 0.6, false, p)) return;
   s->knots[i][0] = (carom_navigate_knot){0, {p[0], p[1], 0}};
   s->obstacles[i] = (carom_navigate_obstacle){.cage = cage, .count = 1, .knots = s->knots[i]};
   s->obstacle_count++;
@@ -92,22 +92,32 @@ static inline void nav_add_vehicle(nav_scene *s, carom_random *random, double si
   s->vehicles[s->vehicle_count++] = v;
 }
 
+// To and fro, where it leaves room for a vehicle between itself and all other obstacles: nobody can be crushed.
+static inline void nav_drive(nav_scene *s, carom_random *random, int i) {
+  carom_navigate_knot *k = s->knots[i];
+  double to[2], by[2], reach = nav_reach(&s->obstacles[i].cage);
+  for (int d = 0; d < 2; d++) by[d] = carom_random_between(random, -1.5, 1.5), to[d] = k[0].place[d] + by[d];
+  for (int o = 0; o < s->obstacle_count; o++)
+    for (int t = 0; t <= 10 && o != i; t++) {
+      const double *q = s->knots[o][0].place, x = k[0].place[0] + 0.1 * t * by[0], y = k[0].place[1] + 0.1 * t * by[1];
+      double sweep = s->obstacles[o].count > 1 ? 2.2 : 0;  // the other one may be anywhere on its way
+      if (hypot(x - q[0], y - q[1]) < reach + nav_reach(&s->obstacles[o].cage) + 1.4 + sweep) return;
+    }
+  k[1] = k[2] = k[0];
+  k[1].time = 15, k[2].time = 30, k[1].place[0] = to[0], k[1].place[1] = to[1];
+  k[1].place[2] += carom_random_between(random, -1.5, 1.5);
+  s->obstacles[i].count = 3, s->obstacles[i].repeat = true;
+}
+
 static inline void nav_random_scene(nav_scene *s, uint64_t seed, const nav_kind *kind) {
   carom_random random = carom_random_make(20, seed);
   *s = (nav_scene){.def = carom_navigate_default()};
   int vehicles = 2 + (int)carom_random_below(&random, (uint32_t)(kind->most - 1));
   int obstacles = (int)carom_random_below(&random, 9);
   double side = carom_random_between(&random, 1.1, 2.2) * sqrt(vehicles + 2.0 * obstacles) + 1;
-  for (int i = 0; i < obstacles; i++) nav_add_obstacle(s, &random, side, false);
+  for (int i = 0; i < obstacles; i++) nav_add_obstacle(s, &random, side);
   for (int i = 0; i < vehicles; i++) nav_add_vehicle(s, &random, side, kind);
-  for (int i = 0; i < s->obstacle_count && i < 2 && kind->driven;
-       i++) {  // goes to and fro where it is at rest at first
-    carom_navigate_knot *k = s->knots[i];
-    k[1] = k[2] = k[0];
-    k[1].time = 15, k[2].time = 30;
-    for (int d = 0; d < 3; d++) k[1].place[d] += carom_random_between(&random, -1.5, 1.5);
-    s->obstacles[i].count = 3, s->obstacles[i].repeat = true;
-  }
+  for (int i = 0; i < s->obstacle_count && i < 2 && kind->driven; i++) nav_drive(s, &random, i);
   s->def.vehicles = s->vehicles, s->def.vehicle_count = s->vehicle_count;
   s->def.obstacles = s->obstacles, s->def.obstacle_count = s->obstacle_count;
   s->def.threads = 1;
