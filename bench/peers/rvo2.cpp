@@ -19,17 +19,26 @@ double clock_now() {
 
 RVO::Vector2 point(double x, double y) { return RVO::Vector2(static_cast<float>(x), static_cast<float>(y)); }
 
+// A corner of a rounded polygon, moved out to where the offset sides meet.
+RVO::Vector2 offset_corner(const carom_cage &c, int i, const double *place) {
+  const double *p = c.corners[(i + c.count - 1) % c.count], *q = c.corners[i], *r = c.corners[(i + 1) % c.count];
+  double a = std::hypot(q[0] - p[0], q[1] - p[1]), b = std::hypot(r[0] - q[0], r[1] - q[1]);
+  double m[2] = {(q[1] - p[1]) / a, (p[0] - q[0]) / a}, n[2] = {(r[1] - q[1]) / b, (q[0] - r[0]) / b};
+  double far = c.radius / (1 + m[0] * n[0] + m[1] * n[1]);
+  double x = q[0] + far * (m[0] + n[0]), y = q[1] + far * (m[1] + n[1]), cosine = std::cos(place[2]),
+         sine = std::sin(place[2]);
+  return point(place[0] + cosine * x - sine * y, place[1] + sine * x + cosine * y);
+}
+
 void add_obstacle(RVO::RVOSimulator *sim, const carom_navigate_obstacle &o) {
   std::vector<RVO::Vector2> corners;
   const double *p = o.knots[0].place;
   const int round = 24;
-  for (int i = 0; i < (o.cage.count > 0 ? o.cage.count : round); i++) {
-    double x = o.cage.radius / std::cos(circle / 2 / round) * std::cos(circle * i / round);
-    double y = o.cage.radius / std::cos(circle / 2 / round) * std::sin(circle * i / round);
-    if (o.cage.count > 0) x = o.cage.corners[i][0], y = o.cage.corners[i][1];
+  double radius = o.cage.radius / std::cos(circle / 2 / round);
+  for (int i = 0; i < o.cage.count; i++) corners.push_back(offset_corner(o.cage, i, p));
+  for (int i = 0; i < round && o.cage.count == 0; i++)
     corners.push_back(
-        point(p[0] + std::cos(p[2]) * x - std::sin(p[2]) * y, p[1] + std::sin(p[2]) * x + std::cos(p[2]) * y));
-  }
+        point(p[0] + radius * std::cos(circle * i / round), p[1] + radius * std::sin(circle * i / round)));
   sim->addObstacle(corners);
 }
 
