@@ -85,6 +85,8 @@ static inline void nav_add_vehicle(nav_scene *s, carom_random *random, double si
     double chance = carom_random_uniform(random);
     if (chance < 0.7) v.cage = nav_polygon(random, size, s->corners[i]);
     v.steering = chance < 0.3 ? CAROM_STEER_TURN : chance < 0.5 ? CAROM_STEER_UNICYCLE : CAROM_STEER_SLIDE;
+    // One that cannot go sideways can be run into from the side, unless its cage is a disc about its point.
+    if (kind->driven && v.steering == CAROM_STEER_UNICYCLE) v.cage = nav_disc(size);
     v.start[2] = carom_random_between(random, -3, 3);
   }
   if (!nav_draw(s, random, side, nav_reach(&v.cage), false, v.start)) return;

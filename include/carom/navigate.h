@@ -152,13 +152,13 @@ CAROM_API void carom_navigate_destroy(carom_navigate *navigate);  ///< null is f
 /// One step of def.step. Allocates only when more cages are near each other than ever before.
 CAROM_API carom_status carom_navigate_step(carom_navigate *navigate, carom_error *error);
 CAROM_API carom_navigate_view carom_navigate_look(const carom_navigate *navigate);  ///< as things are
-/// Puts all vehicles (x, y, angle each) somewhere else, at a time; nothing is remembered of before. CAROM_ERR_GEOMETRY
-/// where cages overlap.
-CAROM_API carom_status carom_navigate_put(carom_navigate *navigate, double time, const double (*places)[3],
+/// Puts all vehicles (vehicle_count x 3: x, y, angle each) somewhere else, at a time; nothing is remembered of before.
+/// CAROM_ERR_GEOMETRY where cages overlap.
+CAROM_API carom_status carom_navigate_put(carom_navigate *navigate, double time, const double *places,
                                           carom_error *error);
 /// Preferred velocities (vehicle_count x 2, m/s) instead of those towards the goals, from the next step on, and nobody
 /// turns aside; null: towards the goals again. Must hold as long as steps are taken.
-CAROM_API void carom_navigate_command(carom_navigate *navigate, const double (*velocities)[2]);
+CAROM_API void carom_navigate_command(carom_navigate *navigate, const double *velocities);
 
 // ---- whole ways -----------------------------------------------------------------------------------------------------
 

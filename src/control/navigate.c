@@ -508,14 +508,14 @@ carom_navigate_view carom_navigate_look(const carom_navigate *s) {
                                .residual = s->residual};
 }
 
-carom_status carom_navigate_put(carom_navigate *s, double time, const double (*places)[3], carom_error *error) {
+carom_status carom_navigate_put(carom_navigate *s, double time, const double *places, carom_error *error) {
   for (int i = 0; i < s->n; i++)
     for (int k = 0; k < 3; k++)
-      if (!is_near(places[i][k]))
+      if (!is_near(places[3 * i + k]))
         return carom_fail(error, CAROM_ERR_NUMBER, "vehicle %d: its place is not finite or too far", i + 1);
-  for (int i = 0; i < s->n; i++) memcpy(s->place[i], places[s->items[i].number], sizeof s->place[i]);
+  for (int i = 0; i < s->n; i++) memcpy(s->place[i], places + 3 * s->items[i].number, sizeof s->place[i]);
   s->time = time;
   return begin(s, error);
 }
 
-void carom_navigate_command(carom_navigate *s, const double (*velocities)[2]) { s->command = velocities; }
+void carom_navigate_command(carom_navigate *s, const double *velocities) { s->command = velocities; }

@@ -86,7 +86,7 @@ struct carom_navigate {
   double (*wish)[2];       // (n) preferred velocity
   double (*toward)[2];     // (n) unit: the way it should go; 0: it is there
   double (*spins_let)[2];  // (n) rad/s: how fast it may turn to the right (<= 0) and to the left among its neighbours
-  const double (*command)[2];
+  const double *command;   // (n x 2) as users count vehicles
   carom_broadphase *broad;
   int *proxy;  // (n + m)
   carom_nav_pair *pairs, *before;

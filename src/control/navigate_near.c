@@ -23,16 +23,11 @@ static double limit(const carom_navigate *s, int a, int b) {
   return carom_nav_horizon(s, b) * speed + s->def.step * turn + 2 * s->def.margin;
 }
 
-static double fastest_vehicle(const carom_navigate *s) {
-  double most = 0;
-  for (int i = 0; i < s->n; i++) most = fmax(most, carom_nav_most_speed(s, i));
-  return most;
-}
-
 // Boxes about all that cages may reach within the horizon; that of an obstacle on its way also holds what vehicles may
 // reach in the longer horizon that goes for it.
 static void place_boxes(carom_navigate *s) {
-  double fastest = fastest_vehicle(s);
+  double fastest = 0;
+  for (int i = 0; i < s->n; i++) fastest = fmax(fastest, carom_nav_most_speed(s, i));
   for (int i = 0; i < s->n + s->m; i++) {
     const double *p = s->place[i];
     double speed = carom_nav_most_speed(s, i) + fabs(s->spin[i]) * s->items[i].reach;

@@ -133,7 +133,7 @@ static carom_status expand(tree *t, bool *reached, carom_error *error) {
   carom_navigate_fate fate;
   aim(t, from, goal, duration);
   t->nodes[from].tries++, t->plan->tried++;
-  carom_status status = carom_navigate_put(t->s, 0, (const double(*)[3])places_of(t, from), error);
+  carom_status status = carom_navigate_put(t->s, 0, &places_of(t, from)[0][0], error);
   if (status != CAROM_OK) return status;
   if (t->how->robust)
     status = carom_navigate_check_segment(t->s, &segment, t->how->half, &fate, error);

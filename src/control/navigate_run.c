@@ -216,10 +216,10 @@ static carom_status follow(record *r, const carom_navigate_plan *plan, carom_err
   carom_status status = note_frame(r) ? CAROM_OK : carom_nav_memory(error);
   for (int i = 0; i < plan->count && status == CAROM_OK; i++) {
     const carom_navigate_segment *g = &plan->segments[i];
-    const double(*from)[3] = (const double(*)[3])plan->places + (size_t)i * n;
+    const double *from = plan->places[(size_t)i * n];
     int steps = (int)fmax(1, round(g->duration / r->motion->step));
     status = carom_navigate_put(r->s, carom_navigate_look(r->s).time, from, error);
-    carom_navigate_command(r->s, (const double(*)[2])g->velocities);
+    carom_navigate_command(r->s, &g->velocities[0][0]);
     for (int k = 0; k < steps && status == CAROM_OK; k++) {
       status = carom_navigate_step(r->s, error);
       if (status == CAROM_OK && !note_frame(r)) status = carom_nav_memory(error);

@@ -321,7 +321,7 @@ static carom_status open_study(study *t, carom_error *error) {
                      CAROM_ROOM(t->entry_start, t->steps + 1), CAROM_ROOM(t->begin, s->n)))
     return carom_nav_memory(error);
   memcpy(t->begin, s->place, (size_t)s->n * sizeof *s->place);
-  s->command = (const double(*)[2])t->segment->velocities;
+  s->command = &t->segment->velocities[0][0];
   return carom_lcp_work_create(MOST_ROWS, heap, &t->work, error);
 }
 
@@ -339,7 +339,7 @@ static carom_status finish(study *t, double time, const double (*end)[3], carom_
   double(*places)[3] = carom_allocate(&s->arena.allocator, (size_t)s->n, sizeof *places);
   if (!places) return carom_nav_memory(error);
   for (int i = 0; i < s->n; i++) memcpy(places[s->items[i].number], s->place[i], sizeof s->place[i]);
-  carom_status status = carom_navigate_put(s, time, (const double(*)[3])places, error);
+  carom_status status = carom_navigate_put(s, time, &places[0][0], error);
   carom_release(&s->arena.allocator, places);
   return status;
 }

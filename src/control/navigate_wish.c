@@ -124,7 +124,8 @@ void carom_nav_wish(carom_navigate *s) {
       wish_on_rail(s, i);
     else if (!s->command)
       wish_for_goal(s, i);
-    for (int k = 0; k < 2 && s->command; k++) s->wish[i][k] = s->command[s->items[i].number][k], s->toward[i][k] = 0;
+    for (int k = 0; k < 2 && s->command; k++)
+      s->wish[i][k] = s->command[2 * s->items[i].number + k], s->toward[i][k] = 0;
     take_up(s, i);
     wish_spin(s, i);
   }

@@ -139,7 +139,7 @@ TEST(a_step_is_the_joint_projection_of_all_wishes) {
     carom_error error = {0};
     if (carom_navigate_create(&def, NULL, &s, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
     REQUIRE(s);
-    carom_navigate_command(s, (const double(*)[2])wish);
+    carom_navigate_command(s, &wish[0][0]);
     CHECK(carom_navigate_step(s, &error) == CAROM_OK);
     carom_navigate_view view = carom_navigate_look(s);
     expect_projection(&def, (const double(*)[2])wish, view.velocities);
@@ -450,12 +450,12 @@ TEST(a_segment_is_robust_while_its_contact_carries) {
   carom_navigate_segment rub = {0.5, 0, towards}, part = {1, 0, apart}, slide = {2, 0, away};
   CHECK(carom_navigate_check_segment(s, &rub, 0.01, &fate, NULL) == CAROM_OK);
   CHECK(fate.robust && fate.carrying == 1 && fate.margin > 0 && fate.problems == 1 && fate.systems >= 20);
-  CHECK(carom_navigate_put(s, 0, start, NULL) == CAROM_OK);
+  CHECK(carom_navigate_put(s, 0, &start[0][0], NULL) == CAROM_OK);
   CHECK(carom_navigate_check_segment(s, &part, 0.01, &fate, NULL) == CAROM_OK && fate.robust && fate.carrying == 0);
-  CHECK(carom_navigate_put(s, 0, start, NULL) == CAROM_OK);
+  CHECK(carom_navigate_put(s, 0, &start[0][0], NULL) == CAROM_OK);
   CHECK(carom_navigate_check_segment(s, &slide, 0, &fate, NULL) == CAROM_OK);  // the contact lets go on the way
   carom_navigate_fate seen;
-  CHECK(carom_navigate_put(s, 0, start, NULL) == CAROM_OK);
+  CHECK(carom_navigate_put(s, 0, &start[0][0], NULL) == CAROM_OK);
   CHECK(carom_navigate_run_segment(s, &slide, &seen, NULL) == CAROM_OK);
   CHECK(fate.robust == seen.robust);
   if (!seen.robust) CHECK_NEAR(fate.time, seen.time, 1e-12);
@@ -473,7 +473,7 @@ TEST(a_robust_segment_ends_where_problems_lead) {
   carom_navigate_fate fate, seen;
   CHECK(carom_navigate_check_segment(s, &rub, 0, &fate, NULL) == CAROM_OK && fate.robust);
   memcpy(end, carom_navigate_look(s).places, sizeof end);
-  CHECK(carom_navigate_put(s, 0, start, NULL) == CAROM_OK);
+  CHECK(carom_navigate_put(s, 0, &start[0][0], NULL) == CAROM_OK);
   CHECK(carom_navigate_run_segment(s, &rub, &seen, NULL) == CAROM_OK && seen.robust && seen.basis == fate.basis);
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++) CHECK_NEAR(carom_navigate_look(s).places[i][k], end[i][k], 1e-9);
@@ -492,7 +492,7 @@ static int replay(const nav_scene *s, const carom_navigate_plan *p, double half,
       memcpy(places, p->places + k * s->vehicle_count, sizeof(double) * 3 * (size_t)s->vehicle_count);
       for (int i = 0; i < s->vehicle_count; i++)
         for (int d = 0; d < 2; d++) places[i][d] += carom_random_between(&random, -half, half);
-      if (carom_navigate_put(n, 0, (const double(*)[3])places, NULL) != CAROM_OK) continue;  // cages overlap there
+      if (carom_navigate_put(n, 0, &places[0][0], NULL) != CAROM_OK) continue;  // cages overlap there
       CHECK(carom_navigate_run_segment(n, &p->segments[k], &fate, NULL) == CAROM_OK);
       *switched += fate.switches > 0 || fate.basis != p->fates[k].basis;
       replays += p->fates[k].robust;
@@ -640,8 +640,8 @@ TEST(segments_say_what_they_do_not_take) {
   CHECK(carom_navigate_check_segment(s, &segment, 0.1, &fate, &error) == CAROM_ERR_UNSUPPORTED);
   CHECK_CONTAINS(error.message, "vehicle 1 must slide");
   const double there[2][3] = {{0, 0, 0}, {0.1, 0, 0}}, far[2][3] = {{0, 0, 0}, {NAN, 0, 0}};
-  CHECK(carom_navigate_put(s, 0, there, &error) == CAROM_ERR_GEOMETRY);
-  CHECK(carom_navigate_put(s, 0, far, &error) == CAROM_ERR_NUMBER);
+  CHECK(carom_navigate_put(s, 0, &there[0][0], &error) == CAROM_ERR_GEOMETRY);
+  CHECK(carom_navigate_put(s, 0, &far[0][0], &error) == CAROM_ERR_NUMBER);
   carom_navigate_destroy(s);
   carom_navigate_plan_def how = carom_navigate_plan_default();
   carom_navigate_plan *p;
