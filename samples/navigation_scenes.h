@@ -37,21 +37,15 @@ static inline carom_cage nav_polygon(carom_random *random, double radius, double
   return (carom_cage){.radius = round, .count = count, .corners = (const double(*)[2])corners};
 }
 
-static inline double nav_reach(const carom_cage *c) {
-  double far = 0;
-  for (int i = 0; i < c->count; i++) far = fmax(far, hypot(c->corners[i][0], c->corners[i][1]));
-  return far + c->radius;
-}
-
 // Far enough from all that came before; of goals, too.
 static inline bool nav_is_free(const nav_scene *s, const double p[2], double reach, bool goal) {
   for (int i = 0; i < s->obstacle_count; i++) {
     const double *q = s->knots[i][0].place;
-    if (hypot(p[0] - q[0], p[1] - q[1]) < reach + nav_reach(&s->obstacles[i].cage) + 0.1) return false;
+    if (hypot(p[0] - q[0], p[1] - q[1]) < reach + carom_cage_reach(&s->obstacles[i].cage) + 0.1) return false;
   }
   for (int i = 0; i < s->vehicle_count; i++) {
     const double *q = goal ? s->vehicles[i].goal : s->vehicles[i].start;
-    if (hypot(p[0] - q[0], p[1] - q[1]) < reach + nav_reach(&s->vehicles[i].cage) + 0.1) return false;
+    if (hypot(p[0] - q[0], p[1] - q[1]) < reach + carom_cage_reach(&s->vehicles[i].cage) + 0.1) return false;
   }
   return true;
 }
@@ -69,7 +63,7 @@ static inline void nav_add_obstacle(nav_scene *s, carom_random *random, double s
   double reach = carom_random_between(random, 0.4, 1.4), p[2];
   carom_cage cage =
       carom_random_uniform(random) < 0.4 ? nav_disc(reach) : nav_polygon(random, reach, s->corners[NAV_MOST + i]);
-  if (!nav_draw(s, random, side, nav_reach(&cage) + 0.6, false, p)) return;
+  if (!nav_draw(s, random, side, carom_cage_reach(&cage) + 0.6, false, p)) return;
   s->knots[i][0] = (carom_navigate_knot){0, {p[0], p[1], 0}};
   s->obstacles[i] = (carom_navigate_obstacle){.cage = cage, .count = 1, .knots = s->knots[i]};
   s->obstacle_count++;
@@ -89,21 +83,21 @@ static inline void nav_add_vehicle(nav_scene *s, carom_random *random, double si
     if (kind->driven && v.steering == CAROM_STEER_UNICYCLE) v.cage = nav_disc(size);
     v.start[2] = carom_random_between(random, -3, 3);
   }
-  if (!nav_draw(s, random, side, nav_reach(&v.cage), false, v.start)) return;
-  if (!nav_draw(s, random, side, nav_reach(&v.cage), true, v.goal)) return;
+  if (!nav_draw(s, random, side, carom_cage_reach(&v.cage), false, v.start)) return;
+  if (!nav_draw(s, random, side, carom_cage_reach(&v.cage), true, v.goal)) return;
   s->vehicles[s->vehicle_count++] = v;
 }
 
 // To and fro, where it leaves room for a vehicle between itself and all other obstacles: nobody can be crushed.
 static inline void nav_drive(nav_scene *s, carom_random *random, int i) {
   carom_navigate_knot *k = s->knots[i];
-  double to[2], by[2], reach = nav_reach(&s->obstacles[i].cage);
+  double to[2], by[2], reach = carom_cage_reach(&s->obstacles[i].cage);
   for (int d = 0; d < 2; d++) by[d] = carom_random_between(random, -1.5, 1.5), to[d] = k[0].place[d] + by[d];
   for (int o = 0; o < s->obstacle_count; o++)
     for (int t = 0; t <= 10 && o != i; t++) {
       const double *q = s->knots[o][0].place, x = k[0].place[0] + 0.1 * t * by[0], y = k[0].place[1] + 0.1 * t * by[1];
       double sweep = s->obstacles[o].count > 1 ? 2.2 : 0;  // the other one may be anywhere on its way
-      if (hypot(x - q[0], y - q[1]) < reach + nav_reach(&s->obstacles[o].cage) + 1.4 + sweep) return;
+      if (hypot(x - q[0], y - q[1]) < reach + carom_cage_reach(&s->obstacles[o].cage) + 1.4 + sweep) return;
     }
   k[1] = k[2] = k[0];
   k[1].time = 15, k[2].time = 30, k[1].place[0] = to[0], k[1].place[1] = to[1];

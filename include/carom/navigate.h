@@ -39,6 +39,8 @@ typedef struct carom_cage {
 enum { CAROM_CAGE_CORNERS = 64 };      ///< most corners of a cage
 enum { CAROM_NAVIGATE_MOST = 10000 };  ///< most vehicles; and most obstacles
 
+/// How far a cage reaches from its point, m.
+CAROM_API double carom_cage_reach(const carom_cage *cage);
 /// Is it a cage? Fails as carom_navigate_create does; `name` stands for its owner in messages.
 CAROM_API carom_status carom_cage_check(const carom_cage *cage, const char *name, carom_error *error);
 
@@ -217,7 +219,7 @@ CAROM_API double carom_cage_gap(const carom_cage *a, const double place_a[3], co
                                 const double place_b[3]);
 /// The least gap along a way, with `between` more moments looked at in every step, and whose it is: fills least_gap,
 /// gap_time, gap_a and gap_b of motion->verdict.
-CAROM_API carom_status carom_navigate_check(const carom_navigate_def *def, carom_navigate_motion *motion, int between,
+CAROM_API carom_status carom_navigate_check(carom_navigate_motion *motion, const carom_navigate_def *def, int between,
                                             carom_error *error);
 
 // ---- robust segments ------------------------------------------------------------------------------------------------

@@ -21,12 +21,6 @@ static void widen(page *p, const double at[2], double by) {
   for (int k = 0; k < 2; k++) p->low[k] = fmin(p->low[k], at[k] - by), p->high[k] = fmax(p->high[k], at[k] + by);
 }
 
-static double reach_of(const carom_cage *c) {
-  double far = 0;
-  for (int i = 0; i < c->count; i++) far = fmax(far, hypot(c->corners[i][0], c->corners[i][1]));
-  return far + c->radius;
-}
-
 static const carom_cage *cage_of(const page *p, int i) {
   const carom_navigate_def *d = &p->run->file->def;
   return i < d->vehicle_count ? &d->vehicles[i].cage : &d->obstacles[i - d->vehicle_count].cage;
@@ -53,7 +47,7 @@ static void choose_window(page *p) {
   const carom_navigate_motion *m = p->run->motion;
   for (int k = 0; k < 2; k++) p->low[k] = INFINITY, p->high[k] = -INFINITY;
   for (int i = 0; i < m->vehicle_count; i++) {
-    double reach = reach_of(cage_of(p, i));
+    double reach = carom_cage_reach(cage_of(p, i));
     widen(p, p->run->file->def.vehicles[i].goal, reach);
     for (int f = 0; f < m->frame_count; f++) widen(p, place_of(p, f, i), reach);
   }

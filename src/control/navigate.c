@@ -194,7 +194,7 @@ static ranked rank_vehicle(const carom_navigate_vehicle *v, int number) {
 
 static ranked rank_obstacle(const carom_navigate_obstacle *o, int number) {
   const double *p = o->knots[0].place;
-  return (ranked){{p[0], p[1], p[2], carom_nav_reach(&o->cage), o->knots[0].time}, number};
+  return (ranked){{p[0], p[1], p[2], carom_cage_reach(&o->cage), o->knots[0].time}, number};
 }
 
 // ---- making one -----------------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ static void copy_vehicle(carom_navigate *s, const carom_navigate_def *d, int i, 
   *v = d->vehicles[number];
   copy_cage(&s->arena, &v->cage);
   if (v->most_speed == 0) v->most_speed = 1.2 * v->speed;
-  s->items[i] = (carom_nav_item){.number = number, .cage = v->cage, .reach = carom_nav_reach(&v->cage)};
+  s->items[i] = (carom_nav_item){.number = number, .cage = v->cage, .reach = carom_cage_reach(&v->cage)};
   put_name(s->items[i].name, v->name, "vehicle", number);
   v->name = s->items[i].name;
 }
@@ -282,7 +282,7 @@ static void copy_obstacle(carom_navigate *s, const carom_navigate_def *d, int i,
   o->knots = copy_of(&s->arena, o->knots, (size_t)o->count * sizeof *o->knots);
   carom_nav_item *item = &s->items[s->n + i];
   *item =
-      (carom_nav_item){.number = number, .cage = o->cage, .reach = carom_nav_reach(&o->cage), .rests = o->count == 1};
+      (carom_nav_item){.number = number, .cage = o->cage, .reach = carom_cage_reach(&o->cage), .rests = o->count == 1};
   put_name(item->name, o->name, "obstacle", number);
   o->name = item->name;
 }

@@ -113,7 +113,6 @@ struct carom_navigate {
 // ---- navigate_cages.c ----
 carom_status carom_nav_shape(const carom_cage *cage, const carom_allocator *allocator, const carom_shape **shape,
                              carom_error *error);
-double carom_nav_reach(const carom_cage *cage);
 // How much farther than at first a cage reaches along a unit direction, at most, while it turns from `angle` by `turn`.
 double carom_nav_swept(const carom_cage *cage, double angle, double turn, const double direction[2]);
 // Gap, normal (from b to a) and the point midway of two cages that do not overlap.

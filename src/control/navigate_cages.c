@@ -53,7 +53,7 @@ carom_status carom_cage_check(const carom_cage *c, const char *name, carom_error
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 
-double carom_nav_reach(const carom_cage *c) {
+double carom_cage_reach(const carom_cage *c) {
   double far = 0;
   for (int i = 0; i < c->count; i++) far = fmax(far, hypot(c->corners[i][0], c->corners[i][1]));
   return far + c->radius;
@@ -63,7 +63,7 @@ carom_status carom_nav_shape(const carom_cage *c, const carom_allocator *allocat
                              carom_error *error) {
   carom_vec3 points[2 * CAROM_CAGE_CORNERS];
   if (c->count == 0) return carom_shape_create_sphere(c->radius, allocator, shape, error);
-  double height = TALL * carom_nav_reach(c);
+  double height = TALL * carom_cage_reach(c);
   for (int i = 0; i < c->count; i++) {
     points[2 * i] = cm_vec3(c->corners[i][0], c->corners[i][1], -height);
     points[2 * i + 1] = cm_vec3(c->corners[i][0], c->corners[i][1], height);

@@ -132,7 +132,7 @@ static void look_at_all(judge *j, const carom_navigate_motion *motion, int betwe
   }
 }
 
-carom_status carom_navigate_check(const carom_navigate_def *def, carom_navigate_motion *motion, int between,
+carom_status carom_navigate_check(carom_navigate_motion *motion, const carom_navigate_def *def, int between,
                                   carom_error *error) {
   const carom_allocator *heap = &motion->allocator;
   judge j = {.def = def, .verdict = &motion->verdict, .count = def->vehicle_count + def->obstacle_count};
@@ -142,7 +142,7 @@ carom_status carom_navigate_check(const carom_navigate_def *def, carom_navigate_
   motion->verdict.gap_a = motion->verdict.gap_b = -1;
   for (int i = 0; room && i < j.count; i++) {
     j.cages[i] = i < def->vehicle_count ? &def->vehicles[i].cage : &def->obstacles[i - def->vehicle_count].cage;
-    j.reach[i] = carom_nav_reach(j.cages[i]);
+    j.reach[i] = carom_cage_reach(j.cages[i]);
     j.order[i] = i;
   }
   if (room) look_at_all(&j, motion, between);

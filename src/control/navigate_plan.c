@@ -54,8 +54,8 @@ static void find_bounds(tree *t) {
   for (int k = 0; k < 2; k++) t->low[k] = INFINITY, t->high[k] = -INFINITY;
   for (int i = 0; i < t->n; i++) {
     const carom_navigate_vehicle *v = vehicle(t, i);
-    widen(t, v->start, 3 * carom_nav_reach(&v->cage));
-    widen(t, v->goal, 3 * carom_nav_reach(&v->cage));
+    widen(t, v->start, 3 * carom_cage_reach(&v->cage));
+    widen(t, v->goal, 3 * carom_cage_reach(&v->cage));
   }
 }
 

@@ -191,7 +191,7 @@ static carom_status judge(record *r, const carom_navigate_def *def, carom_error 
     v->straight += hypot(w->goal[0] - w->start[0], w->goal[1] - w->start[1]);
   }
   carom_status status = find_jams(r, error);
-  return status == CAROM_OK ? carom_navigate_check(def, m, BETWEEN, error) : status;
+  return status == CAROM_OK ? carom_navigate_check(m, def, BETWEEN, error) : status;
 }
 
 static carom_navigate_motion *make_motion(const carom_navigate_def *def, const carom_allocator *allocator) {

@@ -82,12 +82,6 @@ static void read_plan(carom_navigate_reader *p, const carom_node *node) {
 
 // ---- places ---------------------------------------------------------------------------------------------------------
 
-static double reach_of(const carom_cage *c) {
-  double far = 0;
-  for (int i = 0; i < c->count; i++) far = fmax(far, hypot(c->corners[i][0], c->corners[i][1]));
-  return far + c->radius;
-}
-
 static void check_pair(carom_navigate_reader *p, int i, int other) {
   const carom_navigate_def *d = &p->file->def;
   const carom_navigate_vehicle *v = &d->vehicles[i];
@@ -96,9 +90,10 @@ static void check_pair(carom_navigate_reader *p, int i, int other) {
   const carom_cage *cage = obstacle ? &d->obstacles[k].cage : &d->vehicles[k].cage;
   const double *place = obstacle ? d->obstacles[k].knots[0].place : d->vehicles[k].start;
   const char *name = obstacle ? d->obstacles[k].name : d->vehicles[k].name;
-  if (hypot(v->start[0] - place[0], v->start[1] - place[1]) > reach_of(&v->cage) + reach_of(cage)) return;
+  if (hypot(v->start[0] - place[0], v->start[1] - place[1]) > carom_cage_reach(&v->cage) + carom_cage_reach(cage))
+    return;
   double gap = carom_cage_gap(&v->cage, v->start, cage, place);
-  if (gap < -1e-9 * (1 + reach_of(&v->cage)))
+  if (gap < -1e-9 * (1 + carom_cage_reach(&v->cage)))
     carom_report(&p->r.reporter, p->vehicles[i]->place, "move one of them",
                  "%.64s and %.64s overlap at the start, by %.4g m", v->name, name, -gap);
 }

@@ -101,12 +101,6 @@ static bool read_cage(carom_navigate_reader *p, const carom_node *node, const ch
   return good;
 }
 
-static double reach_of(const carom_cage *c) {
-  double far = 0;
-  for (int i = 0; i < c->count; i++) far = fmax(far, hypot(c->corners[i][0], c->corners[i][1]));
-  return far + c->radius;
-}
-
 // ---- copies ---------------------------------------------------------------------------------------------------------
 
 static void add_sphere(carom_navigate_reader *p, carom_navigate_spheres *s, const double at[2], double radius) {
@@ -177,8 +171,8 @@ static bool add_obstacle(carom_navigate_reader *p, const carom_node *node, const
     return false;
   t->obstacles[(*count)++] = *o;
   for (int i = 0; i < o->count; i++) {
-    add_sphere(p, &p->starts, o->knots[i].place, reach_of(&o->cage));
-    add_sphere(p, &p->goals, o->knots[i].place, reach_of(&o->cage));
+    add_sphere(p, &p->starts, o->knots[i].place, carom_cage_reach(&o->cage));
+    add_sphere(p, &p->goals, o->knots[i].place, carom_cage_reach(&o->cage));
   }
   return true;
 }
@@ -237,7 +231,8 @@ static bool read_obstacle_copy(carom_navigate_reader *p, const carom_node *node,
   if (!o.name || !carom_require(&p->r, node, f[OBSTACLE_CAGE], "cage", "obstacle") ||
       !read_cage(p, f[OBSTACLE_CAGE], o.name, &o.cage))
     return false;
-  if (n == 0 && array->kind == CAROM_CLOUD && !place_cloud(p, array, &p->starts, reach_of(&o.cage))) return false;
+  if (n == 0 && array->kind == CAROM_CLOUD && !place_cloud(p, array, &p->starts, carom_cage_reach(&o.cage)))
+    return false;
   bool good = f[OBSTACLE_PATH] ? read_path(p, f[OBSTACLE_PATH], &o) : stay(p, f, array, n, &o);
   return good && carom_read_bool(&p->r, f[OBSTACLE_REPEAT], &o.repeat) && add_obstacle(p, node, &o);
 }
@@ -393,7 +388,7 @@ static bool read_vehicle_copy(carom_navigate_reader *p, entry *e, int n) {
   v.name =
       read_name(p, e->f[VEHICLE_NAME], "vehicle", p->file->def.vehicle_count, e->starts.kind == CAROM_ONCE ? -1 : n);
   if (!v.name || !read_cage(p, e->f[VEHICLE_CAGE], v.name, &v.cage)) return false;
-  double reach = reach_of(&v.cage);
+  double reach = carom_cage_reach(&v.cage);
   if (n == 0 && e->starts.kind == CAROM_CLOUD && !place_cloud(p, &e->starts, &p->starts, reach)) return false;
   if (n == 0 && e->goals.kind == CAROM_CLOUD && !place_cloud(p, &e->goals, &p->goals, reach)) return false;
   bool good = read_point(p, e->f[VEHICLE_POSITION], v.start) &&

@@ -229,8 +229,8 @@ TEST(the_judge_sees_what_happens_between_frames) {
   double places[4][3] = {{-2, 0, 0}, {2, 0.5, 0}, {2, 0, 0}, {-2, 0.5, 0}};  // they go through each other
   carom_navigate_motion m = {.vehicle_count = 2, .frame_count = 2, .step = 0.1, .places = places};
   m.allocator = carom_allocator_default();
-  CHECK(carom_navigate_check(&def, &m, 0, NULL) == CAROM_OK && m.verdict.least_gap > 3);
-  CHECK(carom_navigate_check(&def, &m, 9, NULL) == CAROM_OK);
+  CHECK(carom_navigate_check(&m, &def, 0, NULL) == CAROM_OK && m.verdict.least_gap > 3);
+  CHECK(carom_navigate_check(&m, &def, 9, NULL) == CAROM_OK);
   CHECK_NEAR(m.verdict.least_gap, -0.5, 1e-12);
   CHECK_NEAR(m.verdict.gap_time, 0.05, 1e-12);
   CHECK(m.verdict.gap_a == 0 && m.verdict.gap_b == 1);
