@@ -13,7 +13,7 @@ typedef struct navigation_result {
   double least_gap;  // of all cages at the ends of all steps, m
   double length;     // of all ways, m
   double time;       // s, of the way
-  double seconds;    // of the clock, for the steps alone
+  double seconds;    // of the processor, for the steps alone
   long agent_steps;
 } navigation_result;
 
