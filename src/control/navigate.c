@@ -234,7 +234,7 @@ static void lay_out_state(carom_navigate *s, carom_arena *arena) {
   s->toward = carom_arena_push(arena, sizeof *s->toward * (size_t)s->n);
   s->spins_let = carom_arena_push(arena, sizeof *s->spins_let * (size_t)s->n);
   s->spin = CAROM_PUSH(arena, double, all);
-  double **const numbers[] = {&s->aside,   &s->side, &s->saturated,   &s->idle,
+  double **const numbers[] = {&s->aside,   &s->side, &s->saturated,   &s->yields, &s->idle,
                               &s->nearest, &s->leg,  &s->multipliers, &s->share};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = CAROM_PUSH(arena, double, s->n);
   s->way = CAROM_PUSH(arena, int, s->n);
@@ -373,7 +373,7 @@ static void forget(carom_navigate *s) {
   for (int i = 0; i < s->n; i++) {
     const carom_navigate_vehicle *v = &s->vehicles[i];
     s->aside[i] = s->saturated[i] = s->idle[i] = 0, s->side[i] = 1, s->changes[i] = 0;
-    s->nearest[i] = INFINITY, s->way[i] = 1, s->home[i] = false;
+    s->nearest[i] = INFINITY, s->way[i] = 1, s->home[i] = false, s->yields[i] = 0;
     s->velocity[i][0] = s->velocity[i][1] = 0;
     s->routes[i].age = -1;
     s->arrived[s->items[i].number] = hypot(v->goal[0] - s->place[i][0], v->goal[1] - s->place[i][1]) <= v->tolerance;

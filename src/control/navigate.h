@@ -75,6 +75,7 @@ struct carom_navigate {
   double *saturated;        // (n) s for which it was turned as far as may be
   int *changes;             // (n) of the side
   bool *home;               // (n) was at its goal, and is not far from it
+  double *yields;           // (n) s for which it lets itself be pushed from there
   double *idle;             // (n) s since it last got nearer
   double *nearest;          // (n) m: how near to its goal it came
   double *leg;              // (n) of rails: how far along, m

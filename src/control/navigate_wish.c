@@ -9,6 +9,7 @@ static const double FORGET = 1.0;      // s: how fast turning aside is forgotten
 static const double FIRST = 0.15;      // rad: turned at once by those that contacts hold back
 static const double LONGEST = 1.5;     // s: turned as far as may be without success; then the other side is tried
 static const double HOME = 4;          // times reach and tolerance: so near to its goal it is still at home
+static const double YIELD = 1.0;       // s: and not before nobody on its way has pushed it for so long
 static const double GENTLY = 0.3;      // of its speed: who was at its goal already goes back there
 static const double AT_CORNER = 1e-9;  // m: so near to the end of a piece of a rail the next one begins
 static const double NEARER = 0.02;     // of a tolerance: coming nearer by less is none
@@ -91,7 +92,7 @@ static void wish_for_goal(carom_navigate *s, int i) {
   carom_nav_head_for(s, i);
   const double *target = s->routes[i].target;
   double dx = target[0] - s->place[i][0], dy = target[1] - s->place[i][1], far = hypot(dx, dy);
-  double speed = fmin((s->home[i] ? GENTLY : 1) * v->speed, far / s->def.step);
+  double share = !s->home[i] ? 1 : s->yields[i] > 0 ? 0 : GENTLY, speed = fmin(share * v->speed, far / s->def.step);
   double c = cos(s->aside[i]), w = s->side[i] * sin(s->aside[i]);
   s->toward[i][0] = far > 0 ? dx / far : 0, s->toward[i][1] = far > 0 ? dy / far : 0;
   s->wish[i][0] = speed * (c * s->toward[i][0] + w * s->toward[i][1]);  // to the right
@@ -167,13 +168,21 @@ static void note_idle(carom_navigate *s, int i) {
   s->stuck[s->items[i].number] = s->idle[i] > s->def.patience;
 }
 
+// At home, pushed by one who is not.
+static void note_pushed(carom_navigate *s, int i, int other) {
+  if (s->home[i] && !s->home[other]) s->yields[i] = YIELD;
+}
+
 void carom_nav_note_progress(carom_navigate *s) {
-  for (int i = 0; i < s->n; i++) s->share[i] = 0;  // whether something touches it
+  for (int i = 0; i < s->n; i++) s->share[i] = 0, s->yields[i] -= s->def.step;  // share: whether something touches it
   for (int i = 0; i < s->pair_count; i++) {
     const carom_nav_pair *p = &s->pairs[i];
     if (p->impulse <= 0) continue;
     s->share[p->a] = 1;
-    if (p->b < s->n) s->share[p->b] = 1;
+    if (p->b >= s->n) continue;
+    s->share[p->b] = 1;
+    note_pushed(s, p->a, p->b);
+    note_pushed(s, p->b, p->a);
   }
   for (int i = 0; i < s->n; i++) {
     note_aside(s, i, s->share[i] > 0);
