@@ -26,8 +26,7 @@ static void go(carom_navigate_file *file) {
   if ((status == CAROM_OK) != (motion != NULL)) abort();
   double size = 1;  // places and cages may be as large as 1e6 m, where round-off is larger, too
   for (int i = 0; i < d->vehicle_count; i++)
-    for (int k = 0; k < 2; k++)
-      size = fmax(size, fmax(fabs(d->vehicles[i].start[k]), fabs(d->vehicles[i].goal[k])));
+    for (int k = 0; k < 2; k++) size = fmax(size, fmax(fabs(d->vehicles[i].start[k]), fabs(d->vehicles[i].goal[k])));
   if (motion && all_stay(d) && motion->verdict.least_gap < -1e-6 * size) abort();
   carom_navigate_motion_destroy(motion);
 }
