@@ -76,6 +76,15 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
     set_tests_properties(browser.root_page_${root} PROPERTIES FIXTURES_REQUIRED root-${root} LABELS browser TIMEOUT ${CAROM_HANG}
                          RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   endforeach()
+  set(flow_page ${PROJECT_BINARY_DIR}/demo-flow.html)
+  set(flow_example ${PROJECT_SOURCE_DIR}/examples/flow)
+  add_test(NAME browser.make_flow COMMAND carom_cli flow ${flow_example}/A.png ${flow_example}/B.png -l 0.05 --levels 1 --warps 1
+           --truth ${flow_example}/truth.flo --longest 1 --page ${flow_page} --force)
+  add_test(NAME browser.flow_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-flow.mjs ${flow_page}
+           --screenshot ${PROJECT_BINARY_DIR}/screenshots/flow.png)
+  set_tests_properties(browser.make_flow PROPERTIES FIXTURES_SETUP flow LABELS browser TIMEOUT ${CAROM_HANG})
+  set_tests_properties(browser.flow_page PROPERTIES FIXTURES_REQUIRED flow LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
+                       ENVIRONMENT "${browser_environment}")
   foreach(scene circle lane segments)
     set(ways ${PROJECT_BINARY_DIR}/demo-navigate-${scene})
     set(navigate_plan "")

@@ -17,6 +17,12 @@ if(CAROM_TEST_PYTHON)
     set_tests_properties(python.check_${kind} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG}
                          ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 LABELS python)
   endforeach()
+  if(TARGET carom_cli)
+    add_test(NAME python.check_flow COMMAND ${CAROM_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/python/check_flow.py
+             $<TARGET_FILE:carom_cli>)
+    set_tests_properties(python.check_flow PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${CAROM_HANG}
+                         ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 LABELS python)
+  endif()
   add_executable(result_samples result_samples.c)
   target_include_directories(result_samples PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(result_samples PRIVATE carom_flags carom_static m)

@@ -107,7 +107,8 @@ static bool make(carom_solid_factor *f) {
   if (!f->place) return false;
   make_pairs(f);
   return make_graph(f) && make_columns(f) &&
-         carom_factor_create(f->pairs, f->start, f->neighbor, &f->allocator, &f->factor, NULL) == CAROM_OK;
+         carom_factor_create(&(carom_block_pattern){B, f->pairs, f->start, f->neighbor}, &f->allocator, &f->factor) ==
+             CAROM_OK;
 }
 
 carom_status carom_solid_factor_create(const carom_elastic_matrix *matrix, const carom_allocator *allocator,

@@ -15,34 +15,36 @@ typedef struct carom_front {
   int first, width, below;
   int parent, child_count;  // parent is -1 for roots
   size_t rows;              // where the rows below begin in `rows`
-  size_t panel;             // where the columns of L begin in `panels`: 6 (width + below) rows, 6 width columns
+  size_t panel;             // where the columns of L begin in `panels`: (width + below) x width blocks
 } carom_front;
 
 struct carom_factor {
   carom_allocator allocator;
-  int blocks, front_count, largest;  // largest: blocks of the tallest front
-  int *order, *place;                // (blocks) old number by new, new by old
-  int *entry_start;                  // (blocks + 1)
-  carom_front_entry *entries;        // off the diagonal, by column of the new order
-  carom_front *fronts;               // (front_count) in postorder
-  int *front_of;                     // (blocks)
-  int *rows;                         // ascending within a front
-  double *panels;                    // L
-  double *stack;                     // updates that wait for their parents
-  int *waiting;                      // (front_count) whose they are
-  int *position;                     // (blocks) of a row in the front at hand
-  double *packed;                    // the largest panel, twelve rows together
-  double *x, *gathered;              // (6 blocks), (6 largest)
+  int block, blocks;           // rows of a block, and how many blocks
+  int threads;                 // for large fronts
+  int front_count, largest;    // largest: blocks of the tallest front
+  int *order, *place;          // (blocks) old number by new, new by old
+  int *entry_start;            // (blocks + 1)
+  carom_front_entry *entries;  // off the diagonal, by column of the new order
+  carom_front *fronts;         // (front_count) in postorder
+  int *front_of;               // (blocks)
+  int *rows;                   // ascending within a front
+  double *panels;              // L
+  double *stack;               // updates that wait for their parents
+  int *waiting;                // (front_count) whose they are
+  int *position;               // (blocks) of a row in the front at hand
+  double *packed;              // the largest panel, twelve rows together
+  double *x, *gathered;        // (block blocks), (block largest)
   size_t row_count, panel_size, stack_size, largest_panel;
   double flops;
 };
 
 enum { CAROM_FRONT_TALL = 12 };
 
-// ---- front_kernel.c: dense pieces, column-major; all sizes are multiples of six
+// ---- front_kernel.c: dense pieces, column-major
 // Cholesky of the first `width` columns of a trapezoid with `height` rows; false unless positive definite.
 bool carom_front_strip(double *A, size_t stride, size_t height, size_t width);
-// Copies rows x depth numbers so that twelve rows stand together, the last with zeros where there are only six.
+// Copies rows x depth numbers so that twelve rows stand together, zeros after the last ones.
 void carom_front_pack(const double *A, size_t stride, size_t rows, size_t depth, double *packed);
 // Lower trapezoid of C (rows x columns) minus P P', where P was packed. May spoil what is above the diagonal.
 void carom_front_subtract(double *C, size_t stride, size_t rows, size_t columns, const double *packed, size_t depth);

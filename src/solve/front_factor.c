@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "solve/front.h"
 
+enum { NARROW = 24 };  // fronts with no more columns take zeros for width
+
 // ---- order ----------------------------------------------------------------------------------------------------------
 
 // Minimum degree or nested dissection on the graph of blocks, the elimination tree in postorder; and how many blocks
@@ -100,12 +102,12 @@ static void column_structure(const carom_factor *f, columns *c, int j) {
 
 // Whether column j + 1 may stand in one front with those from `first` to j: it must be the parent of j, and the blocks
 // of zeros that this stores must be few, or the front small.
-static bool joins(const columns *c, int first, int j, int zeros) {
+static bool joins(const carom_factor *f, const columns *c, int first, int j, int zeros) {
   int below = c->first[j + 1] - c->first[j];
   if (below == 0 || c->row[c->first[j]] != j + 1) return false;
   int next = c->first[j + 2] - c->first[j + 1], extra = (j + 1 - first) * (next + 1 - below);
   int width = j + 2 - first, all = width * (width + 1) / 2 + width * next;
-  return extra == 0 || zeros + extra <= (width <= 4 ? all / 2 : all / 8);
+  return extra == 0 || zeros + extra <= (width * f->block <= NARROW ? all / 2 : all / 8);
 }
 
 static void make_fronts(carom_factor *f, const columns *c) {
@@ -113,7 +115,7 @@ static void make_fronts(carom_factor *f, const columns *c) {
   f->front_count = 0;
   for (int j = 0; j < f->blocks; j++) {
     f->front_of[j] = f->front_count;
-    if (j + 1 < f->blocks && joins(c, first, j, zeros)) {
+    if (j + 1 < f->blocks && joins(f, c, first, j, zeros)) {
       zeros += (j + 1 - first) * (c->first[j + 2] - c->first[j + 1] + 1 - (c->first[j + 1] - c->first[j]));
       continue;
     }
@@ -122,8 +124,18 @@ static void make_fronts(carom_factor *f, const columns *c) {
   }
 }
 
-static size_t update_size(const carom_front *front) {
-  size_t below = CAROM_FRONT_BLOCK * (size_t)front->below;
+// Rows that their fronts have in common stand once.
+static size_t rows_of_fronts(const carom_factor *f, const columns *c) {
+  size_t rows = 0;
+  for (int s = 0; s < f->front_count; s++) {
+    int last = f->fronts[s].first + f->fronts[s].width - 1;
+    rows += (size_t)(c->first[last + 1] - c->first[last]);
+  }
+  return rows;
+}
+
+static size_t update_size(const carom_factor *f, const carom_front *front) {
+  size_t below = (size_t)f->block * (size_t)front->below;
   return below * below;
 }
 
@@ -136,7 +148,7 @@ static void lay_out(carom_factor *f, const columns *c) {
     front->parent = below > 0 ? f->front_of[c->row[c->first[last]]] : -1;
     if (below > 0) f->fronts[front->parent].child_count++;
     memcpy(f->rows + f->row_count, c->row + c->first[last], (size_t)below * sizeof *f->rows);
-    double w = CAROM_FRONT_BLOCK * front->width, r = CAROM_FRONT_BLOCK * below;
+    double w = (double)f->block * front->width, r = (double)f->block * below;
     f->row_count += (size_t)below;
     f->panel_size += (size_t)(w * (w + r));
     if ((size_t)(w * (w + r + CAROM_FRONT_TALL)) > f->largest_panel)
@@ -151,9 +163,9 @@ static void measure_stack(carom_factor *f) {
   size_t height = 0;
   int waiting = 0;
   for (int s = 0; s < f->front_count; s++) {
-    size_t own = update_size(&f->fronts[s]);
+    size_t own = update_size(f, &f->fronts[s]);
     if (height + own > f->stack_size) f->stack_size = height + own;
-    for (int k = 0; k < f->fronts[s].child_count; k++) height -= update_size(&f->fronts[f->waiting[--waiting]]);
+    for (int k = 0; k < f->fronts[s].child_count; k++) height -= update_size(f, &f->fronts[f->waiting[--waiting]]);
     height += own;
     if (f->fronts[s].below > 0) f->waiting[waiting++] = s;
   }
@@ -165,15 +177,16 @@ static bool analyse(carom_factor *f, columns *c) {
   long long total = 0;
   for (int j = 0; j < f->blocks; j++) total += c->count[j];
   if (total > INT_MAX / 2) return false;
-  if (!CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(c->row, total + 1), CAROM_ROOM(f->rows, total + 1))) return false;
+  if (!(c->row = CAROM_NEW(&f->allocator, int, total + 1))) return false;
   for (int j = 0; j < f->blocks; j++) c->child[j] = c->sibling[j] = c->mark[j] = -1;
   c->first[0] = 0;
   for (int j = 0; j < f->blocks; j++) column_structure(f, c, j);
   make_fronts(f, c);
+  if (!(f->rows = CAROM_NEW(&f->allocator, int, rows_of_fronts(f, c) + 1))) return false;
   lay_out(f, c);
   measure_stack(f);
   return CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->panels, f->panel_size + 1), CAROM_ROOM(f->stack, f->stack_size + 1),
-                       CAROM_ROOM(f->gathered, CAROM_FRONT_BLOCK * (size_t)f->largest + 1),
+                       CAROM_ROOM(f->gathered, (size_t)f->block * (size_t)f->largest + 1),
                        CAROM_ROOM(f->packed, f->largest_panel + 1));
 }
 
@@ -194,31 +207,33 @@ static bool make_arrays(carom_factor *f, int edges) {
   size_t n = (size_t)f->blocks + 1;
   int **arrays[] = {&f->order, &f->place, &f->entry_start, &f->front_of, &f->waiting, &f->position};
   bool there = CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->entries, edges + 1), CAROM_ROOM(f->fronts, n),
-                             CAROM_ROOM(f->x, CAROM_FRONT_BLOCK * n));
+                             CAROM_ROOM(f->x, (size_t)f->block * n));
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     there = (*arrays[i] = CAROM_NEW(&f->allocator, int, n)) != NULL && there;
   return there;
 }
 
-carom_status carom_factor_create(int blocks, const int *start, const int *neighbor, const carom_allocator *allocator,
-                                 carom_factor **factor, carom_error *error) {
+carom_status carom_factor_create(const carom_block_pattern *pattern, const carom_allocator *allocator,
+                                 carom_factor **factor) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_factor *f = CAROM_NEW(&a, carom_factor, 1);
   columns c = {0};
   bool done = false;
   if (f) {
-    f->allocator = a, f->blocks = blocks;
-    done = make_arrays(f, start[blocks]) && make_columns(f, &c) && find_order(f, start, neighbor, c.count);
-    if (done) sort_entries(f, start, neighbor);
+    f->allocator = a, f->block = pattern->block, f->blocks = pattern->blocks, f->threads = 1;
+    done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) &&
+           find_order(f, pattern->start, pattern->neighbor, c.count);
+    if (done) sort_entries(f, pattern->start, pattern->neighbor);
     done = done && analyse(f, &c);
     free_columns(f, &c);
   }
   *factor = done ? f : NULL;
   if (done) return CAROM_OK;
   carom_factor_destroy(f);
-  return carom_fail(error, CAROM_ERR_MEMORY,
-                    "out of memory for the interior point with %d bodies; use the solver pgs or apgd", blocks);
+  return CAROM_ERR_MEMORY;
 }
+
+void carom_factor_share(carom_factor *f, int threads) { f->threads = threads; }
 
 void carom_factor_destroy(carom_factor *f) {
   if (!f) return;
@@ -229,3 +244,5 @@ void carom_factor_destroy(carom_factor *f) {
 }
 
 double carom_factor_flops(const carom_factor *f) { return f->flops; }
+
+double carom_factor_entries(const carom_factor *f) { return (double)f->panel_size; }

@@ -6,7 +6,7 @@
 
 #include "solve/front.h"
 
-enum { B = 6, TALL = CAROM_FRONT_TALL, NARROW = 3 };
+enum { TALL = CAROM_FRONT_TALL, NARROW = 3 };
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
 #define WIDE __attribute__((target_clones("avx2", "default")))
@@ -33,12 +33,13 @@ WIDE void carom_front_subtract(double *C, size_t stride, size_t rows, size_t col
                                size_t depth) {
   for (size_t j = 0; j < columns; j += NARROW) {
     size_t block = j / TALL * TALL;  // of rows at and below the diagonal
+    size_t wide = columns - j < NARROW ? columns - j : NARROW;
     const double *Q = packed + block * depth + j % TALL;
     for (size_t i = block; i < rows; i += TALL) {
       four s[3 * NARROW];
       size_t there = rows - i < TALL ? rows - i : TALL;
       product(packed + i * depth, Q, depth, s);
-      for (size_t l = 0; l < NARROW; l++)
+      for (size_t l = 0; l < wide; l++)
         for (size_t k = 0; k < there; k++) C[i + k + (j + l) * stride] -= ((const double *)s)[TALL * l + k];
     }
   }
@@ -49,9 +50,12 @@ void carom_front_pack(const double *A, size_t stride, size_t rows, size_t depth,
     for (size_t i = 0; i < rows; i += TALL) {
       size_t there = rows - i < TALL ? rows - i : TALL;
       double *to = packed + i * depth + k * TALL;
-      memcpy(to, A + i, B * sizeof *to);
-      if (there == TALL) memcpy(to + B, A + i + B, B * sizeof *to);
-      if (there < TALL) memset(to + B, 0, B * sizeof *to);
+      if (there == TALL) {
+        memcpy(to, A + i, TALL * sizeof *to);
+      } else {
+        memcpy(to, A + i, there * sizeof *to);
+        memset(to + there, 0, (TALL - there) * sizeof *to);
+      }
     }
 }
 

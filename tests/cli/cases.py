@@ -689,6 +689,81 @@ def case_root_answers_mistakes():
     assert "no finite number" in carom("root", "log(x)", "-s", "-1", code=1).stdout
 
 
+# ---- flow ----
+def write_pgm(name, width, height, grey):
+    with open(name, "wb") as f:
+        f.write(b"P5 %d %d 65535\n" % (width, height))
+        f.write(b"".join(struct.pack(">H", round(65535 * min(max(grey(x, y), 0), 1))) for y in range(height) for x in range(width)))
+
+
+def texture(x, y):
+    return 0.5 + 0.1 * math.sin(0.5 * x + 0.2 * y) + 0.1 * math.sin(0.6 * y - 0.3 * x) + 0.1 * math.sin(0.35 * (x + y))
+
+
+def write_shifted(u, v, width=24, height=20):
+    write_pgm("A.pgm", width, height, texture)
+    write_pgm("B.pgm", width, height, lambda x, y: texture(x - u, y - v))
+    with open("T.flo", "wb") as f:
+        f.write(b"PIEH" + struct.pack("<ii", width, height) + struct.pack("<ff", u, v) * (width * height))
+
+
+def case_flow_is_found_and_proved():
+    write_shifted(0.5, -0.25)
+    said = report("flow", "A.pgm", "B.pgm", "--truth", "T.flo", "--levels", "1", "--warps", "1")
+    assert said["outcome"] == "solved" and 0 <= said["gap"] < 1e-8 and said["iterations"] < 40, said
+    assert abs(said["primal"] - said["dual"] - said["gap"]) < 1e-14 and abs(said["energy1"] - said["primal"]) < 1e-9, said
+    near(said["mean_u"], 0.5, 0.02), near(said["mean_v"], -0.25, 0.02)
+    assert said["error"]["end_point"] < 0.03 and said["error"]["pixels"] == 480 and said["unknowns"] == 960, said
+    text = carom("flow", "A.pgm", "B.pgm").stdout
+    assert "(optimal)" in text and "2 programs on 1 level" in text, text
+    squares = report("flow", "A.pgm", "B.pgm", "--norm", "l2", "--levels", "1", "--warps", "1")
+    assert "gap" not in squares and squares["energy2"] < said["energy2"] and squares["energy1"] > said["energy1"], squares
+    limited = report("flow", "A.pgm", "B.pgm", "--max-iterations", "2", code=1)
+    assert limited["outcome"] == "limit" and limited["gap"] > 1e-8, limited
+
+
+def case_flow_writes_flows_pictures_and_pages():
+    write_shifted(3.5, -2.25, 40, 36)
+    said = report("flow", "A.pgm", "B.pgm", "--truth", "T.flo", "-o", "F.flo", "-p", "F.png", "--page", "F.html", "--warps", "5")
+    assert said["levels"] == 2 and said["programs"] == 10 and said["error"]["end_point"] < 0.3, said
+    with open("F.flo", "rb") as f:
+        head, rest = f.read(12), f.read()
+    assert head == b"PIEH" + struct.pack("<ii", 40, 36) and len(rest) == 8 * 1440
+    mean = sum(struct.unpack("<2880f", rest)[::2]) / 1440
+    near(mean, said["mean_u"], 1e-5)
+    page = open("F.html").read()
+    assert page.startswith("<!doctype html>") and '"truth_u":[' in page and page.rstrip().endswith("</html>")
+    again = report("flow", "A.pgm", "B.pgm", "--truth", "F.flo", "--warps", "5")  # what was written can be read
+    assert again["error"]["end_point"] < 1e-6, again
+    carom("flow", "A.pgm", "B.pgm", "--page", "F.html")  # our own page is replaced
+    for words in (["-o", "F.flo"], ["-p", "F.png"]):
+        assert "--force" in carom("flow", "A.pgm", "B.pgm", *words, code=1).stderr
+    assert carom("flow", "A.pgm", "B.pgm", "-o", "A.pgm", "--force", code=2).stderr
+    one, two = (carom("flow", "A.pgm", "B.pgm", "--threads", n, "--json").stdout for n in ("1", "3"))
+    assert one == two
+
+
+def case_flow_answers_mistakes():
+    write_shifted(0.5, 0.5)
+    write_pgm("small.pgm", 1, 1, texture), write_pgm("other.pgm", 20, 24, texture)
+    write("none.png", "no image"), write("cut.pgm", "P5 9 9 255\n123"), write("huge.pgm", "P5 99999 99999 255\n")
+    for words, message in ((["A.pgm", "other.pgm"], "flow: the images differ in size: 24 x 20 and 20 x 24 pixels"),
+                           (["small.pgm", "small.pgm"], "flow: images of 1 x 1 pixels have no slopes; flow needs 2 x 2 or more"),
+                           (["A.pgm", "B.pgm", "--lambda=-1"], "flow: --lambda"),
+                           (["A.pgm", "B.pgm", "-l", "nan"], "flow: --lambda"),
+                           (["A.pgm", "B.pgm", "--median", "4"], "flow: --median: 4 is even; give an odd number"),
+                           (["A.pgm", "B.pgm", "--norm", "l3"], "flow: no norm 'l3'"),
+                           (["A.pgm", "B.pgm", "--mps", "p.mps"], "flow: --mps writes the one program of --levels 1 --warps 1"),
+                           (["A.pgm", "none.png"], "flow: none.png: neither PNG nor PGM or PPM"),
+                           (["A.pgm", "cut.pgm"], "flow: cut.pgm: truncated: 9 x 9 pixels take 81 bytes"),
+                           (["huge.pgm", "B.pgm"], "flow: huge.pgm: 99999 x 99999 pixels are too many"),
+                           (["A.pgm", "missing.pgm"], "flow: cannot read image 'missing.pgm': No such file or directory"),
+                           (["A.pgm", "B.pgm", "--truth", "A.pgm"], "flow: A.pgm: no .flo file"),
+                           (["A.pgm"], "")):
+        done = carom("flow", *words, code=2)
+        assert message in done.stderr and done.stdout == "" and done.stderr.count("carom:") == 1, (words, done.stderr)
+
+
 def case_granular_runs_repeat_on_any_number_of_threads():
     hashes = {report("run", *PEBBLES, "--no-output", "--duration", "1", "-j", n)["state_hash"] for n in ("1", "2", "3", "1")}
     assert len(hashes) == 1, hashes

@@ -115,15 +115,23 @@ static const char *const words[] = {
     "--size=16",
     "--window=0,1",
     "--runs=3",
+    "a.pgm",
+    "b.pgm",
+    "-p=f.png",
+    "--page=f.html",
+    "--norm=l2",
+    "--levels=1",
+    "--mps=f.mps",
+    "--smoothness=5",
     "-qf",
     "-ox.h5",
     "\033[2J",
     "\xff",
     "%s%n",
 };
-static int (*const verbs[])(int, char **) = {cli_check,    cli_info,        cli_gap,    cli_lcp,   cli_root,
-                                             cli_navigate, cli_integrators, cli_export, cli_audit, cli_explain,
-                                             cli_run,      cli_compare,     cli_view};
+static int (*const verbs[])(int, char **) = {cli_check,   cli_info,     cli_gap,         cli_lcp,    cli_flow,
+                                             cli_root,    cli_navigate, cli_integrators, cli_export, cli_audit,
+                                             cli_explain, cli_run,      cli_compare,     cli_view};
 
 static void make_files(void) {
   static int made;
@@ -133,6 +141,8 @@ static void make_files(void) {
       "carom: 1\nbodies:\n  - {name: a, shape: {box: [1, 1, 1]}, density: 1, velocity: [1, 0, 0]}\n"
       "  - {name: b, shape: {sphere: 1}, density: 1, position: [9, 0, 0]}\nintegrator: {name: moreau, step: 5 ms}\n"
       "duration: 0.02 s\noutput: {interval: 10 ms}\n");
+  fuzz_put_text("a.pgm", "P2 3 3 9 1 2 3 4 5 6 7 8 9");
+  fuzz_put_text("b.pgm", "P2 3 3 9 1 1 2 3 4 5 6 7 8");
   fuzz_put_text("p.txt", "carom-lcp 1\nn 2\nM\n2 1\n1 2\nq -5 -6\n");
   fuzz_put_text("m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
   fuzz_put_text("t.csv", "time,body,x,y,z\n0,a,0,0,0\n0,b,9,0,0\n1,a,1,0,0\n1,b,9,0,0\n");

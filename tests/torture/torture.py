@@ -143,6 +143,8 @@ class Torture:
         self.put("master/pairs.bin", pairs())
         self.put("master/problem.txt", "carom-lcp 1\nn 3\nM\n4 1 0\n1 3 1\n0 1 2\nq -1 2 -3\nlower 0 -inf 0\nupper inf inf 1\n")
         self.put("master/problem.json", '[{"M": [[2, 1], [1, 2]], "q": [-5, -6], "lower": [null, 0], "upper": null}]\n')
+        for k, name in enumerate(("A.pgm", "B.pgm")):
+            self.put("master/" + name, b"P5 9 8 255\n" + bytes((40 * x + 7 * x * y + 23 * y + 20 * k) % 256 for y in range(8) for x in range(9)))
         made = self.run(["run", "scene.yaml", "-o", "result.h5", "-q"], self.path("master"))
         made2 = self.run(["export", "result.h5", "--to", "csv", "-o", "motion.csv", "-q"], self.path("master"))
         if made.code != 0 or made2.code != 0:
@@ -232,6 +234,7 @@ class Torture:
         ("problem.txt", ["lcp", "problem.txt"], 1),
         ("problem.json", ["lcp", "problem.json"], 1),
         ("pairs.bin", ["gap", "--pairs", "pairs.bin"], 1),
+        ("A.pgm", ["flow", "A.pgm", "B.pgm", "--max-iterations", "5"], 1),
         ("motion.csv", ["audit", "motion.csv", "--scene", "scene.yaml"], 1),
         ("result.h5", ["info", "result.h5"], 3),
         ("result.h5", ["run", "scene.yaml", "--continue", "result.h5", "-o", "more.h5", "-f", "-q"], 2),
@@ -300,6 +303,7 @@ class Torture:
         ["lcp", "problem.txt"],
         ["lcp", "problem.json", "--json"],
         ["root", "x^2 + y^2 - 1", "x - y", "--start", "1,0.5", "--runs", "20", "--basins", "new.html", "--size", "16"],
+        ["flow", "A.pgm", "B.pgm", "-o", "new.flo", "-p", "new.png", "--page", "new.html", "--json"],
         ["navigate", "navigate.yaml", "-o", "new.html", "--csv", "new.csv"],
         ["plan", "plan.yaml", "-o", "new.h5", "--json"],
         ["sweep", "sweep.yaml", "--case", "1", "-o", "new.h5", "--json"],

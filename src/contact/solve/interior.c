@@ -237,8 +237,10 @@ carom_status carom_contact_interior(carom_contact_system *s, carom_arena *arena,
   if (!arena->memory) return carom_contact_apgd(s, arena, NULL, NULL);  // polishes
   start(&m);
   carom_factor *solver;
-  carom_status status = carom_factor_create(m.blocks, m.neighbor_start, m.neighbor, &arena->allocator, &solver, error);
-  if (status) return status;
+  const carom_block_pattern pattern = {CAROM_FRONT_BLOCK, m.blocks, m.neighbor_start, m.neighbor};
+  if (carom_factor_create(&pattern, &arena->allocator, &solver) != CAROM_OK)
+    return carom_fail(error, CAROM_ERR_MEMORY,
+                      "out of memory for the interior point with %d bodies; use the solver pgs or apgd", m.blocks);
   info->setup_seconds += carom_clock() - begin;
   run(&m, solver, info);
   carom_factor_destroy(solver);
