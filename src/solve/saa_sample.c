@@ -1,0 +1,238 @@
+// Sample averages of growing size, with bounds on how far the decision is from the best one (Mak, Morton and Wood 1999).
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "carom/saa.h"
+
+carom_saa_sampling carom_saa_default_sampling(void) {
+  return (carom_saa_sampling){
+      .scenarios = 1000, .replications = 10, .seed = 1, .confidence = 0.95, .solve = carom_saa_default_options()};
+}
+
+// ---- samples --------------------------------------------------------------------------------------------------------
+
+enum { DRAWS = 20 };  // a scenario may draw 2^20 numbers before it meets those of the next
+
+typedef struct sample {
+  const carom_saa_model *model;
+  uint64_t seed;
+  int replication;
+} sample;
+
+static carom_status draw_scenario(void *context, int number, double *values, double *probability, carom_error *error) {
+  const sample *s = context;
+  carom_random random = carom_random_make(s->seed, (uint64_t)s->replication);
+  (void)error;
+  random.index = (uint64_t)number << DRAWS;
+  s->model->draw(s->model->context, &random, values);
+  *probability = 1;
+  return CAROM_OK;
+}
+
+static void name_draw(void *context, int number, char *text, size_t size) {
+  const sample *s = context;
+  snprintf(text, size, "draw %d of replication %d", number + 1, s->replication);
+}
+
+// ---- the loop -------------------------------------------------------------------------------------------------------
+
+typedef struct loop {
+  const carom_saa_model *model;
+  const carom_saa_sampling *sampling;
+  carom_allocator a;
+  carom_saa_report *report;
+  double *optimal, *candidate;  // (replications) costs on the same samples
+  int solves;                   // that will be made if all sizes are
+  carom_error *error;
+} loop;
+
+static bool tell(void *context, double done, double total) {
+  const loop *l = context;
+  const carom_progress *p = &l->sampling->solve.progress;
+  return p->report(p->context, l->report->solves + fmin(done / total, 1), l->solves);
+}
+
+// One solve on a sample, with x given or not.
+static carom_status solve(loop *l, int replication, int count, const double *x, carom_saa_answer **answer) {
+  sample context = {l->model, l->sampling->seed, replication};
+  const carom_saa_set set = {count, &context, draw_scenario, name_draw};
+  carom_saa_options options = l->sampling->solve;
+  options.x = x;
+  if (options.progress.report) options.progress = (carom_progress){l, tell};
+  carom_status status = carom_saa_solve(&l->model->problem, &set, &options, &l->a, answer, l->error);
+  l->report->solves++;
+  return status;
+}
+
+// The cost of a solve; the loop ends with the reason where there is none.
+static carom_status cost_of(loop *l, int replication, int count, const double *x, double *cost, bool *good) {
+  carom_saa_answer *answer = NULL;
+  carom_status status = solve(l, replication, count, x, &answer);
+  if (status != CAROM_OK) return status;
+  *good = answer->outcome == CAROM_SAA_SOLVED;
+  *cost = answer->objective;
+  if (!*good && !x) {
+    l->report->outcome = answer->outcome;
+    carom_saa_answer_destroy(l->report->answer);
+    l->report->answer = answer;
+    return CAROM_OK;
+  }
+  if (!*good) l->report->doubt = answer->reason, *cost = INFINITY, *good = answer->outcome == CAROM_SAA_INFEASIBLE;
+  carom_saa_answer_destroy(answer);
+  return CAROM_OK;
+}
+
+static void moments(const double *v, int count, double *mean, double *variance) {
+  double sum = 0, squares = 0;
+  for (int k = 0; k < count; k++) sum += v[k];
+  *mean = sum / count;
+  for (int k = 0; k < count; k++) squares += (v[k] - *mean) * (v[k] - *mean);
+  *variance = count > 1 ? squares / (count - 1) : 0;
+}
+
+static carom_interval about(double mean, double variance, int count, double confidence) {
+  double half = carom_student_point(0.5 + 0.5 * confidence, count - 1) * sqrt(variance / count);
+  return (carom_interval){mean - half, mean + half};
+}
+
+static void summarise(const loop *l, int scenarios, carom_saa_size *s) {
+  int m = l->sampling->replications;
+  double variance, c = l->sampling->confidence;
+  *s = (carom_saa_size){.scenarios = scenarios, .replications = m};
+  moments(l->optimal, m, &s->mean, &s->variance);
+  s->lower = about(s->mean, s->variance, m, c);
+  moments(l->candidate, m, &s->upper, &variance);
+  s->upper_in = about(s->upper, variance, m, c);
+  for (int k = 0; k < m; k++) l->candidate[k] = fmax(0, l->candidate[k] - l->optimal[k]);  // below zero by rounding
+  moments(l->candidate, m, &s->gap, &variance);
+  s->gap_deviation = sqrt(variance);
+  s->gap_high = s->gap + carom_student_point(c, m - 1) * s->gap_deviation / sqrt(m);
+  if (!isfinite(s->upper))
+    s->upper = s->gap = s->gap_high = INFINITY, s->gap_deviation = 0, s->upper_in = (carom_interval){s->mean, INFINITY};
+}
+
+static carom_status run_size(loop *l, int scenarios, bool *good) {
+  carom_saa_report *r = l->report;
+  carom_saa_answer *candidate = NULL;
+  carom_status status = solve(l, 0, scenarios, NULL, &candidate);
+  if (status != CAROM_OK) return status;
+  carom_saa_answer_destroy(r->answer);
+  r->answer = candidate;
+  r->outcome = candidate->outcome;
+  *good = candidate->outcome == CAROM_SAA_SOLVED;
+  for (int k = 0; k < l->sampling->replications && *good && status == CAROM_OK; k++) {
+    status = cost_of(l, k + 1, scenarios, NULL, &l->optimal[k], good);
+    if (status == CAROM_OK && *good) status = cost_of(l, k + 1, scenarios, candidate->x, &l->candidate[k], good);
+  }
+  if (status == CAROM_OK && *good) summarise(l, scenarios, &r->sizes[r->size_count++]);
+  return status;
+}
+
+static bool is_near(const loop *l) {
+  const carom_saa_size *s = &l->report->sizes[l->report->size_count - 1];
+  double size = l->sampling->relative ? fmax(1, fabs(s->mean)) : 1;
+  return s->gap_high <= l->sampling->gap * size && l->sampling->gap > 0;
+}
+
+// ---- the decision's own cost ----------------------------------------------------------------------------------------
+
+enum { MOST_VALUED = 100000 };
+
+static int count_valued(const carom_saa_sampling *s) {
+  int64_t most = s->scenarios > MOST_VALUED ? s->scenarios : MOST_VALUED, asked = 10 * (int64_t)s->scenarios;
+  return s->evaluation > 0 ? s->evaluation : (int)(asked < most ? asked : most);
+}
+
+static carom_status value(loop *l) {
+  carom_saa_report *r = l->report;
+  carom_saa_answer *answer = NULL;
+  int count = count_valued(l->sampling);
+  carom_status status = solve(l, l->sampling->replications + 1, count, r->answer->x, &answer);
+  if (status != CAROM_OK) return status;
+  r->valued = answer->outcome == CAROM_SAA_SOLVED;
+  if (!r->valued) r->doubt = answer->reason;
+  if (r->valued) {
+    double variance, shared = answer->objective, unused;
+    for (int i = 0; i < answer->count; i++) shared -= answer->probability[i] * answer->cost[i];
+    r->costs = answer->cost, r->cost_count = answer->count, answer->cost = NULL;
+    for (int i = 0; i < r->cost_count; i++) r->costs[i] += shared;  // what no scenario changes
+    moments(r->costs, r->cost_count, &unused, &variance);
+    r->value = answer->objective;
+    r->value_in = r->cost_count > 1 ? about(r->value, variance, r->cost_count, l->sampling->confidence)
+                                    : (carom_interval){r->value, r->value};
+  }
+  carom_saa_answer_destroy(answer);
+  return CAROM_OK;
+}
+
+// ---- beginning and end ----------------------------------------------------------------------------------------------
+
+static carom_status check(const carom_saa_sampling *s, carom_error *error) {
+  if (s->scenarios < 1 || s->scenarios > 10000000 || s->first < 0 || s->first > s->scenarios)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: %d scenarios from %d on: 1 to 10000000 are allowed, growing",
+                      s->scenarios, s->first);
+  if (s->replications < 2 || s->replications > 100000)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: %d replications: 2 to 100000 are allowed", s->replications);
+  if (!(s->confidence > 0 && s->confidence < 1) || !(s->gap >= 0) || s->evaluation < 0)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: confidence %g must be within 0 and 1, gap %g not negative",
+                      s->confidence, s->gap);
+  return CAROM_OK;
+}
+
+static int first_size(const carom_saa_sampling *s) {
+  int first = s->first > 0 ? s->first : s->scenarios / 8;
+  return first > 0 ? first : 1;
+}
+
+static int next_size(int size, int last) { return size > last / 2 ? last : 2 * size; }
+
+static int count_sizes(const carom_saa_sampling *s) {
+  int count = 1;
+  for (int size = first_size(s); size < s->scenarios; size = next_size(size, s->scenarios)) count++;
+  return count;
+}
+
+static carom_status run(loop *l) {
+  const carom_saa_sampling *s = l->sampling;
+  carom_status status = CAROM_OK;
+  for (int size = first_size(s);; size = next_size(size, s->scenarios)) {
+    bool good = false;
+    status = run_size(l, size, &good);
+    if (status != CAROM_OK || !good) return status;
+    l->report->reached = is_near(l);
+    if (l->report->reached || size >= s->scenarios) break;
+  }
+  return value(l);
+}
+
+carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa_sampling *sampling,
+                                   const carom_allocator *allocator, carom_saa_report **report, carom_error *error) {
+  const carom_saa_sampling usual = carom_saa_default_sampling(), *s = sampling ? sampling : &usual;
+  loop l = {.model = model, .sampling = s, .a = carom_allocator_or_default(allocator), .error = error};
+  *report = NULL;
+  carom_status status = check(s, error);
+  if (status != CAROM_OK) return status;
+  l.solves = count_sizes(s) * (1 + 2 * s->replications) + 1;
+  carom_saa_report *r = l.report = CAROM_NEW(&l.a, carom_saa_report, 1);
+  if (r) r->allocator = l.a, r->doubt.scenario = -1;
+  if (r && CAROM_NEW_ALL(&l.a, CAROM_ROOM(r->sizes, count_sizes(s)), CAROM_ROOM(l.optimal, s->replications),
+                         CAROM_ROOM(l.candidate, s->replications)))
+    status = run(&l);
+  else
+    status = carom_fail(error, CAROM_ERR_MEMORY, "saa: out of memory for %d replications", s->replications);
+  CAROM_RELEASE_ALL(&l.a, l.optimal, l.candidate);
+  if (status == CAROM_OK)
+    *report = r;
+  else
+    carom_saa_report_destroy(r);
+  return status;
+}
+
+void carom_saa_report_destroy(carom_saa_report *report) {
+  if (!report) return;
+  carom_allocator a = report->allocator;
+  carom_saa_answer_destroy(report->answer);
+  CAROM_RELEASE_ALL(&a, report->sizes, report->costs, report);
+}
