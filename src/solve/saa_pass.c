@@ -45,7 +45,7 @@ static void run_chunk(carom_saa_work *w, int chunk, carom_saa_kernel *kernel, in
 
 static carom_status exchange(carom_saa_work *w, int width, carom_error *error) {
   const carom_saa_ranks *r = &w->options.ranks;
-  if (r->count <= 1) return CAROM_OK;
+  if (r->count <= 1 || width == 0) return CAROM_OK;
   for (int k = 0; k <= r->count; k++)
     w->exchange_start[k] = (size_t)carom_team_share((carom_team){r->count, k}, w->chunks) * (size_t)width;
   return r->exchange(r->context, w->exchange_start, w->sums, error);
