@@ -97,7 +97,7 @@ typedef struct carom_saa_ranks {
 typedef struct carom_saa_options {
   int max_iterations;        ///< of the interior-point method; default 200
   double tolerance;          ///< on residuals and gap, relative; default 1e-10
-  int threads;               ///< 0 (default): one per processor. The bits of the answer do not depend on it
+  int threads;               ///< 0 (default): as many as have enough to do. No bit of the answer depends on it
   carom_saa_ranks ranks;     ///< nor on these
   carom_progress progress;   ///< asked after every iteration, in iterations
   const double *x;           ///< (n) decided already: only y is asked for; null (default): nothing is
@@ -209,6 +209,12 @@ typedef struct carom_saa_size {
   double gap_high;          ///< upper end of the one-sided interval of the gap: [0, gap_high]
 } carom_saa_size;
 
+/// What an expectation row comes to over the scenarios that a decision is judged by.
+typedef struct carom_saa_expectation {
+  double mean;        ///< of what stands between its sides, less the side that it was closest to
+  carom_interval in;  ///< its two-sided interval: it should hold 0
+} carom_saa_expectation;
+
 /// What sample averages came to.
 typedef struct carom_saa_report {
   carom_saa_outcome outcome;  ///< of the last solve; anything but SOLVED ended the loop
@@ -222,14 +228,20 @@ typedef struct carom_saa_report {
   carom_saa_reason doubt;     ///< see valued
   double *costs;              ///< (cost_count) of those scenarios
   int cost_count;             ///< how many
+  carom_saa_expectation *expectations;  ///< (mean_count) over them, if `valued`
+  int mean_count;                       ///< expectation rows of the problem
   int solves;                 ///< in all
   carom_allocator allocator;  ///< of all this
 } carom_saa_report;
 
 /// Solves for growing samples. Scenario i of replication j has stream j and begins at number i 2^20 under the seed, so
 /// that larger samples contain the smaller ones and candidate and optimum meet the same scenarios (common random
-/// numbers). The candidate of each size is the answer for replication 0, which enters no bound. With expectation rows
-/// the bounds are those of the sample's expectations. Fails as carom_saa_solve does.
+/// numbers). The candidate of each size is the answer for replication 0, which enters no bound.
+///
+/// No decision meets the expectation rows of a sample it was not made for, so these are priced: the bounds, the gap and
+/// the cost of the decision are of the problem without them whose cost has mean_price (side - row) in addition, with the
+/// candidate's prices. What bounds that from below bounds the problem from below; `expectations` tells how well the
+/// decision, with the y that these prices make best, meets them. Fails as carom_saa_solve does.
 CAROM_API carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa_sampling *sampling,
                                              const carom_allocator *allocator, carom_saa_report **report,
                                              carom_error *error);

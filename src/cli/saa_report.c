@@ -20,6 +20,9 @@ const double *cli_saa_costs(const cli_saa_run *r, int *count) {
   return r->sampled ? r->report->costs : r->answer->cost;
 }
 
+// Prices that are zero but for rounding.
+static double tidy(double price) { return fabs(price) < 1e-9 ? 0 : price; }
+
 // ---- text -----------------------------------------------------------------------------------------------------------
 
 static void print_head(const cli_saa_run *r) {
@@ -40,14 +43,14 @@ static void print_decision(const cli_saa_run *r) {
   if (p->n > 0) cli_print(stdout, "%-24s %18s %14s\n", "decide now", "value", "price of bound");
   for (int k = 0; k < p->n && k < MOST_ROWS; k++)
     cli_print(stdout, "%-24s %18.10g %14.4g\n", name_of(p->x_names, k, "x", text, sizeof text), s->x[k],
-              cli_saa_sign(r) * s->x_price[k] + 0.0);
+              tidy(cli_saa_sign(r) * s->x_price[k]));
   if (p->n > MOST_ROWS) cli_print(stdout, "... %d more; --json lists them all\n", p->n - MOST_ROWS);
   for (int k = 0; k < p->first_rows && k < MOST_ROWS; k++)
     cli_print(stdout, "%-24s %18s %14.4g\n", name_of(p->first_names, k, "row ", text, sizeof text), "",
-              cli_saa_sign(r) * s->first_price[k] + 0.0);
+              tidy(cli_saa_sign(r) * s->first_price[k]));
   for (int k = 0; k < p->mean_rows && k < MOST_ROWS; k++)
     cli_print(stdout, "%-24s %18s %14.4g\n", name_of(p->mean_names, k, "expectation ", text, sizeof text), "",
-              cli_saa_sign(r) * s->mean_price[k] + 0.0);
+              tidy(cli_saa_sign(r) * s->mean_price[k]));
 }
 
 static void print_scenarios(const cli_saa_run *r) {
@@ -89,6 +92,17 @@ static void print_value(const cli_saa_run *r) {
               p->doubt.message[0] ? p->doubt.message : "no answer was found there");
 }
 
+// How well the decision meets expectations over scenarios of their own.
+static void print_expectations(const cli_saa_run *r) {
+  const carom_saa_problem *p = &r->file->model.problem;
+  char text[40];
+  for (int k = 0; k < r->report->mean_count && k < MOST_ROWS; k++) {
+    const carom_saa_expectation *e = &r->report->expectations[k];
+    cli_print(stdout, "expectation of %s less its side: %.4g (%.4g to %.4g)\n",
+              name_of(p->mean_names, k, "expectation ", text, sizeof text), e->mean, e->in.low, e->in.high);
+  }
+}
+
 static void print_failure(const cli_saa_run *r) {
   carom_saa_outcome outcome = cli_saa_outcome(r);
   if (outcome == CAROM_SAA_LIMIT)
@@ -112,7 +126,7 @@ void cli_saa_print(const cli_saa_run *r) {
               cli_saa_sign(r) * s->objective);
   print_decision(r);
   if (r->sampled)
-    print_value(r);
+    print_value(r), print_expectations(r);
   else
     print_scenarios(r);
   cli_print(stdout, "%d iterations, residual %.1e\n", s->iterations, s->residual);
@@ -185,6 +199,21 @@ static void json_sizes(cli_json *json, const cli_saa_run *r) {
   cli_json_close(json, ']');
 }
 
+static void json_expectations(cli_json *json, const cli_saa_run *r) {
+  const carom_saa_problem *p = &r->file->model.problem;
+  char text[40];
+  cli_json_open(json, "expectations", '[');
+  for (int k = 0; k < r->report->mean_count; k++) {
+    const carom_saa_expectation *e = &r->report->expectations[k];
+    cli_json_open(json, NULL, '{');
+    CLI_MEMBERS(json, CLI_T("name", name_of(p->mean_names, k, "expectation ", text, sizeof text)),
+                CLI_N("off", e->mean));
+    json_interval(json, "interval", e->in, 1);
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
 static void json_report(cli_json *json, const cli_saa_run *r) {
   const carom_saa_report *p = r->report;
   json_sizes(json, r);
@@ -193,6 +222,7 @@ static void json_report(cli_json *json, const cli_saa_run *r) {
   if (p->valued) {
     CLI_MEMBERS(json, CLI_N("value", cli_saa_sign(r) * p->value), CLI_I("evaluated", p->cost_count));
     json_interval(json, "value_interval", p->value_in, cli_saa_sign(r));
+    json_expectations(json, r);
   } else {
     cli_json_text(json, "doubt", p->doubt.message);
   }

@@ -35,6 +35,16 @@ static int choose_chunks(const carom_saa_work *w) {
   return w->count < most ? w->count : most;
 }
 
+// As many as asked for; by default as many as have work enough not to wait for each other most of the time.
+static int choose_threads(const carom_saa_work *w) {
+  const carom_saa_layout *l = &w->layout;
+  const double worth = 1e6;  // numbers touched in a pass
+  double work = (double)w->held * (l->factor_size + l->element_count + 10.0 * l->size);
+  int most = carom_thread_count(w->options.threads);
+  if (w->options.threads > 0 || work > worth * most) return most;
+  return 1 + (int)(work / worth);
+}
+
 static void share_out(carom_saa_work *w) {
   const carom_saa_layout *l = &w->layout;
   const carom_saa_ranks *r = &w->options.ranks;
@@ -47,7 +57,7 @@ static void share_out(carom_saa_work *w) {
   w->chunk_end = carom_team_share_end(ranks, w->chunks);
   w->first = carom_team_share((carom_team){w->chunks, w->chunk_first}, w->count);
   w->held = carom_team_share((carom_team){w->chunks, w->chunk_end}, w->count) - w->first;
-  w->threads = carom_thread_count(w->options.threads);
+  w->threads = choose_threads(w);
   if (w->threads > w->chunk_end - w->chunk_first) w->threads = w->chunk_end - w->chunk_first;
   if (w->threads < 1) w->threads = 1;
   w->stride = 8 * (size_t)l->boxes + 2 * (size_t)l->rows + 4 * (size_t)l->size;

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "carom/saa.h"
+#include "solve/saa_terms.h"
 
 carom_saa_sampling carom_saa_default_sampling(void) {
   return (carom_saa_sampling){
@@ -36,6 +37,69 @@ static void name_draw(void *context, int number, char *text, size_t size) {
   snprintf(text, size, "draw %d of replication %d", number + 1, s->replication);
 }
 
+// ---- expectation rows at a price ------------------------------------------------------------------------------------
+
+// The problem without them, whose random numbers are the model's own, and each of those again that stands in such a
+// row, times its price.
+typedef struct priced {
+  const carom_saa_model *model;
+  carom_saa_model own;  // what is solved
+  carom_saa_entry *entries;
+  int count;
+  double *factor;  // (own.problem.random_count) of the numbers behind the model's own,
+  int *source;     // and which those are
+} priced;
+
+static void draw_priced(void *context, carom_random *random, double *values) {
+  const priced *q = context;
+  q->model->draw(q->model->context, random, values);
+  for (int k = q->model->problem.random_count; k < q->own.problem.random_count; k++)
+    values[k] = q->factor[k] * values[q->source[k]];
+}
+
+static void put_priced(priced *q, const carom_saa_entry *e, carom_saa_part part, int row, double factor) {
+  carom_saa_entry *to = &q->entries[q->count++];
+  *to = (carom_saa_entry){part, row, 0, factor * e->value, -1};
+  if (e->random < 0) return;
+  int k = to->random = q->own.problem.random_count++;
+  q->factor[k] = factor, q->source[k] = e->random;
+}
+
+// price (side - row): the side is the low one where the price is positive.
+static void price_entry(priced *q, const carom_saa_entry *e, const double *price) {
+  double p = price[e->row];
+  if (e->part == CAROM_SAA_MEAN_X) put_priced(q, e, CAROM_SAA_X_COST, e->column, -p);
+  if (e->part == CAROM_SAA_MEAN_Y) put_priced(q, e, CAROM_SAA_Y_COST, e->column, -p);
+  bool active = (e->part == CAROM_SAA_MEAN_LOW && p > 0) || (e->part == CAROM_SAA_MEAN_HIGH && p < 0);
+  if (active && isfinite(e->value)) put_priced(q, e, CAROM_SAA_CONSTANT, 0, p);
+}
+
+static bool is_mean(const carom_saa_entry *e) {
+  return e->part == CAROM_SAA_MEAN_X || e->part == CAROM_SAA_MEAN_Y || e->part == CAROM_SAA_MEAN_LOW ||
+         e->part == CAROM_SAA_MEAN_HIGH;
+}
+
+static void set_prices(priced *q, const double *price) {
+  const carom_saa_problem *p = &q->model->problem;
+  q->own = (carom_saa_model){*p, q, draw_priced};
+  q->own.problem.mean_rows = 0, q->own.problem.mean_names = NULL;
+  q->count = 0;
+  for (int k = 0; k < p->entry_count; k++)
+    if (is_mean(&p->entries[k]))
+      price_entry(q, &p->entries[k], price);
+    else
+      q->entries[q->count++] = p->entries[k];
+  q->own.problem.entries = q->entries, q->own.problem.entry_count = q->count;
+}
+
+static bool make_priced(priced *q, const carom_saa_model *model, const carom_allocator *a) {
+  const carom_saa_problem *p = &model->problem;
+  size_t most = (size_t)p->random_count + (size_t)p->entry_count + 1;
+  q->model = model;
+  return CAROM_NEW_ALL(a, CAROM_ROOM(q->entries, p->entry_count + 1), CAROM_ROOM(q->factor, most),
+                       CAROM_ROOM(q->source, most));
+}
+
 // ---- the loop -------------------------------------------------------------------------------------------------------
 
 typedef struct loop {
@@ -43,6 +107,7 @@ typedef struct loop {
   const carom_saa_sampling *sampling;
   carom_allocator a;
   carom_saa_report *report;
+  priced priced;
   double *optimal, *candidate;  // (replications) costs on the same samples
   int solves;                   // that will be made if all sizes are
   carom_error *error;
@@ -56,12 +121,14 @@ static bool tell(void *context, double done, double total) {
 
 // One solve on a sample, with x given or not.
 static carom_status solve(loop *l, int replication, int count, const double *x, carom_saa_answer **answer) {
-  sample context = {l->model, l->sampling->seed, replication};
+  bool as_it_is = replication == 0 || l->model->problem.mean_rows == 0;
+  const carom_saa_model *model = as_it_is ? l->model : &l->priced.own;
+  sample context = {model, l->sampling->seed, replication};
   const carom_saa_set set = {count, &context, draw_scenario, name_draw};
   carom_saa_options options = l->sampling->solve;
   options.x = x;
   if (options.progress.report) options.progress = (carom_progress){l, tell};
-  carom_status status = carom_saa_solve(&l->model->problem, &set, &options, &l->a, answer, l->error);
+  carom_status status = carom_saa_solve(&model->problem, &set, &options, &l->a, answer, l->error);
   l->report->solves++;
   return status;
 }
@@ -122,6 +189,7 @@ static carom_status run_size(loop *l, int scenarios, bool *good) {
   r->answer = candidate;
   r->outcome = candidate->outcome;
   *good = candidate->outcome == CAROM_SAA_SOLVED;
+  if (*good) set_prices(&l->priced, candidate->mean_price);
   for (int k = 0; k < l->sampling->replications && *good && status == CAROM_OK; k++) {
     status = cost_of(l, k + 1, scenarios, NULL, &l->optimal[k], good);
     if (status == CAROM_OK && *good) status = cost_of(l, k + 1, scenarios, candidate->x, &l->candidate[k], good);
@@ -145,26 +213,87 @@ static int count_valued(const carom_saa_sampling *s) {
   return s->evaluation > 0 ? s->evaluation : (int)(asked < most ? asked : most);
 }
 
+// Numbers of all scenarios on all ranks, from those of the scenarios that each holds.
+static carom_status share(const loop *l, const carom_saa_answer *s, double *values) {
+  const carom_saa_ranks *r = &l->sampling->solve.ranks;
+  size_t *start = NULL, *each = NULL;
+  double *firsts = NULL;
+  carom_status status = CAROM_OK;
+  if (r->count <= 1) return CAROM_OK;
+  if (CAROM_NEW_ALL(&l->a, CAROM_ROOM(start, r->count + 1), CAROM_ROOM(each, r->count + 1),
+                    CAROM_ROOM(firsts, r->count + 1))) {
+    for (int k = 0; k <= r->count; k++) each[k] = (size_t)k;
+    firsts[r->rank] = s->first;
+    status = r->exchange(r->context, each, firsts, l->error);
+    for (int k = 0; k < r->count; k++) start[k] = (size_t)firsts[k];
+    start[r->count] = (size_t)s->count;
+    if (status == CAROM_OK) status = r->exchange(r->context, start, values, l->error);
+  } else {
+    status = carom_fail(l->error, CAROM_ERR_MEMORY, "saa: out of memory for %d ranks", r->count);
+  }
+  CAROM_RELEASE_ALL(&l->a, start, each, firsts);
+  return status;
+}
+
+// What row `row` is less its side in one scenario; its cost for row -1.
+static double figure(const loop *l, const carom_saa_answer *s, int row, const double *random, const double *y) {
+  const carom_saa_problem *p = &l->model->problem;
+  double sum = row < 0 ? carom_saa_scenario_cost(p, random, s->x, y) + carom_saa_certain_cost(p, s->x) : 0;
+  double price = row < 0 ? 0 : l->report->answer->mean_price[row];
+  for (int k = 0; k < p->entry_count && row >= 0; k++) {
+    const carom_saa_entry *e = &p->entries[k];
+    if (!is_mean(e) || e->row != row) continue;
+    double value = e->random >= 0 ? random[e->random] : e->value;
+    if (e->part == CAROM_SAA_MEAN_X) sum += value * s->x[e->column];
+    if (e->part == CAROM_SAA_MEAN_Y) sum += value * y[e->column];
+    bool side = e->part == CAROM_SAA_MEAN_LOW ? price > 0 : e->part == CAROM_SAA_MEAN_HIGH && !(price > 0);
+    if (side && isfinite(value)) sum -= value;
+  }
+  return sum;
+}
+
+// Costs and expectations of the decision in the problem itself, from the priced one's answer.
+static carom_status judge(loop *l, const carom_saa_answer *s) {
+  carom_saa_report *r = l->report;
+  int rows = l->model->problem.mean_rows;
+  double variance, *random = NULL, *values = NULL;
+  carom_status status = CAROM_OK;
+  sample context = {l->model, l->sampling->seed, l->sampling->replications + 1};
+  bool room = CAROM_NEW_ALL(&l->a, CAROM_ROOM(random, l->model->problem.random_count), CAROM_ROOM(values, s->count),
+                            CAROM_ROOM(r->expectations, rows), CAROM_ROOM(r->costs, s->count));
+  if (!room) status = carom_fail(l->error, CAROM_ERR_MEMORY, "saa: out of memory for %d scenarios", s->count);
+  r->mean_count = rows, r->cost_count = s->count;
+  for (int row = -1; row < rows && status == CAROM_OK; row++) {
+    double *to = row < 0 ? r->costs : values, mean, ignored;
+    for (int i = s->first; i < s->first + s->held; i++) {
+      draw_scenario(&context, i, random, &ignored, NULL);
+      to[i] = figure(l, s, row, random, s->y + (size_t)(i - s->first) * (size_t)s->m);
+    }
+    status = share(l, s, to);
+    moments(to, s->count, &mean, &variance);
+    carom_interval in = s->count > 1 ? about(mean, variance, s->count, l->sampling->confidence)
+                                     : (carom_interval){mean, mean};
+    if (row < 0)
+      r->value = mean, r->value_in = in;
+    else
+      r->expectations[row] = (carom_saa_expectation){mean, in};
+  }
+  CAROM_RELEASE_ALL(&l->a, random, values);
+  return status;
+}
+
 static carom_status value(loop *l) {
   carom_saa_report *r = l->report;
   carom_saa_answer *answer = NULL;
-  int count = count_valued(l->sampling);
-  carom_status status = solve(l, l->sampling->replications + 1, count, r->answer->x, &answer);
+  carom_status status = solve(l, l->sampling->replications + 1, count_valued(l->sampling), r->answer->x, &answer);
   if (status != CAROM_OK) return status;
   r->valued = answer->outcome == CAROM_SAA_SOLVED;
-  if (!r->valued) r->doubt = answer->reason;
-  if (r->valued) {
-    double variance, shared = answer->objective, unused;
-    for (int i = 0; i < answer->count; i++) shared -= answer->probability[i] * answer->cost[i];
-    r->costs = answer->cost, r->cost_count = answer->count, answer->cost = NULL;
-    for (int i = 0; i < r->cost_count; i++) r->costs[i] += shared;  // what no scenario changes
-    moments(r->costs, r->cost_count, &unused, &variance);
-    r->value = answer->objective;
-    r->value_in = r->cost_count > 1 ? about(r->value, variance, r->cost_count, l->sampling->confidence)
-                                    : (carom_interval){r->value, r->value};
-  }
+  if (r->valued)
+    status = judge(l, answer);
+  else
+    r->doubt = answer->reason;
   carom_saa_answer_destroy(answer);
-  return CAROM_OK;
+  return status;
 }
 
 // ---- beginning and end ----------------------------------------------------------------------------------------------
@@ -186,7 +315,7 @@ static int first_size(const carom_saa_sampling *s) {
   return first > 0 ? first : 1;
 }
 
-static int next_size(int size, int last) { return size > last / 2 ? last : 2 * size; }
+static int next_size(int size, int last) { return size > last * 3.0 / 8 ? last : 2 * size; }
 
 static int count_sizes(const carom_saa_sampling *s) {
   int count = 1;
@@ -217,12 +346,12 @@ carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa
   l.solves = count_sizes(s) * (1 + 2 * s->replications) + 1;
   carom_saa_report *r = l.report = CAROM_NEW(&l.a, carom_saa_report, 1);
   if (r) r->allocator = l.a, r->doubt.scenario = -1;
-  if (r && CAROM_NEW_ALL(&l.a, CAROM_ROOM(r->sizes, count_sizes(s)), CAROM_ROOM(l.optimal, s->replications),
+  if (r && make_priced(&l.priced, model, &l.a) && CAROM_NEW_ALL(&l.a, CAROM_ROOM(r->sizes, count_sizes(s)), CAROM_ROOM(l.optimal, s->replications),
                          CAROM_ROOM(l.candidate, s->replications)))
     status = run(&l);
   else
     status = carom_fail(error, CAROM_ERR_MEMORY, "saa: out of memory for %d replications", s->replications);
-  CAROM_RELEASE_ALL(&l.a, l.optimal, l.candidate);
+  CAROM_RELEASE_ALL(&l.a, l.optimal, l.candidate, l.priced.entries, l.priced.factor, l.priced.source);
   if (status == CAROM_OK)
     *report = r;
   else
@@ -234,5 +363,5 @@ void carom_saa_report_destroy(carom_saa_report *report) {
   if (!report) return;
   carom_allocator a = report->allocator;
   carom_saa_answer_destroy(report->answer);
-  CAROM_RELEASE_ALL(&a, report->sizes, report->costs, report);
+  CAROM_RELEASE_ALL(&a, report->sizes, report->costs, report->expectations, report);
 }
