@@ -120,13 +120,16 @@ static carom_status ask_scenario(carom_saa_work *w, int i, carom_error *error) {
   char name[120];
   carom_status status = w->set->scenario(w->set->context, w->first + i, values, &p, error);
   if (status != CAROM_OK) return status;
-  carom_saa_scenario_name(w->set, w->first + i, name, sizeof name);
-  if (!(p > 0) || !isfinite(p))
-    return carom_fail(error, CAROM_ERR_NUMBER, "saa: the probability of %s is %g; it must be greater than 0", name, p);
   w->probability[w->first + i] = p;
-  for (int k = 0; k < w->layout.random_count; k++)
-    if (!isfinite(values[k]))
-      return carom_fail(error, CAROM_ERR_NUMBER, "saa: random number %d of %s is %g", k, name, values[k]);
+  if (!(p > 0) || !isfinite(p)) {
+    carom_saa_scenario_name(w->set, w->first + i, name, sizeof name);
+    return carom_fail(error, CAROM_ERR_NUMBER, "saa: the probability of %s is %g; it must be greater than 0", name, p);
+  }
+  for (int k = 0; k < w->layout.random_count; k++) {
+    if (isfinite(values[k])) continue;
+    carom_saa_scenario_name(w->set, w->first + i, name, sizeof name);
+    return carom_fail(error, CAROM_ERR_NUMBER, "saa: random number %d of %s is %g", k, name, values[k]);
+  }
   return CAROM_OK;
 }
 
@@ -138,24 +141,22 @@ static carom_status ask_all(carom_saa_work *w, carom_error *error) {
   return CAROM_OK;
 }
 
-// All ranks fail where one has, before the first of them waits for the others in vain.
-static carom_status agree(const carom_saa_ranks *r, const carom_allocator *a, carom_status own, carom_error *error) {
+enum { MOST_RANKS = 4096 };
+
+// Asks the heap for nothing, since what has failed may be that.
+carom_status carom_saa_agree(const carom_saa_ranks *r, carom_status own, carom_error *error) {
+  double values[MOST_RANKS];
+  size_t start[MOST_RANKS + 1];
   if (r->count <= 1) return own;
-  double *values = NULL;
-  size_t *start = NULL;
-  if (!CAROM_NEW_ALL(a, CAROM_ROOM(values, r->count), CAROM_ROOM(start, r->count + 1))) own = CAROM_ERR_MEMORY;
-  carom_status status = CAROM_ERR_MEMORY;
-  if (values && start) {
-    for (int k = 0; k <= r->count; k++) start[k] = (size_t)k;
-    values[r->rank] = (double)own;
-    status = r->exchange(r->context, start, values, error);
-    for (int k = 0; k < r->count && status == CAROM_OK && own == CAROM_OK; k++)
-      if (values[k] < 0 || values[k] > 0)
-        status = carom_fail(error, (carom_status)(int)values[k], "rank %d stops since rank %d has failed: %s", r->rank, k,
-                            carom_status_text((carom_status)(int)values[k]));
-  }
-  CAROM_RELEASE_ALL(a, values, start);
-  return own != CAROM_OK ? own : status;
+  for (int k = 0; k <= r->count; k++) start[k] = (size_t)k;
+  values[r->rank] = (double)own;
+  carom_status status = r->exchange(r->context, start, values, own == CAROM_OK ? error : NULL);
+  if (own != CAROM_OK || status != CAROM_OK) return own != CAROM_OK ? own : status;
+  for (int k = 0; k < r->count; k++)
+    if (values[k] < 0 || values[k] > 0)
+      return carom_fail(error, (carom_status)(int)values[k], "rank %d stops since rank %d has failed: %s", r->rank, k,
+                        carom_status_text((carom_status)(int)values[k]));
+  return CAROM_OK;
 }
 
 static carom_status share_probabilities(carom_saa_work *w, carom_error *error) {
@@ -303,10 +304,13 @@ static carom_status check_options(const carom_saa_set *set, const carom_saa_opti
   if (o->max_iterations < 1 || !(o->tolerance > 0) || !(o->tolerance < 1))
     return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: max_iterations is %d and tolerance %g; both must be positive",
                       o->max_iterations, o->tolerance);
-  if (o->ranks.count > 1 && (!o->ranks.exchange || o->ranks.rank < 0 || o->ranks.rank >= o->ranks.count))
-    return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: rank %d of %d needs an exchange", o->ranks.rank,
-                      o->ranks.count);
   return CAROM_OK;
+}
+
+static carom_status check_ranks(const carom_saa_ranks *r, carom_error *error) {
+  if (r->count <= 1 || (r->exchange && r->rank >= 0 && r->rank < r->count && r->count <= MOST_RANKS)) return CAROM_OK;
+  return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: rank %d of %d: an exchange is needed, and %d ranks are the most",
+                    r->rank, r->count, MOST_RANKS);
 }
 
 static carom_status prepare(carom_saa_work *w, carom_saa_answer **answer, carom_error *error) {
@@ -345,7 +349,8 @@ carom_status carom_saa_solve(const carom_saa_problem *problem, const carom_saa_s
   carom_saa_work w = {.allocator = carom_allocator_or_default(allocator), .problem = problem, .set = set};
   w.options = options ? *options : carom_saa_default_options();
   *answer = NULL;
-  carom_status status = agree(&w.options.ranks, &w.allocator, prepare(&w, answer, error), error);
+  carom_status status = check_ranks(&w.options.ranks, error);
+  if (status == CAROM_OK) status = carom_saa_agree(&w.options.ranks, prepare(&w, answer, error), error);
   if (status == CAROM_OK) status = solve(&w, *answer, error);
   release(&w);
   bool unsolved = status == CAROM_OK && (*answer)->outcome == CAROM_SAA_LIMIT;

@@ -217,6 +217,13 @@ static carom_status no_memory(carom_error *error) {
   return carom_fail(error, CAROM_ERR_MEMORY, "saa: out of memory to find out why there is no answer");
 }
 
+// Whether all ranks have made the problem, and then its answer.
+static carom_status solve_if_made(const explained *x, const other *o, bool made, carom_saa_answer **answer,
+                                  carom_error *error) {
+  carom_status status = carom_saa_agree(&x->options->ranks, made ? CAROM_OK : no_memory(error), error);
+  return status == CAROM_OK ? solve_other(x, o, x->set, false, answer, error) : status;
+}
+
 // ---- what they tell -------------------------------------------------------------------------------------------------
 
 static void name_part(char *text, size_t size, const char *what, const char *const *names, int number) {
@@ -307,7 +314,7 @@ static carom_status look_for_violation(const explained *x, carom_saa_answer *ans
   carom_saa_answer *s = NULL;
   carom_saa_reason *r = &answer->reason;
   bool made = open_other(&o, x->p, x->a) && make_elastic(&o, x->p, x->options->x, true);
-  carom_status status = made ? solve_other(x, &o, x->set, false, &s, error) : no_memory(error);
+  carom_status status = solve_if_made(x, &o, made, &s, error);
   double most = 0, first = 0;
   bool found = status == CAROM_OK && s->outcome == CAROM_SAA_SOLVED;
   int scenario = found ? extreme(s, false, &most) : -1;
@@ -321,7 +328,8 @@ static carom_status look_for_violation(const explained *x, carom_saa_answer *ans
   carom_saa_answer_destroy(s);
   close_other(&o);
   if (status != CAROM_OK || answer->outcome != CAROM_SAA_INFEASIBLE) return status;
-  if (r->scenario >= 0) status = look_at_alone(x, r->scenario, &r->alone, r, error);
+  if (r->scenario >= 0)
+    status = carom_saa_agree(&x->options->ranks, look_at_alone(x, r->scenario, &r->alone, r, error), error);
   tell_infeasible(x, r);
   return status;
 }
@@ -352,7 +360,7 @@ static carom_status look_for_ray(const explained *x, carom_saa_answer *answer, c
   other o;
   carom_saa_answer *s = NULL;
   bool made = open_other(&o, x->p, x->a) && make_cone(&o, x->p, x->options->x);
-  carom_status status = made ? solve_other(x, &o, x->set, false, &s, error) : no_memory(error);
+  carom_status status = solve_if_made(x, &o, made, &s, error);
   double size = 0;
   for (int k = 0; k < x->p->entry_count; k++) {
     const carom_saa_entry *e = &x->p->entries[k];

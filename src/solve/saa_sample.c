@@ -110,6 +110,8 @@ typedef struct loop {
   priced priced;
   double *optimal, *candidate;  // (replications) costs on the same samples
   int solves;                   // that will be made if all sizes are
+  size_t *start;                // (ranks + 1) for exchanges,
+  double *firsts;               // and the first scenarios of ranks
   carom_error *error;
 } loop;
 
@@ -213,26 +215,16 @@ static int count_valued(const carom_saa_sampling *s) {
   return s->evaluation > 0 ? s->evaluation : (int)(asked < most ? asked : most);
 }
 
-// Numbers of all scenarios on all ranks, from those of the scenarios that each holds.
+// Numbers of all scenarios on all ranks, from those of the scenarios that each holds; room for (ranks + 1) of each.
 static carom_status share(const loop *l, const carom_saa_answer *s, double *values) {
   const carom_saa_ranks *r = &l->sampling->solve.ranks;
-  size_t *start = NULL, *each = NULL;
-  double *firsts = NULL;
-  carom_status status = CAROM_OK;
   if (r->count <= 1) return CAROM_OK;
-  if (CAROM_NEW_ALL(&l->a, CAROM_ROOM(start, r->count + 1), CAROM_ROOM(each, r->count + 1),
-                    CAROM_ROOM(firsts, r->count + 1))) {
-    for (int k = 0; k <= r->count; k++) each[k] = (size_t)k;
-    firsts[r->rank] = s->first;
-    status = r->exchange(r->context, each, firsts, l->error);
-    for (int k = 0; k < r->count; k++) start[k] = (size_t)firsts[k];
-    start[r->count] = (size_t)s->count;
-    if (status == CAROM_OK) status = r->exchange(r->context, start, values, l->error);
-  } else {
-    status = carom_fail(l->error, CAROM_ERR_MEMORY, "saa: out of memory for %d ranks", r->count);
-  }
-  CAROM_RELEASE_ALL(&l->a, start, each, firsts);
-  return status;
+  for (int k = 0; k <= r->count; k++) l->start[k] = (size_t)k;
+  l->firsts[r->rank] = s->first;
+  carom_status status = r->exchange(r->context, l->start, l->firsts, l->error);
+  for (int k = 0; k < r->count; k++) l->start[k] = (size_t)l->firsts[k];
+  l->start[r->count] = (size_t)s->count;
+  return status == CAROM_OK ? r->exchange(r->context, l->start, values, l->error) : status;
 }
 
 // What row `row` is less its side in one scenario; its cost for row -1.
@@ -262,6 +254,7 @@ static carom_status judge(loop *l, const carom_saa_answer *s) {
   bool room = CAROM_NEW_ALL(&l->a, CAROM_ROOM(random, l->model->problem.random_count), CAROM_ROOM(values, s->count),
                             CAROM_ROOM(r->expectations, rows), CAROM_ROOM(r->costs, s->count));
   if (!room) status = carom_fail(l->error, CAROM_ERR_MEMORY, "saa: out of memory for %d scenarios", s->count);
+  status = carom_saa_agree(&l->sampling->solve.ranks, status, l->error);
   r->mean_count = rows, r->cost_count = s->count;
   for (int row = -1; row < rows && status == CAROM_OK; row++) {
     double *to = row < 0 ? r->costs : values, mean, ignored;
@@ -336,6 +329,15 @@ static carom_status run(loop *l) {
   return value(l);
 }
 
+static bool make_room(loop *l) {
+  int ranks = l->sampling->solve.ranks.count > 1 ? l->sampling->solve.ranks.count : 1;
+  return make_priced(&l->priced, l->model, &l->a) &&
+         CAROM_NEW_ALL(&l->a, CAROM_ROOM(l->report->sizes, count_sizes(l->sampling)),
+                       CAROM_ROOM(l->optimal, l->sampling->replications),
+                       CAROM_ROOM(l->candidate, l->sampling->replications), CAROM_ROOM(l->start, ranks + 1),
+                       CAROM_ROOM(l->firsts, ranks + 1));
+}
+
 carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa_sampling *sampling,
                                    const carom_allocator *allocator, carom_saa_report **report, carom_error *error) {
   const carom_saa_sampling usual = carom_saa_default_sampling(), *s = sampling ? sampling : &usual;
@@ -346,12 +348,12 @@ carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa
   l.solves = count_sizes(s) * (1 + 2 * s->replications) + 1;
   carom_saa_report *r = l.report = CAROM_NEW(&l.a, carom_saa_report, 1);
   if (r) r->allocator = l.a, r->doubt.scenario = -1;
-  if (r && make_priced(&l.priced, model, &l.a) && CAROM_NEW_ALL(&l.a, CAROM_ROOM(r->sizes, count_sizes(s)), CAROM_ROOM(l.optimal, s->replications),
-                         CAROM_ROOM(l.candidate, s->replications)))
-    status = run(&l);
-  else
-    status = carom_fail(error, CAROM_ERR_MEMORY, "saa: out of memory for %d replications", s->replications);
-  CAROM_RELEASE_ALL(&l.a, l.optimal, l.candidate, l.priced.entries, l.priced.factor, l.priced.source);
+  bool room = r && make_room(&l);
+  if (!room) status = carom_fail(error, CAROM_ERR_MEMORY, "saa: out of memory for %d replications", s->replications);
+  status = carom_saa_agree(&s->solve.ranks, status, error);
+  if (status == CAROM_OK) status = run(&l);
+  CAROM_RELEASE_ALL(&l.a, l.optimal, l.candidate, l.priced.entries, l.priced.factor, l.priced.source, l.start,
+                    l.firsts);
   if (status == CAROM_OK)
     *report = r;
   else

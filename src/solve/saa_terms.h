@@ -10,4 +10,7 @@ double carom_saa_scenario_cost(const carom_saa_problem *p, const double *random,
 double carom_saa_certain_cost(const carom_saa_problem *p, const double *x);
 void carom_saa_scenario_name(const carom_saa_set *set, int number, char *text, size_t size);
 
+// All ranks fail where one has, before the others wait for it in vain: the status of the first that failed.
+carom_status carom_saa_agree(const carom_saa_ranks *ranks, carom_status own, carom_error *error);
+
 #endif

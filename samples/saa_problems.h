@@ -1,8 +1,9 @@
-// Two-stage problems for tests: built entry by entry, drawn at random, and as one program without structure for Ipopt.
-#ifndef CAROM_TESTS_SAA_PROBLEMS_H
-#define CAROM_TESTS_SAA_PROBLEMS_H
+// Two-stage problems for tests and benchmarks: built entry by entry, drawn at random, and as one program without structure for Ipopt.
+#ifndef CAROM_SAMPLES_SAA_PROBLEMS_H
+#define CAROM_SAMPLES_SAA_PROBLEMS_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,48 @@ static inline carom_nlp_info saa_by_ipopt(const saa_table *t, double tolerance, 
   free(all);
   saa_extensive_free(&f);
   return info;
+}
+
+// ---- classics -------------------------------------------------------------------------------------------------------
+
+// Orders x at 5, sells y_1 up to a demand at 9 and returns the rest y_2 at 1: the best x is the demands' median. They
+// are drawn, uniform from 50 to 150.
+static inline void saa_newsvendor(saa_table *t, int count, uint64_t seed) {
+  *t = (saa_table){.count = count, .problem = {.n = 1, .m = 2, .rows = 1, .random_count = 1}};
+  saa_put(t, CAROM_SAA_X_COST, 0, 0, 5, -1), saa_put(t, CAROM_SAA_X_LOW, 0, 0, 0, -1);
+  saa_put(t, CAROM_SAA_Y_COST, 0, 0, -9, -1), saa_put(t, CAROM_SAA_Y_COST, 1, 0, -1, -1);
+  saa_put(t, CAROM_SAA_Y_LOW, 0, 0, 0, -1), saa_put(t, CAROM_SAA_Y_LOW, 1, 0, 0, -1);
+  saa_put(t, CAROM_SAA_Y_HIGH, 0, 0, 100, 0);
+  saa_put(t, CAROM_SAA_ROW_X, 0, 0, -1, -1);
+  saa_put(t, CAROM_SAA_ROW_Y, 0, 0, 1, -1), saa_put(t, CAROM_SAA_ROW_Y, 0, 1, 1, -1);
+  saa_put(t, CAROM_SAA_ROW_LOW, 0, 0, 0, -1), saa_put(t, CAROM_SAA_ROW_HIGH, 0, 0, 0, -1);
+  t->values = calloc((size_t)count, sizeof *t->values);
+  for (int i = 0; i < count; i++) {
+    carom_random r = carom_random_make(seed, (uint64_t)i);
+    t->values[i] = carom_random_between(&r, 50, 150);
+  }
+}
+
+// The farmer of Birge and Louveaux (1997, 1.1): three scenarios, or yields drawn each within a fifth.
+static inline void saa_farmer(saa_table *t, int count, uint64_t seed) {
+  static const double plant[] = {150, 230, 260}, trade[] = {238, -170, 210, -150, -36, -10}, yield[] = {2.5, 3, 20};
+  *t = (saa_table){.count = count, .problem = {.n = 3, .m = 6, .first_rows = 1, .rows = 3, .random_count = 3}};
+  for (int k = 0; k < 3; k++) {
+    saa_put(t, CAROM_SAA_X_COST, k, 0, plant[k], -1), saa_put(t, CAROM_SAA_X_LOW, k, 0, 0, -1);
+    saa_put(t, CAROM_SAA_FIRST_X, 0, k, 1, -1);
+    saa_put(t, CAROM_SAA_ROW_X, k, k, yield[k], k);
+    saa_put(t, CAROM_SAA_ROW_Y, k, 2 * k, k < 2 ? 1 : -1, -1), saa_put(t, CAROM_SAA_ROW_Y, k, 2 * k + 1, -1, -1);
+    saa_put(t, CAROM_SAA_ROW_LOW, k, 0, k == 0 ? 200 : k == 1 ? 240 : 0, -1);
+  }
+  saa_put(t, CAROM_SAA_FIRST_HIGH, 0, 0, 500, -1);
+  for (int k = 0; k < 6; k++)
+    saa_put(t, CAROM_SAA_Y_COST, k, 0, trade[k], -1), saa_put(t, CAROM_SAA_Y_LOW, k, 0, 0, -1);
+  saa_put(t, CAROM_SAA_Y_HIGH, 4, 0, 6000, -1);
+  t->values = calloc(3 * (size_t)count, sizeof *t->values);
+  for (int i = 0; i < 3 * count; i++) {
+    carom_random r = carom_random_make(seed, (uint64_t)i);
+    t->values[i] = yield[i % 3] * (count == 3 ? 0.8 + 0.2 * (i / 3) : carom_random_between(&r, 0.8, 1.2));
+  }
 }
 
 // ---- at random ------------------------------------------------------------------------------------------------------
