@@ -270,8 +270,10 @@ void carom_saa_read_random(carom_saa_reader *p, const carom_node *map) {
     snprintf(label, sizeof label, "random variable '%.80s'", c->key);
     if (source && source->kind == CAROM_NODE_SCALAR) {
       if (!is_before(map, c, source->text)) read_table(p, map, c);
-    } else if (carom_problem_fields(&p->r, c, random_keys, label, f)) {
-      read_alone(p, c, f);
+    } else {
+      int before = p->r.reporter.list->error_count;
+      bool known = carom_problem_fields(&p->r, c, random_keys, label, f) && p->r.reporter.list->error_count == before;
+      if (known) read_alone(p, c, f);
     }
     p->loop = (carom_saa_loop){0};
   }
@@ -308,6 +310,14 @@ static bool declare(carom_saa_reader *p, const carom_node *list, carom_saa_group
   return true;
 }
 
+static bool unknown_variable(carom_saa_reader *p, const carom_node *node) {
+  char hint[100];
+  carom_nearest nearest = carom_nearest_begin(node->key, strlen(node->key));
+  carom_nearest_try_all(&nearest, &p->variables);
+  carom_nearest_hint(&nearest, hint, sizeof hint);
+  return carom_report(&p->r.reporter, node->key_at, hint, "the first scenario has no random variable '%.80s'", node->key);
+}
+
 static bool read_scenario(carom_saa_reader *p, const carom_node *node, int number, carom_saa_group *g, double *values,
                           double *probability, const char **names) {
   const carom_node *weight = carom_node_find(node, "probability", 11), *name = carom_node_find(node, "name", 4);
@@ -319,7 +329,7 @@ static bool read_scenario(carom_saa_reader *p, const carom_node *node, int numbe
     if (!is_variable(c)) continue;
     int at = carom_names_find(&p->variables, c->key);
     if (at < 0)
-      carom_unknown_name(&p->r, c, "random variable of the first scenario", &p->variables), good = false;
+      good = unknown_variable(p, c);
     else
       good = carom_read_item(&p->r, c, c->key, CAROM_NUMBER, CAROM_ANY, &values[at]) && good;
   }

@@ -11,12 +11,15 @@ static const char two_stages[] = "carom saa solves problems of two stages";
 
 static bool read_period(carom_smps *s, int number) {
   carom_smps_lines *l = &s->lines;
-  if (l->count != 3) return carom_smps_wrong(s, -1, NULL, "a period is a column, a row and a name, got %d words", l->count);
+  bool blank = l->count == 4 && !*l->words[2];  // the name stands in the fifth field
+  if (l->count != 3 && !blank)
+    return carom_smps_wrong(s, -1, NULL, "a period is a column, a row and a name, got %d words", l->count);
+  const char *name = l->words[l->count - 1];
   if (number >= 2)
-    return carom_smps_wrong(s, -1, two_stages, "a third period, '%.60s': the problem has more than two stages", l->words[2]);
+    return carom_smps_wrong(s, -1, two_stages, "a third period, '%.60s': the problem has more than two stages", name);
   int column = carom_smps_column_of(s, 0), row = column >= 0 ? carom_smps_row_of(s, 1) : -1;
   if (row < 0) return false;
-  s->periods[number] = carom_pool_text(&s->pool, l->words[2], strlen(l->words[2]));
+  s->periods[number] = carom_pool_text(&s->pool, name, strlen(name));
   if (number == 1) s->second_column = column, s->second_row = row;
   if (number == 0 && column != 0)
     return carom_smps_wrong(s, 0, NULL, "the first period must begin with the first column, '%.80s'", s->columns[0].name);
