@@ -290,6 +290,7 @@ class Torture:
         ["lcp", "problem.txt"],
         ["lcp", "problem.json", "--json"],
         ["root", "x^2 + y^2 - 1", "x - y", "--start", "1,0.5", "--runs", "20", "--basins", "new.html", "--size", "16"],
+        ["saa", "saa.yaml", "-n", "6", "-r", "2", "-o", "new.html", "--json"],
         ["plan", "plan.yaml", "-o", "new.h5", "--json"],
         ["sweep", "sweep.yaml", "--case", "1", "-o", "new.h5", "--json"],
         ["demo", "charged-pair", "--dir", "demo", "--set", "duration=0.05", "-q"],
