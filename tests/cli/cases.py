@@ -1022,9 +1022,14 @@ constraints: {water: use <= rain + tank, pump: use <= 100}
     found = report("saa", "dry.yaml", "-o", "dry.html", code=4)
     assert found["reason"]["scenario"] == "dry" and found["reason"]["alone"] and abs(found["reason"]["proof"] - 1) < 1e-8, found
     assert not os.path.exists("dry.html")
-    free = dry.replace("upper: 3", "upper: 9").replace("use <= 100", "use <= 100*if(rain > 5, 1, 2)").replace(", pump", ", w: use >= -1, pump").replace("use <= rain + tank", "use <= rain + tank + give").replace("{lower: 5}", "{lower: 5}, give: {lower: 0}").replace("tank - use", "tank - use - rain*give")
+    free = """carom-saa: 1
+scenarios: [{name: wet, rain: -1}, {name: dry, rain: 1}]
+first: {tank: {lower: 0, upper: 3}}
+second: {give: {lower: 0}}
+minimize: tank - rain*give
+"""
     done = carom("saa", write("free.yaml", free), code=4)
-    assert "unbounded: the cost of scenario '" in done.stdout and "'give'" in done.stdout, done.stdout
+    assert "unbounded: the cost of scenario 'dry' falls for ever along unknown 'give'; give it a bound" in done.stdout, done.stdout
 
 
 def case_saa_mistakes():
@@ -1042,10 +1047,10 @@ def case_saa_mistakes():
         done = carom(*words, code=2)
         assert message in done.stderr and not done.stdout, (words, done.stderr)
     write("mine.html", "no page of carom")
-    assert "--force" in carom("saa", farmer, "-o", "mine.html", code=2).stderr
+    assert "--force" in carom("saa", farmer, "-o", "mine.html", code=1).stderr
     carom("saa", farmer, "-o", "mine.html", "--force")
     write("p.yaml", open(farmer).read())
-    assert carom("saa", "p.yaml", "-o", "p.yaml", "--force", code=2).stderr
+    assert "p.yaml" in carom("saa", "p.yaml", "-o", "p.yaml", "--force", code=2).stderr
     assert "'carom saa p.yaml' solves it" in carom("run", "p.yaml", code=2).stderr
 
 
@@ -1073,7 +1078,7 @@ def case_saa_is_the_same_over_mpi():
     assert done.returncode == 2 and done.stderr.count("missing.yaml: 1 error") == 1, done.stderr
     write("bad.yaml", open(stochastic("newsvendor")).read().replace("price*sold", "price/(demand - demand)*sold"))
     done = ranks(2, "bad.yaml", "-n", "50")
-    assert done.returncode == 1 and "is inf" in done.stderr + done.stdout, done
+    assert done.returncode == 1 and "inf" in done.stderr, done
 
 
 def same_but_residual(a, b):

@@ -53,6 +53,13 @@ bodies:
   - {name: post, fixed: true, shape: {box: [0.05, 0.05, 1]}, position: [0.3, 0.02, 0]}
 duration: 1
 """
+SAA = """carom-saa: 1
+random: {demand: {uniform: [50, 150]}}
+first: {order: {lower: 0}}
+second: {sold: {lower: 0, upper: demand}}
+minimize: 5*order - 9*sold
+constraints: {stock: sold <= order}
+"""
 SWEEP = """carom-sweep: 1
 title: "How far a block slides"
 scene: scene.yaml
@@ -133,6 +140,7 @@ class Torture:
         self.put("master/sweep.yaml", SWEEP)
         self.put("master/pairs.bin", pairs())
         self.put("master/problem.txt", "carom-lcp 1\nn 3\nM\n4 1 0\n1 3 1\n0 1 2\nq -1 2 -3\nlower 0 -inf 0\nupper inf inf 1\n")
+        self.put("master/saa.yaml", SAA)
         self.put("master/problem.json", '[{"M": [[2, 1], [1, 2]], "q": [-5, -6], "lower": [null, 0], "upper": null}]\n')
         made = self.run(["run", "scene.yaml", "-o", "result.h5", "-q"], self.path("master"))
         made2 = self.run(["export", "result.h5", "--to", "csv", "-o", "motion.csv", "-q"], self.path("master"))
