@@ -130,7 +130,8 @@ static void run_family(const options *o, const family *problem, bench_log *log) 
 static bool parse(options *o, int argc, char **argv) {
   for (int i = 1; i + 1 < argc; i += 2) {
     const char *value = argv[i + 1];
-    if (strcmp(argv[i], "--sizes") == 0 && bench_parse_sizes(value, 10000000, MOST_SIZES, o->sizes, &o->count)) continue;
+    if (strcmp(argv[i], "--sizes") == 0 && bench_parse_sizes(value, 10000000, MOST_SIZES, o->sizes, &o->count))
+      continue;
     if (strcmp(argv[i], "--peer") == 0 && (o->peer = atoi(value)) >= 0) continue;
     if (strcmp(argv[i], "--repetitions") == 0 && (o->repetitions = atoi(value)) > 0) continue;
     if (strcmp(argv[i], "--json") == 0 && (o->json = value)) continue;

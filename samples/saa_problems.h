@@ -1,4 +1,5 @@
-// Two-stage problems for tests and benchmarks: built entry by entry, drawn at random, and as one program without structure for Ipopt.
+// Two-stage problems for tests and benchmarks: built entry by entry, drawn at random, and as one program without
+// structure for Ipopt.
 #ifndef CAROM_SAMPLES_SAA_PROBLEMS_H
 #define CAROM_SAMPLES_SAA_PROBLEMS_H
 
@@ -60,37 +61,83 @@ typedef struct saa_extensive {
 static inline void saa_extensive_entry(saa_extensive *f, const carom_saa_entry *e, double value, double p, int i) {
   const carom_saa_problem *q = &f->t->problem;
   int y = q->n + i * q->m, mean = q->first_rows, row = q->first_rows + q->mean_rows + i * q->rows;
-#define SAA_J(r, c, v) (f->jr[f->jacobian_count] = (r), f->jc[f->jacobian_count] = (c), f->jv[f->jacobian_count++] = (v))
-#define SAA_H(r, c, v)                                                                          \
+#define SAA_J(r, c, v) \
+  (f->jr[f->jacobian_count] = (r), f->jc[f->jacobian_count] = (c), f->jv[f->jacobian_count++] = (v))
+#define SAA_H(r, c, v)                                                                               \
   (f->hr[f->hessian_count] = (r) > (c) ? (r) : (c), f->hc[f->hessian_count] = (r) > (c) ? (c) : (r), \
    f->hv[f->hessian_count++] = (v))
   switch (e->part) {
-    case CAROM_SAA_CONSTANT: f->constant += p * value; break;
-    case CAROM_SAA_X_COST: f->c[e->row] += p * value; break;
-    case CAROM_SAA_XX: SAA_H(e->row, e->column, p * value); break;
-    case CAROM_SAA_X_LOW: f->x_low[e->row] = value; break;
-    case CAROM_SAA_X_HIGH: f->x_high[e->row] = value; break;
-    case CAROM_SAA_FIRST_X: SAA_J(e->row, e->column, value); break;
-    case CAROM_SAA_FIRST_LOW: f->g_low[e->row] = value; break;
-    case CAROM_SAA_FIRST_HIGH: f->g_high[e->row] = value; break;
-    case CAROM_SAA_MEAN_X: SAA_J(mean + e->row, e->column, p * value); break;
-    case CAROM_SAA_MEAN_Y: SAA_J(mean + e->row, y + e->column, p * value); break;
-    case CAROM_SAA_MEAN_LOW: f->g_low[mean + e->row] = (isinf(f->g_low[mean + e->row]) ? 0 : f->g_low[mean + e->row]) + p * value; break;
-    case CAROM_SAA_MEAN_HIGH: f->g_high[mean + e->row] = (isinf(f->g_high[mean + e->row]) ? 0 : f->g_high[mean + e->row]) + p * value; break;
-    case CAROM_SAA_Y_COST: f->c[y + e->row] += p * value; break;
-    case CAROM_SAA_YY: SAA_H(y + e->row, y + e->column, p * value); break;
-    case CAROM_SAA_YX: SAA_H(y + e->row, e->column, p * value); break;
-    case CAROM_SAA_Y_LOW: f->x_low[y + e->row] = value; break;
-    case CAROM_SAA_Y_HIGH: f->x_high[y + e->row] = value; break;
-    case CAROM_SAA_ROW_X: SAA_J(row + e->row, e->column, value); break;
-    case CAROM_SAA_ROW_Y: SAA_J(row + e->row, y + e->column, value); break;
-    case CAROM_SAA_ROW_LOW: f->g_low[row + e->row] = value; break;
-    case CAROM_SAA_ROW_HIGH: f->g_high[row + e->row] = value; break;
-    case CAROM_SAA_PARTS: break;
+    case CAROM_SAA_CONSTANT:
+      f->constant += p * value;
+      break;
+    case CAROM_SAA_X_COST:
+      f->c[e->row] += p * value;
+      break;
+    case CAROM_SAA_XX:
+      SAA_H(e->row, e->column, p * value);
+      break;
+    case CAROM_SAA_X_LOW:
+      f->x_low[e->row] = value;
+      break;
+    case CAROM_SAA_X_HIGH:
+      f->x_high[e->row] = value;
+      break;
+    case CAROM_SAA_FIRST_X:
+      SAA_J(e->row, e->column, value);
+      break;
+    case CAROM_SAA_FIRST_LOW:
+      f->g_low[e->row] = value;
+      break;
+    case CAROM_SAA_FIRST_HIGH:
+      f->g_high[e->row] = value;
+      break;
+    case CAROM_SAA_MEAN_X:
+      SAA_J(mean + e->row, e->column, p * value);
+      break;
+    case CAROM_SAA_MEAN_Y:
+      SAA_J(mean + e->row, y + e->column, p * value);
+      break;
+    case CAROM_SAA_MEAN_LOW:
+      f->g_low[mean + e->row] = (isinf(f->g_low[mean + e->row]) ? 0 : f->g_low[mean + e->row]) + p * value;
+      break;
+    case CAROM_SAA_MEAN_HIGH:
+      f->g_high[mean + e->row] = (isinf(f->g_high[mean + e->row]) ? 0 : f->g_high[mean + e->row]) + p * value;
+      break;
+    case CAROM_SAA_Y_COST:
+      f->c[y + e->row] += p * value;
+      break;
+    case CAROM_SAA_YY:
+      SAA_H(y + e->row, y + e->column, p * value);
+      break;
+    case CAROM_SAA_YX:
+      SAA_H(y + e->row, e->column, p * value);
+      break;
+    case CAROM_SAA_Y_LOW:
+      f->x_low[y + e->row] = value;
+      break;
+    case CAROM_SAA_Y_HIGH:
+      f->x_high[y + e->row] = value;
+      break;
+    case CAROM_SAA_ROW_X:
+      SAA_J(row + e->row, e->column, value);
+      break;
+    case CAROM_SAA_ROW_Y:
+      SAA_J(row + e->row, y + e->column, value);
+      break;
+    case CAROM_SAA_ROW_LOW:
+      f->g_low[row + e->row] = value;
+      break;
+    case CAROM_SAA_ROW_HIGH:
+      f->g_high[row + e->row] = value;
+      break;
+    case CAROM_SAA_PARTS:
+      break;
   }
 }
 
-static inline bool saa_is_shared(const carom_saa_entry *e) { return e->part <= CAROM_SAA_MEAN_HIGH && e->part != CAROM_SAA_MEAN_Y; }
+static inline bool saa_is_shared(const carom_saa_entry *e) {
+  return e->part <= CAROM_SAA_MEAN_HIGH && e->part != CAROM_SAA_MEAN_Y;
+}
 
 static inline saa_extensive saa_extensive_make(const saa_table *t) {
   const carom_saa_problem *q = &t->problem;
@@ -166,11 +213,23 @@ static inline bool saa_extensive_hessian(void *context, const double *x, double 
 // The least cost by Ipopt, from zero; x gets the first stage.
 static inline carom_nlp_info saa_by_ipopt(const saa_table *t, double tolerance, double *x) {
   saa_extensive f = saa_extensive_make(t);
-  carom_nlp nlp = {.n = f.n, .m = f.m, .x_low = f.x_low, .x_high = f.x_high, .g_low = f.g_low, .g_high = f.g_high,
-                   .jacobian_count = f.jacobian_count, .hessian_count = f.hessian_count, .jacobian_row = f.jr,
-                   .jacobian_column = f.jc, .hessian_row = f.hr, .hessian_column = f.hc, .context = &f,
-                   .objective = saa_extensive_objective, .gradient = saa_extensive_gradient,
-                   .constraints = saa_extensive_constraints, .jacobian = saa_extensive_jacobian,
+  carom_nlp nlp = {.n = f.n,
+                   .m = f.m,
+                   .x_low = f.x_low,
+                   .x_high = f.x_high,
+                   .g_low = f.g_low,
+                   .g_high = f.g_high,
+                   .jacobian_count = f.jacobian_count,
+                   .hessian_count = f.hessian_count,
+                   .jacobian_row = f.jr,
+                   .jacobian_column = f.jc,
+                   .hessian_row = f.hr,
+                   .hessian_column = f.hc,
+                   .context = &f,
+                   .objective = saa_extensive_objective,
+                   .gradient = saa_extensive_gradient,
+                   .constraints = saa_extensive_constraints,
+                   .jacobian = saa_extensive_jacobian,
                    .hessian = saa_extensive_hessian};
   carom_nlp_options options = carom_nlp_default_options();
   carom_nlp_info info = {.outcome = CAROM_NLP_FAILED};
@@ -235,7 +294,8 @@ static inline void saa_draw(saa_table *t, uint64_t seed, bool linear) {
 #define SAA_N() carom_random_normal(&r)
   carom_saa_problem *q = &t->problem;
   *t = (saa_table){.count = 1 + SAA_BELOW(12)};
-  *q = (carom_saa_problem){.n = 1 + SAA_BELOW(5), .m = 1 + SAA_BELOW(6), .first_rows = SAA_BELOW(3), .mean_rows = SAA_BELOW(3)};
+  *q = (carom_saa_problem){
+      .n = 1 + SAA_BELOW(5), .m = 1 + SAA_BELOW(6), .first_rows = SAA_BELOW(3), .mean_rows = SAA_BELOW(3)};
   q->rows = SAA_BELOW(q->m + 1);
   if (q->first_rows > q->n) q->first_rows = q->n;
   q->random_count = q->rows * (q->n + 1) + q->m + q->mean_rows;

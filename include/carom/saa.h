@@ -95,13 +95,13 @@ typedef struct carom_saa_ranks {
 
 /// How to solve. Begin with carom_saa_default_options(); nothing is ever written here.
 typedef struct carom_saa_options {
-  int max_iterations;        ///< of the interior-point method; default 200
-  double tolerance;          ///< on residuals and gap, relative; default 1e-10
-  int threads;               ///< 0 (default): as many as have enough to do. No bit of the answer depends on it
-  carom_saa_ranks ranks;     ///< nor on these
-  carom_progress progress;   ///< asked after every iteration, in iterations
-  const double *x;           ///< (n) decided already: only y is asked for; null (default): nothing is
-  bool skip_certificate;     ///< do not look for the reason when there is no answer
+  int max_iterations;       ///< of the interior-point method; default 200
+  double tolerance;         ///< on residuals and gap, relative; default 1e-10
+  int threads;              ///< 0 (default): as many as have enough to do. No bit of the answer depends on it
+  carom_saa_ranks ranks;    ///< nor on these
+  carom_progress progress;  ///< asked after every iteration, in iterations
+  const double *x;          ///< (n) decided already: only y is asked for; null (default): nothing is
+  bool skip_certificate;    ///< do not look for the reason when there is no answer
 } carom_saa_options;
 
 /// Options with the defaults named above.
@@ -155,8 +155,8 @@ typedef struct carom_saa_answer {
 
 /// Solves by a primal-dual interior-point method (Mehrotra 1992) whose linear systems are block-angular: a Schur
 /// complement on x and the expectation rows, scenarios in parallel. That there is no answer is an outcome, not an
-/// error. CAROM_ERR_ARGUMENT names a wrong size, entry or option, or a cost that is not convex with the scenario's name;
-/// CAROM_ERR_NUMBER what is not finite; CAROM_INTERRUPTED after a request to stop.
+/// error. CAROM_ERR_ARGUMENT names a wrong size, entry or option, or a cost that is not convex with the scenario's
+/// name; CAROM_ERR_NUMBER what is not finite; CAROM_INTERRUPTED after a request to stop.
 CAROM_API carom_status carom_saa_solve(const carom_saa_problem *problem, const carom_saa_set *set,
                                        const carom_saa_options *options, const carom_allocator *allocator,
                                        carom_saa_answer **answer, carom_error *error);
@@ -230,8 +230,8 @@ typedef struct carom_saa_report {
   int cost_count;             ///< how many
   carom_saa_expectation *expectations;  ///< (mean_count) over them, if `valued`
   int mean_count;                       ///< expectation rows of the problem
-  int solves;                 ///< in all
-  carom_allocator allocator;  ///< of all this
+  int solves;                           ///< in all
+  carom_allocator allocator;            ///< of all this
 } carom_saa_report;
 
 /// Solves for growing samples. Scenario i of replication j has stream j and begins at number i 2^20 under the seed, so
@@ -239,8 +239,8 @@ typedef struct carom_saa_report {
 /// numbers). The candidate of each size is the answer for replication 0, which enters no bound.
 ///
 /// No decision meets the expectation rows of a sample it was not made for, so these are priced: the bounds, the gap and
-/// the cost of the decision are of the problem without them whose cost has mean_price (side - row) in addition, with the
-/// candidate's prices. What bounds that from below bounds the problem from below; `expectations` tells how well the
+/// the cost of the decision are of the problem without them whose cost has mean_price (side - row) in addition, with
+/// the candidate's prices. What bounds that from below bounds the problem from below; `expectations` tells how well the
 /// decision, with the y that these prices make best, meets them. Fails as carom_saa_solve does.
 CAROM_API carom_status carom_saa_approximate(const carom_saa_model *model, const carom_saa_sampling *sampling,
                                              const carom_allocator *allocator, carom_saa_report **report,

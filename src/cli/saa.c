@@ -9,7 +9,8 @@
 static const char about[] =
     "Solves a two-stage stochastic program: what to decide now, so that the mean of all that follows is best, with\n"
     "rows for every scenario and for expectations. PROBLEM is YAML with expressions, or the core file of an SMPS\n"
-    "problem (.cor, with .tim and .sto beside it). Where the scenarios can be listed (up to 100000) they are solved for\n"
+    "problem (.cor, with .tim and .sto beside it). Where the scenarios can be listed (up to 100000) they are solved "
+    "for\n"
     "as they are. Else, or with --scenarios, samples of growing size are drawn, with bounds on how much better any\n"
     "decision could be (Mak, Morton and Wood 1999). Under mpirun, scenarios are shared out over all ranks. Example:\n"
     "carom saa examples/stochastic-newsvendor/problem.yaml --scenarios 2000 -o news.html. docs/stochastic.md has the\n"
@@ -92,9 +93,7 @@ static carom_status solve(cli_saa_run *r, carom_error *error) {
 }
 
 const carom_saa_answer *cli_saa_decision(const cli_saa_run *r) { return r->sampled ? r->report->answer : r->answer; }
-carom_saa_outcome cli_saa_outcome(const cli_saa_run *r) {
-  return r->sampled ? r->report->outcome : r->answer->outcome;
-}
+carom_saa_outcome cli_saa_outcome(const cli_saa_run *r) { return r->sampled ? r->report->outcome : r->answer->outcome; }
 
 static int exit_code(const cli_saa_run *r) {
   carom_saa_outcome outcome = cli_saa_outcome(r);
@@ -160,7 +159,8 @@ int cli_saa(int argc, char **argv) {
       {CLI_TEXT, 'n', "scenarios", "N", "the largest sample (default 1000 where they cannot be listed)", &w.scenarios},
       {CLI_TEXT, 0, "first", "N", "the smallest sample; they double (default: an eighth of the largest)", &w.first},
       {CLI_TEXT, 'r', "replications", "N", "samples of each size, for the bounds (default 10)", &w.replications},
-      {CLI_TEXT, 0, "evaluate", "N", "scenarios to judge the decision by (default: ten times the largest)", &w.evaluate},
+      {CLI_TEXT, 0, "evaluate", "N", "scenarios to judge the decision by (default: ten times the largest)",
+       &w.evaluate},
       {CLI_TEXT, 0, "seed", "N", "of the random numbers (default 1)", &w.seed},
       {CLI_TEXT, 'g', "gap", "X", "stop growing when the gap is at most this, as sure as --confidence", &w.gap},
       {CLI_FLAG, 0, "relative", NULL, "--gap is times the cost", &w.relative},

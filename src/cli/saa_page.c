@@ -43,9 +43,9 @@ static void put_sizes(FILE *out, const cli_saa_run *r) {
   fputs("\"sizes\":[", out);
   for (int k = 0; r->sampled && k < r->report->size_count; k++) {
     const carom_saa_size *s = &r->report->sizes[k];
-    const double numbers[] = {s->scenarios,          sign * s->mean,           sign * s->lower.low, sign * s->lower.high,
-                              sign * s->upper,       sign * s->upper_in.low,   sign * s->upper_in.high,
-                              s->gap,                s->gap_high};
+    const double numbers[] = {s->scenarios,    sign * s->mean,         sign * s->lower.low,     sign * s->lower.high,
+                              sign * s->upper, sign * s->upper_in.low, sign * s->upper_in.high, s->gap,
+                              s->gap_high};
     fputs(k > 0 ? ",[" : "[", out);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
       if (i > 0) fputc(',', out);
@@ -73,7 +73,8 @@ static void put_histogram(FILE *out, const cli_saa_run *r) {
   int count;
   const double *costs = cli_saa_costs(r, &count);
   double base = shared_cost(r), sign = cli_saa_sign(r), least = INFINITY, most = -INFINITY, bins[BINS] = {0};
-  for (int i = 0; i < count; i++) least = fmin(least, sign * (base + costs[i])), most = fmax(most, sign * (base + costs[i]));
+  for (int i = 0; i < count; i++)
+    least = fmin(least, sign * (base + costs[i])), most = fmax(most, sign * (base + costs[i]));
   if (!(most > least)) most = least + 1;
   for (int i = 0; i < count; i++) {
     int bin = (int)((sign * (base + costs[i]) - least) / (most - least) * BINS);

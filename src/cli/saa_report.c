@@ -28,8 +28,8 @@ static double tidy(double price) { return fabs(price) < 1e-9 ? 0 : price; }
 static void print_head(const cli_saa_run *r) {
   const carom_saa_problem *p = &r->file->model.problem;
   cli_print(stdout, "%s\n", r->file->title[0] ? r->file->title : r->path);
-  cli_print(stdout, "%d unknown%s now, %d in each scenario; %d row%s now, %d in each scenario, %d of expectations; ", p->n,
-            p->n == 1 ? "" : "s", p->m, p->first_rows, p->first_rows == 1 ? "" : "s", p->rows, p->mean_rows);
+  cli_print(stdout, "%d unknown%s now, %d in each scenario; %d row%s now, %d in each scenario, %d of expectations; ",
+            p->n, p->n == 1 ? "" : "s", p->m, p->first_rows, p->first_rows == 1 ? "" : "s", p->rows, p->mean_rows);
   if (isfinite(r->file->combinations))
     cli_print(stdout, "%.12g scenario%s\n", r->file->combinations, r->file->combinations > 1 ? "s" : "");
   else
@@ -63,8 +63,7 @@ static void print_scenarios(const cli_saa_run *r) {
     r->file->scenarios.name(r->file->scenarios.context, i, name, sizeof name);
     cli_print(stdout, "%-40s %12.6g %18.10g\n", name, s->probability[i], cli_saa_sign(r) * (base + s->cost[i]));
   }
-  if (s->count > MOST_SCENARIOS)
-    cli_print(stdout, "... %d more; --json lists them all\n", s->count - MOST_SCENARIOS);
+  if (s->count > MOST_SCENARIOS) cli_print(stdout, "... %d more; --json lists them all\n", s->count - MOST_SCENARIOS);
 }
 
 static void print_sizes(const cli_saa_run *r) {

@@ -208,7 +208,7 @@ void carom_check_constants(carom_reader *r) {
       if (k != i) carom_nearest_try(&nearest, r->constants[k].node->key);
     char hint[100];
     carom_nearest_hint(&nearest, hint, sizeof hint);
-    carom_report(&r->reporter, c->node->key_at, hint, "no expression uses the constant '%.80s', so that it does nothing",
-                 c->node->key);
+    carom_report(&r->reporter, c->node->key_at, hint,
+                 "no expression uses the constant '%.80s', so that it does nothing", c->node->key);
   }
 }

@@ -72,8 +72,7 @@ static bool evaluate_brace(carom_saa_reader *p, const carom_node *node, const ch
   carom_expression_error error;
   carom_quantity q = {0};
   if (!carom_expression_evaluate(text, length, &scope, &q, &error)) {
-    if (!error.reported)
-      carom_report(&p->r.reporter, node->place, error.hint, "in braces: %s", error.message);
+    if (!error.reported) carom_report(&p->r.reporter, node->place, error.hint, "in braces: %s", error.message);
     return false;
   }
   if (q.value != floor(q.value) || fabs(q.value) > 1e9)
@@ -91,8 +90,7 @@ const char *carom_saa_expand(carom_saa_reader *p, const carom_node *node, const 
   while (expanded && *text) {
     const char *end = *text == '{' ? strchr(text, '}') : NULL;
     int value;
-    if (*text == '{' && !end)
-      return carom_report(&p->r.reporter, node->place, NULL, "a brace is not closed"), NULL;
+    if (*text == '{' && !end) return carom_report(&p->r.reporter, node->place, NULL, "a brace is not closed"), NULL;
     if (end) {
       if (!evaluate_brace(p, node, text + 1, (size_t)(end - text - 1), &value)) return NULL;
       at += (size_t)snprintf(expanded + at, room - at, "%d", value);
@@ -106,9 +104,9 @@ const char *carom_saa_expand(carom_saa_reader *p, const carom_node *node, const 
 
 // ---- the top --------------------------------------------------------------------------------------------------------
 
-static const char *const top_keys[] = {"carom-saa", "title",  "description", "constants", "random",      "scenarios",
-                                       "first",     "second", "minimize",    "maximize",  "constraints", "expectations",
-                                       NULL};
+static const char *const top_keys[] = {"carom-saa",   "title",        "description", "constants", "random",
+                                       "scenarios",   "first",        "second",      "minimize",  "maximize",
+                                       "constraints", "expectations", NULL};
 enum {
   VERSION,
   TITLE,
@@ -169,7 +167,8 @@ static void read_parts(carom_saa_reader *p, const carom_node **f) {
   carom_saa_read_unknowns(p, f[SECOND], true);
   if (carom_saa_has_errors(p)) return;
   if (p->unknown_count == 0)
-    carom_report(&p->r.reporter, p->r.root->place, "give unknowns in 'first' and 'second'", "there is nothing to decide");
+    carom_report(&p->r.reporter, p->r.root->place, "give unknowns in 'first' and 'second'",
+                 "there is nothing to decide");
   if (carom_one_of(&p->r, p->r.root, f[MINIMIZE], f[MAXIMIZE], "minimize and maximize", "the problem")) {
     p->file->maximize = f[MAXIMIZE] != NULL;
     carom_saa_read_costs(p, f[MINIMIZE] ? f[MINIMIZE] : f[MAXIMIZE]);
@@ -226,8 +225,8 @@ carom_status carom_saa_read(const char *path, const carom_scene_options *options
                             carom_saa_file **file, carom_diagnostics *diagnostics) {
   carom_allocator a = carom_allocator_or_default(allocator);
   *file = NULL;
-  carom_status status = is_core(path) ? carom_smps_read(path, &a, file, diagnostics)
-                                      : read_yaml(path, options, &a, file, diagnostics);
+  carom_status status =
+      is_core(path) ? carom_smps_read(path, &a, file, diagnostics) : read_yaml(path, options, &a, file, diagnostics);
   if (status == CAROM_OK) return status;
   carom_saa_file_destroy(*file);
   *file = NULL;

@@ -12,7 +12,9 @@ static const char too_long[] = "the expression grows too long; give parts of it 
 // ---- coefficients ---------------------------------------------------------------------------------------------------
 
 static coefficient number(double value) { return (coefficient){.number = value}; }
-static bool is_number(const coefficient *c, double value) { return c->count == 0 && !(c->number < value) && !(c->number > value); }
+static bool is_number(const coefficient *c, double value) {
+  return c->count == 0 && !(c->number < value) && !(c->number > value);
+}
 
 static int length_of(const coefficient *c) { return c->count > 0 ? c->count : 1; }
 
@@ -179,9 +181,12 @@ static const char *take(carom_pool *pool, const poly *x, int count, carom_formul
   coefficient c;
   switch (step.op) {
     case CAROM_OP_ADD:
-    case CAROM_OP_SUBTRACT: return merge(pool, &x[0], &x[1], step.op, result);
-    case CAROM_OP_NEGATE: return scale(pool, &x[0], &minus, CAROM_OP_MULTIPLY, result);
-    case CAROM_OP_MULTIPLY: return multiply(pool, &x[0], &x[1], result);
+    case CAROM_OP_SUBTRACT:
+      return merge(pool, &x[0], &x[1], step.op, result);
+    case CAROM_OP_NEGATE:
+      return scale(pool, &x[0], &minus, CAROM_OP_MULTIPLY, result);
+    case CAROM_OP_MULTIPLY:
+      return multiply(pool, &x[0], &x[1], result);
     case CAROM_OP_DIVIDE:
       if (!carom_saa_poly_is_plain(&x[1])) return plain_step(pool, x, 2, step, result);
       c = carom_saa_poly_constant(&x[1]);
@@ -189,8 +194,10 @@ static const char *take(carom_pool *pool, const poly *x, int count, carom_formul
     case CAROM_OP_POWER:
       if (!carom_saa_poly_is_plain(&x[0]) && carom_saa_poly_is_plain(&x[1])) return power(pool, &x[0], &x[1], result);
       return plain_step(pool, x, 2, step, result);
-    case CAROM_OP_SELECT: return choose(pool, x, result);
-    default: return plain_step(pool, x, count, step, result);
+    case CAROM_OP_SELECT:
+      return choose(pool, x, result);
+    default:
+      return plain_step(pool, x, count, step, result);
   }
 }
 

@@ -26,8 +26,8 @@ static bool normalise(carom_saa_reader *p, carom_place place, double *probabilit
   double sum = 0;
   for (int k = 0; k < count; k++) sum += probability[k];
   if (fabs(sum - 1) > 1e-6)
-    return carom_report(&p->r.reporter, place, "write them as fractions, such as 1/3", "probabilities add up to %.9g, not 1",
-                        sum);
+    return carom_report(&p->r.reporter, place, "write them as fractions, such as 1/3",
+                        "probabilities add up to %.9g, not 1", sum);
   for (int k = 0; k < count; k++) probability[k] /= sum;
   return true;
 }
@@ -79,8 +79,7 @@ static bool read_pair(carom_saa_reader *p, const carom_node *node, const char *w
 
 static bool read_kind(carom_saa_reader *p, const carom_node *node, carom_saa_group *g) {
   static const char *const kinds[] = {"discrete", "uniform", "normal", "lognormal", "exponential"};
-  static const char *const whats[] = {"", "[from, to]", "[mean, deviation]",
-                                      "[mean, deviation] of the logarithm", ""};
+  static const char *const whats[] = {"", "[from, to]", "[mean, deviation]", "[mean, deviation] of the logarithm", ""};
   double v[2] = {0};
   for (int k = 0; k < 5; k++)
     if (strcmp(node->key, kinds[k]) == 0) g->kind = (carom_saa_kind)k;
@@ -110,8 +109,8 @@ typedef struct table {
 } table;
 
 static bool wrong(const table *t, const char *field, const char *format, const char *text) {
-  return carom_report(&t->p->r.reporter,
-                      (carom_place){t->path, t->line, field ? (int)(field - t->begin) + 1 : 1}, NULL, format, text);
+  return carom_report(&t->p->r.reporter, (carom_place){t->path, t->line, field ? (int)(field - t->begin) + 1 : 1}, NULL,
+                      format, text);
 }
 
 static bool next_line(table *t, char **fields, int *count) {
@@ -145,7 +144,8 @@ static bool open_table(carom_saa_reader *p, const carom_node *node, table *t) {
   t->text = t->rest = carom_pool_text(&p->r.pool, text + (marked ? 3 : 0), size - (marked ? 3 : 0));
   carom_release(&p->r.allocator, text);
   if (!t->text || !carom_saa_note_file(p->file, t->path)) return false;
-  if (!next_line(t, t->header, &t->header_count)) return wrong(t, NULL, "the table%s has no line that names its columns", "");
+  if (!next_line(t, t->header, &t->header_count))
+    return wrong(t, NULL, "the table%s has no line that names its columns", "");
   return true;
 }
 
@@ -169,7 +169,7 @@ static bool fill_group(table *t, const int *columns, carom_saa_group *g) {
   carom_pool *pool = &t->p->file->tables->pool;
   int room = count_lines(t), name = carom_csv_column(t->header, t->header_count, "name"),
       weight = carom_csv_column(t->header, t->header_count, "probability");
-  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)room * (size_t)g->width),
+  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)room *(size_t)g->width),
          *probability = CAROM_POOL_ARRAY(pool, double, room);
   const char **names = name >= 0 ? CAROM_POOL_ARRAY(pool, const char *, room) : NULL;
   if (!values || !probability || (name >= 0 && !names)) return false;
@@ -222,8 +222,8 @@ static void read_table(carom_saa_reader *p, const carom_node *map, const carom_n
     const char *column = c->key;
     int number;
     if (!own || own->kind != CAROM_NODE_SCALAR || strcmp(own->text, source->text) != 0) continue;
-    if (!carom_problem_fields(&p->r, c, random_keys, "random variable", f) || !carom_read_text(&p->r, f[COLUMN], &column) ||
-        !add_variable(p, c, c->key, &number))
+    if (!carom_problem_fields(&p->r, c, random_keys, "random variable", f) ||
+        !carom_read_text(&p->r, f[COLUMN], &column) || !add_variable(p, c, c->key, &number))
       return;
     columns[g.width] = carom_csv_column(t.header, t.header_count, column);
     if (columns[g.width++] < 0) {
@@ -247,7 +247,8 @@ static void read_alone(carom_saa_reader *p, const carom_node *node, const carom_
   }
   if (!kind) {
     carom_report(&p->r.reporter, node->place, NULL,
-                 "random variable '%.80s' needs one of discrete, uniform, normal, lognormal, exponential, table", node->key);
+                 "random variable '%.80s' needs one of discrete, uniform, normal, lognormal, exponential, table",
+                 node->key);
     return;
   }
   carom_saa_group g = {.width = 1};
@@ -295,13 +296,16 @@ static void read_scenario_table(carom_saa_reader *p, const carom_node *node) {
   if (fill_group(&t, columns, &g)) carom_saa_add_group(p->file, g);
 }
 
-static bool is_variable(const carom_node *c) { return strcmp(c->key, "name") != 0 && strcmp(c->key, "probability") != 0; }
+static bool is_variable(const carom_node *c) {
+  return strcmp(c->key, "name") != 0 && strcmp(c->key, "probability") != 0;
+}
 
 // The variables of the first scenario, which the others must give too.
 static bool declare(carom_saa_reader *p, const carom_node *list, carom_saa_group *g) {
   int number;
   for (const carom_node *s = list->first; s; s = s->next)
-    if (s->kind != CAROM_NODE_MAP) return carom_refuse(&p->r, s, NULL, "a scenario expects a mapping from names to numbers");
+    if (s->kind != CAROM_NODE_MAP)
+      return carom_refuse(&p->r, s, NULL, "a scenario expects a mapping from names to numbers");
   for (const carom_node *c = list->first->first; c; c = c->next) {
     if (!is_variable(c)) continue;
     if (!add_variable(p, c, c->key, &number)) return false;
@@ -315,7 +319,8 @@ static bool unknown_variable(carom_saa_reader *p, const carom_node *node) {
   carom_nearest nearest = carom_nearest_begin(node->key, strlen(node->key));
   carom_nearest_try_all(&nearest, &p->variables);
   carom_nearest_hint(&nearest, hint, sizeof hint);
-  return carom_report(&p->r.reporter, node->key_at, hint, "the first scenario has no random variable '%.80s'", node->key);
+  return carom_report(&p->r.reporter, node->key_at, hint, "the first scenario has no random variable '%.80s'",
+                      node->key);
 }
 
 static bool read_scenario(carom_saa_reader *p, const carom_node *node, int number, carom_saa_group *g, double *values,
@@ -358,7 +363,7 @@ void carom_saa_read_scenarios(carom_saa_reader *p, const carom_node *node) {
     return;
   }
   if (!declare(p, node, &g)) return;
-  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)node->count * (size_t)(g.width + 1)),
+  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)node->count *(size_t)(g.width + 1)),
          *probability = CAROM_POOL_ARRAY(pool, double, node->count);
   const char **names = CAROM_POOL_ARRAY(pool, const char *, node->count);
   if (!values || !probability || !names) return;
@@ -366,7 +371,8 @@ void carom_saa_read_scenarios(carom_saa_reader *p, const carom_node *node) {
   for (const carom_node *s = node->first; s; s = s->next, g.count++) {
     probability[g.count] = 1.0 / node->count;
     good = read_scenario(p, s, g.count, &g, values + (size_t)g.count * (size_t)g.width, &probability[g.count],
-                         &names[g.count]) && good;
+                         &names[g.count]) &&
+           good;
   }
   g.values = values, g.probability = probability, g.names = names;
   if (good && normalise(p, node->place, probability, g.count)) carom_saa_add_group(p->file, g);

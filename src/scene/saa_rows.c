@@ -95,7 +95,8 @@ static bool put(carom_saa_reader *p, const carom_node *node, carom_saa_part part
     if (!isfinite(e.value)) e.value = 1;
   }
   if (!isfinite(e.value))
-    return carom_report(&p->r.reporter, node->place, NULL, "'%.60s' comes to %g", node->key ? node->key : "this", e.value);
+    return carom_report(&p->r.reporter, node->place, NULL, "'%.60s' comes to %g", node->key ? node->key : "this",
+                        e.value);
   return carom_saa_add_entry(p->file, e);
 }
 
@@ -244,7 +245,8 @@ static bool split(carom_saa_reader *p, const carom_node *node, const char *text,
     depth += (*c == '(') - (*c == ')');
     int length = depth == 0 ? operator_at(c) : 0;
     if (length < 0)
-      return carom_report(&p->r.reporter, text == node->text ? carom_value_place(node, (size_t)(c - text)) : node->place,
+      return carom_report(&p->r.reporter,
+                          text == node->text ? carom_value_place(node, (size_t)(c - text)) : node->place,
                           "write <=, >= or ==", "'%.1s' is no relation of a row", c);
     if (length == 0) continue;
     if (r->count == 2) return carom_report(&p->r.reporter, node->place, NULL, "%s", one_relation);
@@ -301,7 +303,8 @@ enum { OF_FIRST, OF_MEAN, OF_SCENARIO };
 static int kind_of(const carom_saa_reader *p, const row *r, bool means) {
   bool first = !(r->has_low && r->low.count > 0) && !(r->has_high && r->high.count > 0);
   for (int k = 0; k < r->terms.count; k++)
-    first = first && r->terms.terms[k].a < p->file->model.problem.n && (r->terms.terms[k].a < 0 || r->terms.terms[k].c.count == 0);
+    first = first && r->terms.terms[k].a < p->file->model.problem.n &&
+            (r->terms.terms[k].a < 0 || r->terms.terms[k].c.count == 0);
   return means ? OF_MEAN : first ? OF_FIRST : OF_SCENARIO;
 }
 

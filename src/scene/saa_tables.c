@@ -97,10 +97,14 @@ void carom_saa_means(const carom_saa_file *file, double *means) {
 
 static double draw_alone(const carom_saa_group *g, carom_random *random) {
   switch (g->kind) {
-    case CAROM_SAA_UNIFORM: return carom_random_between(random, g->a, g->b);
-    case CAROM_SAA_NORMAL: return g->a + g->b * carom_random_normal(random);
-    case CAROM_SAA_LOGNORMAL: return exp(g->a + g->b * carom_random_normal(random));
-    default: return -g->a * log(1 - carom_random_uniform(random));  // EXPONENTIAL
+    case CAROM_SAA_UNIFORM:
+      return carom_random_between(random, g->a, g->b);
+    case CAROM_SAA_NORMAL:
+      return g->a + g->b * carom_random_normal(random);
+    case CAROM_SAA_LOGNORMAL:
+      return exp(g->a + g->b * carom_random_normal(random));
+    default:
+      return -g->a * log(1 - carom_random_uniform(random));  // EXPONENTIAL
   }
 }
 
@@ -118,7 +122,8 @@ static int draw_realisation(const carom_saa_group *g, carom_random *random) {
 }
 
 static void take(const carom_saa_group *g, int realisation, double *variables) {
-  memcpy(variables + g->first, g->values + (size_t)realisation * (size_t)g->width, (size_t)g->width * sizeof *variables);
+  memcpy(variables + g->first, g->values + (size_t)realisation * (size_t)g->width,
+         (size_t)g->width * sizeof *variables);
 }
 
 static void evaluate(const carom_saa_file *file, const double *variables, double *values) {
@@ -183,7 +188,8 @@ static void name_listed(void *context, int number, char *text, size_t size) {
       at += (size_t)snprintf(text + at, size - at, "%s%.40s %g", apart, variable ? variable : "value",
                              g->values[digits[k] * g->width]);
   }
-  if (!text[0]) snprintf(text, size, "%s", t->group_count == 1 && t->groups[0].names ? t->groups[0].names[0] : "the only one");
+  if (!text[0])
+    snprintf(text, size, "%s", t->group_count == 1 && t->groups[0].names ? t->groups[0].names[0] : "the only one");
 }
 
 static void accumulate(carom_saa_group *g) {

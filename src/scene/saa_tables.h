@@ -34,7 +34,7 @@ struct carom_saa_tables {
   carom_saa_group *groups;  // (group_count)
   int group_count, group_capacity;
   int variable_count, variable_capacity;
-  const char **variables;  // (variable_count) names; null where they have none
+  const char **variables;        // (variable_count) names; null where they have none
   const carom_formula **random;  // (problem.random_count) in the variables
   int random_capacity;
   carom_saa_entry *entries;

@@ -114,8 +114,10 @@ static bool put_bounds(carom_smps *s) {
   for (int k = 0; k < s->column_count; k++) {
     bool y = is_second(s, k);
     int at = y ? k - s->second_column : k;
-    if (isfinite(s->columns[k].low) && !put(s, y ? CAROM_SAA_Y_LOW : CAROM_SAA_X_LOW, at, 0, s->columns[k].low, -1)) return false;
-    if (isfinite(s->columns[k].high) && !put(s, y ? CAROM_SAA_Y_HIGH : CAROM_SAA_X_HIGH, at, 0, s->columns[k].high, -1)) return false;
+    if (isfinite(s->columns[k].low) && !put(s, y ? CAROM_SAA_Y_LOW : CAROM_SAA_X_LOW, at, 0, s->columns[k].low, -1))
+      return false;
+    if (isfinite(s->columns[k].high) && !put(s, y ? CAROM_SAA_Y_HIGH : CAROM_SAA_X_HIGH, at, 0, s->columns[k].high, -1))
+      return false;
   }
   return true;
 }
@@ -126,7 +128,8 @@ static bool put_squares(carom_smps *s) {
     int i = s->squares[k].row, j = s->squares[k].column, low = i < j ? i : j, high = i < j ? j : i;
     bool a = is_second(s, low), b = is_second(s, high);
     carom_saa_part part = a ? CAROM_SAA_YY : b ? CAROM_SAA_YX : CAROM_SAA_XX;
-    if (!put(s, part, b ? high - s->second_column : high, a ? low - s->second_column : low, sign * s->squares[k].value, -1))
+    if (!put(s, part, b ? high - s->second_column : high, a ? low - s->second_column : low, sign * s->squares[k].value,
+             -1))
       return false;
   }
   return true;

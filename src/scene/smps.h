@@ -1,5 +1,5 @@
-// SMPS: stochastic linear and quadratic programs in three files (Birge, Dempster, Gassmann and others 1987; Gassmann and
-// Schweitzer 2001).
+// SMPS: stochastic linear and quadratic programs in three files (Birge, Dempster, Gassmann and others 1987; Gassmann
+// and Schweitzer 2001).
 #ifndef CAROM_SRC_SCENE_SMPS_H
 #define CAROM_SRC_SCENE_SMPS_H
 

@@ -95,7 +95,8 @@ static bool read_range(carom_smps *s) {
   for (int k = from; k < s->lines.count; k += 2) {
     int row = carom_smps_row_of(s, k);
     if (row < 0 || !carom_smps_number(s, k + 1, &s->rows[row].range)) return false;
-    if (s->rows[row].type == 'N') return carom_smps_wrong(s, k, NULL, "row '%.80s' is of type N and has no sides", s->rows[row].name);
+    if (s->rows[row].type == 'N')
+      return carom_smps_wrong(s, k, NULL, "row '%.80s' is of type N and has no sides", s->rows[row].name);
     s->rows[row].ranged = true;
   }
   return true;
@@ -121,8 +122,9 @@ static bool set_bound(carom_smps *s, carom_smps_column *c, double value) {
     bool whole = carom_smps_is(s, 0, "BV") || carom_smps_is(s, 0, "LI") || carom_smps_is(s, 0, "UI") ||
                  carom_smps_is(s, 0, "SC");
     return carom_smps_wrong(s, 0, NULL,
-                            whole ? "bounds of type %.8s are for whole or semi-continuous numbers, and carom saa has none"
-                                  : "a bound is one of LO, UP, FX, FR, MI, PL, got '%.8s'",
+                            whole
+                                ? "bounds of type %.8s are for whole or semi-continuous numbers, and carom saa has none"
+                                : "a bound is one of LO, UP, FX, FR, MI, PL, got '%.8s'",
                             s->lines.words[0]);
   }
   return true;
@@ -135,7 +137,8 @@ static bool read_bound(carom_smps *s) {
   int least = valued ? 3 : 2, at = l->count > least ? 2 : 1;
   double value = 0;
   if (l->count < least || l->count > 4)
-    return carom_smps_wrong(s, -1, NULL, "expected a type, a column%s, got %d words", valued ? " and a number" : "", l->count);
+    return carom_smps_wrong(s, -1, NULL, "expected a type, a column%s, got %d words", valued ? " and a number" : "",
+                            l->count);
   if (at == 2) {
     if (!s->bound_name) s->bound_name = carom_pool_text(&s->pool, l->words[1], strlen(l->words[1]));
     if (s->bound_name && strcmp(s->bound_name, l->words[1]) != 0) return true;
@@ -149,7 +152,8 @@ static bool read_bound(carom_smps *s) {
 
 static bool read_square(carom_smps *s, bool both) {
   double value;
-  if (s->lines.count != 3) return carom_smps_wrong(s, -1, NULL, "expected two columns and a number, got %d words", s->lines.count);
+  if (s->lines.count != 3)
+    return carom_smps_wrong(s, -1, NULL, "expected two columns and a number, got %d words", s->lines.count);
   int i = carom_smps_column_of(s, 0), j = i >= 0 ? carom_smps_column_of(s, 1) : -1;
   if (j < 0 || !carom_smps_number(s, 2, &value)) return false;
   if (!carom_pool_grow(&s->pool, (void **)&s->squares, s->square_count, &s->square_capacity, sizeof *s->squares))
@@ -160,8 +164,8 @@ static bool read_square(carom_smps *s, bool both) {
 
 // ---- sections -------------------------------------------------------------------------------------------------------
 
-static const char *const sections[] = {"NAME", "OBJSENSE", "ROWS",    "COLUMNS", "RHS",      "RANGES",
-                                       "BOUNDS", "QUADOBJ", "QMATRIX", "QSECTION", "ENDATA", NULL};
+static const char *const sections[] = {"NAME",   "OBJSENSE", "ROWS",    "COLUMNS",  "RHS",    "RANGES",
+                                       "BOUNDS", "QUADOBJ",  "QMATRIX", "QSECTION", "ENDATA", NULL};
 enum { NAME, OBJSENSE, ROWS, COLUMNS, RHS, RANGES, BOUNDS, QUADOBJ, QMATRIX, QSECTION, ENDATA };
 
 static bool read_sense(carom_smps *s, int word) {
@@ -174,16 +178,25 @@ static bool read_sense(carom_smps *s, int word) {
 
 static bool read_line(carom_smps *s, int section) {
   switch (section) {
-    case OBJSENSE: return read_sense(s, 0);
-    case ROWS: return read_row(s);
-    case COLUMNS: return read_column(s);
-    case RHS: return read_side(s);
-    case RANGES: return read_range(s);
-    case BOUNDS: return read_bound(s);
+    case OBJSENSE:
+      return read_sense(s, 0);
+    case ROWS:
+      return read_row(s);
+    case COLUMNS:
+      return read_column(s);
+    case RHS:
+      return read_side(s);
+    case RANGES:
+      return read_range(s);
+    case BOUNDS:
+      return read_bound(s);
     case QUADOBJ:
-    case QSECTION: return read_square(s, false);
-    case QMATRIX: return read_square(s, true);
-    default: return carom_smps_wrong(s, -1, NULL, "a line of data outside of any section");
+    case QSECTION:
+      return read_square(s, false);
+    case QMATRIX:
+      return read_square(s, true);
+    default:
+      return carom_smps_wrong(s, -1, NULL, "a line of data outside of any section");
   }
 }
 

@@ -11,8 +11,8 @@ enum { CAROM_SMPS_WORDS = 8 };
 // A file line by line. A line that begins in its first column names a section; all others are data.
 typedef struct carom_smps_lines {
   const char *path;
-  char *rest;   // what is not read yet
-  bool fixed;   // names by columns, which may have spaces
+  char *rest;  // what is not read yet
+  bool fixed;  // names by columns, which may have spaces
   int line;
   bool section;
   char *words[CAROM_SMPS_WORDS];
@@ -58,8 +58,8 @@ typedef struct carom_smps {
   carom_smps_location *locations;
   int row_count, row_capacity, column_count, column_capacity, element_count, element_capacity, square_count,
       square_capacity, location_count, location_capacity;
-  int objective;           // -1: none yet
-  const char *side_name;   // of the RHS section; null: none
+  int objective;          // -1: none yet
+  const char *side_name;  // of the RHS section; null: none
   const char *range_name, *bound_name;
   double constant;
   int second_row, second_column;  // where the second stage begins

@@ -22,7 +22,8 @@ static bool read_period(carom_smps *s, int number) {
   s->periods[number] = carom_pool_text(&s->pool, name, strlen(name));
   if (number == 1) s->second_column = column, s->second_row = row;
   if (number == 0 && column != 0)
-    return carom_smps_wrong(s, 0, NULL, "the first period must begin with the first column, '%.80s'", s->columns[0].name);
+    return carom_smps_wrong(s, 0, NULL, "the first period must begin with the first column, '%.80s'",
+                            s->columns[0].name);
   return s->periods[number] != NULL;
 }
 
@@ -44,7 +45,9 @@ bool carom_smps_read_time(carom_smps *s) {
       return carom_smps_wrong(s, 0, NULL, "there is no section '%.40s' in a time file", s->lines.words[0]);
   }
   if (!ended) return carom_smps_wrong(s, -1, NULL, "the file ends before ENDATA");
-  if (periods < 2) return carom_smps_wrong(s, -1, two_stages, "%d period%s: there is no second stage", periods, periods == 1 ? "" : "s");
+  if (periods < 2)
+    return carom_smps_wrong(s, -1, two_stages, "%d period%s: there is no second stage", periods,
+                            periods == 1 ? "" : "s");
   return true;
 }
 
@@ -63,7 +66,8 @@ static bool check_location(carom_smps *s, int row, int column) {
   if (s->rows[row].type == 'N' && (row != s->objective || column < 0))
     return carom_smps_wrong(s, 1, NULL, "row '%.80s' is of type N: it has no side to be random", s->rows[row].name);
   if (first_row)
-    return carom_smps_wrong(s, 1, NULL, "row '%.80s' belongs to the first stage and cannot be random", s->rows[row].name);
+    return carom_smps_wrong(s, 1, NULL, "row '%.80s' belongs to the first stage and cannot be random",
+                            s->rows[row].name);
   return true;
 }
 
@@ -72,9 +76,11 @@ static int new_location(carom_smps *s, int row, int column) {
   if (!check_location(s, row, column)) return -1;
   if (s->file->tables->variable_count >= CAROM_SAA_MOST_VARIABLES)
     return carom_smps_wrong(s, -1, NULL, "more than %d random numbers", CAROM_SAA_MOST_VARIABLES), -1;
-  if (!carom_pool_grow(&s->pool, (void **)&s->locations, s->location_count, &s->location_capacity, sizeof *s->locations))
+  if (!carom_pool_grow(&s->pool, (void **)&s->locations, s->location_count, &s->location_capacity,
+                       sizeof *s->locations))
     return -1;
-  int length = snprintf(name, sizeof name, "%.60s of %.60s", column < 0 ? "side" : s->columns[column].name, s->rows[row].name);
+  int length =
+      snprintf(name, sizeof name, "%.60s of %.60s", column < 0 ? "side" : s->columns[column].name, s->rows[row].name);
   const char *kept = carom_pool_text(&s->file->tables->pool, name, (size_t)length);
   int variable = kept ? carom_saa_add_variable(s->file, kept) : -1;
   if (variable < 0) return -1;
@@ -156,7 +162,8 @@ static void begin_row(const stoch *t, int width, double *values, int number) {
   double *row = values + (size_t)number * (size_t)width;
   int parent = t->section == SCENARIOS ? t->realisations[number].parent : number > 0 ? 0 : -1;
   for (int k = 0; k < width; k++)
-    row[k] = parent >= 0 ? values[(size_t)parent * (size_t)width + (size_t)k] : t->s->locations[t->first_location + k].core;
+    row[k] =
+        parent >= 0 ? values[(size_t)parent * (size_t)width + (size_t)k] : t->s->locations[t->first_location + k].core;
 }
 
 static bool fill_probability(stoch *t, double *probability) {
@@ -164,7 +171,10 @@ static bool fill_probability(stoch *t, double *probability) {
   for (int k = 0; k < t->realisation_count; k++) sum += t->realisations[k].probability;
   if (fabs(sum - 1) > 1e-3)
     return carom_smps_wrong(t->s, -1, NULL, "probabilities of '%.60s' add up to %g, not 1",
-                            t->block ? t->block : t->section == SCENARIOS ? "the scenarios" : t->realisations[0].name, sum);
+                            t->block                  ? t->block
+                            : t->section == SCENARIOS ? "the scenarios"
+                                                      : t->realisations[0].name,
+                            sum);
   for (int k = 0; k < t->realisation_count; k++) probability[k] = t->realisations[k].probability / sum;
   return true;
 }
@@ -176,8 +186,9 @@ static bool close_group(stoch *t) {
   int width = s->location_count - t->first_location, count = t->realisation_count;
   if (count == 0) return true;
   if (width == 0) return carom_smps_wrong(s, -1, NULL, "'%.60s' changes nothing", t->realisations[0].name);
-  if ((double)width * count > 5e7) return carom_smps_wrong(s, -1, NULL, "%d realisations of %d numbers are too many", count, width);
-  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)width * (size_t)count),
+  if ((double)width * count > 5e7)
+    return carom_smps_wrong(s, -1, NULL, "%d realisations of %d numbers are too many", count, width);
+  double *values = CAROM_POOL_ARRAY(pool, double, (size_t)width *(size_t)count),
          *probability = CAROM_POOL_ARRAY(pool, double, count);
   const char **names = t->section == SCENARIOS ? CAROM_POOL_ARRAY(pool, const char *, count) : NULL;
   if (!values || !probability || (t->section == SCENARIOS && !names)) return false;
@@ -187,8 +198,13 @@ static bool close_group(stoch *t) {
       values[(size_t)i * (size_t)width + (size_t)(t->values[k].location - t->first_location)] = t->values[k].number;
     if (names) names[i] = t->realisations[i].name;
   }
-  carom_saa_group g = {.kind = CAROM_SAA_DISCRETE, .first = s->locations[t->first_location].variable, .width = width,
-                       .count = count, .values = values, .probability = probability, .names = names};
+  carom_saa_group g = {.kind = CAROM_SAA_DISCRETE,
+                       .first = s->locations[t->first_location].variable,
+                       .width = width,
+                       .count = count,
+                       .values = values,
+                       .probability = probability,
+                       .names = names};
   if (!fill_probability(t, probability) || !carom_saa_add_group(s->file, g)) return false;
   t->value_count = t->realisation_count = 0;
   t->first_location = s->location_count;
@@ -220,7 +236,8 @@ static bool read_indep(stoch *t) {
   bool fresh;
   double first, second;
   if (count != 4 && count != 5)
-    return carom_smps_wrong(s, -1, NULL, "expected a column, a row, a number, a period and a number, got %d words", count);
+    return carom_smps_wrong(s, -1, NULL, "expected a column, a row, a number, a period and a number, got %d words",
+                            count);
   int before = s->location_count, open = before > t->first_location ? t->first_location : -1;
   int location = find_location(s, 0, &fresh);
   if (location < 0 || !carom_smps_number(s, 2, &first) || !carom_smps_number(s, last, &second)) return false;
@@ -244,7 +261,9 @@ static bool read_indep(stoch *t) {
 static bool open_block(stoch *t) {
   carom_smps *s = t->s;
   double probability;
-  if (s->lines.count != 4) return carom_smps_wrong(s, -1, NULL, "expected BL, a name, a period and a probability, got %d words", s->lines.count);
+  if (s->lines.count != 4)
+    return carom_smps_wrong(s, -1, NULL, "expected BL, a name, a period and a probability, got %d words",
+                            s->lines.count);
   if (!carom_smps_number(s, 3, &probability)) return false;
   if (t->block && strcmp(t->block, s->lines.words[1]) != 0 && !close_group(t)) return false;
   if (!t->block) t->block = carom_pool_text(&s->pool, s->lines.words[1], strlen(s->lines.words[1]));
@@ -262,11 +281,14 @@ static bool open_scenario(stoch *t) {
   carom_smps *s = t->s;
   double probability;
   if (s->lines.count != 4 && s->lines.count != 5)
-    return carom_smps_wrong(s, -1, NULL, "expected SC, a name, a parent, a probability and a period, got %d words", s->lines.count);
+    return carom_smps_wrong(s, -1, NULL, "expected SC, a name, a parent, a probability and a period, got %d words",
+                            s->lines.count);
   bool root = carom_smps_is(s, 2, "ROOT") || carom_smps_is(s, 2, "'ROOT'");
   int parent = root ? -1 : find_scenario(t, s->lines.words[2]);
-  if (!root && parent < 0) return carom_smps_wrong(s, 2, NULL, "there is no scenario '%.60s' before this one", s->lines.words[2]);
-  if (find_scenario(t, s->lines.words[1]) >= 0) return carom_smps_wrong(s, 1, NULL, "there are two scenarios '%.60s'", s->lines.words[1]);
+  if (!root && parent < 0)
+    return carom_smps_wrong(s, 2, NULL, "there is no scenario '%.60s' before this one", s->lines.words[2]);
+  if (find_scenario(t, s->lines.words[1]) >= 0)
+    return carom_smps_wrong(s, 1, NULL, "there are two scenarios '%.60s'", s->lines.words[1]);
   return carom_smps_number(s, 3, &probability) && add_realisation(t, s->lines.words[1], probability, parent);
 }
 
@@ -277,14 +299,16 @@ static bool read_change(stoch *t) {
   bool fresh;
   if (t->realisation_count == 0) return carom_smps_wrong(s, -1, NULL, "a number before the first BL or SC");
   if (s->lines.count != 3 && s->lines.count != 5)
-    return carom_smps_wrong(s, -1, NULL, "expected a column, and one or two rows with numbers, got %d words", s->lines.count);
+    return carom_smps_wrong(s, -1, NULL, "expected a column, and one or two rows with numbers, got %d words",
+                            s->lines.count);
   for (int k = 1; k < s->lines.count; k += 2) {
     if (k == 3) s->lines.words[2] = s->lines.words[0], s->lines.columns[2] = s->lines.columns[0];
     int location = find_location(s, k - 1, &fresh);
     if (location < 0) return false;
     if (!fresh && location < t->first_location)
       return carom_smps_wrong(s, k, NULL, "this number of row '%.80s' is in another block already", s->lines.words[k]);
-    if (!carom_smps_number(s, k + 1, &number) || !add_value(t, t->realisation_count - 1, location, number)) return false;
+    if (!carom_smps_number(s, k + 1, &number) || !add_value(t, t->realisation_count - 1, location, number))
+      return false;
   }
   return true;
 }
@@ -293,17 +317,24 @@ static bool read_change(stoch *t) {
 
 static bool read_header(stoch *t) {
   carom_smps *s = t->s;
-  t->section = carom_smps_is(s, 0, "INDEP") ? INDEP : carom_smps_is(s, 0, "BLOCKS") ? BLOCKS
-               : carom_smps_is(s, 0, "SCENARIOS") || carom_smps_is(s, 0, "SCEN")    ? SCENARIOS : NOTHING;
+  t->section = carom_smps_is(s, 0, "INDEP")                                      ? INDEP
+               : carom_smps_is(s, 0, "BLOCKS")                                   ? BLOCKS
+               : carom_smps_is(s, 0, "SCENARIOS") || carom_smps_is(s, 0, "SCEN") ? SCENARIOS
+                                                                                 : NOTHING;
   if (t->section == NOTHING)
     return carom_smps_is(s, 0, "STOCH") ||
-           carom_smps_wrong(s, 0, "INDEP, BLOCKS and SCENARIOS are read", "there is no section '%.40s' in a stoch file", s->lines.words[0]);
+           carom_smps_wrong(s, 0, "INDEP, BLOCKS and SCENARIOS are read", "there is no section '%.40s' in a stoch file",
+                            s->lines.words[0]);
   t->kind = CAROM_SAA_DISCRETE, t->change = REPLACE;
   for (int k = 1; k < s->lines.count; k++) {
-    if (carom_smps_is(s, k, "UNIFORM")) t->kind = CAROM_SAA_UNIFORM;
-    else if (carom_smps_is(s, k, "NORMAL")) t->kind = CAROM_SAA_NORMAL;
-    else if (carom_smps_is(s, k, "ADD")) t->change = ADD;
-    else if (carom_smps_is(s, k, "MULTIPLY")) t->change = MULTIPLY;
+    if (carom_smps_is(s, k, "UNIFORM"))
+      t->kind = CAROM_SAA_UNIFORM;
+    else if (carom_smps_is(s, k, "NORMAL"))
+      t->kind = CAROM_SAA_NORMAL;
+    else if (carom_smps_is(s, k, "ADD"))
+      t->change = ADD;
+    else if (carom_smps_is(s, k, "MULTIPLY"))
+      t->change = MULTIPLY;
     else if (!carom_smps_is(s, k, "DISCRETE") && !carom_smps_is(s, k, "REPLACE"))
       return carom_smps_wrong(s, k, "DISCRETE, UNIFORM and NORMAL are read, with REPLACE, ADD or MULTIPLY",
                               "'%.40s' is not read here", s->lines.words[k]);
@@ -317,7 +348,8 @@ static bool read_data(stoch *t) {
   if (t->section == INDEP) return read_indep(t);
   if (t->section == BLOCKS && carom_smps_is(t->s, 0, "BL")) return open_block(t);
   if (t->section == SCENARIOS && carom_smps_is(t->s, 0, "SC")) return open_scenario(t);
-  return t->section == NOTHING ? carom_smps_wrong(t->s, -1, NULL, "a line of data outside of any section") : read_change(t);
+  return t->section == NOTHING ? carom_smps_wrong(t->s, -1, NULL, "a line of data outside of any section")
+                               : read_change(t);
 }
 
 bool carom_smps_read_stoch(carom_smps *s) {

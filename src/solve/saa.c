@@ -181,8 +181,7 @@ static void average(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums
   const carom_saa_layout *l = &w->layout;
   const double *random = w->random + (size_t)i * (size_t)l->random_count;
   double p = w->probability[w->first + i];
-  for (int k = 0; k < l->root_mean_count; k++)
-    sums[k] += p * l->root_means[k].scale * random[l->root_means[k].random];
+  for (int k = 0; k < l->root_mean_count; k++) sums[k] += p * l->root_means[k].scale * random[l->root_means[k].random];
   carom_saa_load(w, i, s);
   const double *low = carom_saa_low(l, s->data), *high = carom_saa_high(l, s->data);
   for (int k = 0; k < l->boxes; k++)
@@ -236,8 +235,15 @@ static carom_saa_answer *new_answer(const carom_saa_work *w) {
   const carom_saa_layout *l = &w->layout;
   carom_saa_answer *s = CAROM_NEW(&w->allocator, carom_saa_answer, 1);
   if (!s) return NULL;
-  *s = (carom_saa_answer){.outcome = CAROM_SAA_LIMIT, .n = l->n, .m = l->m, .rows = l->rows, .count = w->count,
-                          .first = w->first, .held = w->held, .reason.scenario = -1, .allocator = w->allocator};
+  *s = (carom_saa_answer){.outcome = CAROM_SAA_LIMIT,
+                          .n = l->n,
+                          .m = l->m,
+                          .rows = l->rows,
+                          .count = w->count,
+                          .first = w->first,
+                          .held = w->held,
+                          .reason.scenario = -1,
+                          .allocator = w->allocator};
   if (CAROM_NEW_ALL(&w->allocator, CAROM_ROOM(s->x, l->n), CAROM_ROOM(s->x_price, l->n),
                     CAROM_ROOM(s->first_price, l->first_rows), CAROM_ROOM(s->mean_price, l->mean_rows),
                     CAROM_ROOM(s->cost, w->count), CAROM_ROOM(s->probability, w->count),
@@ -272,8 +278,7 @@ static void unscale_scenario(const carom_saa_work *w, int i, carom_saa_answer *s
   double *y = s->y + (size_t)i * (size_t)l->m, *price = s->price + (size_t)i * (size_t)l->rows;
   for (int k = 0; k < l->m; k++) y[k] = b.v[k] * l->y_scale[k];
   for (int r = 0; r < l->rows; r++) price[r] = -b.w[r] * l->row_scale[r] / l->cost_scale;
-  s->cost[w->first + i] = carom_saa_scenario_cost(
-      w->problem, w->random + (size_t)i * (size_t)l->random_count, s->x, y);
+  s->cost[w->first + i] = carom_saa_scenario_cost(w->problem, w->random + (size_t)i * (size_t)l->random_count, s->x, y);
 }
 
 static carom_status fill_answer(carom_saa_work *w, carom_saa_answer *s, carom_error *error) {

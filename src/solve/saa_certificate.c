@@ -35,24 +35,26 @@ static bool open_other(other *o, const carom_saa_problem *p, const carom_allocat
                        CAROM_ROOM(o->row_size, p->rows + 1));
 }
 
-static void close_other(other *o) {
-  CAROM_RELEASE_ALL(o->a, o->entries, o->first_size, o->mean_size, o->row_size);
-}
+static void close_other(other *o) { CAROM_RELEASE_ALL(o->a, o->entries, o->first_size, o->mean_size, o->row_size); }
 
 static double *size_of_row(other *o, const carom_saa_entry *e) {
   switch (e->part) {
     case CAROM_SAA_FIRST_X:
     case CAROM_SAA_FIRST_LOW:
-    case CAROM_SAA_FIRST_HIGH: return &o->first_size[e->row];
+    case CAROM_SAA_FIRST_HIGH:
+      return &o->first_size[e->row];
     case CAROM_SAA_MEAN_X:
     case CAROM_SAA_MEAN_Y:
     case CAROM_SAA_MEAN_LOW:
-    case CAROM_SAA_MEAN_HIGH: return &o->mean_size[e->row];
+    case CAROM_SAA_MEAN_HIGH:
+      return &o->mean_size[e->row];
     case CAROM_SAA_ROW_X:
     case CAROM_SAA_ROW_Y:
     case CAROM_SAA_ROW_LOW:
-    case CAROM_SAA_ROW_HIGH: return &o->row_size[e->row];
-    default: return NULL;
+    case CAROM_SAA_ROW_HIGH:
+      return &o->row_size[e->row];
+    default:
+      return NULL;
   }
 }
 
@@ -71,8 +73,8 @@ static bool is_low(carom_saa_part part) {
 }
 
 static bool is_matrix(carom_saa_part part) {
-  return part == CAROM_SAA_FIRST_X || part == CAROM_SAA_MEAN_X || part == CAROM_SAA_MEAN_Y ||
-         part == CAROM_SAA_ROW_X || part == CAROM_SAA_ROW_Y;
+  return part == CAROM_SAA_FIRST_X || part == CAROM_SAA_MEAN_X || part == CAROM_SAA_MEAN_Y || part == CAROM_SAA_ROW_X ||
+         part == CAROM_SAA_ROW_Y;
 }
 
 static void measure_rows(other *o, const carom_saa_problem *p) {
@@ -89,15 +91,14 @@ static void measure_rows(other *o, const carom_saa_problem *p) {
   o->typical = 1;
   for (int k = 0; k < p->entry_count; k++) {
     const carom_saa_entry *e = &p->entries[k];
-    if (is_side(e->part) && fabs(e->value) < 1e9)
-      o->typical = fmax(o->typical, fabs(e->value) / *size_of_row(o, e));
+    if (is_side(e->part) && fabs(e->value) < 1e9) o->typical = fmax(o->typical, fabs(e->value) / *size_of_row(o, e));
   }
 }
 
 // ---- elastic rows ---------------------------------------------------------------------------------------------------
 
-static void put_elastic(other *o, carom_saa_part row_part, int row, carom_saa_part cost, carom_saa_part low, int unknown,
-                        double size) {
+static void put_elastic(other *o, carom_saa_part row_part, int row, carom_saa_part cost, carom_saa_part low,
+                        int unknown, double size) {
   for (int s = 0; s < 2; s++) {
     put(o, row_part, row, unknown + s, s == 0 ? size : -size, -1);
     put(o, cost, unknown + s, 0, 1, -1);
@@ -117,8 +118,7 @@ static bool make_elastic(other *o, const carom_saa_problem *p, const double *x, 
     if ((is_matrix(e->part) || is_side(e->part) || is_bound(e->part)) && !given && (means || !mean))
       put(o, e->part, e->row, e->column, e->value, e->random);
   }
-  for (int k = 0; x && k < p->n; k++)
-    put(o, CAROM_SAA_X_LOW, k, 0, x[k], -1), put(o, CAROM_SAA_X_HIGH, k, 0, x[k], -1);
+  for (int k = 0; x && k < p->n; k++) put(o, CAROM_SAA_X_LOW, k, 0, x[k], -1), put(o, CAROM_SAA_X_HIGH, k, 0, x[k], -1);
   for (int r = 0; r < p->first_rows; r++)
     put_elastic(o, CAROM_SAA_FIRST_X, r, CAROM_SAA_X_COST, CAROM_SAA_X_LOW, p->n + 2 * r, o->first_size[r]);
   for (int r = 0; r < p->mean_rows; r++)
@@ -140,15 +140,14 @@ static void put_cone(other *o, const carom_saa_entry *e) {
 }
 
 static void put_box(other *o, const carom_saa_problem *p) {
-  for (int k = 0; k < p->n; k++)
-    put(o, CAROM_SAA_X_LOW, k, 0, -1, -1), put(o, CAROM_SAA_X_HIGH, k, 0, 1, -1);
-  for (int k = 0; k < p->m; k++)
-    put(o, CAROM_SAA_Y_LOW, k, 0, -1, -1), put(o, CAROM_SAA_Y_HIGH, k, 0, 1, -1);
+  for (int k = 0; k < p->n; k++) put(o, CAROM_SAA_X_LOW, k, 0, -1, -1), put(o, CAROM_SAA_X_HIGH, k, 0, 1, -1);
+  for (int k = 0; k < p->m; k++) put(o, CAROM_SAA_Y_LOW, k, 0, -1, -1), put(o, CAROM_SAA_Y_HIGH, k, 0, 1, -1);
 }
 
 // Q d = 0: rows of every scenario for y, expectations for x.
 static void put_flat(other *o, const carom_saa_problem *p, const carom_saa_entry *e) {
-  int y = p->rows + e->row, other_y = p->rows + e->column, x = p->mean_rows + e->row, other_x = p->mean_rows + e->column;
+  int y = p->rows + e->row, other_y = p->rows + e->column, x = p->mean_rows + e->row,
+      other_x = p->mean_rows + e->column;
   if (e->part == CAROM_SAA_YY) {
     put(o, CAROM_SAA_ROW_Y, y, e->column, e->value, e->random);
     if (e->row != e->column) put(o, CAROM_SAA_ROW_Y, other_y, e->row, e->value, e->random);
@@ -280,12 +279,14 @@ static void tell_infeasible(const explained *x, carom_saa_reason *r) {
   const char *whatever = x->options->x ? "" : ", whatever is decided first";
   if (r->scenario >= 0) carom_saa_scenario_name(x->set, r->scenario, r->name, sizeof r->name);
   if (r->scenario >= 0 && r->alone)
-    snprintf(r->message, sizeof r->message, "scenario '%s' cannot meet its rows%s: %s lacks most (proof: at least %.3g in all)",
-             r->name, whatever, r->part[0] ? r->part : "a row", r->proof);
-  else if (r->scenario >= 0)
     snprintf(r->message, sizeof r->message,
-             "no first decision serves all scenarios: %s of scenario '%s' lacks most (proof: at least %.3g in the mean)",
-             r->part[0] ? r->part : "a row", r->name, r->proof);
+             "scenario '%s' cannot meet its rows%s: %s lacks most (proof: at least %.3g in all)", r->name, whatever,
+             r->part[0] ? r->part : "a row", r->proof);
+  else if (r->scenario >= 0)
+    snprintf(
+        r->message, sizeof r->message,
+        "no first decision serves all scenarios: %s of scenario '%s' lacks most (proof: at least %.3g in the mean)",
+        r->part[0] ? r->part : "a row", r->name, r->proof);
   else
     snprintf(r->message, sizeof r->message, "%s cannot be met together with the others (proof: it lacks at least %.3g)",
              r->part, r->proof);
@@ -346,8 +347,8 @@ static void tell_unbounded(const explained *x, const carom_saa_answer *s, carom_
     if (held >= 0 && held < s->held)
       name_part(r->part, sizeof r->part, "unknown", p->y_names,
                 largest(s->y + (size_t)held * (size_t)s->m, p->m, 1, &most));
-    snprintf(r->message, sizeof r->message, "the cost of scenario '%s' falls for ever along %s; give it a bound", r->name,
-             r->part[0] ? r->part : "a direction");
+    snprintf(r->message, sizeof r->message, "the cost of scenario '%s' falls for ever along %s; give it a bound",
+             r->name, r->part[0] ? r->part : "a direction");
     return;
   }
   name_part(r->part, sizeof r->part, "unknown", p->x_names, at);

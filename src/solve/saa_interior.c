@@ -38,8 +38,8 @@ static carom_status start(carom_saa_work *w, carom_error *error) {
 
 // ---- along a step ---------------------------------------------------------------------------------------------------
 
-// Changes of a slack and its multiplier. What a box is off comes first: added to v, the change of a slack near zero would
-// drown in v's rounding.
+// Changes of a slack and its multiplier. What a box is off comes first: added to v, the change of a slack near zero
+// would drown in v's rounding.
 typedef struct change {
   double dt, dz;
 } change;
@@ -203,8 +203,9 @@ carom_status carom_saa_interior(carom_saa_work *w, carom_saa_answer *answer, car
     if (!isfinite(now) || iteration >= w->options.max_iterations || small >= SHORT_STEPS) break;
     if (!goes_on(w, iteration)) return carom_fail(error, CAROM_INTERRUPTED, "saa: stopped");
     status = iterate(w, error);
-    small = !(fmin(w->alpha_primal, w->alpha_dual) > 0) ? SHORT_STEPS
-            : fmax(w->alpha_primal, w->alpha_dual) < 1e-4 ? small + 1 : 0;
+    small = !(fmin(w->alpha_primal, w->alpha_dual) > 0)   ? SHORT_STEPS
+            : fmax(w->alpha_primal, w->alpha_dual) < 1e-4 ? small + 1
+                                                          : 0;
   }
   answer->iterations = iteration;
   return status;

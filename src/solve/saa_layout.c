@@ -1,4 +1,5 @@
-// From the entries of a two-stage problem to arrays: scaling, the data of a scenario and of the root, the elements of M.
+// From the entries of a two-stage problem to arrays: scaling, the data of a scenario and of the root, the elements of
+// M.
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 
 typedef enum range { NONE, X, Y, FIRST, MEAN, ROW } range;  // what an index counts
 
-// Parts as tables: what row and column count, whether scenarios hold it, whether it may be random, whether it is a side.
+// Parts as tables: what row and column count, whether scenarios hold it, whether it may be random, whether it is a
+// side.
 typedef struct part {
   const char *name;
   range row, column;
@@ -17,15 +19,15 @@ typedef struct part {
 } part;
 
 static const part parts[CAROM_SAA_PARTS] = {
-    [CAROM_SAA_CONSTANT] = {"constant", NONE, NONE},
-    [CAROM_SAA_X_COST] = {"cost of x", X, NONE},
-    [CAROM_SAA_XX] = {"quadratic cost of x", X, X},
+    [CAROM_SAA_CONSTANT] = {.name = "constant"},
+    [CAROM_SAA_X_COST] = {.name = "cost of x", .row = X},
+    [CAROM_SAA_XX] = {.name = "quadratic cost of x", .row = X, .column = X},
     [CAROM_SAA_X_LOW] = {"lower bound of x", X, NONE, .fixed = true, .low = true},
     [CAROM_SAA_X_HIGH] = {"upper bound of x", X, NONE, .fixed = true, .high = true},
     [CAROM_SAA_FIRST_X] = {"first-stage row", FIRST, X, .fixed = true},
     [CAROM_SAA_FIRST_LOW] = {"lower side of a first-stage row", FIRST, NONE, .fixed = true, .low = true},
     [CAROM_SAA_FIRST_HIGH] = {"upper side of a first-stage row", FIRST, NONE, .fixed = true, .high = true},
-    [CAROM_SAA_MEAN_X] = {"expectation row", MEAN, X},
+    [CAROM_SAA_MEAN_X] = {.name = "expectation row", .row = MEAN, .column = X},
     [CAROM_SAA_MEAN_Y] = {"expectation row", MEAN, Y, .scenario = true},
     [CAROM_SAA_MEAN_LOW] = {"lower side of an expectation row", MEAN, NONE, .low = true},
     [CAROM_SAA_MEAN_HIGH] = {"upper side of an expectation row", MEAN, NONE, .high = true},
@@ -60,9 +62,10 @@ static carom_status check_entry(const carom_saa_problem *p, int number, carom_er
     return carom_fail(error, CAROM_ERR_ARGUMENT, "saa: entry %d (%s) is at (%d, %d), outside of the problem", number,
                       kind->name, e->row, e->column);
   if (e->random < -1 || e->random >= p->random_count || (e->random >= 0 && kind->fixed))
-    return carom_fail(error, CAROM_ERR_ARGUMENT, kind->fixed ? "saa: entry %d (%s) cannot be random (number %d)"
-                                                             : "saa: entry %d (%s) has no random number %d",
-                      number, kind->name, e->random);
+    return carom_fail(
+        error, CAROM_ERR_ARGUMENT,
+        kind->fixed ? "saa: entry %d (%s) cannot be random (number %d)" : "saa: entry %d (%s) has no random number %d",
+        number, kind->name, e->random);
   bool open = (kind->low && e->value == -INFINITY) || (kind->high && e->value == INFINITY);
   if (!isfinite(e->value) && !open)
     return carom_fail(error, CAROM_ERR_NUMBER, "saa: entry %d (%s) is %g", number, kind->name, e->value);
@@ -151,11 +154,16 @@ static void choose_scales(carom_saa_layout *l, const carom_saa_problem *p, doubl
 
 static int box_of(const carom_saa_layout *l, const carom_saa_entry *e) {
   switch (parts[e->part].row) {
-    case Y: return e->row;
-    case ROW: return l->m + e->row;
-    case X: return e->row;
-    case FIRST: return l->n + e->row;
-    default: return l->n + l->first_rows + e->row;
+    case Y:
+      return e->row;
+    case ROW:
+      return l->m + e->row;
+    case X:
+      return e->row;
+    case FIRST:
+      return l->n + e->row;
+    default:
+      return l->n + l->first_rows + e->row;
   }
 }
 
@@ -192,11 +200,16 @@ static int border_place(const carom_saa_layout *l, const carom_saa_entry *e) {
 
 static carom_saa_element element_of(const carom_saa_layout *l, const carom_saa_entry *e, int source) {
   switch (e->part) {
-    case CAROM_SAA_YY: return (carom_saa_element){e->row, e->column, source, true};
-    case CAROM_SAA_YX: return (carom_saa_element){border_place(l, e), e->row, source, true};
-    case CAROM_SAA_ROW_X: return (carom_saa_element){border_place(l, e), l->m + e->row, source, false};
-    case CAROM_SAA_ROW_Y: return (carom_saa_element){l->m + e->row, e->column, source, false};
-    default: return (carom_saa_element){border_place(l, e), e->column, source, false};  // MEAN_Y
+    case CAROM_SAA_YY:
+      return (carom_saa_element){e->row, e->column, source, true};
+    case CAROM_SAA_YX:
+      return (carom_saa_element){border_place(l, e), e->row, source, true};
+    case CAROM_SAA_ROW_X:
+      return (carom_saa_element){border_place(l, e), l->m + e->row, source, false};
+    case CAROM_SAA_ROW_Y:
+      return (carom_saa_element){l->m + e->row, e->column, source, false};
+    default:
+      return (carom_saa_element){border_place(l, e), e->column, source, false};  // MEAN_Y
   }
 }
 

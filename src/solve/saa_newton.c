@@ -71,8 +71,8 @@ static void set_unknowns(carom_saa_boxes *b, int count, const double *g, const d
 }
 
 // The same of rows, whose boxes come after `unknowns` others; g has what they come to.
-static void set_rows(carom_saa_boxes *b, int unknowns, int rows, const double *g, const double *low,
-                     const double *high, bool *masked, double p, tally *t, double *dual_off, double *primal_off) {
+static void set_rows(carom_saa_boxes *b, int unknowns, int rows, const double *g, const double *low, const double *high,
+                     bool *masked, double p, tally *t, double *dual_off, double *primal_off) {
   for (int r = 0; r < rows; r++) {
     int k = unknowns + r;
     bool pinned = carom_saa_is_pinned(low[k], high[k]), open = !isfinite(low[k]) && !isfinite(high[k]);
@@ -123,7 +123,7 @@ static double quadratic_cost(const carom_saa_layout *l, const carom_saa_scratch 
   return sum;
 }
 
-enum { PRODUCT, COUNT, LINEAR, QUADRATIC, DUAL };    // sums, then those of the border
+enum { PRODUCT, COUNT, LINEAR, QUADRATIC, DUAL };       // sums, then those of the border
 enum { PRIMAL_OFF, DUAL_OFF, BOUND_OFF, WRONG, OPEN };  // maxima
 
 static void refresh(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums, double *maxima) {
@@ -181,8 +181,7 @@ carom_status carom_saa_refresh(carom_saa_work *w, carom_error *error) {
     if (w->masked[k]) b->v[k] = low[k];
   }
   for (int k = n; k < l->root_boxes; k++) w->masked[k] = w->rows_off || (!isfinite(low[k]) && !isfinite(high[k]));
-  carom_status status =
-      carom_saa_pass(w, refresh, CAROM_SAA_SUMS + 2 * l->border + half, CAROM_SAA_MAXIMA, error);
+  carom_status status = carom_saa_pass(w, refresh, CAROM_SAA_SUMS + 2 * l->border + half, CAROM_SAA_MAXIMA, error);
   if (status != CAROM_OK) return status;
   double *sums = w->total, *schur = sums + CAROM_SAA_SUMS + l->border, *forward = schur + half;
   double *maxima = forward + l->border, *u = b->solution, *g = b->error;

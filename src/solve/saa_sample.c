@@ -1,4 +1,5 @@
-// Sample averages of growing size, with bounds on how far the decision is from the best one (Mak, Morton and Wood 1999).
+// Sample averages of growing size, with bounds on how far the decision is from the best one (Mak, Morton and Wood
+// 1999).
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -264,8 +265,8 @@ static carom_status judge(loop *l, const carom_saa_answer *s) {
     }
     status = share(l, s, to);
     moments(to, s->count, &mean, &variance);
-    carom_interval in = s->count > 1 ? about(mean, variance, s->count, l->sampling->confidence)
-                                     : (carom_interval){mean, mean};
+    carom_interval in =
+        s->count > 1 ? about(mean, variance, s->count, l->sampling->confidence) : (carom_interval){mean, mean};
     if (row < 0)
       r->value = mean, r->value_in = in;
     else

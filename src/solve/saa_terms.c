@@ -13,13 +13,20 @@ static double value_of(const carom_saa_entry *e, const double *random) {
 
 static double cost_term(const carom_saa_entry *e, double value, const double *x, const double *y) {
   switch (e->part) {
-    case CAROM_SAA_CONSTANT: return value;
-    case CAROM_SAA_X_COST: return value * x[e->row];
-    case CAROM_SAA_XX: return (e->row == e->column ? 0.5 : 1) * value * x[e->row] * x[e->column];
-    case CAROM_SAA_Y_COST: return value * y[e->row];
-    case CAROM_SAA_YY: return (e->row == e->column ? 0.5 : 1) * value * y[e->row] * y[e->column];
-    case CAROM_SAA_YX: return value * y[e->row] * x[e->column];
-    default: return 0;
+    case CAROM_SAA_CONSTANT:
+      return value;
+    case CAROM_SAA_X_COST:
+      return value * x[e->row];
+    case CAROM_SAA_XX:
+      return (e->row == e->column ? 0.5 : 1) * value * x[e->row] * x[e->column];
+    case CAROM_SAA_Y_COST:
+      return value * y[e->row];
+    case CAROM_SAA_YY:
+      return (e->row == e->column ? 0.5 : 1) * value * y[e->row] * y[e->column];
+    case CAROM_SAA_YX:
+      return value * y[e->row] * x[e->column];
+    default:
+      return 0;
   }
 }
 
@@ -75,25 +82,40 @@ static void add_square(line *g, const carom_saa_entry *e, double value, const do
 // What belongs to the root; `p` is the weight of a random entry's value, whose mean counts.
 static void judge_root_entry(judge *j, const carom_saa_entry *e, double value, double p) {
   switch (e->part) {
-    case CAROM_SAA_X_COST: add(&j->gx[e->row], p * value); break;
-    case CAROM_SAA_XX: add_square(j->gx, e, p * value, j->x); break;
-    case CAROM_SAA_X_LOW: j->gx[e->row].low = value; break;
-    case CAROM_SAA_X_HIGH: j->gx[e->row].high = value; break;
+    case CAROM_SAA_X_COST:
+      add(&j->gx[e->row], p * value);
+      break;
+    case CAROM_SAA_XX:
+      add_square(j->gx, e, p * value, j->x);
+      break;
+    case CAROM_SAA_X_LOW:
+      j->gx[e->row].low = value;
+      break;
+    case CAROM_SAA_X_HIGH:
+      j->gx[e->row].high = value;
+      break;
     case CAROM_SAA_FIRST_X:
       add(&j->first_rows[e->row], value * j->x[e->column]);
       add(&j->gx[e->column], -value * j->first[e->row]);
       break;
-    case CAROM_SAA_FIRST_LOW: j->first_rows[e->row].low = value; break;
-    case CAROM_SAA_FIRST_HIGH: j->first_rows[e->row].high = value; break;
+    case CAROM_SAA_FIRST_LOW:
+      j->first_rows[e->row].low = value;
+      break;
+    case CAROM_SAA_FIRST_HIGH:
+      j->first_rows[e->row].high = value;
+      break;
     case CAROM_SAA_MEAN_X:
       add(&j->mean_rows[e->row], p * value * j->x[e->column]);
       add(&j->gx[e->column], -p * value * j->mean[e->row]);
       break;
-    case CAROM_SAA_MEAN_LOW: j->mean_rows[e->row].low = (e->random < 0 ? 0 : j->mean_rows[e->row].low) + p * value; break;
+    case CAROM_SAA_MEAN_LOW:
+      j->mean_rows[e->row].low = (e->random < 0 ? 0 : j->mean_rows[e->row].low) + p * value;
+      break;
     case CAROM_SAA_MEAN_HIGH:
       j->mean_rows[e->row].high = (e->random < 0 ? 0 : j->mean_rows[e->row].high) + p * value;
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -104,14 +126,22 @@ static void judge_scenario_entry(judge *j, const carom_saa_entry *e, double valu
       add(&j->mean_rows[e->row], p * value * y[e->column]);
       add(&j->gy[e->column], -value * j->mean[e->row]);
       break;
-    case CAROM_SAA_Y_COST: add(&j->gy[e->row], value); break;
-    case CAROM_SAA_YY: add_square(j->gy, e, value, y); break;
+    case CAROM_SAA_Y_COST:
+      add(&j->gy[e->row], value);
+      break;
+    case CAROM_SAA_YY:
+      add_square(j->gy, e, value, y);
+      break;
     case CAROM_SAA_YX:
       add(&j->gy[e->row], value * j->x[e->column]);
       add(&j->gx[e->column], p * value * y[e->row]);
       break;
-    case CAROM_SAA_Y_LOW: j->gy[e->row].low = value; break;
-    case CAROM_SAA_Y_HIGH: j->gy[e->row].high = value; break;
+    case CAROM_SAA_Y_LOW:
+      j->gy[e->row].low = value;
+      break;
+    case CAROM_SAA_Y_HIGH:
+      j->gy[e->row].high = value;
+      break;
     case CAROM_SAA_ROW_X:
       add(&j->rows[e->row], value * j->x[e->column]);
       add(&j->gx[e->column], -p * value * price[e->row]);
@@ -120,8 +150,12 @@ static void judge_scenario_entry(judge *j, const carom_saa_entry *e, double valu
       add(&j->rows[e->row], value * y[e->column]);
       add(&j->gy[e->column], -value * price[e->row]);
       break;
-    case CAROM_SAA_ROW_LOW: j->rows[e->row].low = value; break;
-    case CAROM_SAA_ROW_HIGH: j->rows[e->row].high = value; break;
+    case CAROM_SAA_ROW_LOW:
+      j->rows[e->row].low = value;
+      break;
+    case CAROM_SAA_ROW_HIGH:
+      j->rows[e->row].high = value;
+      break;
     default:
       if (e->random >= 0) judge_root_entry(j, e, value, p);
   }

@@ -31,11 +31,11 @@ typedef struct carom_saa_target {
 // What all scenarios share.
 typedef struct carom_saa_layout {
   int n, m, first_rows, mean_rows, rows;
-  int boxes, size;           // m + rows of a scenario: its boxes, and unknowns of its system
-  int root_boxes;            // n + first_rows + mean_rows, likewise
-  int border;                // unknowns of the root that scenarios touch
-  int *border_at;            // (border) which
-  int *border_of;            // (root_boxes) place in the border; -1: none
+  int boxes, size;  // m + rows of a scenario: its boxes, and unknowns of its system
+  int root_boxes;   // n + first_rows + mean_rows, likewise
+  int border;       // unknowns of the root that scenarios touch
+  int *border_at;   // (border) which
+  int *border_of;   // (root_boxes) place in the border; -1: none
   int random_count;
   double *x_scale, *y_scale, *first_scale, *mean_scale, *row_scale, cost_scale;
   // data of a scenario: q (m), low and high (boxes), values of elements
@@ -70,11 +70,11 @@ typedef struct carom_saa_boxes {
 
 // A thread's own.
 typedef struct carom_saa_scratch {
-  double *data;     // (data_size)
-  double *u, *g;    // (size + border) M u = g
-  double *t;        // (size + border) in the new order
-  bool *masked;     // (size + border) takes no part in the system
-  double *schur;    // (border x border)
+  double *data;   // (data_size)
+  double *u, *g;  // (size + border) M u = g
+  double *t;      // (size + border) in the new order
+  bool *masked;   // (size + border) takes no part in the system
+  double *schur;  // (border x border)
 } carom_saa_scratch;
 
 // Where an iterate stands.
@@ -92,34 +92,34 @@ typedef struct carom_saa_work {
   carom_saa_options options;
   carom_saa_layout layout;
   int threads;
-  int count, first, held;   // scenarios: all, and this rank's
+  int count, first, held;  // scenarios: all, and this rank's
   int chunks, chunk_first, chunk_end;
-  double *probability;      // (count)
-  double *random;           // (held x random_count)
-  double *state;            // (held x stride)
+  double *probability;  // (count)
+  double *random;       // (held x random_count)
+  double *state;        // (held x stride)
   size_t stride;
-  double *factors;          // (held x (factor_size + size)) L, then D
+  double *factors;             // (held x (factor_size + size)) L, then D
   carom_saa_scratch *scratch;  // (threads)
-  double *sums;             // (chunks x widest) by chunk, then
-  double *total;            // (widest) over all
+  double *sums;                // (chunks x widest) by chunk, then
+  double *total;               // (widest) over all
   int widest;
-  size_t *exchange_start;   // (ranks + 1)
+  size_t *exchange_start;  // (ranks + 1)
   // the root
-  double *root;             // (root_size) its data
-  carom_saa_boxes boxes;    // of it
+  double *root;           // (root_size) its data
+  carom_saa_boxes boxes;  // of it
   double *root_memory;
-  double *matrix;           // (root_boxes^2) K0, then C, factored
-  double *z;                // (root_boxes) solution of the root's system
-  bool *masked;             // (root_boxes)
+  double *matrix;  // (root_boxes^2) K0, then C, factored
+  double *z;       // (root_boxes) solution of the root's system
+  bool *masked;    // (root_boxes)
   bool quadratic;
-  bool rows_off;            // only the cost counts: the test of its convexity
-  bool predicting;          // the step at hand is the predictor's
-  bool adding;              // solutions are corrections of those before
-  double *forward;          // (border) what the predictor's right sides mean for the root
-  double target;            // sigma mu of the step at hand
+  bool rows_off;    // only the cost counts: the test of its convexity
+  bool predicting;  // the step at hand is the predictor's
+  bool adding;      // solutions are corrections of those before
+  double *forward;  // (border) what the predictor's right sides mean for the root
+  double target;    // sigma mu of the step at hand
   double alpha_primal, alpha_dual;
   carom_saa_state now;
-  int wrong;                // scenario whose pivots have the wrong sign; -1: none, -2: the root
+  int wrong;  // scenario whose pivots have the wrong sign; -1: none, -2: the root
 } carom_saa_work;
 
 // ---- saa_layout.c

@@ -1,8 +1,8 @@
-// Any bytes as a stochastic program in YAML; what stands behind a line "---" is its table. What is read is drawn from and,
-// where it is small, solved.
+// Any bytes as a stochastic program in YAML; what stands behind a line "---" is its table. What is read is drawn from
+// and, where it is small, solved.
+#include "fuzz_saa.h"
 #include "carom/saa_file.h"
 #include "fuzz_files.h"
-#include "fuzz_saa.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);

@@ -20,7 +20,8 @@ static carom_saa_file *read_good(const char *path) {
   carom_saa_file *file = NULL;
   carom_diagnostics found = {0};
   carom_saa_read(path, NULL, NULL, &file, &found);
-  for (int i = 0; i < found.count; i++) test_fail(__FILE__, __LINE__, "%s:%d: %s", path, found.items[i].line, found.items[i].message);
+  for (int i = 0; i < found.count; i++)
+    test_fail(__FILE__, __LINE__, "%s:%d: %s", path, found.items[i].line, found.items[i].message);
   carom_diagnostics_release(&found);
   return file;
 }
@@ -73,9 +74,10 @@ TEST(names_are_kept) {
 
 // Every kind of term: min (x - a)^2 + 2 x y + 3 y^2 - d y over four equal scenarios in closed form.
 TEST(quadratic_terms_mean_what_is_written) {
-  write_text("q.yaml",
-             "carom-saa: 1\nconstants: {a: 2}\nrandom:\n  d: {discrete: [1, 3, 5, 7]}\nfirst:\n  x: null\nsecond:\n  y: null\n"
-             "minimize: [(x - a)^2, 2*x*y, 3*y^2 - d*y]\n");
+  write_text(
+      "q.yaml",
+      "carom-saa: 1\nconstants: {a: 2}\nrandom:\n  d: {discrete: [1, 3, 5, 7]}\nfirst:\n  x: null\nsecond:\n  y: null\n"
+      "minimize: [(x - a)^2, 2*x*y, 3*y^2 - d*y]\n");
   double x;
   double cost = solve_file("q.yaml", &x);
   // y = (d - 2x)/6; E: (x - 2)^2 - E (d - 2x)^2/12
@@ -92,10 +94,12 @@ TEST(quadratic_terms_mean_what_is_written) {
 TEST(loops_and_tables_are_written_out) {
   write_text("t.csv", "name,probability,up,down (m)\nlow,0.25,1,2\nhigh,0.75,3,6\n");
   write_text("t.yaml",
-             "carom-saa: 1\nrandom:\n  up: {table: t.csv}\n  down: {table: t.csv}\n  \"e{k}\": {discrete: [0, 1], for: {k: [1, 2]}}\n"
+             "carom-saa: 1\nrandom:\n  up: {table: t.csv}\n  down: {table: t.csv}\n  \"e{k}\": {discrete: [0, 1], for: "
+             "{k: [1, 2]}}\n"
              "first:\n  \"x{k}\": {for: {k: [0, 2]}, lower: k_low}\nsecond:\n  y: {lower: up, upper: 2*down}\n"
              "constants: {k_low: -1}\n"
-             "maximize: y - x0 - x1 - x2\nconstraints:\n  \"c{k}\": {for: {k: [1, 2]}, that: \"y - x{k} <= 10*e{k} + down\"}\n  f: 0 <= x0 + x1 <= 8\n");
+             "maximize: y - x0 - x1 - x2\nconstraints:\n  \"c{k}\": {for: {k: [1, 2]}, that: \"y - x{k} <= 10*e{k} + "
+             "down\"}\n  f: 0 <= x0 + x1 <= 8\n");
   carom_saa_file *file = read_good("t.yaml");
   REQUIRE(file);
   const carom_saa_problem *p = &file->model.problem;
@@ -120,7 +124,9 @@ TEST(distributions_have_their_moments) {
   enum { DRAWS = 40000 };
   for (int k = 0; k < 5; k++) {
     char text[300];
-    snprintf(text, sizeof text, "carom-saa: 1\nrandom:\n  w: {%s}\nsecond:\n  y: null\nminimize: y^2\nconstraints:\n  c: y == w\n", texts[k]);
+    snprintf(text, sizeof text,
+             "carom-saa: 1\nrandom:\n  w: {%s}\nsecond:\n  y: null\nminimize: y^2\nconstraints:\n  c: y == w\n",
+             texts[k]);
     write_text("d.yaml", text);
     carom_saa_file *file = read_good("d.yaml");
     REQUIRE(file);
@@ -140,7 +146,9 @@ TEST(overrides_change_yaml) {
   static const char *const sets[] = {"constants.price=2"};
   carom_scene_options options = carom_scene_default_options();
   options.overrides = sets, options.override_count = 1;
-  write_text("o.yaml", "carom-saa: 1\nconstants: {price: 1}\nrandom:\n  w: {discrete: [1, 2]}\nfirst:\n  x: {lower: 0}\nminimize: price*x\nconstraints:\n  c: x >= w\n");
+  write_text("o.yaml",
+             "carom-saa: 1\nconstants: {price: 1}\nrandom:\n  w: {discrete: [1, 2]}\nfirst:\n  x: {lower: "
+             "0}\nminimize: price*x\nconstraints:\n  c: x >= w\n");
   carom_saa_file *file = NULL;
   carom_diagnostics found = {0};
   carom_saa_answer *a = NULL;
@@ -156,16 +164,19 @@ TEST(overrides_change_yaml) {
 
 // min x + E[ 2 u + 3 v ], u + v + x >= d, u <= 3, with a quadratic term; in words.
 static const char core[] =
-    "NAME little\nROWS\n N cost\n N other\n L first\n G meet\n E both\nCOLUMNS\n x cost 1 first 1\n x meet 1 other 5\n u cost 2 meet 1\n"
+    "NAME little\nROWS\n N cost\n N other\n L first\n G meet\n E both\nCOLUMNS\n x cost 1 first 1\n x meet 1 other 5\n "
+    "u cost 2 meet 1\n"
     " u both 1\n v cost 3 meet 1\n z both 1 cost 0.5\nRHS\n rhs first 10 meet 4\n rhs both 5\nRANGES\n rng first 4\n"
     "BOUNDS\n UP bnd u 3\n FR bnd z\nQUADOBJ\n x x 0.5\n z z 1\n x u 0.125\n u u 0.5\nENDATA\n";
 static const char tim[] = "TIME little\nPERIODS\n x first now\n u meet then\nENDATA\n";
 static const char sto[] =
-    "STOCH little\nINDEP DISCRETE\n rhs meet 8 then 0.5\n rhs meet 12 then 0.5\n v cost 3 0.25\n v cost 5 0.75\nENDATA\n";
+    "STOCH little\nINDEP DISCRETE\n rhs meet 8 then 0.5\n rhs meet 12 then 0.5\n v cost 3 0.25\n v cost 5 "
+    "0.75\nENDATA\n";
 static const char as_yaml[] =
     "carom-saa: 1\nrandom:\n  d: {discrete: [8, 12]}\n  p: {discrete: {values: [3, 5], probabilities: [0.25, 0.75]}}\n"
     "first:\n  x: {lower: 0}\nsecond:\n  u: {lower: 0, upper: 3}\n  v: {lower: 0}\n  z: null\n"
-    "minimize: x + 0.25*x^2 + 2*u + p*v + 0.5*z + 0.5*z^2 + 0.125*x*u + 0.25*u^2\nconstraints:\n  first: 6 <= x <= 10\n  meet: x + u + v >= d\n  both: u + z == 5\n";
+    "minimize: x + 0.25*x^2 + 2*u + p*v + 0.5*z + 0.5*z^2 + 0.125*x*u + 0.25*u^2\nconstraints:\n  first: 6 <= x <= "
+    "10\n  meet: x + u + v >= d\n  both: u + z == 5\n";
 
 static void write_smps(const char *c, const char *t, const char *s) {
   write_text("p.cor", c), write_text("p.tim", t), write_text("p.sto", s);
@@ -191,23 +202,30 @@ TEST(ways_to_write_smps_agree) {
   write_smps(changed, tim, sto);
   CHECK_NEAR(solve_file("p.cor", NULL), expected, 1e-9);
   write_smps(core, tim,
-             "STOCH little\nINDEP DISCRETE ADD\n rhs meet 4 then 0.5\n rhs meet 8 then 0.5\nINDEP DISCRETE MULTIPLY\n v cost 1 0.25\n v cost 1.6666666666666667 0.75\nENDATA\n");
+             "STOCH little\nINDEP DISCRETE ADD\n rhs meet 4 then 0.5\n rhs meet 8 then 0.5\nINDEP DISCRETE MULTIPLY\n "
+             "v cost 1 0.25\n v cost 1.6666666666666667 0.75\nENDATA\n");
   CHECK_NEAR(solve_file("p.cor", NULL), expected, 1e-9);
   write_smps(core, tim,
-             "STOCH little\nSCENARIOS DISCRETE\n SC a ROOT 0.125 then\n rhs meet 8\n SC b a 0.375 then\n v cost 5\n SC c b 0.375 then\n rhs meet 12\n SC d c 0.125 then\n v cost 3\nENDATA\n");
+             "STOCH little\nSCENARIOS DISCRETE\n SC a ROOT 0.125 then\n rhs meet 8\n SC b a 0.375 then\n v cost 5\n SC "
+             "c b 0.375 then\n rhs meet 12\n SC d c 0.125 then\n v cost 3\nENDATA\n");
   CHECK_NEAR(solve_file("p.cor", NULL), expected, 1e-9);
   write_smps(core, tim,
-             "STOCH little\nBLOCKS DISCRETE\n BL one then 0.5\n rhs meet 8\n BL one then 0.5\n rhs meet 12\n BL two then 0.25\n v cost 3\n BL two then 0.75\n v cost 5\nENDATA\n");
+             "STOCH little\nBLOCKS DISCRETE\n BL one then 0.5\n rhs meet 8\n BL one then 0.5\n rhs meet 12\n BL two "
+             "then 0.25\n v cost 3\n BL two then 0.75\n v cost 5\nENDATA\n");
   CHECK_NEAR(solve_file("p.cor", NULL), expected, 1e-9);
 }
 
 // Names with spaces stand in columns.
 TEST(fixed_columns_are_read) {
   double x;
-  write_smps("NAME          FIXED\nROWS\n N  COST\n G  THE ROW\nCOLUMNS\n    MY X      COST      1.0            THE ROW   1.0\n"
-             "    MY Y      COST      3.0            THE ROW   1.0\nRHS\n              THE ROW   2.0\nENDATA\n",
-             "TIME          FIXED\nPERIODS       LP\n    MY X      THE ROW                  NOW\n    MY Y      THE ROW                  LATER\nENDATA\n",
-             "STOCH         FIXED\nINDEP         DISCRETE\n    RHS       THE ROW   2.0            LATER     0.5\n    RHS       THE ROW   4.0            LATER     0.5\nENDATA\n");
+  write_smps(
+      "NAME          FIXED\nROWS\n N  COST\n G  THE ROW\nCOLUMNS\n    MY X      COST      1.0            THE ROW   "
+      "1.0\n"
+      "    MY Y      COST      3.0            THE ROW   1.0\nRHS\n              THE ROW   2.0\nENDATA\n",
+      "TIME          FIXED\nPERIODS       LP\n    MY X      THE ROW                  NOW\n    MY Y      THE ROW        "
+      "          LATER\nENDATA\n",
+      "STOCH         FIXED\nINDEP         DISCRETE\n    RHS       THE ROW   2.0            LATER     0.5\n    RHS      "
+      " THE ROW   4.0            LATER     0.5\nENDATA\n");
   CHECK_NEAR(solve_file("p.cor", &x), 4, 1e-8);  // x = 4: each unit of it saves 3 in half of the scenarios
 }
 
@@ -245,27 +263,40 @@ static const broken breaks[] = {
     {0, " L first\n", " L first\n L first\n", "p.cor:6:4: error: there are two rows 'first'"},
     {0, "x meet 1", "x met 1", "p.cor:10:4: error: there is no row 'met' (did you mean 'meet'?)"},
     {0, "u cost 2", "u cost two", "p.cor:11:9: error: expected a number, got 'two'"},
-    {0, " v cost 3 meet 1\n", " v cost 3 meet 1\n x both 2\n", "p.cor:14:2: error: column 'x' comes again: its lines must stand together"},
-    {0, "COLUMNS\n", "COLUMNS\n M1 'MARKER' 'INTORG'\n", "p.cor:9:5: error: whole numbers are asked for, and carom saa has none"},
+    {0, " v cost 3 meet 1\n", " v cost 3 meet 1\n x both 2\n",
+     "p.cor:14:2: error: column 'x' comes again: its lines must stand together"},
+    {0, "COLUMNS\n", "COLUMNS\n M1 'MARKER' 'INTORG'\n",
+     "p.cor:9:5: error: whole numbers are asked for, and carom saa has none"},
     {0, "UP bnd u 3", "UP bnd uu 3", "p.cor:21:9: error: there is no column 'uu'"},
     {0, "UP bnd u 3", "XX bnd u 3", "p.cor:21:2: error: a bound is one of LO, UP, FX, FR, MI, PL, got 'XX'"},
-    {0, "FR bnd z", "BV bnd z", "p.cor:22:2: error: bounds of type BV are for whole or semi-continuous numbers, and carom saa has none"},
+    {0, "FR bnd z", "BV bnd z",
+     "p.cor:22:2: error: bounds of type BV are for whole or semi-continuous numbers, and carom saa has none"},
     {0, "RANGES", "RANGE", "p.cor:18:1: error: there is no section 'RANGE' in a core file (did you mean 'RANGES'?)"},
     {0, "ENDATA\n", "", "p.cor:28:1: error: the file ends before ENDATA"},
     {0, " N cost\n N other\n", "", "p.cor:7:4: error: there is no row 'cost'"},
-    {1, " u meet then\n", "", "p.tim:4:1: error: 1 period: there is no second stage (carom saa solves problems of two stages)"},
-    {1, "ENDATA", " z both last\nENDATA", "p.tim:5:1: error: a third period, 'last': the problem has more than two stages (carom saa solves problems of two stages)"},
-    {1, "PERIODS", "PERIODS EXPLICIT", "p.tim:2:9: error: explicit periods are not read (order rows and columns by period, and write PERIODS IMPLICIT)"},
+    {1, " u meet then\n", "",
+     "p.tim:4:1: error: 1 period: there is no second stage (carom saa solves problems of two stages)"},
+    {1, "ENDATA", " z both last\nENDATA",
+     "p.tim:5:1: error: a third period, 'last': the problem has more than two stages (carom saa solves problems of two "
+     "stages)"},
+    {1, "PERIODS", "PERIODS EXPLICIT",
+     "p.tim:2:9: error: explicit periods are not read (order rows and columns by period, and write PERIODS IMPLICIT)"},
     {1, " x first now", " u first now", "p.tim:3:2: error: the first period must begin with the first column, 'x'"},
-    {1, " u meet then", " u both then", "p.tim:5:1: error: row 'meet' of the first stage has column 'u' of the second (the first stage knows nothing of the second)"},
-    {2, "INDEP DISCRETE", "INDEP GAMMA", "p.sto:2:7: error: 'GAMMA' is not read here (DISCRETE, UNIFORM and NORMAL are read, with REPLACE, ADD or MULTIPLY)"},
-    {2, "INDEP DISCRETE", "DISTRIB", "p.sto:2:1: error: there is no section 'DISTRIB' in a stoch file (INDEP, BLOCKS and SCENARIOS are read)"},
+    {1, " u meet then", " u both then",
+     "p.tim:5:1: error: row 'meet' of the first stage has column 'u' of the second (the first stage knows nothing of "
+     "the second)"},
+    {2, "INDEP DISCRETE", "INDEP GAMMA",
+     "p.sto:2:7: error: 'GAMMA' is not read here (DISCRETE, UNIFORM and NORMAL are read, with REPLACE, ADD or "
+     "MULTIPLY)"},
+    {2, "INDEP DISCRETE", "DISTRIB",
+     "p.sto:2:1: error: there is no section 'DISTRIB' in a stoch file (INDEP, BLOCKS and SCENARIOS are read)"},
     {2, "rhs meet 8", "rhs meat 8", "p.sto:3:6: error: there is no row 'meat' (did you mean 'meet'?)"},
     {2, "rhs meet 8", "rhs first 8", "p.sto:3:6: error: row 'first' belongs to the first stage and cannot be random"},
     {2, "rhs meet 8", "w meet 8", "p.sto:3:2: error: there is no column 'w'"},
     {2, "12 then 0.5", "12 then 0.7", "p.sto:5:1: error: probabilities of 'side of meet' add up to 1.2, not 1"},
     {2, "12 then 0.5", "12 then 0", "p.sto:4:1: error: a probability must be greater than 0 and at most 1, got 0"},
-    {2, " v cost 5 0.75\n", " rhs meet 9 then 0.1\n", "p.sto:6:2: error: 'rhs' in row 'meet' was given already (lines of one number must stand together)"},
+    {2, " v cost 5 0.75\n", " rhs meet 9 then 0.1\n",
+     "p.sto:6:2: error: 'rhs' in row 'meet' was given already (lines of one number must stand together)"},
     {2, "ENDATA\n", "", "p.sto:7:1: error: the file ends before ENDATA"},
     {2, "INDEP DISCRETE", "BLOCKS DISCRETE", "p.sto:3:1: error: a number before the first BL or SC"},
 };
@@ -276,7 +307,9 @@ static void check_broken(const broken *b) {
   for (int k = 0; k < 3; k++) snprintf(texts[k], sizeof texts[k], "%s", whole[k]);
   const char *at = strstr(whole[b->file], b->find);
   if (!at) test_fail(__FILE__, __LINE__, "'%s' is not there", b->find);
-  if (at) snprintf(texts[b->file], sizeof texts[0], "%.*s%s%s", (int)(at - whole[b->file]), whole[b->file], b->put, at + strlen(b->find));
+  if (at)
+    snprintf(texts[b->file], sizeof texts[0], "%.*s%s%s", (int)(at - whole[b->file]), whole[b->file], b->put,
+             at + strlen(b->find));
   write_smps(texts[0], texts[1], texts[2]);
   carom_diagnostics found = {0};
   if (read_saa("p.cor", &found)) test_fail(__FILE__, __LINE__, "read: %s", b->message);

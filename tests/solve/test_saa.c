@@ -100,7 +100,8 @@ TEST(the_portfolio_is_that_of_the_closed_form) {
   enum { ASSETS = 4, COUNT = 60 };
   static saa_table t;
   double mean[ASSETS] = {0}, K[(ASSETS + 2) * (ASSETS + 2)] = {0}, b[ASSETS + 2] = {0}, target = 0.5;
-  t = (saa_table){.count = COUNT, .problem = {.n = ASSETS, .m = 1, .first_rows = 1, .mean_rows = 1, .rows = 1, .random_count = ASSETS}};
+  t = (saa_table){.count = COUNT,
+                  .problem = {.n = ASSETS, .m = 1, .first_rows = 1, .mean_rows = 1, .rows = 1, .random_count = ASSETS}};
   t.values = calloc(ASSETS * COUNT, sizeof *t.values);
   carom_random r = carom_random_make(3, 1);
   for (int i = 0; i < COUNT; i++)
@@ -283,7 +284,9 @@ TEST(an_infeasible_scenario_is_named) {
   carom_saa_answer *a = solve(&t);
   REQUIRE(a);
   CHECK(a->outcome == CAROM_SAA_INFEASIBLE && a->reason.scenario == 1 && a->reason.alone);
-  CHECK_TEXT(a->reason.message, "scenario 'usual' cannot meet its rows, whatever is decided first: row 'stock' lacks most (proof: at least 3 in all)");
+  CHECK_TEXT(a->reason.message,
+             "scenario 'usual' cannot meet its rows, whatever is decided first: row 'stock' lacks most (proof: at "
+             "least 3 in all)");
   CHECK_NEAR(a->reason.proof, 3, 1e-8);  // 18 - 10 - 5
   carom_saa_answer_destroy(a);
   saa_table_free(&t);
