@@ -8,6 +8,7 @@
 #include "carom/contact.h"
 #include "carom/control.h"
 #include "carom/design.h"
+#include "carom/elastic.h"
 #include "carom/export.h"
 #include "carom/gait.h"
 #include "carom/geometry.h"
@@ -31,6 +32,7 @@
 #include "carom/step.h"
 #include "carom/surrogate.h"
 #include "carom/sweep.h"
+#include "carom/tets.h"
 #include "carom/track.h"
 #include "carom/vec.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/atomic_file.h"
 #include "base/memory.h"
+#include "base/vtk_block.h"
 #include "export/export.h"
 
 typedef struct vtk {
@@ -27,27 +28,6 @@ typedef struct vtk {
 } vtk;
 
 // ---- encoding ------------------------------------------------------------------------------------------------------
-
-// A block: its size as 64 bits, then the bytes, in one run of base64. VTK files name the byte order; this is the
-// host's.
-static void add_block(carom_text_buffer *text, const void *data, size_t size) {
-  unsigned char first[12];
-  uint64_t header = size;
-  memcpy(first, &header, sizeof header);
-  size_t lead = size < 4 ? size : 4;  // 8 + 4 bytes are whole groups of three
-  memcpy(first + sizeof header, data, lead);
-  carom_text_buffer_base64(text, first, sizeof header + lead);
-  carom_text_buffer_base64(text, (const unsigned char *)data + lead, size - lead);
-}
-
-static size_t block_length(size_t size) { return (sizeof(uint64_t) + size + 2) / 3 * 4; }
-
-static const char *byte_order(void) {
-  const uint16_t probe = 1;
-  unsigned char first;
-  memcpy(&first, &probe, 1);
-  return first ? "LittleEndian" : "BigEndian";
-}
 
 static void add_xml_text(carom_text_buffer *text, const char *string) {
   for (const char *s = string; *s;) {
@@ -108,7 +88,7 @@ static carom_status encode_constants(vtk *v, carom_error *error) {
   const size_t counts[3] = {corners, faces, faces};
   for (int i = 0; i < 3; i++) {
     v->offset_of[i] = v->constants.length;
-    add_block(&v->constants, arrays[i], counts[i] * sizeof(int));
+    carom_vtk_add_block(&v->constants, arrays[i], counts[i] * sizeof(int));
   }
   carom_release(allocator, connectivity);
   return v->constants.failed ? carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d faces", v->face_count)
@@ -142,13 +122,13 @@ static void add_array(carom_text_buffer *text, const char *type, const char *nam
 
 static void add_frame_xml(vtk *v, double time) {
   carom_text_buffer *t = &v->text;
-  size_t points_size = 12 * (size_t)v->point_count, first = block_length(points_size), second = 2 * first;
+  size_t points_size = 12 * (size_t)v->point_count, first = carom_vtk_block_length(points_size), second = 2 * first;
   carom_text_buffer_print(
       t,
       "<?xml version=\"1.0\"?>\n<!-- made by carom -->\n<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"%s\" "
       "header_type=\"UInt64\">\n<PolyData>\n<FieldData>\n<DataArray type=\"Float64\" "
       "Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">",
-      byte_order());
+      carom_vtk_byte_order());
   carom_text_buffer_number(t, time, 17);
   carom_text_buffer_print(
       t,
@@ -164,8 +144,8 @@ static void add_frame_xml(vtk *v, double time) {
   add_array(t, "Int32", "connectivity", 1, second + v->offset_of[0]);
   add_array(t, "Int32", "offsets", 1, second + v->offset_of[1]);
   carom_text_buffer_add(t, "</Polys>\n</Piece>\n</PolyData>\n<AppendedData encoding=\"base64\">\n_");
-  add_block(t, v->points, points_size);
-  add_block(t, v->velocities, points_size);
+  carom_vtk_add_block(t, v->points, points_size);
+  carom_vtk_add_block(t, v->velocities, points_size);
   carom_text_buffer_add_n(t, v->constants.data, v->constants.length);
   carom_text_buffer_add(t, "\n</AppendedData>\n</VTKFile>\n");
 }
@@ -261,7 +241,7 @@ static carom_status write_collection(vtk *v, carom_error *error) {
                           "<?xml version=\"1.0\"?>\n<!-- made by carom -->\n<VTKFile type=\"Collection\" "
                           "version=\"0.1\" byte_order=\"%s\">\n"
                           "<Collection>\n",
-                          byte_order());
+                          carom_vtk_byte_order());
   for (int i = 0; i < v->result->frame_count; i++) {
     carom_text_buffer_add(t, "<DataSet timestep=\"");
     carom_text_buffer_number(t, v->result->times[i], 17);

@@ -2,9 +2,7 @@
 
 #include "base/memory.h"
 
-// Stable counting sort of half-edges by key: two passes of it order them by a pair of vertices in linear time and
-// always in the same way.
-static void sort_by(const int *key, int key_count, const int *from, int *to, int count, int *slot) {
+void carom_sort_by(const int *key, int key_count, const int *from, int *to, int count, int *slot) {
   for (int k = 0; k <= key_count; k++) slot[k] = 0;
   for (int i = 0; i < count; i++) slot[key[i] + 1]++;
   for (int k = 0; k < key_count; k++) slot[k + 1] += slot[k];
@@ -28,9 +26,9 @@ static void sort_halfedges(const carom_faces *faces, int vertex_count, carom_hal
     high[h] = a < b ? b : a;
     e->twin[h] = h;  // the identity, as the first pass's input
   }
-  sort_by(high, vertex_count, e->twin, e->sorted, e->count, slot);
+  carom_sort_by(high, vertex_count, e->twin, e->sorted, e->count, slot);
   for (int h = 0; h < e->count; h++) e->twin[h] = e->sorted[h];
-  sort_by(low, vertex_count, e->twin, e->sorted, e->count, slot);
+  carom_sort_by(low, vertex_count, e->twin, e->sorted, e->count, slot);
 }
 
 static bool pair_halfedges(const carom_faces *faces, carom_halfedges *e, const int *low, const int *high,

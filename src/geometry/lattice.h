@@ -33,6 +33,11 @@ carom_status carom_halfedges_create(const carom_faces *faces, int vertex_count, 
                                     carom_halfedges *edges, carom_edge_fault *fault);
 void carom_halfedges_destroy(carom_halfedges *edges, const carom_allocator *allocator);
 
+// Stable counting sort: writes the items from[0 .. count-1] to `to`, ascending by key[item], which is in 0 ..
+// key_count-1. Passes of it, the least important key first, order items by several keys in linear time and always in
+// the same way. scratch: slot (key_count + 1)
+void carom_sort_by(const int *key, int key_count, const int *from, int *to, int count, int *slot);
+
 // Twice the area of a polygon along its normal (Newell's sum, taken about a corner to avoid cancellation).
 carom_vec3 carom_newell(const carom_vec3 *vertices, const int *corners, int count);
 

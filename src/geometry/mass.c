@@ -1,9 +1,9 @@
 // Mass properties by exact integration. A solid with flat faces is the signed sum of the tetrahedra that join a fixed
 // point o to the triangles of its surface; over such a tetrahedron with corners o, o+a, o+b, o+c and d = a.(b x c)
 //   volume = d/6,   int r dV = d/24 (a+b+c),   int r r' dV = d/120 (s s' + a a' + b b' + c c'),  s = a+b+c
-// (Tonon 2004, "Explicit exact formulas for the 3-D tetrahedron inertia tensor"; r counted from o). With o amid the
-// vertices the terms have hardly any cancellation however far the solid is from the origin, and extended precision
-// leaves the last bit of the result to the final rounding.
+// and likewise with a fourth corner in place of o (Tonon 2004, "Explicit exact formulas for the 3-D tetrahedron inertia
+// tensor"; r counted from o). With o amid the vertices the terms have hardly any cancellation however far the solid is
+// from the origin, and extended precision leaves the last bit of the result to the final rounding.
 #include <math.h>
 
 #include "base/memory.h"
@@ -23,24 +23,32 @@ static void load(real *to, carom_vec3 v, carom_vec3 o) {
   to[2] = (real)v.z - (real)o.z;
 }
 
-static void add_tetrahedron(integrals *s, carom_vec3 o, carom_vec3 va, carom_vec3 vb, carom_vec3 vc) {
-  real a[3], b[3], c[3], sum[3];
-  load(a, va, o);
-  load(b, vb, o);
-  load(c, vc, o);
+void carom_integrate_tetrahedron(integrals *s, carom_vec3 o, const carom_vec3 corners[4]) {
+  real p[4][3], a[3], b[3], c[3], sum[3];
+  for (int i = 0; i < 4; i++) load(p[i], corners[i], o);
+  for (int i = 0; i < 3; i++) {
+    a[i] = p[1][i] - p[0][i];
+    b[i] = p[2][i] - p[0][i];
+    c[i] = p[3][i] - p[0][i];
+  }
   real d = a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
   s->volume += d / 6;
   for (int i = 0; i < 3; i++) {
-    sum[i] = a[i] + b[i] + c[i];
+    sum[i] = p[0][i] + p[1][i] + p[2][i] + p[3][i];
     s->first[i] += d / 24 * sum[i];
   }
   for (int i = 0; i < 3; i++)
     for (int j = i; j < 3; j++)
-      s->second[i][j] += d / 120 * (sum[i] * sum[j] + a[i] * a[j] + b[i] * b[j] + c[i] * c[j]);
+      s->second[i][j] +=
+          d / 120 * (sum[i] * sum[j] + p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j] + p[3][i] * p[3][j]);
+}
+
+static void add_tetrahedron(integrals *s, carom_vec3 o, carom_vec3 a, carom_vec3 b, carom_vec3 c) {
+  carom_integrate_tetrahedron(s, o, (const carom_vec3[4]){o, a, b, c});
 }
 
 // inertia = density (tr(S) 1 - S) with S the second moments about the centre.
-static carom_mass from_integrals(const integrals *s, carom_vec3 o, double density) {
+carom_mass carom_mass_of_integrals(const integrals *s, carom_vec3 o, double density) {
   real c[3], S[3][3];
   for (int i = 0; i < 3; i++) c[i] = s->first[i] / s->volume;
   for (int i = 0; i < 3; i++)
@@ -56,7 +64,7 @@ static carom_mass from_integrals(const integrals *s, carom_vec3 o, double densit
   return mass;
 }
 
-static carom_vec3 mean_point(const carom_vec3 *vertices, int count) {
+carom_vec3 carom_mean_point(const carom_vec3 *vertices, int count) {
   carom_vec3 sum = cm_zero3();
   for (int i = 0; i < count; i++) sum = cm_add(sum, cm_sub(vertices[i], vertices[0]));
   return cm_axpy(vertices[0], 1.0 / count, sum);
@@ -64,14 +72,14 @@ static carom_vec3 mean_point(const carom_vec3 *vertices, int count) {
 
 static carom_mass polytope_mass(const carom_polytope *p, double radius, double density) {
   integrals s = {0};
-  carom_vec3 o = mean_point(p->vertices, p->vertex_count);
+  carom_vec3 o = carom_mean_point(p->vertices, p->vertex_count);
   for (int f = 0; f < p->face_count; f++) {
     const int *c = p->face_vertices + p->face_start[f];
     for (int i = 1; i + 1 < p->face_start[f + 1] - p->face_start[f]; i++)
       add_tetrahedron(&s, o, p->vertices[c[0]], p->vertices[c[i]], p->vertices[c[i + 1]]);
   }
   if (radius > 0) carom_integrate_coat(&s, p, o, radius);
-  return from_integrals(&s, o, density);
+  return carom_mass_of_integrals(&s, o, density);
 }
 
 // A cylinder of length 2h and two half-balls whose own centres lie 3/8 r beyond its ends: about the middle,
@@ -114,13 +122,13 @@ static carom_mass solid_mass(const carom_shape *shape, double density) {
   }
 }
 
-static carom_status check_density(double density, carom_error *error) {
+carom_status carom_check_density(double density, carom_error *error) {
   if (isfinite(density) && density > 0) return CAROM_OK;
   return carom_fail(error, CAROM_ERR_ARGUMENT, "the density is %g; expected a positive number of kg/m3", density);
 }
 
 // Sizes and densities are legal one by one, but r^5 may still leave the range of numbers.
-static carom_status check_range(const carom_mass *m, carom_error *error) {
+carom_status carom_check_mass(const carom_mass *m, carom_error *error) {
   double values[4] = {m->mass, m->inertia.m[0][0], m->inertia.m[1][1], m->inertia.m[2][2]};
   for (int i = 0; i < 4; i++)
     if (!isfinite(values[i]) || values[i] <= 0)
@@ -132,24 +140,24 @@ static carom_status check_range(const carom_mass *m, carom_error *error) {
 }
 
 carom_status carom_shape_mass(const carom_shape *shape, double density, carom_mass *mass, carom_error *error) {
-  carom_status status = check_density(density, error);
+  carom_status status = carom_check_density(density, error);
   if (status) return status;
   if (shape->kind == CAROM_SHAPE_HALFSPACE)
     return carom_fail(error, CAROM_ERR_GEOMETRY, "a half-space has no finite mass; use it for a fixed body");
   carom_mass m = solid_mass(shape, density);
-  status = check_range(&m, error);
+  status = carom_check_mass(&m, error);
   if (!status) *mass = m;
   return status;
 }
 
 carom_status carom_mesh_mass(const carom_mesh *mesh, double density, carom_mass *mass, carom_error *error) {
-  carom_status status = check_density(density, error);
+  carom_status status = carom_check_density(density, error);
   if (!status) status = carom_mesh_check(mesh, error);
   carom_allocator allocator = carom_mesh_allocator(mesh);
   if (!status) status = carom_mesh_check_closed(mesh, &allocator, error);
   if (status) return status;
   integrals s = {0};
-  carom_vec3 o = mean_point(mesh->vertices, mesh->vertex_count);
+  carom_vec3 o = carom_mean_point(mesh->vertices, mesh->vertex_count);
   for (int t = 0; t < mesh->triangle_count; t++) {
     const int *c = mesh->triangles + 3 * t;
     add_tetrahedron(&s, o, mesh->vertices[c[0]], mesh->vertices[c[1]], mesh->vertices[c[2]]);
@@ -163,8 +171,8 @@ carom_status carom_mesh_mass(const carom_mesh *mesh, double density, carom_mass 
                       "the mesh is inside out (it encloses %.3Lg m3): its triangles are clockwise seen from outside; "
                       "reverse their order",
                       s.volume);
-  carom_mass m = from_integrals(&s, o, density);
-  status = check_range(&m, error);
+  carom_mass m = carom_mass_of_integrals(&s, o, density);
+  status = carom_check_mass(&m, error);
   if (!status) *mass = m;
   return status;
 }

@@ -2,7 +2,6 @@
 #include "geometry/mesh.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <string.h>
 
@@ -101,13 +100,6 @@ static carom_status weld(const char *name, carom_soup *soup, double tolerance, c
 
 // ---- reading ----------------------------------------------------------------------------------
 
-static bool has_extension(const char *name, const char *extension) {
-  const char *dot = strrchr(name, '.');
-  if (!dot) return false;
-  carom_word word = {dot + 1, strlen(dot + 1)};
-  return carom_word_is(word, extension);
-}
-
 static carom_status check_options(const carom_mesh_options *o, carom_error *error) {
   if (!isfinite(o->scale) || o->scale <= 0)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the scale of a mesh is %g; expected a positive number", o->scale);
@@ -117,17 +109,15 @@ static carom_status check_options(const carom_mesh_options *o, carom_error *erro
   return CAROM_OK;
 }
 
-// Numbers have a decimal point whatever the user's locale says; the locale is switched for this thread only.
 static carom_status parse_text_or_binary(const char *name, const char *data, size_t size, carom_soup *soup,
                                          carom_error *error) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (!plain) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory for a locale", name);
-  locale_t before = uselocale(plain);
-  bool stl = has_extension(name, "stl") || (!has_extension(name, "obj") && carom_stl_recognize(data, size));
+  carom_plain_locale locale;
+  if (!carom_plain_locale_begin(&locale))
+    return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory for a locale", name);
+  bool stl = carom_has_extension(name, "stl") || (!carom_has_extension(name, "obj") && carom_stl_recognize(data, size));
   carom_status status =
       stl ? carom_stl_parse(name, data, size, soup, error) : carom_obj_parse(name, data, size, soup, error);
-  uselocale(before);
-  freelocale(plain);
+  carom_plain_locale_end(&locale);
   return status;
 }
 

@@ -2,6 +2,8 @@
 #ifndef CAROM_SRC_GEOMETRY_MESH_H
 #define CAROM_SRC_GEOMETRY_MESH_H
 
+#include <locale.h>
+
 #include "carom/geometry.h"
 #include "geometry/lattice.h"
 
@@ -23,12 +25,28 @@ typedef struct carom_word {
 carom_word carom_text_word(carom_text *text);
 // The next word on whatever line.
 carom_word carom_text_word_anywhere(carom_text *text);
+// The same; lines that a '#' begins are passed over.
+carom_word carom_text_word_past_comments(carom_text *text);
 void carom_text_skip_line(carom_text *text);                // continued or not
 bool carom_word_is(carom_word word, const char *expected);  // lower or upper case
 // Names file, line, what was expected and what was found instead.
 carom_status carom_text_expected(const carom_text *text, const char *expected, carom_word found, carom_error *error);
 // The number that a word spells: decimal, finite, and a length that Carom can use.
 carom_status carom_text_number(const carom_text *text, carom_word word, double *value, carom_error *error);
+// The whole number that a word spells, of at most 18 digits; `expected` says what it should be.
+carom_status carom_text_whole(const carom_text *text, carom_word word, const char *expected, int64_t *value,
+                              carom_error *error);
+
+// Numbers have a decimal point whatever the user's locale says: between the two calls the locale is "C", for this
+// thread only. False when out of memory.
+typedef struct carom_plain_locale {
+  locale_t plain, before;
+} carom_plain_locale;
+bool carom_plain_locale_begin(carom_plain_locale *locale);
+void carom_plain_locale_end(carom_plain_locale *locale);
+
+// What follows the last dot of a name, in lower or upper case.
+bool carom_has_extension(const char *name, const char *extension);
 
 // ---- triangles as they are read ---------------------------------------------------------------
 

@@ -66,18 +66,8 @@ static void end_statement(carom_text *t) {
   carom_text_skip_line(t);
 }
 
-// The keyword that begins the next statement; empty at the end of the text.
-static carom_word next_statement(carom_text *t) {
-  carom_word word = carom_text_word_anywhere(t);
-  while (word.length > 0 && word.start[0] == '#') {
-    carom_text_skip_line(t);
-    word = carom_text_word_anywhere(t);
-  }
-  return word;
-}
-
 static carom_status read_vertices(carom_text t, carom_soup *soup, carom_error *error) {
-  for (carom_word word; (word = next_statement(&t)).length > 0; end_statement(&t)) {
+  for (carom_word word; (word = carom_text_word_past_comments(&t)).length > 0; end_statement(&t)) {
     carom_status status = carom_word_is(word, "v") ? read_vertex(&t, soup, error) : CAROM_OK;
     if (status) return status;
   }
@@ -86,7 +76,7 @@ static carom_status read_vertices(carom_text t, carom_soup *soup, carom_error *e
 
 static carom_status read_faces(carom_text t, carom_soup *soup, carom_error *error) {
   int seen = 0;
-  for (carom_word word; (word = next_statement(&t)).length > 0; end_statement(&t)) {
+  for (carom_word word; (word = carom_text_word_past_comments(&t)).length > 0; end_statement(&t)) {
     if (carom_word_is(word, "v")) seen++;
     if (!carom_word_is(word, "f")) continue;
     carom_status status = read_face(&t, seen, soup, error);

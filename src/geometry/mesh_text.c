@@ -50,6 +50,15 @@ carom_word carom_text_word_anywhere(carom_text *t) {
   return word;
 }
 
+carom_word carom_text_word_past_comments(carom_text *t) {
+  carom_word word = carom_text_word_anywhere(t);
+  while (word.length > 0 && word.start[0] == '#') {
+    carom_text_skip_line(t);
+    word = carom_text_word_anywhere(t);
+  }
+  return word;
+}
+
 bool carom_word_is(carom_word word, const char *expected) {
   if (word.length != strlen(expected)) return false;
   for (size_t i = 0; i < word.length; i++) {
@@ -88,4 +97,37 @@ carom_status carom_text_number(const carom_text *t, carom_word word, double *val
                       t->line, copy, CAROM_LENGTH_MAX);
   *value = number;
   return CAROM_OK;
+}
+
+carom_status carom_text_whole(const carom_text *t, carom_word word, const char *expected, int64_t *value,
+                              carom_error *error) {
+  enum { DIGITS = 18 };
+  size_t i = word.length > 0 && word.start[0] == '-';
+  int64_t number = 0;
+  if (word.length == i || word.length > i + DIGITS) return carom_text_expected(t, expected, word, error);
+  for (; i < word.length; i++) {
+    if (word.start[i] < '0' || word.start[i] > '9') return carom_text_expected(t, expected, word, error);
+    number = 10 * number + (word.start[i] - '0');
+  }
+  *value = word.start[0] == '-' ? -number : number;
+  return CAROM_OK;
+}
+
+bool carom_plain_locale_begin(carom_plain_locale *locale) {
+  locale->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (!locale->plain) return false;
+  locale->before = uselocale(locale->plain);
+  return true;
+}
+
+void carom_plain_locale_end(carom_plain_locale *locale) {
+  uselocale(locale->before);
+  freelocale(locale->plain);
+}
+
+bool carom_has_extension(const char *name, const char *extension) {
+  const char *dot = strrchr(name, '.');
+  if (!dot) return false;
+  carom_word word = {dot + 1, strlen(dot + 1)};
+  return carom_word_is(word, extension);
 }

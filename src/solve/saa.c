@@ -65,7 +65,7 @@ static void share_out(carom_saa_work *w) {
 
 static bool make_scratch(carom_saa_work *w) {
   const carom_saa_layout *l = &w->layout;
-  size_t all = (size_t)(l->size + l->border);
+  size_t all = (size_t)l->size + (size_t)l->border;
   if (!CAROM_NEW_ALL(&w->allocator, CAROM_ROOM(w->scratch, w->threads))) return false;
   for (int k = 0; k < w->threads; k++) {
     carom_saa_scratch *s = &w->scratch[k];

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 
-MODULE_FILE = r"`((?:base|math|solve|geometry|collide|model|mechanics|contact|impact|step|control|scene|result|export|sweep|cli)" \
+MODULE_FILE = r"`((?:base|math|solve|geometry|solid|collide|model|mechanics|contact|impact|step|control|scene|result|export|sweep|cli)" \
               r"/[a-z0-9_/]+\.[ch])`"
 TREE_FILE = r"`((?:src|include|tests|bench|samples|scripts|examples|docs|cmake)/[A-Za-z0-9_./-]+)`"
 

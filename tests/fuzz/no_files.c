@@ -1,12 +1,11 @@
-// What the program has and a fuzzer does without: pages and examples, which its build makes, and the
-// child process that reads results.
+// What the program has and a fuzzer does without: the viewer and examples, which its build makes, and the child process
+// that reads results. CMake writes what stands for pages.
 #include "base/embedded.h"
 #include "cli/cli.h"
 
-extern const carom_embedded carom_example_scenes[], carom_sweep_page_files[];
+extern const carom_embedded carom_example_scenes[];
 const carom_embedded carom_viewer_files[] = {{0}};
 const carom_embedded carom_example_scenes[] = {{0}};
-const carom_embedded carom_sweep_page_files[] = {{"sweep_page.html", (const unsigned char *)"@DATA@", 6}};
 
 void cli_guard(const char *path) { (void)path; }
 
