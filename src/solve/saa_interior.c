@@ -72,36 +72,32 @@ static void measure(change c, double t, double z, double p, double *sums, double
   maxima[DUAL_RATIO] = fmax(maxima[DUAL_RATIO], -c.dz / z);
 }
 
-static bool is_box(double low, double high) { return !carom_saa_is_pinned(low, high); }
-
-static void look(carom_saa_boxes *b, int boxes, const double *low, const double *high, double target, bool keep,
-                 double p, double *sums, double *maxima) {
-  for (int k = 0; k < boxes; k++) {
-    if (!is_box(low[k], high[k])) continue;
+static void look(const carom_saa_work *w, carom_saa_boxes *b, const carom_saa_span *s, double *sums, double *maxima) {
+  for (int k = 0; k < s->unknowns + s->rows; k++) {
+    double low = s->low[k], high = s->high[k];
     change down = {0, 0}, up = {0, 0};
-    if (isfinite(low[k])) down = below(b, k, low[k], target), measure(down, b->tl[k], b->zl[k], p, sums, maxima);
-    if (isfinite(high[k])) up = above(b, k, high[k], target), measure(up, b->tu[k], b->zu[k], p, sums, maxima);
-    if (keep) b->cl[k] = down.dt * down.dz, b->cu[k] = up.dt * up.dz;
+    if (carom_saa_is_pinned(low, high)) continue;
+    if (isfinite(low)) down = below(b, k, low, w->target), measure(down, b->tl[k], b->zl[k], s->weight, sums, maxima);
+    if (isfinite(high)) up = above(b, k, high, w->target), measure(up, b->tu[k], b->zu[k], s->weight, sums, maxima);
+    if (w->predicting) b->cl[k] = down.dt * down.dz, b->cu[k] = up.dt * up.dz;
   }
 }
 
 static void look_at_scenario(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums, double *maxima) {
-  const carom_saa_layout *l = &w->layout;
   carom_saa_boxes b = carom_saa_boxes_of(w, i);
   carom_saa_load(w, i, s);
-  find_changes(&b, l->m, l->rows);
-  look(&b, l->boxes, carom_saa_low(l, s->data), carom_saa_high(l, s->data), w->target, w->predicting,
-       w->probability[w->first + i], sums, maxima);
+  const carom_saa_span span = carom_saa_span_of(w, i, s);
+  find_changes(&b, span.unknowns, span.rows);
+  look(w, &b, &span, sums, maxima);
 }
 
 static carom_status look_ahead(carom_saa_work *w, bool predicting, carom_error *error) {
-  const carom_saa_layout *l = &w->layout;
-  const double *low = w->root + l->n;
+  const carom_saa_span span = carom_saa_root_span(w);
   w->predicting = predicting;
   carom_status status = carom_saa_pass(w, look_at_scenario, STEP_SUMS, STEP_MAXIMA, error);
   if (status != CAROM_OK) return status;
-  find_changes(&w->boxes, l->n, l->first_rows + l->mean_rows);
-  look(&w->boxes, l->root_boxes, low, low + l->root_boxes, w->target, predicting, 1, w->total, w->total + STEP_SUMS);
+  find_changes(&w->boxes, span.unknowns, span.rows);
+  look(w, &w->boxes, &span, w->total, w->total + STEP_SUMS);
   return CAROM_OK;
 }
 
@@ -114,33 +110,31 @@ static void choose_steps(carom_saa_work *w, double keep) {
   if (w->quadratic) w->alpha_primal = w->alpha_dual = fmin(w->alpha_primal, w->alpha_dual);
 }
 
-static void move(carom_saa_boxes *b, int unknowns, int rows, const double *low, const double *high,
-                 const carom_saa_work *w) {
-  for (int k = 0; k < unknowns + rows; k++) {
-    if (is_box(low[k], high[k])) {
-      change down = {0, 0}, up = {0, 0};
-      if (isfinite(low[k])) down = below(b, k, low[k], w->target);
-      if (isfinite(high[k])) up = above(b, k, high[k], w->target);
-      b->tl[k] += w->alpha_primal * down.dt, b->zl[k] += w->alpha_dual * down.dz;
-      b->tu[k] += w->alpha_primal * up.dt, b->zu[k] += w->alpha_dual * up.dz;
-    }
+static void move(const carom_saa_work *w, carom_saa_boxes *b, const carom_saa_span *s) {
+  for (int k = 0; k < s->unknowns + s->rows; k++) {
+    double low = s->low[k], high = s->high[k];
+    bool box = !carom_saa_is_pinned(low, high);
+    change down = {0, 0}, up = {0, 0};
+    if (box && isfinite(low)) down = below(b, k, low, w->target);
+    if (box && isfinite(high)) up = above(b, k, high, w->target);
+    b->tl[k] += w->alpha_primal * down.dt, b->zl[k] += w->alpha_dual * down.dz;
+    b->tu[k] += w->alpha_primal * up.dt, b->zu[k] += w->alpha_dual * up.dz;
     b->v[k] += w->alpha_primal * b->dv[k];
   }
-  for (int r = 0; r < rows; r++) b->w[r] += w->alpha_dual * b->solution[unknowns + r];
+  for (int r = 0; r < s->rows; r++) b->w[r] += w->alpha_dual * b->solution[s->unknowns + r];
 }
 
 static void move_scenario(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums, double *maxima) {
-  const carom_saa_layout *l = &w->layout;
   carom_saa_boxes b = carom_saa_boxes_of(w, i);
   (void)sums, (void)maxima;
   carom_saa_load(w, i, s);
-  move(&b, l->m, l->rows, carom_saa_low(l, s->data), carom_saa_high(l, s->data), w);
+  const carom_saa_span span = carom_saa_span_of(w, i, s);
+  move(w, &b, &span);
 }
 
 static carom_status step(carom_saa_work *w, carom_error *error) {
-  const carom_saa_layout *l = &w->layout;
-  const double *low = w->root + l->n;
-  move(&w->boxes, l->n, l->first_rows + l->mean_rows, low, low + l->root_boxes, w);
+  const carom_saa_span span = carom_saa_root_span(w);
+  move(w, &w->boxes, &span);
   return carom_saa_pass(w, move_scenario, 0, 0, error);
 }
 

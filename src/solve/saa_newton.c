@@ -30,13 +30,14 @@ static condensed condense(const carom_saa_boxes *b, int k, double low, double hi
   return c;
 }
 
-// What one box adds to the sums: complementarity, how many, its part of the dual objective; how far it is off, and the
-// smaller one of slack and multiplier.
+// What boxes add to the sums: complementarity, how many, their part of the dual objective; how far they are off, the
+// smaller one of slack and multiplier, and residuals of rows and of the gradient.
 typedef struct tally {
-  double product, count, dual, off, open;
+  double product, count, dual, off, open, primal_off, dual_off;
 } tally;
 
-static void count_box(const carom_saa_boxes *b, int k, double low, double high, double p, tally *t) {
+static void count_box(const carom_saa_boxes *b, int k, const carom_saa_span *s, tally *t) {
+  double p = s->weight, low = s->low[k], high = s->high[k];
   if (isfinite(low)) {
     t->product += p * b->tl[k] * b->zl[k], t->count += p, t->dual += p * low * b->zl[k];
     t->off = fmax(t->off, fabs(b->v[k] - low - b->tl[k]));
@@ -49,33 +50,48 @@ static void count_box(const carom_saa_boxes *b, int k, double low, double high, 
   }
 }
 
-// Boxes `first` on of unknowns: g has the gradient of the Lagrangian without bounds. Gives diagonal and right side.
-static void set_unknowns(carom_saa_boxes *b, int count, const double *g, const double *low, const double *high,
-                         bool *masked, double p, tally *t, double *dual_off) {
-  for (int k = 0; k < count; k++) {
+// The gradient of the Lagrangian by a box, of which g is what no bound has part in.
+static double dual_residual(const carom_saa_boxes *b, int k, const carom_saa_span *s, double g) {
+  return g - (isfinite(s->low[k]) ? b->zl[k] : 0) + (isfinite(s->high[k]) ? b->zu[k] : 0);
+}
+
+// Unknowns: g has the gradient of the Lagrangian without bounds. Gives diagonal and right side.
+static void set_unknowns(carom_saa_boxes *b, const carom_saa_span *s, const double *g, bool *masked, tally *t) {
+  for (int k = 0; k < s->unknowns; k++) {
     b->cl[k] = b->cu[k] = 0;
-    masked[k] = carom_saa_is_pinned(low[k], high[k]);
+    masked[k] = carom_saa_is_pinned(s->low[k], s->high[k]);
     if (masked[k]) {
       b->diagonal[k] = 1, b->right[k] = 0;
       b->zl[k] = fmax(g[k], 0), b->zu[k] = fmax(-g[k], 0);
-      t->dual += p * b->v[k] * g[k];
+      t->dual += s->weight * b->v[k] * g[k];
       continue;
     }
-    condensed c = condense(b, k, low[k], high[k], 0);
-    double rd = g[k] - (isfinite(low[k]) ? b->zl[k] : 0) + (isfinite(high[k]) ? b->zu[k] : 0);
+    condensed c = condense(b, k, s->low[k], s->high[k], 0);
+    double rd = dual_residual(b, k, s, g[k]);
     b->diagonal[k] = c.D;
     b->right[k] = -rd - c.g;
-    *dual_off = fmax(*dual_off, fabs(rd));
-    count_box(b, k, low[k], high[k], p, t);
+    t->dual_off = fmax(t->dual_off, fabs(rd));
+    count_box(b, k, s, t);
   }
 }
 
-// The same of rows, whose boxes come after `unknowns` others; g has what they come to.
-static void set_rows(carom_saa_boxes *b, int unknowns, int rows, const double *g, const double *low, const double *high,
-                     bool *masked, double p, tally *t, double *dual_off, double *primal_off) {
-  for (int r = 0; r < rows; r++) {
-    int k = unknowns + r;
-    bool pinned = carom_saa_is_pinned(low[k], high[k]), open = !isfinite(low[k]) && !isfinite(high[k]);
+// A row with room between its sides.
+static void set_range(carom_saa_boxes *b, int r, const carom_saa_span *s, tally *t) {
+  int k = s->unknowns + r;
+  condensed c = condense(b, k, s->low[k], s->high[k], 0);
+  double rd = dual_residual(b, k, s, -b->w[r]);
+  b->side[r] = -rd - c.g;
+  b->diagonal[k] = -1 / c.D;
+  b->right[k] += b->side[r] / c.D;
+  t->dual_off = fmax(t->dual_off, fabs(rd));
+  count_box(b, k, s, t);
+}
+
+// The same of rows; g has what they come to.
+static void set_rows(carom_saa_boxes *b, const carom_saa_span *s, const double *g, bool *masked, tally *t) {
+  for (int r = 0; r < s->rows; r++) {
+    int k = s->unknowns + r;
+    bool pinned = carom_saa_is_pinned(s->low[k], s->high[k]), open = !isfinite(s->low[k]) && !isfinite(s->high[k]);
     b->cl[k] = b->cu[k] = 0;
     masked[k] = open;
     b->side[r] = 0;
@@ -84,21 +100,22 @@ static void set_rows(carom_saa_boxes *b, int unknowns, int rows, const double *g
       b->diagonal[k] = -1, b->right[k] = 0;
       continue;
     }
-    if (pinned) b->v[k] = low[k];
+    if (pinned) b->v[k] = s->low[k];
     double rp = g[k] - b->v[k];
-    *primal_off = fmax(*primal_off, fabs(rp));
+    t->primal_off = fmax(t->primal_off, fabs(rp));
     b->diagonal[k] = 0, b->right[k] = -rp;
-    if (pinned) {
-      t->dual -= p * low[k] * b->w[r];
-      continue;
-    }
-    condensed c = condense(b, k, low[k], high[k], 0);
-    double rd = -b->w[r] - (isfinite(low[k]) ? b->zl[k] : 0) + (isfinite(high[k]) ? b->zu[k] : 0);
-    b->side[r] = -rd - c.g;
-    b->diagonal[k] = -1 / c.D;
-    b->right[k] += b->side[r] / c.D;
-    *dual_off = fmax(*dual_off, fabs(rd));
-    count_box(b, k, low[k], high[k], p, t);
+    if (pinned)
+      t->dual -= s->weight * s->low[k] * b->w[r];
+    else
+      set_range(b, r, s, t);
+  }
+}
+
+// Where only the cost counts: rows off, and no bounds.
+static void leave_cost(const carom_saa_span *s, double *diagonal, bool *masked) {
+  for (int k = 0; k < s->unknowns + s->rows; k++) {
+    masked[k] = k >= s->unknowns;
+    diagonal[k] = masked[k] ? -1 : 0;
   }
 }
 
@@ -126,32 +143,39 @@ static double quadratic_cost(const carom_saa_layout *l, const carom_saa_scratch 
 enum { PRODUCT, COUNT, LINEAR, QUADRATIC, DUAL };       // sums, then those of the border
 enum { PRIMAL_OFF, DUAL_OFF, BOUND_OFF, WRONG, OPEN };  // maxima
 
+static void add_tally(const tally *t, double *sums, double *maxima) {
+  sums[PRODUCT] += t->product, sums[COUNT] += t->count, sums[DUAL] += t->dual;
+  maxima[PRIMAL_OFF] = fmax(maxima[PRIMAL_OFF], t->primal_off);
+  maxima[DUAL_OFF] = fmax(maxima[DUAL_OFF], t->dual_off);
+  maxima[BOUND_OFF] = fmax(maxima[BOUND_OFF], t->off);
+  maxima[OPEN] = fmax(maxima[OPEN], t->open);
+}
+
+static void gather_unknowns(const carom_saa_boxes *b, const carom_saa_span *span, double *u) {
+  for (int k = 0; k < span->unknowns; k++) {
+    if (carom_saa_is_pinned(span->low[k], span->high[k])) b->v[k] = span->low[k];
+    u[k] = b->v[k];
+  }
+  memcpy(u + span->unknowns, b->w, (size_t)span->rows * sizeof *u);
+}
+
 static void refresh(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums, double *maxima) {
   const carom_saa_layout *l = &w->layout;
   carom_saa_boxes b = carom_saa_boxes_of(w, i);
-  double p = w->probability[w->first + i], *schur = sums + CAROM_SAA_SUMS + l->border;
+  double p = w->probability[w->first + i], *schur = sums + CAROM_SAA_SUMS + l->border, linear = 0;
   tally t = {0};
   carom_saa_load(w, i, s);
-  const double *low = carom_saa_low(l, s->data), *high = carom_saa_high(l, s->data);
-  for (int k = 0; k < l->m; k++) {
-    if (carom_saa_is_pinned(low[k], high[k])) b.v[k] = low[k];
-    s->u[k] = b.v[k];
-  }
-  for (int r = 0; r < l->rows; r++) s->u[l->m + r] = b.w[r];
+  const carom_saa_span span = carom_saa_span_of(w, i, s);
+  gather_unknowns(&b, &span, s->u);
   gather_border(w, s);
   carom_saa_product(l, s, false);
-  double linear = 0, quadratic = w->quadratic ? quadratic_cost(l, s) : 0;
   for (int k = 0; k < l->m; k++) linear += s->data[k] * b.v[k], s->g[k] += s->data[k];
   for (int k = 0; k < l->border; k++) sums[CAROM_SAA_SUMS + k] += p * s->g[l->size + k];
-  set_unknowns(&b, l->m, s->g, low, high, s->masked, p, &t, &maxima[DUAL_OFF]);
-  set_rows(&b, l->m, l->rows, s->g, low, high, s->masked, p, &t, &maxima[DUAL_OFF], &maxima[PRIMAL_OFF]);
-  sums[PRODUCT] += t.product, sums[COUNT] += t.count, sums[DUAL] += t.dual;
-  sums[LINEAR] += p * linear, sums[QUADRATIC] += p * quadratic;
-  maxima[BOUND_OFF] = fmax(maxima[BOUND_OFF], t.off), maxima[OPEN] = fmax(maxima[OPEN], t.open);
-  for (int k = 0; w->rows_off && k < l->size; k++) {
-    s->masked[k] = k >= l->m;
-    b.diagonal[k] = k < l->m ? 0 : -1;
-  }
+  sums[LINEAR] += p * linear, sums[QUADRATIC] += p * (w->quadratic ? quadratic_cost(l, s) : 0);
+  set_unknowns(&b, &span, s->g, s->masked, &t);
+  set_rows(&b, &span, s->g, s->masked, &t);
+  add_tally(&t, sums, maxima);
+  if (w->rows_off) leave_cost(&span, b.diagonal, s->masked);
   if (!carom_saa_factor(w, i, s, b.diagonal, schur)) maxima[WRONG] = fmax(maxima[WRONG], w->count - w->first - i);
   carom_saa_forward(w, i, s, b.right, b.error, schur + l->border * (l->border + 1) / 2);
 }
@@ -170,51 +194,64 @@ static void add_border(const carom_saa_layout *l, const double *border, double *
   for (int b = 0; b < l->border; b++) x[l->border_at[b]] += border[b];
 }
 
-carom_status carom_saa_refresh(carom_saa_work *w, carom_error *error) {
+// c'x + x'X x / 2: X is the block of K_0 that no row adds to.
+static void add_root_cost(const carom_saa_work *w, double *sums) {
+  const carom_saa_layout *l = &w->layout;
+  size_t n = (size_t)l->n, n0 = (size_t)l->root_boxes;
+  const double *v = w->boxes.v, *K = w->root + n + 2 * n0 + 1;
+  for (size_t j = 0; j < n; j++) {
+    sums[LINEAR] += w->root[j] * v[j];
+    for (size_t i = j; i < n; i++) sums[QUADRATIC] += (i == j ? 0.5 : 1) * K[i + j * n0] * v[i] * v[j];
+  }
+}
+
+// The root's conditions, to which scenarios have added `border`.
+static void refresh_root(carom_saa_work *w, const double *border, double *sums, double *maxima) {
   const carom_saa_layout *l = &w->layout;
   carom_saa_boxes *b = &w->boxes;
-  int n = l->n, rows = l->first_rows + l->mean_rows, half = l->border * (l->border + 1) / 2;
-  size_t n0 = (size_t)l->root_boxes;
-  const double *c = w->root, *low = c + n, *high = low + n0;
-  for (int k = 0; k < n; k++) {
-    w->masked[k] = carom_saa_is_pinned(low[k], high[k]);
-    if (w->masked[k]) b->v[k] = low[k];
+  const carom_saa_span span = carom_saa_root_span(w);
+  double *u = b->solution, *g = b->error;
+  tally t = {0};
+  gather_unknowns(b, &span, u);
+  carom_saa_root_product(w, u, g, false);
+  add_root_cost(w, sums);
+  add_border(l, border, g);
+  for (int k = 0; k < l->n; k++) g[k] += w->root[k];
+  set_unknowns(b, &span, g, w->masked, &t);
+  set_rows(b, &span, g, w->masked, &t);
+  add_tally(&t, sums, maxima);
+  if (w->rows_off) leave_cost(&span, b->diagonal, w->masked);
+}
+
+// Which unknowns of the root take part, before scenarios ask.
+static void mask_root(carom_saa_work *w) {
+  const carom_saa_span s = carom_saa_root_span(w);
+  for (int k = 0; k < s.unknowns; k++) {
+    w->masked[k] = !w->rows_off && carom_saa_is_pinned(s.low[k], s.high[k]);
+    if (carom_saa_is_pinned(s.low[k], s.high[k])) w->boxes.v[k] = s.low[k];
   }
-  for (int k = n; k < l->root_boxes; k++) w->masked[k] = w->rows_off || (!isfinite(low[k]) && !isfinite(high[k]));
+  for (int k = s.unknowns; k < s.unknowns + s.rows; k++)
+    w->masked[k] = w->rows_off || (!isfinite(s.low[k]) && !isfinite(s.high[k]));
+}
+
+carom_status carom_saa_refresh(carom_saa_work *w, carom_error *error) {
+  const carom_saa_layout *l = &w->layout;
+  int half = l->border * (l->border + 1) / 2;
+  mask_root(w);
   carom_status status = carom_saa_pass(w, refresh, CAROM_SAA_SUMS + 2 * l->border + half, CAROM_SAA_MAXIMA, error);
   if (status != CAROM_OK) return status;
-  double *sums = w->total, *schur = sums + CAROM_SAA_SUMS + l->border, *forward = schur + half;
-  double *maxima = forward + l->border, *u = b->solution, *g = b->error;
-  memcpy(u, b->v, (size_t)n * sizeof *u);
-  memcpy(u + n, b->w, (size_t)rows * sizeof *u);
-  carom_saa_root_product(w, u, g, false);
-  for (int k = 0; k < n; k++) sums[LINEAR] += c[k] * b->v[k];
-  for (int j = 0; j < n; j++) {  // the cost's own part of K_0 x is what rows add nothing to: X is the block above them
-    const double *K = high + n0 + 1 + (size_t)j * n0;
-    for (int i = j; i < n; i++) sums[QUADRATIC] += (i == j ? 0.5 : 1) * K[i] * b->v[i] * b->v[j];
-  }
-  add_border(l, sums + CAROM_SAA_SUMS, g);
-  for (int k = 0; k < n; k++) g[k] += c[k];
-  tally t = {0};
-  set_unknowns(b, n, g, low, high, w->masked, 1, &t, &maxima[DUAL_OFF]);
-  set_rows(b, n, rows, g, low, high, w->masked, 1, &t, &maxima[DUAL_OFF], &maxima[PRIMAL_OFF]);
-  sums[PRODUCT] += t.product, sums[COUNT] += t.count, sums[DUAL] += t.dual;
-  maxima[BOUND_OFF] = fmax(maxima[BOUND_OFF], t.off), maxima[OPEN] = fmax(maxima[OPEN], t.open);
-  for (int k = 0; w->rows_off && k < l->root_boxes; k++) {
-    w->masked[k] = k >= n || w->masked[k];
-    b->diagonal[k] = k >= n ? -1 : w->masked[k] ? 1 : 0;
-  }
+  double *sums = w->total, *border = sums + CAROM_SAA_SUMS, *schur = border + l->border, *forward = schur + half;
+  double *maxima = forward + l->border;
+  refresh_root(w, border, sums, maxima);
   bool root = factor_root(w, schur);
   w->wrong = maxima[WRONG] > 0 ? w->count - (int)maxima[WRONG] : root ? -1 : -2;
-  double state[] = {sums[PRODUCT], sums[COUNT], sums[LINEAR], sums[QUADRATIC], sums[DUAL]};
-  double off[] = {maxima[PRIMAL_OFF], maxima[DUAL_OFF], maxima[BOUND_OFF], 0, maxima[OPEN]};
-  w->now = (carom_saa_state){.product = state[PRODUCT],
-                             .count = state[COUNT],
-                             .primal = state[LINEAR] + state[QUADRATIC],
-                             .dual = state[DUAL] - state[QUADRATIC],
-                             .primal_off = fmax(off[PRIMAL_OFF], off[BOUND_OFF]),
-                             .dual_off = off[DUAL_OFF],
-                             .open = off[OPEN]};
+  w->now = (carom_saa_state){.product = sums[PRODUCT],
+                             .count = sums[COUNT],
+                             .primal = sums[LINEAR] + sums[QUADRATIC],
+                             .dual = sums[DUAL] - sums[QUADRATIC],
+                             .primal_off = fmax(maxima[PRIMAL_OFF], maxima[BOUND_OFF]),
+                             .dual_off = maxima[DUAL_OFF],
+                             .open = maxima[OPEN]};
   memcpy(w->forward, forward, (size_t)l->border * sizeof *forward);
   return CAROM_OK;
 }
@@ -229,24 +266,24 @@ static double gain(const carom_saa_boxes *b, int k, double low, double high, dou
   return g;
 }
 
-static void correct(carom_saa_boxes *b, int unknowns, int rows, const double *low, const double *high, double target) {
-  for (int k = 0; k < unknowns; k++)
-    if (!carom_saa_is_pinned(low[k], high[k])) b->right[k] -= gain(b, k, low[k], high[k], target);
-  for (int r = 0; r < rows; r++) {
-    int k = unknowns + r;
-    if (b->diagonal[k] >= 0 || (!isfinite(low[k]) && !isfinite(high[k]))) continue;
-    double g = gain(b, k, low[k], high[k], target);
+static void correct(carom_saa_boxes *b, const carom_saa_span *s, double target) {
+  for (int k = 0; k < s->unknowns; k++)
+    if (!carom_saa_is_pinned(s->low[k], s->high[k])) b->right[k] -= gain(b, k, s->low[k], s->high[k], target);
+  for (int r = 0; r < s->rows; r++) {
+    int k = s->unknowns + r;
+    if (b->diagonal[k] >= 0 || (!isfinite(s->low[k]) && !isfinite(s->high[k]))) continue;
+    double g = gain(b, k, s->low[k], s->high[k], target);
     b->side[r] -= g;
     b->right[k] += g * b->diagonal[k];
   }
 }
 
 static void correct_scenario(carom_saa_work *w, int i, carom_saa_scratch *s, double *sums, double *maxima) {
-  const carom_saa_layout *l = &w->layout;
   carom_saa_boxes b = carom_saa_boxes_of(w, i);
   (void)maxima;
   carom_saa_load(w, i, s);
-  correct(&b, l->m, l->rows, carom_saa_low(l, s->data), carom_saa_high(l, s->data), w->target);
+  const carom_saa_span span = carom_saa_span_of(w, i, s);
+  correct(&b, &span, w->target);
   carom_saa_forward(w, i, s, b.right, b.error, sums);
 }
 
@@ -330,8 +367,8 @@ carom_status carom_saa_newton(carom_saa_work *w, bool corrector, carom_error *er
   const double *forward = w->forward;
   carom_status status = CAROM_OK;
   if (corrector) {
-    const double *low = w->root + l->n, *high = low + l->root_boxes;
-    correct(&w->boxes, l->n, l->first_rows + l->mean_rows, low, high, w->target);
+    const carom_saa_span span = carom_saa_root_span(w);
+    correct(&w->boxes, &span, w->target);
     status = carom_saa_pass(w, correct_scenario, l->border, 0, error);
     forward = w->total;
   }

@@ -140,7 +140,22 @@ static inline const double *carom_saa_low(const carom_saa_layout *l, const doubl
 static inline const double *carom_saa_high(const carom_saa_layout *l, const double *data) {
   return data + l->m + l->boxes;
 }
-// A side that is not there, and sides that leave nothing to decide.
+// Boxes of unknowns and then of rows, with their sides and how much they weigh.
+typedef struct carom_saa_span {
+  int unknowns, rows;
+  const double *low, *high;
+  double weight;
+} carom_saa_span;
+static inline carom_saa_span carom_saa_span_of(const carom_saa_work *w, int i, const carom_saa_scratch *s) {
+  const carom_saa_layout *l = &w->layout;
+  return (carom_saa_span){l->m, l->rows, carom_saa_low(l, s->data), carom_saa_high(l, s->data),
+                          w->probability[w->first + i]};
+}
+static inline carom_saa_span carom_saa_root_span(const carom_saa_work *w) {
+  const carom_saa_layout *l = &w->layout;
+  return (carom_saa_span){l->n, l->first_rows + l->mean_rows, w->root + l->n, w->root + l->n + l->root_boxes, 1};
+}
+// Sides that leave nothing to decide.
 static inline bool carom_saa_is_pinned(double low, double high) { return low >= high; }
 
 // ---- saa_factor.c: one scenario's system, and the root's
