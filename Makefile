@@ -51,6 +51,7 @@ valgrind:
 
 bench:
 	@scripts/setup build bench
+	@scripts/fetch-rvo2
 	@scripts/build bench
 	@scripts/bench
 

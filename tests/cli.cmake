@@ -87,6 +87,20 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
     set_tests_properties(browser.saa_page_${saa} PROPERTIES FIXTURES_REQUIRED saa-${saa} LABELS browser TIMEOUT ${CAROM_HANG}
                          RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
   endforeach()
+  foreach(scene circle lane segments)
+    set(ways ${PROJECT_BINARY_DIR}/demo-navigate-${scene})
+    set(navigate_plan "")
+    if(scene STREQUAL segments)
+      set(navigate_plan --plan)
+    endif()
+    add_test(NAME browser.make_navigate_${scene} COMMAND carom_cli navigate ${PROJECT_SOURCE_DIR}/examples/navigate/${scene}.yaml
+             -o ${ways}.html --force --quiet ${navigate_plan})
+    add_test(NAME browser.navigate_page_${scene} COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-navigate.mjs
+             ${ways}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/navigate-${scene}.png)
+    set_tests_properties(browser.make_navigate_${scene} PROPERTIES FIXTURES_SETUP navigate-${scene} LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.navigate_page_${scene} PROPERTIES FIXTURES_REQUIRED navigate-${scene} LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  endforeach()
   foreach(push peg-jam peg-squeeze peg-in-hole)
     set(push_page ${PROJECT_BINARY_DIR}/demo-push-${push}.html)
     set(push_problem problem.yaml)

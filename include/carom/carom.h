@@ -18,6 +18,8 @@
 #include "carom/loop.h"
 #include "carom/mechanics.h"
 #include "carom/model.h"
+#include "carom/navigate.h"
+#include "carom/navigate_file.h"
 #include "carom/plan.h"
 #include "carom/port.h"
 #include "carom/push.h"

@@ -39,6 +39,7 @@ int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
 int cli_root(int argc, char **argv);
 int cli_saa(int argc, char **argv);
+int cli_navigate(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_integrators(int argc, char **argv);
 
@@ -217,6 +218,7 @@ typedef enum cli_reads {
   CLI_READS_DESIGN,
   CLI_READS_PUSH,
   CLI_READS_SAA,
+  CLI_READS_NAVIGATE,
   CLI_READS_RESULT
 } cli_reads;
 void cli_count_mistakes(const char *path, int count, cli_reads kind);

@@ -16,6 +16,7 @@ static const cli_verb verbs[] = {
     {"compare", "run a scene by several integrators, side by side", cli_compare},
     {"integrators", "what each integrator honours", cli_integrators},
     {"lcp", "solve complementarity problems from a file", cli_lcp},
+    {"navigate", "ways of many vehicles in safety cages, without collisions", cli_navigate},
     {"root", "roots of equations, where Newton's method fails too", cli_root},
     {"saa", "decide before it is known what comes: two-stage stochastic programs", cli_saa},
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},

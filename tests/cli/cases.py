@@ -69,7 +69,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "push", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "push", "navigate", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -490,6 +490,91 @@ def write_nan(name):
 
 
 PEBBLES = [os.path.join(EXAMPLES, "pebble-bed", "scene.yaml"), "--set", "constants.pebbles=60"]
+
+
+# ---- navigation ----
+
+
+def ways(name):
+    return os.path.join(EXAMPLES, "navigate", name + ".yaml")
+
+
+def distance_of_discs(rows, radius):
+    """The least gap of discs in a table of ways, frame by frame."""
+    least, frames = math.inf, {}
+    for row in rows:
+        frames.setdefault(row["time"], []).append((float(row["x"]), float(row["y"])))
+    for places in frames.values():
+        for i, (x, y) in enumerate(places):
+            for u, v in places[:i]:
+                least = min(least, math.hypot(x - u, y - v) - 2 * radius)
+    return least, list(frames.values())
+
+
+def case_navigate_swaps_twenty_on_a_circle():
+    told = report("navigate", ways("circle"), "--strict", "--csv", "ways.csv")
+    assert told["done"] and told["clear"] and told["arrived"] == 20 and told["jams"] == [] and len(told["vehicles"]) == 20, told
+    assert told["clearance"] > 0 and told["length"] < 1.2 * told["straight"], told
+    with open("ways.csv") as f:
+        assert f.readline() == "# made by carom\n"
+        least, frames = distance_of_discs(csv.DictReader(f), 0.5)
+    assert len(frames) == told["steps"] + 1 and 0 < least and least >= told["clearance"] - 1e-9, (least, told)
+    for i, (x, y) in enumerate(frames[-1]):  # each where the one opposite began
+        assert math.hypot(x + 8 * math.cos(math.pi * i / 10), y + 8 * math.sin(math.pi * i / 10)) <= 0.1, (i, x, y)
+    text = carom("navigate", ways("circle")).stdout
+    assert "all at their goals after" in text and "least clearance" in text and "straight lines" in text, text
+
+
+def case_navigate_brings_all_examples_home():
+    for name in ("head-on", "crossing", "doorway", "trucks", "unicycles", "lane"):
+        told = report("navigate", ways(name), "--strict")
+        assert told["done"] and told["clear"] and told["residual"] < 1e-4, (name, told)
+
+
+def case_navigate_leads_a_crowd_of_500_long():
+    told = report("navigate", ways("crowd"), "--strict")
+    assert told["done"] and told["arrived"] == 500, told
+
+
+def case_navigate_is_the_same_on_any_number_of_threads():
+    said = {carom("navigate", ways("crowd"), "--set", "duration=3 s", "-j", str(n), "--json").stdout for n in (1, 2, 3)}
+    assert len(said) == 1, said
+
+
+def case_navigate_plans_robust_segments():
+    told = report("navigate", ways("segments"), "--plan", "-o", "plan.html")
+    plan = told["plan"]
+    assert plan["found"] and plan["margin"] > 0 and all(s["robust"] and s["margin"] > 0 for s in plan["segments"]), plan
+    assert told["done"] and told["clear"] and len(plan["segments"][0]["velocities"]) == 3, told
+    near(told["time"], sum(round(s["duration"] / 0.1) for s in plan["segments"]) * 0.1)
+    assert "robust, least margin" in carom("navigate", ways("segments"), "-p").stdout
+    short = carom("navigate", ways("segments"), "-p", "--set", "plan.budget=1", code=4)
+    assert "no plan was found" in short.stderr, short.stderr
+    assert "at most 12 vehicles" in carom("navigate", ways("circle"), "-p", code=1).stderr
+
+
+def case_navigate_names_who_is_held_up():
+    walls = "walls:\n  - {name: jaw 1, points: [[0, 0.6], [0, 3]]}\n  - {name: jaw 2, points: [[0, -0.6], [0, -3]]}\n"
+    scene = write("narrow.yaml", "carom-navigate: 1\nroutes: false\nturn: 0\npatience: 2 s\n" + walls +
+                  "vehicles:\n  - {name: wide one, cage: {disc: 0.8}, position: [-3, 0], goal: [3, 0]}\n")
+    told = report("navigate", scene)
+    assert not told["done"] and told["clear"] and told["jams"] == [{"closed": False, "vehicles": ["wide one"]}], told
+    text = carom("navigate", scene, "--strict", code=3).stdout
+    assert "not there: wide one" in text and "blocked: wide one" in text, text
+
+
+def case_navigate_answers_mistakes():
+    assert "did you mean '--json'" in carom("navigate", ways("circle"), "--jsn", code=2).stderr
+    assert "carom navigate" in carom("check", ways("circle"), code=2).stderr
+    assert "a problem begins with 'carom-navigate: 1'" in carom("navigate", SCENE, code=2).stderr
+    assert "missing.yaml" in carom("navigate", "missing.yaml", code=2).stderr
+    write("mine.html", "my own\n")
+    assert "mine.html" in carom("navigate", ways("circle"), "-o", "mine.html", code=1).stderr
+    assert open("mine.html").read() == "my own\n"
+    carom("navigate", ways("circle"), "-o", "mine.html", "-f", "-q")
+    carom("navigate", ways("circle"), "-o", "mine.html", "-q")
+    carom("navigate", ways("circle"), "-o", ".", code=1)
+    assert "overlap at the start" in carom("navigate", ways("circle"), "--set", "constants.cars=60", code=2).stderr
 
 
 # ---- roots ----

@@ -121,8 +121,9 @@ static const char *const words[] = {
     "\xff",
     "%s%n",
 };
-static int (*const verbs[])(int, char **) = {cli_check,  cli_info,  cli_gap,     cli_lcp, cli_root,    cli_integrators,
-                                             cli_export, cli_audit, cli_explain, cli_run, cli_compare, cli_view};
+static int (*const verbs[])(int, char **) = {cli_check,    cli_info,        cli_gap,    cli_lcp,   cli_root,
+                                             cli_navigate, cli_integrators, cli_export, cli_audit, cli_explain,
+                                             cli_run,      cli_compare,     cli_view};
 
 static void make_files(void) {
   static int made;

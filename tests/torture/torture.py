@@ -70,6 +70,14 @@ axes:
 outcomes: {way: most(block.x), touched: first(collisions > 0), slow: held(block.speed < 1 m/s)}
 classes: {success: way > 0.1 and passed, short: way > 0}
 """
+WAYS = """carom-navigate: 1
+constants: {size: 0.4}
+duration: 20 s
+walls: [{points: [[-3, 2], [3, 2]], width: 0.1}]
+vehicles:
+  - {name: car, cage: {box: [2*size, size]}, steering: turn, goal: opposite, replicate: {ring: {count: 4, radius: 1.6}}}
+  - {cage: {disc: size}, position: [-5, 0], goal: [5, 0], replicate: {count: 1}}
+"""
 PLAN = """carom-plan: 1
 title: "Past a post"
 scene: bodies.yaml
@@ -138,6 +146,7 @@ class Torture:
         self.put("master/bodies.yaml", BODIES)
         self.put("master/plan.yaml", PLAN)
         self.put("master/sweep.yaml", SWEEP)
+        self.put("master/navigate.yaml", WAYS)
         self.put("master/pairs.bin", pairs())
         self.put("master/problem.txt", "carom-lcp 1\nn 3\nM\n4 1 0\n1 3 1\n0 1 2\nq -1 2 -3\nlower 0 -inf 0\nupper inf inf 1\n")
         self.put("master/saa.yaml", SAA)
@@ -227,6 +236,7 @@ class Torture:
         ("stone.stl", ["check", "scene.yaml"], 1),
         ("plan.yaml", ["plan", "plan.yaml", "--no-output", "-q", "--set", "solver.max_iterations=3"], 1),
         ("sweep.yaml", ["sweep", "sweep.yaml", "--case", "0", "-o", "case.h5", "-f", "-q"], 1),
+        ("navigate.yaml", ["navigate", "navigate.yaml", "-q"], 1),
         ("problem.txt", ["lcp", "problem.txt"], 1),
         ("problem.json", ["lcp", "problem.json"], 1),
         ("pairs.bin", ["gap", "--pairs", "pairs.bin"], 1),
@@ -299,6 +309,7 @@ class Torture:
         ["lcp", "problem.json", "--json"],
         ["root", "x^2 + y^2 - 1", "x - y", "--start", "1,0.5", "--runs", "20", "--basins", "new.html", "--size", "16"],
         ["saa", "saa.yaml", "-n", "6", "-r", "2", "-o", "new.html", "--json"],
+        ["navigate", "navigate.yaml", "-o", "new.html", "--csv", "new.csv"],
         ["plan", "plan.yaml", "-o", "new.h5", "--json"],
         ["sweep", "sweep.yaml", "--case", "1", "-o", "new.h5", "--json"],
         ["demo", "charged-pair", "--dir", "demo", "--set", "duration=0.05", "-q"],
