@@ -85,6 +85,17 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
   set_tests_properties(browser.make_flow PROPERTIES FIXTURES_SETUP flow LABELS browser TIMEOUT ${CAROM_HANG})
   set_tests_properties(browser.flow_page PROPERTIES FIXTURES_REQUIRED flow LABELS browser TIMEOUT ${CAROM_HANG} RUN_SERIAL ON
                        ENVIRONMENT "${browser_environment}")
+  set(saa_sampled ${PROJECT_SOURCE_DIR}/examples/stochastic-newsvendor/problem.yaml -n 800)
+  set(saa_listed ${PROJECT_SOURCE_DIR}/examples/stochastic-farmer/problem.yaml)
+  foreach(saa sampled listed)
+    set(saa_page ${PROJECT_BINARY_DIR}/demo-saa-${saa})
+    add_test(NAME browser.make_saa_${saa} COMMAND carom_cli saa ${saa_${saa}} -o ${saa_page}.html --force)
+    add_test(NAME browser.saa_page_${saa} COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-saa.mjs
+             ${saa_page}.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/saa-${saa}.png)
+    set_tests_properties(browser.make_saa_${saa} PROPERTIES FIXTURES_SETUP saa-${saa} LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.saa_page_${saa} PROPERTIES FIXTURES_REQUIRED saa-${saa} LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
+  endforeach()
   foreach(scene circle lane segments)
     set(ways ${PROJECT_BINARY_DIR}/demo-navigate-${scene})
     set(navigate_plan "")

@@ -30,6 +30,8 @@
 #include "carom/push_plan.h"
 #include "carom/result.h"
 #include "carom/root.h"
+#include "carom/saa.h"
+#include "carom/saa_file.h"
 #include "carom/scene.h"
 #include "carom/step.h"
 #include "carom/surrogate.h"

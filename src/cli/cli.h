@@ -12,7 +12,7 @@ enum {
   EXIT_FAILED = 1,         // a file could not be written, a step failed, ...
   EXIT_MISTAKE = 2,        // the command line or the scene is wrong
   EXIT_VERDICT = 3,        // --strict, and the audit did not pass
-  EXIT_INFEASIBLE = 4,     // no plan meets the conditions; the best iterate is kept
+  EXIT_INFEASIBLE = 4,     // no plan meets the conditions (the best iterate is kept), or no decision the scenarios
   EXIT_INTERRUPTED = 130,  // Ctrl-C; what was done so far is kept
 };
 
@@ -39,6 +39,7 @@ int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
 int cli_flow(int argc, char **argv);
 int cli_root(int argc, char **argv);
+int cli_saa(int argc, char **argv);
 int cli_navigate(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_integrators(int argc, char **argv);
@@ -217,6 +218,7 @@ typedef enum cli_reads {
   CLI_READS_SWEEP,
   CLI_READS_DESIGN,
   CLI_READS_PUSH,
+  CLI_READS_SAA,
   CLI_READS_NAVIGATE,
   CLI_READS_RESULT
 } cli_reads;

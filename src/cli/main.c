@@ -19,6 +19,7 @@ static const cli_verb verbs[] = {
     {"flow", "how the pixels of one image move to those of the next", cli_flow},
     {"navigate", "ways of many vehicles in safety cages, without collisions", cli_navigate},
     {"root", "roots of equations, where Newton's method fails too", cli_root},
+    {"saa", "decide before it is known what comes: two-stage stochastic programs", cli_saa},
     {"plan", "find the best motion past obstacles and through contacts", cli_plan},
     {"sweep", "run a scene many times over axes: rates, maps, borders", cli_sweep},
     {"design", "find the values of a scene or a plan that make it best, in few runs", cli_design},

@@ -83,6 +83,8 @@ void cli_count_mistakes(const char *path, int count, cli_reads kind) {
     cli_error("%s is a problem of design; 'carom design %s' solves it", path, path);
   if (kind != CLI_READS_PUSH && has_key(path, "carom-push:"))
     cli_error("%s is a problem of pushing; 'carom push check %s' reads it", path, path);
+  if (kind != CLI_READS_SAA && has_key(path, "carom-saa:"))
+    cli_error("%s is a stochastic program; 'carom saa %s' solves it", path, path);
   if (kind != CLI_READS_NAVIGATE && has_key(path, "carom-navigate:"))
     cli_error("%s is a scene of navigation; 'carom navigate %s' reads it", path, path);
   bool many = kind == CLI_READS_SWEEP || kind == CLI_READS_DESIGN;

@@ -59,6 +59,27 @@ void cli_ranks_advise(const cli_ranks *ranks, const carom_scene *scene) {
               ranks->count);
 }
 
+// ---- by messages ------------------------------------------------------------------------------------------------
+
+bool cli_ranks_greet(cli_ranks *ranks) {
+  carom_error error = {0};
+  *ranks = (cli_ranks){0, 1};
+  if (!cli_launched()) return true;
+  if (carom_ranks_begin(&ranks->rank, &ranks->count, &error) != CAROM_OK) return cli_fail(&error), false;
+  return true;
+}
+
+int cli_ranks_follow(const cli_ranks *ranks, int code) {
+  carom_error error = {0};
+  for (int i = 1; ranks->rank == 0 && i < ranks->count; i++)
+    if (carom_ranks_send(i, &code, sizeof code, &error) != CAROM_OK) return cli_fail(&error);
+  if (ranks->rank == 0) return code;
+  int from, told = EXIT_FAILED;
+  size_t size;
+  if (carom_ranks_receive(true, &told, sizeof told, &from, &size, &error) != CAROM_OK) return cli_fail(&error);
+  return code != EXIT_GOOD ? code : told;
+}
+
 // ---- together ---------------------------------------------------------------------------------------------------
 
 enum { GOES_ON, IS_STOPPED, HAS_FAILED };

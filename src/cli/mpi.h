@@ -1,4 +1,4 @@
-// Runs under mpirun, for `carom run` and `carom sweep`.
+// Runs under mpirun, for `carom run`, `carom sweep` and `carom saa`.
 #ifndef CAROM_SRC_CLI_MPI_H
 #define CAROM_SRC_CLI_MPI_H
 
@@ -8,6 +8,11 @@ bool cli_launched(void);  // whether mpirun or the like started this process
 // Finds out which rank this is; 0 of 1 when no launcher started the program, and then MPI is not needed either. Ranks
 // but the first lose their stdout. False after a message.
 bool cli_ranks_find(cli_ranks *ranks);
+// The same by messages alone (carom/sweep.h), which need no PETSc; stdout stays.
+bool cli_ranks_greet(cli_ranks *ranks);
+// Rank 0 alone knows of its files: it tells the others, by messages, whether there is anything to do. The exit code to
+// go on with.
+int cli_ranks_follow(const cli_ranks *ranks, int code);
 // Ranks but the first are silent on stderr, or speak again: all would say the same of a scene.
 void cli_ranks_quieten(const cli_ranks *ranks, bool quiet);
 // Says so when the scene's solver makes nothing of several ranks.

@@ -373,32 +373,12 @@ static int sweep_with(const sweep_words *w, cli_sweep_run *run) {
   return code;
 }
 
-// Rank 0 alone knows of its files: it tells the others whether there is anything to do.
-static int agree(const cli_ranks *ranks, int code) {
-  carom_error error = {0};
-  for (int i = 1; ranks->rank == 0 && i < ranks->count; i++)
-    if (carom_ranks_send(i, &code, sizeof code, &error) != CAROM_OK) return cli_fail(&error);
-  if (ranks->rank == 0) return code;
-  int from, told = EXIT_FAILED;
-  size_t size;
-  if (carom_ranks_receive(true, &told, sizeof told, &from, &size, &error) != CAROM_OK) return cli_fail(&error);
-  return code != EXIT_GOOD ? code : told;
-}
-
-static bool find_ranks(cli_ranks *ranks) {
-  carom_error error = {0};
-  *ranks = (cli_ranks){0, 1};
-  if (!cli_launched()) return true;
-  if (carom_ranks_begin(&ranks->rank, &ranks->count, &error) != CAROM_OK) return cli_fail(&error), false;
-  return true;
-}
-
 int cli_sweep(int argc, char **argv) {
   sweep_words w = {0};
   cli_sweep_run run = {.verb = "sweep", .again = "--resume"};
   int code;
   if (!parse(&w, &run, argc, argv, &code)) return code;
-  if (!find_ranks(&run.ranks)) return EXIT_FAILED;
+  if (!cli_ranks_greet(&run.ranks)) return EXIT_FAILED;
   run.keep = (cli_keep){w.keep, w.view, w.force || w.resume || w.failed, w.command};
   run.options = w.again;
   run.sweep = read_problem(&w, &run.ranks);
@@ -409,7 +389,7 @@ int cli_sweep(int argc, char **argv) {
     code = check_files(&w, &run);
     if (code == EXIT_GOOD && run.ranks.rank == 0 && !cli_make_folder(&run)) code = EXIT_FAILED;
   }
-  code = agree(&run.ranks, code);
+  code = cli_ranks_follow(&run.ranks, code);
   if (code == EXIT_GOOD) cli_catch_interrupts();
   if (code == EXIT_GOOD) code = sweep_with(&w, &run);
   carom_sweep_destroy(run.sweep);

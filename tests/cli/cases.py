@@ -1122,6 +1122,156 @@ def journal_lines(path):
     return open(path).read().count("\n") if os.path.exists(path) else 0
 
 
+# ---- stochastic programs -------------------------------------------------------------------------------------------
+
+
+def stochastic(name, file="problem.yaml"):
+    return os.path.join(EXAMPLES, "stochastic-" + name, file)
+
+
+def value_of(found, name):
+    return next(x["value"] for x in found["x"] if x["name"] == name)
+
+
+def case_saa_solves_the_farmer_in_both_formats():
+    for file, wheat in (("problem.yaml", "wheat"), ("farmer.cor", "WHEAT")):
+        found = report("saa", stochastic("farmer", file))
+        assert found["outcome"] == "solved" and not found["sampled"] and len(found["scenarios"]) == 3, found
+        assert abs(found["objective"] + 108390) < 1e-3 and abs(value_of(found, wheat) - 170) < 1e-6, found
+        assert found["residual"] < 1e-9, found
+    text = carom("saa", stochastic("farmer")).stdout
+    assert "-108390" in text and "beets" in text and "usual" in text and "land" in text, text
+    dear = report("saa", stochastic("farmer"), "--set", "constraints.land=wheat + corn + beets <= 400")
+    assert dear["objective"] > found["objective"] + 27000, dear
+
+
+def case_saa_samples_with_bounds():
+    words = ["saa", stochastic("newsvendor"), "-n", "400", "--first", "50", "--confidence", "0.99"]
+    found = report(*words, "-o", "news.html")
+    assert found["sampled"] and found["maximize"] and [s["scenarios"] for s in found["sizes"]] == [50, 100, 200, 400], found
+    for s in found["sizes"]:
+        low, high = s["bound_interval"]
+        assert low <= s["bound"] <= high and low - s["gap_high"] <= 300 <= high + s["gap_high"] and 0 <= s["gap"] <= s["gap_high"], s
+    assert abs(value_of(found, "order") - 100) < 12 and abs(found["value"] - 300) < 8 and found["evaluated"] == 4000, found
+    page = open("news.html").read()
+    assert "The newsvendor" in page and len(page) > 10000
+    assert json.loads(carom(*words, "--threads", "2", "--json").stdout)["sizes"] == found["sizes"]
+    assert report(*words, "--seed", "2")["sizes"] != found["sizes"]
+    reached = report("saa", stochastic("newsvendor"), "-n", "100000", "--first", "50", "--gap", "0.01", "--relative")
+    assert reached["gap_reached"] and reached["sizes"][-1]["scenarios"] < 10000, reached
+
+
+def case_saa_prices_expectations():
+    found = report("saa", stochastic("portfolio"), "-n", "1000", "--confidence", "0.999")
+    assert found["outcome"] == "solved" and found["expectations"][0]["name"] == "return", found
+    shares = [value_of(found, n) for n in ("bonds", "stocks", "gold")]
+    assert abs(sum(shares) - 1) < 1e-9 and abs(shares[0] * 0.03 + shares[1] * 0.09 + shares[2] * 0.05 - 0.06) < 0.01, shares
+    assert found["sizes"][-1]["gap_high"] < 2e-4, found["sizes"]
+
+
+def case_saa_tells_why_there_is_no_answer():
+    dry = """carom-saa: 1
+scenarios: [{name: wet, rain: 10}, {name: dry, rain: 1}]
+first: {tank: {lower: 0, upper: 3}}
+second: {use: {lower: 5}}
+minimize: tank - use
+constraints: {water: use <= rain + tank, pump: use <= 100}
+"""
+    done = carom("saa", write("dry.yaml", dry), code=4)
+    assert "infeasible: scenario 'dry' cannot meet its rows, whatever is decided first: row 'water' lacks most" in done.stdout, done.stdout
+    found = report("saa", "dry.yaml", "-o", "dry.html", code=4)
+    assert found["reason"]["scenario"] == "dry" and found["reason"]["alone"] and abs(found["reason"]["proof"] - 1) < 1e-8, found
+    assert not os.path.exists("dry.html")
+    free = """carom-saa: 1
+scenarios: [{name: wet, rain: -1}, {name: dry, rain: 1}]
+first: {tank: {lower: 0, upper: 3}}
+second: {give: {lower: 0}}
+minimize: tank - rain*give
+"""
+    done = carom("saa", write("free.yaml", free), code=4)
+    assert "unbounded: the cost of scenario 'dry' falls for ever along unknown 'give'; give it a bound" in done.stdout, done.stdout
+
+
+def case_saa_mistakes():
+    farmer = stochastic("farmer")
+    for words, message in (
+        (["saa", "missing.yaml"], "missing.yaml: 1 error"),
+        (["saa", "missing.cor"], "missing.cor: error: cannot read the file: No such file or directory"),
+        (["saa", farmer, "--gap", "1"], "solved for as they are"),
+        (["saa", farmer, "-n", "0"], "--scenarios"),
+        (["saa", farmer, "-n", "10", "--first", "20"], "--first 20 is more than --scenarios 10"),
+        (["saa", farmer, "-n", "10", "--relative"], "give --gap too"),
+        (["saa", farmer, "-n", "10", "-r", "1"], "--replications"),
+        (["saa", stochastic("newsvendor"), "--set", "constants.prise=3"], "prise"),
+    ):
+        done = carom(*words, code=2)
+        assert message in done.stderr and not done.stdout, (words, done.stderr)
+    write("mine.html", "no page of carom")
+    assert "--force" in carom("saa", farmer, "-o", "mine.html", code=1).stderr
+    carom("saa", farmer, "-o", "mine.html", "--force")
+    write("p.yaml", open(farmer).read())
+    assert "p.yaml" in carom("saa", "p.yaml", "-o", "p.yaml", "--force", code=2).stderr
+    assert "'carom saa p.yaml' solves it" in carom("run", "p.yaml", code=2).stderr
+
+
+def case_saa_is_the_same_over_mpi():
+    if shutil.which("mpirun") is None or SANITIZED:
+        print("skipped: mpirun is not there, or the program cannot load MPI's plug-in")
+        sys.exit(77)
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+
+    def ranks(count, *words):
+        command = ["mpirun", "--oversubscribe", "-n", str(count), CAROM, "saa", *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG)
+        if "libcarom_mpi.so is not here" in done.stderr:
+            print("skipped: built without MPI")
+            sys.exit(77)
+        return done
+
+    for words in ([stochastic("newsvendor"), "-n", "200", "-r", "3"], [stochastic("portfolio"), "-n", "100", "-r", "2"],
+                  [stochastic("farmer")]):
+        alone = carom("saa", *words, "--json").stdout
+        for count in (2, 3):
+            done = ranks(count, *words, "--json")
+            assert done.returncode == 0 and same_but_residual(done.stdout, alone), (done.stdout, done.stderr, alone)
+    done = ranks(2, "missing.yaml")
+    assert done.returncode == 2 and done.stderr.count("missing.yaml: 1 error") == 1, done.stderr
+    write("bad.yaml", open(stochastic("newsvendor")).read().replace("price*sold", "price/(demand - demand)*sold"))
+    done = ranks(2, "bad.yaml", "-n", "50")
+    assert done.returncode == 1 and "inf" in done.stderr, done
+
+
+def same_but_residual(a, b):
+    """The judge asks for all scenarios at once, which ranks do not have."""
+    a, b = json.loads(a), json.loads(b)
+    return a.pop("residual") < 1e-9 and b.pop("residual") < 1e-9 and a == b
+
+
+def case_saa_a_killed_rank_ends_the_run():
+    if shutil.which("mpirun") is None or SANITIZED:
+        print("skipped: mpirun is not there, or the program cannot load MPI's plug-in")
+        sys.exit(77)
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+    command = ["mpirun", "--oversubscribe", "-n", "2", CAROM, "saa", stochastic("integrator"), "-n", "20000", "-r", "1000", "-o", "never.html"]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for(child, lambda: len(rank_processes(child.pid)) == 2 and all(is_busy(p) for p in rank_processes(child.pid).values()))
+    os.kill(rank_processes(child.pid)[1], signal.SIGKILL)
+    out, errors = child.communicate(timeout=HANG)
+    if "libcarom_mpi.so is not here" in errors:
+        print("skipped: built without MPI")
+        sys.exit(77)
+    assert child.returncode != 0 and "one of them died" in errors and not os.path.exists("never.html"), (child.returncode, errors)
+
+
+def is_busy(process):
+    """Whether it has used a second of processor time: it is past its start, then."""
+    try:
+        fields = open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()
+    except OSError:
+        return True
+    return int(fields[11]) + int(fields[12]) >= os.sysconf("SC_CLK_TCK")
+
+
 def case_sweep_goes_on_after_a_kill():
     """Killed twice, after some cases; the table is that of a sweep that was left alone, and no case is run twice."""
     problem = sweep_files(HITS.replace("count: 7", "count: 60"), THROW.replace("0.2 s", "2 s"))

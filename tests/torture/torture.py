@@ -53,6 +53,13 @@ bodies:
   - {name: post, fixed: true, shape: {box: [0.05, 0.05, 1]}, position: [0.3, 0.02, 0]}
 duration: 1
 """
+SAA = """carom-saa: 1
+random: {demand: {uniform: [50, 150]}}
+first: {order: {lower: 0}}
+second: {sold: {lower: 0, upper: demand}}
+minimize: 5*order - 9*sold
+constraints: {stock: sold <= order}
+"""
 SWEEP = """carom-sweep: 1
 title: "How far a block slides"
 scene: scene.yaml
@@ -142,6 +149,7 @@ class Torture:
         self.put("master/navigate.yaml", WAYS)
         self.put("master/pairs.bin", pairs())
         self.put("master/problem.txt", "carom-lcp 1\nn 3\nM\n4 1 0\n1 3 1\n0 1 2\nq -1 2 -3\nlower 0 -inf 0\nupper inf inf 1\n")
+        self.put("master/saa.yaml", SAA)
         self.put("master/problem.json", '[{"M": [[2, 1], [1, 2]], "q": [-5, -6], "lower": [null, 0], "upper": null}]\n')
         for k, name in enumerate(("A.pgm", "B.pgm")):
             self.put("master/" + name, b"P5 9 8 255\n" + bytes((40 * x + 7 * x * y + 23 * y + 20 * k) % 256 for y in range(8) for x in range(9)))
@@ -304,6 +312,7 @@ class Torture:
         ["lcp", "problem.json", "--json"],
         ["root", "x^2 + y^2 - 1", "x - y", "--start", "1,0.5", "--runs", "20", "--basins", "new.html", "--size", "16"],
         ["flow", "A.pgm", "B.pgm", "-o", "new.flo", "-p", "new.png", "--page", "new.html", "--json"],
+        ["saa", "saa.yaml", "-n", "6", "-r", "2", "-o", "new.html", "--json"],
         ["navigate", "navigate.yaml", "-o", "new.html", "--csv", "new.csv"],
         ["plan", "plan.yaml", "-o", "new.h5", "--json"],
         ["sweep", "sweep.yaml", "--case", "1", "-o", "new.h5", "--json"],
