@@ -45,31 +45,31 @@ CAROM_API double carom_cage_reach(const carom_cage *cage);
 CAROM_API carom_status carom_cage_check(const carom_cage *cage, const char *name, carom_error *error);
 
 /// How a vehicle may move.
-typedef enum carom_steering {
+typedef enum carom_steer {
   CAROM_STEER_SLIDE,     ///< any way, and keeps its angle
   CAROM_STEER_TURN,      ///< any way, and turns to face where it goes
   CAROM_STEER_UNICYCLE,  ///< as a car with two driven wheels: its point lies ahead of the axle by `offset`
-} carom_steering;
+} carom_steer;
 
 /// "slide", "turn", "unicycle"; null for a number that is none.
-CAROM_API const char *carom_steering_name(carom_steering steering);
+CAROM_API const char *carom_steer_name(carom_steer steering);
 
 /// A vehicle. Begin with carom_navigate_vehicle_default().
 typedef struct carom_navigate_vehicle {
-  const char *name;         ///< for messages; null: "vehicle 3"
-  carom_cage cage;          ///< about its point, which is also what it turns about
-  double start[3];          ///< place of its point
-  double goal[2];           ///< where its point shall be, m
-  double tolerance;         ///< how near is there, m; default 0.1
-  double speed;             ///< that it would go, m/s, >= 0; default 1
-  double most_speed;        ///< that it may go, m/s, >= speed; 0 (default): 1.2 times the speed
-  double mass;              ///< how little it gives way, kg, > 0; default 1
-  double gain;              ///< N s/m with which it takes up the preferred velocity; INFINITY (default): at once
-  carom_steering steering;  ///< default slide
-  double turn_rate;         ///< rad/s at most, of those that turn; default 1.5
-  double offset;            ///< m, > 0: of unicycles; default 0.3
-  double most_reverse;      ///< m/s, >= 0: speed of the axle backwards, of unicycles; default 0.2
-  int rail;                 ///< number of the rail that it keeps to; -1 (default): none
+  const char *name;      ///< for messages; null: "vehicle 3"
+  carom_cage cage;       ///< about its point, which is also what it turns about
+  double start[3];       ///< place of its point
+  double goal[2];        ///< where its point shall be, m
+  double tolerance;      ///< how near is there, m; default 0.1
+  double speed;          ///< that it would go, m/s, >= 0; default 1
+  double most_speed;     ///< that it may go, m/s, >= speed; 0 (default): 1.2 times the speed
+  double mass;           ///< how little it gives way, kg, > 0; default 1
+  double gain;           ///< N s/m with which it takes up the preferred velocity; INFINITY (default): at once
+  carom_steer steering;  ///< default slide
+  double turn_rate;      ///< rad/s at most, of those that turn; default 1.5
+  double offset;         ///< m, > 0: of unicycles; default 0.3
+  double most_reverse;   ///< m/s, >= 0: speed of the axle backwards, of unicycles; default 0.2
+  int rail;              ///< number of the rail that it keeps to; -1 (default): none
 } carom_navigate_vehicle;
 
 CAROM_API carom_navigate_vehicle carom_navigate_vehicle_default(void);  ///< give cage, start and goal

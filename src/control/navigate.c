@@ -20,7 +20,7 @@ carom_status carom_nav_memory(carom_error *error) {
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for navigation");
 }
 
-const char *carom_steering_name(carom_steering steering) {
+const char *carom_steer_name(carom_steer steering) {
   static const char *const names[] = {"slide", "turn", "unicycle"};
   return (unsigned)steering < sizeof names / sizeof *names ? names[steering] : NULL;
 }
@@ -107,7 +107,7 @@ static carom_status check_vehicle(const carom_navigate_def *d, const carom_navig
   };
   carom_status status = need_all(demands, sizeof demands / sizeof *demands, name, error);
   if (status != CAROM_OK) return status;
-  if (!carom_steering_name(v->steering) || v->rail >= d->rail_count || v->rail < -1)
+  if (!carom_steer_name(v->steering) || v->rail >= d->rail_count || v->rail < -1)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: its steering or its rail does not exist", name);
   if (v->rail >= 0 && v->steering != CAROM_STEER_SLIDE)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "%s: vehicles on rails slide", name);

@@ -359,7 +359,7 @@ static bool read_motion(carom_navigate_reader *p, slots f, carom_navigate_vehicl
   good = carom_read_number(r, f[VEHICLE_TURN_RATE], CAROM_ANGULAR_VELOCITY, CAROM_POSITIVE, &v->turn_rate) && good;
   good = carom_read_number(r, f[VEHICLE_OFFSET], CAROM_LENGTH, CAROM_POSITIVE, &v->offset) && good;
   good = carom_read_number(r, f[VEHICLE_REVERSE], CAROM_VELOCITY, CAROM_NOT_NEGATIVE, &v->most_reverse) && good;
-  v->steering = (carom_steering)steering;
+  v->steering = (carom_steer)steering;
   return find_rail(p, f[VEHICLE_RAIL], &v->rail) && good;
 }
 
