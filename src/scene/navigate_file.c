@@ -179,10 +179,7 @@ carom_status carom_navigate_read(const char *path, const carom_scene_options *op
   if (memory) p.pool = &p.file->tables->pool;
   carom_problem_load(r);
   if (r->root && memory) memory = read_scene(&p);
-  carom_reporter_sort(&r->reporter);
-  memory = memory && !r->pool.failed && !r->reporter.out_of_memory && !p.pool->failed;
-  carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
-  carom_pool_destroy(&r->pool);
+  carom_status status = carom_problem_end(r, memory && !p.pool->failed);
   if (status == CAROM_OK)
     *file = p.file;
   else

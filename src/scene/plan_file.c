@@ -197,11 +197,8 @@ carom_status carom_plan_read(const char *path, const carom_scene_options *option
   }
   carom_problem_load(r);
   if (r->root && memory) memory = read_problem(&p);
-  carom_reporter_sort(&r->reporter);
-  memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
-  carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+  carom_status status = carom_problem_end(r, memory);
   if (status == CAROM_ERR_SCENE && p.no_time && diagnostics->error_count == 1) status = CAROM_ERR_NUMBER;
-  carom_pool_destroy(&r->pool);
   if (status == CAROM_OK)
     *file = p.file;
   else

@@ -50,6 +50,13 @@ void carom_problem_load(carom_reader *r) {
   carom_release(&r->allocator, text);
 }
 
+carom_status carom_problem_end(carom_reader *r, bool memory) {
+  carom_reporter_sort(&r->reporter);
+  memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
+  carom_pool_destroy(&r->pool);
+  return !memory ? CAROM_ERR_MEMORY : r->reporter.list->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+}
+
 void carom_problem_version(carom_reader *r, const carom_node *node, const char *key) {
   char hint[80];
   if (node && carom_node_is(node, "1")) return;

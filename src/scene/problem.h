@@ -5,12 +5,15 @@
 
 #include "scene/reader.h"
 
-// Readies a reader for such a file; its pool and reporter are the caller's to end. Null options mean defaults.
+// Readies a reader for such a file, to be ended by carom_problem_end. Null options mean defaults.
 void carom_problem_begin(carom_reader *r, const char *path, const carom_scene_options *options,
                          const carom_allocator *allocator, carom_diagnostics *diagnostics);
 // Reads the file and parses it, with the overrides of the options put in: r->root and r->folder, null after a report.
 // Overrides "scene.path=value" are for the scene: carom_problem_scene puts them in there.
 void carom_problem_load(carom_reader *r);
+// Sorts the diagnostics, gives back what only reading needed, and tells what it came to. `memory`: all that was asked
+// for so far was there.
+carom_status carom_problem_end(carom_reader *r, bool memory);
 // The path of the scene that a node names; null after a report. `slot` may be null: then the key is missing.
 const char *carom_problem_scene_path(carom_reader *r, const carom_node *slot);
 // Reads that scene, of whose text nothing is told if it is none; its findings go to the report. False after an error.

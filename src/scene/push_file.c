@@ -116,10 +116,7 @@ carom_status carom_push_read(const char *path, const carom_scene_options *option
   bool memory = p.file && begin_file(p.file, &r->allocator);
   carom_problem_load(r);
   if (r->root && memory) memory = read_problem(&p);
-  carom_reporter_sort(&r->reporter);
-  memory = memory && !r->pool.failed && !r->reporter.out_of_memory && !p.file->tables->pool.failed;
-  carom_status status = !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
-  carom_pool_destroy(&r->pool);
+  carom_status status = carom_problem_end(r, memory && !p.file->tables->pool.failed);
   if (status == CAROM_OK)
     *file = p.file;
   else

@@ -203,12 +203,10 @@ static carom_status read_yaml(const char *path, const carom_scene_options *optio
   bool memory = p.file && carom_saa_note_file(p.file, path);
   carom_problem_load(r);
   if (r->root && memory) memory = read_problem(&p);
-  carom_reporter_sort(&r->reporter);
-  memory = memory && !r->pool.failed && !r->reporter.out_of_memory;
-  if (memory && diagnostics->error_count == 0) memory = carom_saa_file_finish(p.file);
-  carom_pool_destroy(&r->pool);
+  carom_status status = carom_problem_end(r, memory);
+  if (status == CAROM_OK && !carom_saa_file_finish(p.file)) status = CAROM_ERR_MEMORY;
   *file = p.file;
-  return !memory ? CAROM_ERR_MEMORY : diagnostics->error_count > 0 ? CAROM_ERR_SCENE : CAROM_OK;
+  return status;
 }
 
 static bool is_core(const char *path) {
