@@ -60,13 +60,20 @@ static carom_plan_outcome outcome_of(carom_nlp_outcome outcome) {
   return CAROM_PLAN_FAILED;
 }
 
+// The largest violations where the solver stands; false where constraints cannot be told there.
+static bool measure(const solve *s, double *scaled, double *absolute) {
+  const carom_program *P = &s->plan->program;
+  int row;
+  if (!carom_program_constraints(P, P->x, s->g)) return false;
+  *scaled = carom_program_violation(P, P->x, s->g, &row, absolute);
+  return true;
+}
+
 // What can be told from the numbers alone: a target in an obstacle needs no solver.
 static bool judge(solve *s) {
-  carom_plan *plan = s->plan;
-  if (!carom_program_constraints(&plan->program, plan->program.x, s->g)) return false;
-  int row;
-  double absolute, worst = carom_program_violation(&plan->program, plan->program.x, s->g, &row, &absolute);
-  carom_plan_diagnose(plan, s->g, s->report);
+  double worst, absolute;
+  if (!measure(s, &worst, &absolute)) return false;
+  carom_plan_diagnose(s->plan, s->g, s->report);
   return worst <= 1e-7;
 }
 
@@ -84,11 +91,8 @@ static void call_unfinished(carom_plan_report *report) {
 
 // From an earlier answer: the further it is from one, the larger the barrier parameter, which gives it room to move.
 static double warm_barrier(const solve *s) {
-  const carom_program *P = &s->plan->program;
-  int row;
-  double absolute;
-  if (!carom_program_constraints(P, P->x, s->g)) return 1e-3;
-  double worst = carom_program_violation(P, P->x, s->g, &row, &absolute);
+  double worst, absolute;
+  if (!measure(s, &worst, &absolute)) return 1e-3;
   return fmin(fmax(WARM_SHARE * worst, WARM_LEAST), WARM_MOST);
 }
 
@@ -116,12 +120,8 @@ static carom_status call_solver(solve *s, carom_nlp_options *o, carom_nlp_info *
 }
 
 static double violation_of(const solve *s) {
-  const carom_program *P = &s->plan->program;
-  int row;
-  double absolute;
-  if (!carom_program_constraints(P, P->x, s->g)) return INFINITY;
-  carom_program_violation(P, P->x, s->g, &row, &absolute);
-  return absolute;
+  double worst, absolute;
+  return measure(s, &worst, &absolute) ? absolute : INFINITY;
 }
 
 // Near the end of long solves steps can be noise, since rows that all but depend on each other are regularised by what
