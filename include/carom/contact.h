@@ -53,7 +53,7 @@ typedef enum carom_contact_mode {
 typedef struct carom_contact_event {
   carom_event_kind kind;    ///< what happened
   double time;              ///< s
-  int body_a, body_b;       ///< b may be fixed, or CAROM_WORLD for a boundary
+  int body_a, body_b;       ///< b may be fixed, or CAROM_WORLD for a boundary; either may be CAROM_SOLID(i)
   carom_vec3 point;         ///< world, m
   carom_vec3 normal;        ///< unit, from B to A
   carom_vec3 impulse;       ///< on A, N s

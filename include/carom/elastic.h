@@ -101,8 +101,12 @@ CAROM_API carom_status carom_elastic_forces(carom_elastic *elastic, const carom_
                                             carom_vec3 *f, carom_elastic_sample *sample, carom_error *error);
 /// Cauchy's stress of every tetrahedron (tet_count), Pa, that of damping included where v is not null; and von Mises'
 /// (tet_count), which may be null.
-CAROM_API void carom_elastic_stress(carom_elastic *elastic, const carom_vec3 *x, const carom_vec3 *v,
+CAROM_API void carom_elastic_stress(const carom_elastic *elastic, const carom_vec3 *x, const carom_vec3 *v,
                                     carom_mat3 *stress, double *von_mises);
+/// The elastic energy at positions x (node_count), J, as carom_elastic_measure has it, and the least det F and where it is
+/// (both may be null). Uses no scratch: any number of threads may ask one object at once.
+CAROM_API double carom_elastic_energy(const carom_elastic *elastic, const carom_vec3 *x, double *least_J,
+                                      int *least_tet);
 /// Fills y (node_count) with the product of the exact stiffness d2E/dx2 at x and u (node_count), without a matrix.
 CAROM_API void carom_elastic_stiffness_times(carom_elastic *elastic, const carom_vec3 *x, const carom_vec3 *u,
                                              carom_vec3 *y);
@@ -232,6 +236,8 @@ typedef struct carom_elastic_report {
   double extra_work;       ///< of `extra`, J
   double pin_work;         ///< of what holds and moves the pins, J
   carom_vec3 pin_impulse;  ///< of what holds and moves the pins, N s
+  carom_vec3 impulse;      ///< of all loads and pins together, N s
+  carom_vec3 moment;       ///< theirs about the origin, N m s
 } carom_elastic_report;
 
 typedef struct carom_elastic_stepper carom_elastic_stepper;  ///< opaque

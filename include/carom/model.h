@@ -8,14 +8,17 @@
 #define CAROM_MODEL_H
 
 #include "carom/base.h"
+#include "carom/elastic.h"
 #include "carom/geometry.h"
+#include "carom/tets.h"
 #include "carom/vec.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define CAROM_WORLD (-1)  ///< stands for "no body" where a body index is asked for
+#define CAROM_WORLD (-1)           ///< stands for "no body" where a body index is asked for
+#define CAROM_SOLID(i) (-2 - (i))  ///< stands for solid i where an event names a body; its own inverse
 
 // ---- definitions: plain structs, filled by a default function -----------------------------------
 
@@ -282,6 +285,40 @@ typedef struct carom_support_def {
 
 CAROM_API carom_support_def carom_support_default(void);  ///< viscous, without damping; name the body
 
+// ---- solids that deform: definitions -------------------------------------------------------------------------------
+// Beside rigid bodies a model may have solids cut into tetrahedra (carom/tets.h) of hyperelastic material
+// (carom/elastic.h). Their unknowns are the positions of nodes, whose masses are lumped. Planar scenes have none.
+
+/// A solid that deforms, and how it starts: free of stress.
+typedef struct carom_solid_def {
+  const char *name;             ///< unique among bodies and solids; null means "solid" and its number
+  const carom_tets *mesh;       ///< at rest, in the solid's own frame; copied
+  carom_pose pose;              ///< of that frame in the world
+  carom_vec3 velocity;          ///< of all nodes, m/s
+  carom_vec3 angular_velocity;  ///< about the centre of mass, world axes, rad/s
+  const carom_vec3 *velocities;  ///< (mesh->node_count) world axes, m/s, added to those; null: none
+  carom_elastic_law law;         ///< default neo-hooke
+  double lambda, mu;             ///< Lame's constants, Pa; carom_elastic_material_of gives them; mu > 0
+  double damping;                ///< s, see carom_elastic_material; default 0
+  double density;                ///< kg/m3; 0 (default) means the material's
+  int material;                  ///< of its surface, index; default 0
+  uint32_t color;                ///< 0xRRGGBB or CAROM_COLOR_AUTO
+  bool self_contact;             ///< its surface may touch itself; default false
+} carom_solid_def;
+
+/// Pressure on triangles of a solid's surface. It follows them as they turn and grow.
+typedef struct carom_pressure_def {
+  int solid;                  ///< on which it acts
+  int triangle_count;         ///< at least 1
+  const int (*triangles)[3];  ///< (triangle_count) nodes of its mesh, counter-clockwise from outside
+  double pressure;            ///< Pa; > 0 pushes inwards
+  const carom_knot *knots;    ///< ascending times; constant before the first and after the last
+  int knot_count;             ///< 0 means factor 1 always
+} carom_pressure_def;
+
+CAROM_API carom_solid_def carom_solid_default(void);        ///< at rest at the world's frame; give mesh, lambda and mu
+CAROM_API carom_pressure_def carom_pressure_default(void);  ///< none, on nothing, of solid 0
+
 // ---- the builder --------------------------------------------------------------------------------
 // Adders return the index of what they added. On a mistake they return -1 and the builder keeps the
 // FIRST message; carom_builder_finish then fails with it. So calls need not be checked one by one. What they are given
@@ -340,6 +377,13 @@ CAROM_API int carom_builder_add_input(carom_builder *builder, const carom_input_
 CAROM_API int carom_builder_add_support(carom_builder *builder, const carom_support_def *def);
 /// Adds a wall.
 CAROM_API int carom_builder_add_boundary(carom_builder *builder, const carom_boundary_def *def);
+/// Adds a solid.
+CAROM_API int carom_builder_add_solid(carom_builder *builder, const carom_solid_def *def);
+/// Holds nodes of a solid (numbers of its mesh): where they are at the start, as seen from a fixed or driven body, or
+/// from the world (CAROM_WORLD). They move as that does. Nodes that are pinned twice are refused.
+CAROM_API void carom_builder_pin(carom_builder *builder, int solid, int body, int node_count, const int *nodes);
+/// Adds pressure on a solid; returns its index in carom_model.pressures.
+CAROM_API int carom_builder_add_pressure(carom_builder *builder, const carom_pressure_def *def);
 /// Adds an outlet and its inlet, which must not overlap.
 CAROM_API int carom_builder_add_recirculation(carom_builder *builder, const carom_recirculation_def *def);
 /// CAROM_OK while nothing went wrong; otherwise the status and message of the first mistake.
@@ -500,6 +544,40 @@ typedef struct carom_profile_point {
   double rho, z;
 } carom_profile_point;
 
+// ---- solids that deform: the model. Nodes of all solids are counted together: of solid s those from node_start on.
+
+/// A solid as built.
+typedef struct carom_solid {
+  const char *name;               ///< never null
+  int node_start, node_count;     ///< into carom_model.rest and carom_state.nodes
+  int tet_start, tet_count;       ///< into carom_model.tets
+  int pin_start, pin_count;       ///< into carom_model.pins
+  int material;                   ///< into carom_model.materials
+  uint32_t color;                 ///< 0xRRGGBB
+  carom_elastic_law law;          ///< form of the energy
+  carom_elastic_material matter;  ///< density and constants
+  bool self_contact;              ///< its surface may touch itself
+  double mass;                    ///< kg
+  double critical_step;           ///< s: explicit steps up to this are stable at rest, without contact
+  const carom_tets_skin *skin;    ///< its surface; nodes and tetrahedra are counted from 0 in each solid
+  const carom_elastic *elastic;   ///< at rest as in carom_model.rest; ask only what takes it as const
+} carom_solid;
+
+/// A node that is held.
+typedef struct carom_pin {
+  int node;          ///< of all solids
+  int body;          ///< fixed or driven, or CAROM_WORLD
+  carom_vec3 point;  ///< principal frame of that body, or world; m
+} carom_pin;
+
+/// Pressure as built.
+typedef struct carom_pressure {
+  int solid;                           ///< into carom_model.solids
+  int triangle_start, triangle_count;  ///< into carom_model.pressed
+  double pressure;                     ///< Pa
+  int knot_start, knot_count;          ///< into carom_model.knots
+} carom_pressure;
+
 /// Two bodies that never touch: their indices.
 typedef struct carom_apart {
   int body[2];
@@ -527,6 +605,8 @@ struct carom_model {
   int input_count;                                ///< sources of forces that are told from outside
   int input_size;                                 ///< how many numbers they have together
   int support_count;                              ///< bodies without inertia
+  int solid_count, pin_count, pressure_count;     ///< how many of each
+  int node_count, tet_count, pressed_count;       ///< of all solids; triangles of all pressures
   int loop_rows;                                  ///< most equations of joints that close loops, whichever joints hold
   bool planar;                                    ///< see carom_builder_set_planar
   bool ignores_contacts;                          ///< see carom_builder_ignore_contacts
@@ -549,6 +629,13 @@ struct carom_model {
   const carom_profile_point *profiles;            ///< (profile_count) of all boundaries
   const carom_recirculation_def *recirculations;  ///< (recirculation_count)
   const carom_electromagnet *electromagnets;      ///< (electromagnet_count)
+  const carom_solid *solids;                      ///< (solid_count)
+  const carom_vec3 *rest;                         ///< (node_count) where nodes are at the start, free of stress; world, m
+  const double *node_masses;                      ///< (node_count) kg
+  const int (*tets)[4];                           ///< (tet_count) nodes of all solids
+  const carom_pin *pins;                          ///< (pin_count) solid by solid, ascending nodes
+  const carom_pressure *pressures;                ///< (pressure_count)
+  const int (*pressed)[3];                        ///< (pressed_count) nodes of all solids
   carom_allocator allocator;                      ///< of all this
 };
 
@@ -561,9 +648,22 @@ CAROM_API int carom_model_find_body(const carom_model *model, const char *name);
 CAROM_API int carom_model_find_input(const carom_model *model, const char *name);
 /// The index of a joint by name, or -1.
 CAROM_API int carom_model_find_joint(const carom_model *model, const char *name);
-/// Restitution and friction between two bodies (neither may be CAROM_WORLD): what was set for their materials, else
-/// sqrt(e1 e2) and sqrt(mu1 mu2).
+/// Restitution and friction between two bodies (neither may be CAROM_WORLD; CAROM_SOLID(i) will do): what was set for
+/// their materials, else sqrt(e1 e2) and sqrt(mu1 mu2).
 CAROM_API carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b);
+
+/// The index of a solid by name, or -1.
+CAROM_API int carom_model_find_solid(const carom_model *model, const char *name);
+/// The solid that a node belongs to (0 to node_count - 1).
+CAROM_API int carom_model_solid_of(const carom_model *model, int node);
+/// The name of a body or, for CAROM_SOLID(i), of a solid; "the world" for CAROM_WORLD. Never null.
+CAROM_API const char *carom_model_name(const carom_model *model, int body);
+/// The material of a body or, for CAROM_SOLID(i), of a solid; -1 for CAROM_WORLD.
+CAROM_API int carom_model_material(const carom_model *model, int body);
+/// Where a pin holds its node at a time, and how it moves there; m, m/s.
+CAROM_API void carom_pin_motion(const carom_model *model, int pin, double time, carom_vec3 *x, carom_vec3 *v);
+/// A pressure at a time, by its schedule, Pa.
+CAROM_API double carom_pressure_at(const carom_model *model, int pressure, double time);
 
 /// Where a driven body is at a time (principal frame, which is the user's for fixed bodies).
 CAROM_API carom_pose carom_drive_pose(const carom_model *model, int drive, double time);
@@ -595,6 +695,9 @@ struct carom_state {
   carom_joint_state *joints;  ///< (joint_count)
   int input_size;             ///< of the model
   double *inputs;             ///< (input_size) what inputs do from here on, until they are told otherwise; N, N m
+  int node_count;               ///< of the model
+  carom_vec3 *nodes;            ///< (node_count) of solids, m
+  carom_vec3 *node_velocities;  ///< (node_count) m/s
   carom_allocator allocator;  ///< of all this
 };
 
@@ -621,7 +724,7 @@ CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *s
 /// Whether all numbers of a state are finite and its quaternions can be turned by: else CAROM_ERR_NUMBER, naming body
 /// and field. Steppers, audits, plans and recorders ask this of every state that they are given.
 CAROM_API carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error);
-/// A 64-bit FNV-1a hash over time, positions, momenta, joints and inputs, bit for bit: equal runs have equal hashes.
+/// A 64-bit FNV-1a hash over time, positions, momenta, joints, inputs and nodes, bit for bit: equal runs have equal hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
 
 // ---- joints: how they stand and move ----------------------------------------------------------------

@@ -130,6 +130,7 @@ typedef enum carom_trait {
   CAROM_TRAIT_RECIRCULATION,     ///< of grains that leave
   CAROM_TRAIT_PLANAR_SCENES,     ///< motion in the plane z = 0
   CAROM_TRAIT_SUPPORTS,          ///< bodies without inertia
+  CAROM_TRAIT_SOLIDS,            ///< that deform
   CAROM_TRAIT_COUNT              ///< how many there are
 } carom_trait;
 
@@ -169,7 +170,8 @@ CAROM_API bool carom_integrator_honours(int integrator, carom_trait trait);
 CAROM_API int carom_allowed_format(const carom_allowed *allowed, char *text, size_t size);
 /// Writes what an integrator cannot honour together, and why, into text, as snprintf does; -1 past the last.
 CAROM_API int carom_integrator_conflict(int integrator, int index, char *text, size_t size);
-/// The first joint, drive, boundary, body, ... by which a model has a trait; -1 when it has not. Friction counts as the
+/// The first joint, drive, boundary, body (solid i counts as body_count + i), ... by which a model has a trait; -1 when
+/// it has not. Friction counts as the
 /// exact cone; the pyramid, which no model asks for by itself, is -1 always.
 CAROM_API int carom_model_uses(const carom_model *model, carom_trait trait);
 /// Whether the integrator of the options honours them all, and the model: the same verdict, with the same message, as

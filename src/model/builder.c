@@ -20,6 +20,7 @@ carom_status carom_builder_create(const carom_allocator *allocator, carom_builde
   carom_names_create(&model->body_names, &a);
   carom_names_create(&model->joint_names, &a);
   carom_names_create(&model->input_names, &a);
+  carom_names_create(&model->solid_names, &a);
   b->model = model;
   b->allocator = a;
   carom_names_create(&b->material_names, &a);
@@ -32,7 +33,8 @@ void carom_builder_destroy(carom_builder *builder) {
   if (builder->model) carom_model_destroy(&builder->model->view);
   carom_names_destroy(&builder->material_names);
   carom_allocator a = builder->allocator;
-  CAROM_RELEASE_ALL(&a, builder->poses, builder->velocities, builder->angular_velocities, builder);
+  CAROM_RELEASE_ALL(&a, builder->poses, builder->velocities, builder->angular_velocities, builder->node_velocities,
+                    builder);
 }
 
 void carom_model_destroy(carom_model *model) {
@@ -48,6 +50,7 @@ void carom_model_destroy(carom_model *model) {
   carom_names_destroy(&m->body_names);
   carom_names_destroy(&m->joint_names);
   carom_names_destroy(&m->input_names);
+  carom_solids_release(m);
   CAROM_RELEASE_ALL(&a, m->bodies, m->parts, m->materials, m->charge_sets, m->charges, m->springs, m->forces, m->knots,
                     m->aparts, m->surfaces, m->joints, m->drives, m->boundaries, m->profiles, m->recirculations,
                     m->electromagnets, m->inputs, m->supports, m);
@@ -122,7 +125,7 @@ int carom_builder_add_material(carom_builder *builder, const carom_material_def 
 // ---- bodies -------------------------------------------------------------------------------------------
 
 // Colours that stay apart for colour-blind eyes (Tol 2021, "bright").
-static uint32_t palette(int index) {
+uint32_t carom_palette(int index) {
   static const uint32_t colors[] = {0x4477AA, 0xEE6677, 0x228833, 0xCCBB44, 0x66CCEE, 0xAA3377};
   return colors[index % (int)(sizeof colors / sizeof *colors)];
 }
@@ -130,7 +133,7 @@ static uint32_t palette(int index) {
 static uint32_t body_color(const carom_body_def *def, const carom_material *material, int index) {
   if (def->color != CAROM_COLOR_AUTO) return def->color & 0xFFFFFF;
   if (material->color != CAROM_COLOR_AUTO) return material->color & 0xFFFFFF;
-  return def->fixed ? 0x999999 : palette(index);
+  return def->fixed ? 0x999999 : carom_palette(index);
 }
 
 bool carom_builder_ensure_material(carom_builder *builder) {
@@ -182,6 +185,8 @@ static carom_status check_new_body(carom_builder *builder, const carom_body_def 
   const carom_model *m = &builder->model->view;
   if (carom_names_find(&builder->model->body_names, name) >= 0)
     return carom_fail(&builder->error, CAROM_ERR_ARGUMENT, "two bodies are named '%s'", name);
+  if (carom_names_find(&builder->model->solid_names, name) >= 0)
+    return carom_fail(&builder->error, CAROM_ERR_ARGUMENT, "a solid and a body are named '%s'", name);
   if (def->material < 0 || def->material >= m->material_count)
     return carom_fail(&builder->error, CAROM_ERR_ARGUMENT, "body '%s': material index %d, but there are %d materials",
                       name, def->material, m->material_count);
@@ -393,6 +398,13 @@ static void publish(carom_model_full *model) {
   m->electromagnets = model->electromagnets;
   m->inputs = model->inputs;
   m->supports = model->supports;
+  m->solids = model->solids;
+  m->rest = model->rest;
+  m->node_masses = model->node_masses;
+  m->tets = (const int(*)[4])model->tets;
+  m->pins = model->pins;
+  m->pressures = model->pressures;
+  m->pressed = (const int(*)[3])model->pressed;
 }
 
 carom_status carom_builder_finish(carom_builder *builder, carom_model **model, carom_state **state,
@@ -407,6 +419,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
                       builder->model->boundaries[0].name);
   status = carom_builder_check_electromagnets(builder, error);
   if (status == CAROM_OK) status = carom_builder_finish_supports(builder, error);
+  if (status == CAROM_OK) status = carom_builder_finish_solids(builder, error);
   if (status != CAROM_OK) return status;
   carom_state *start = NULL;
   status = carom_state_create(&builder->model->view, &builder->allocator, &start, error);
@@ -423,6 +436,7 @@ carom_status carom_builder_finish(carom_builder *builder, carom_model **model, c
   }
   set_rest_lengths(builder->model, start);
   publish(builder->model);
+  carom_builder_place_nodes(builder, start);
   status = carom_builder_finish_joints(builder, start, error);
   if (status != CAROM_OK) {
     carom_state_destroy(start);

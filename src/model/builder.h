@@ -1,6 +1,6 @@
 // The builder while it collects, for the files that add to it: builder.c (materials, bodies, force fields),
 // builder_contacts.c (who may touch whom, and how), builder_joints.c, builder_drives.c, builder_inputs.c,
-// builder_magnets.c, builder_supports.c.
+// builder_magnets.c, builder_solids.c, builder_supports.c.
 #ifndef CAROM_SRC_MODEL_BUILDER_H
 #define CAROM_SRC_MODEL_BUILDER_H
 
@@ -17,6 +17,9 @@ struct carom_builder {
   int set_capacity, charge_capacity, spring_capacity, force_capacity, knot_capacity, apart_capacity, surface_capacity;
   int joint_capacity, input_capacity, electromagnet_capacity, support_capacity;
   int drive_capacity, boundary_capacity, profile_capacity, recirculation_capacity;
+  carom_vec3 *node_velocities;  // beside model->rest
+  int solid_capacity, pin_capacity, pressure_capacity;
+  int node_room, mass_room, node_velocity_room, tet_room, pressed_room;
   carom_mass_cache mass_cache;
   carom_error error;  // the first mistake
   carom_allocator allocator;
@@ -39,6 +42,12 @@ carom_status carom_builder_finish_joints(carom_builder *builder, carom_state *st
 carom_status carom_builder_check_electromagnets(const carom_builder *builder, carom_error *error);
 // builder_supports.c: room for all bodies, and checks once more: the plane may have been told late.
 carom_status carom_builder_finish_supports(carom_builder *builder, carom_error *error);
+// builder_solids.c: refuses pins of bodies that move, and solids in planar scenes; makes the solids' elastic selves.
+carom_status carom_builder_finish_solids(carom_builder *builder, carom_error *error);
+void carom_builder_place_nodes(const carom_builder *builder, carom_state *state);
+void carom_solids_release(carom_model_full *model);
+// builder.c: colours that stay apart for colour-blind eyes.
+uint32_t carom_palette(int index);
 // Adds a default material to a model that has none.
 bool carom_builder_ensure_material(carom_builder *builder);
 // In a planar scene: refuses velocities out of the plane and notes how bodies stand in it.

@@ -87,7 +87,7 @@ void carom_builder_set_surface(carom_builder *builder, int material_a, int mater
 }
 
 carom_contact_surface carom_model_surface(const carom_model *model, int body_a, int body_b) {
-  return carom_materials_surface(model, model->bodies[body_a].material, model->bodies[body_b].material);
+  return carom_materials_surface(model, carom_model_material(model, body_a), carom_model_material(model, body_b));
 }
 
 carom_contact_surface carom_materials_surface(const carom_model *model, int a, int b) {

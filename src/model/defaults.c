@@ -34,3 +34,9 @@ carom_joint_def carom_joint_default(void) {
                            .seat = {.pose = {.q = {1, 0, 0, 0}}, .angle = INFINITY, .speed = INFINITY},
                            .releases = -1};
 }
+
+carom_solid_def carom_solid_default(void) {
+  return (carom_solid_def){.pose = cm_pose_identity(), .color = CAROM_COLOR_AUTO};
+}
+
+carom_pressure_def carom_pressure_default(void) { return (carom_pressure_def){.pressure = 0}; }

@@ -18,7 +18,7 @@ carom_pose carom_drive_pose(const carom_model *model, int drive, double time) {
   return cm_pose(cm_add(cm_add(d->point, shift), cm_rotate(turn, arm)), cm_qunit(cm_qmul(turn, d->start.q)));
 }
 
-static int drive_of(const carom_model *model, int body) {
+int carom_model_drive(const carom_model *model, int body) {
   for (int i = 0; i < model->drive_count; i++)
     if (model->drives[i].body == body) return i;
   return -1;
@@ -26,7 +26,7 @@ static int drive_of(const carom_model *model, int body) {
 
 void carom_model_motion(const carom_model *model, int body, double time, double h, carom_vec3 *velocity,
                         carom_vec3 *angular_velocity) {
-  int drive = body == CAROM_WORLD ? -1 : drive_of(model, body);
+  int drive = carom_model_drive(model, body);
   *velocity = *angular_velocity = cm_zero3();
   if (drive < 0) return;
   carom_pose a = carom_drive_pose(model, drive, time), b = carom_drive_pose(model, drive, time + h);

@@ -29,14 +29,26 @@ typedef struct carom_model_full {
   carom_electromagnet *electromagnets;
   carom_input *inputs;
   carom_support *supports;
+  // ---- solids
+  carom_names solid_names;
+  carom_solid *solids;
+  carom_vec3 *rest;
+  double *node_masses;
+  int (*tets)[4];
+  carom_pin *pins;
+  carom_pressure *pressures;
+  int (*pressed)[3];
 } carom_model_full;
 
 // Position of a point that is fixed to a body (principal frame) or to the world.
 carom_vec3 carom_state_point(const carom_state *state, int body, carom_vec3 point);
 
-// Only how many bodies, joints and inputs there are is asked of the model.
+// Only how many bodies, joints, inputs and nodes there are is asked of the model.
 carom_status carom_state_create(const carom_model *model, const carom_allocator *allocator, carom_state **state,
                                 carom_error *error);
+
+// The drive of a body, or -1; of CAROM_WORLD too.
+int carom_model_drive(const carom_model *model, int body);
 
 // What holds between two materials.
 carom_contact_surface carom_materials_surface(const carom_model *model, int material_a, int material_b);

@@ -20,9 +20,7 @@ static inline bool carom_body_moves(const carom_model *model, int body) {
 }
 
 // For messages.
-static inline const char *carom_body_name(const carom_model *model, int body) {
-  return body == CAROM_WORLD ? "the world" : model->bodies[body].name;
-}
+static inline const char *carom_body_name(const carom_model *model, int body) { return carom_model_name(model, body); }
 
 // The velocity of A against B at a point, along a direction; both feel the impulse there, so that it turns nothing.
 static inline carom_row carom_row_at(int a, int b, carom_vec3 direction, carom_vec3 point, const carom_vec3 *x) {

@@ -4,11 +4,12 @@
 #include "base/memory.h"
 #include "model/model.h"
 
-// One block: the struct, then x, q, p, l, the joints and the inputs.
+// One block: the struct, then x, q, p, l, the joints, the inputs and the nodes.
 static size_t block_size(const carom_model *model) {
   size_t n = (size_t)model->body_count;
   return sizeof(carom_state) + n * (3 * sizeof(carom_vec3) + sizeof(carom_quat)) +
-         (size_t)model->joint_count * sizeof(carom_joint_state) + (size_t)model->input_size * sizeof(double);
+         (size_t)model->joint_count * sizeof(carom_joint_state) + (size_t)model->input_size * sizeof(double) +
+         2 * (size_t)model->node_count * sizeof(carom_vec3);
 }
 
 carom_status carom_state_create(const carom_model *model, const carom_allocator *allocator, carom_state **state,
@@ -26,6 +27,9 @@ carom_status carom_state_create(const carom_model *model, const carom_allocator 
   s->l = s->p + s->body_count;
   s->joints = (carom_joint_state *)(s->l + s->body_count);
   s->inputs = (double *)(s->joints + s->joint_count);
+  s->node_count = model->node_count;
+  s->nodes = (carom_vec3 *)(s->inputs + s->input_size);
+  s->node_velocities = s->nodes + s->node_count;
   *state = s;
   return CAROM_OK;
 }
@@ -40,13 +44,18 @@ void carom_state_copy(carom_state *to, const carom_state *from) {
   memcpy(to->l, from->l, n * sizeof *to->l);
   if (from->joint_count > 0) memcpy(to->joints, from->joints, (size_t)from->joint_count * sizeof *to->joints);
   if (from->input_size > 0) memcpy(to->inputs, from->inputs, (size_t)from->input_size * sizeof *to->inputs);
+  if (from->node_count == 0 || to->node_count == 0) return;  // integrators keep states of bodies alone
+  memcpy(to->nodes, from->nodes, (size_t)from->node_count * sizeof *to->nodes);
+  memcpy(to->node_velocities, from->node_velocities, (size_t)from->node_count * sizeof *to->node_velocities);
 }
 
 carom_status carom_state_clone(const carom_state *from, const carom_allocator *allocator, carom_state **state,
                                carom_error *error) {
   *state = NULL;
-  const carom_model sizes = {
-      .body_count = from->body_count, .joint_count = from->joint_count, .input_size = from->input_size};
+  const carom_model sizes = {.body_count = from->body_count,
+                             .joint_count = from->joint_count,
+                             .input_size = from->input_size,
+                             .node_count = from->node_count};
   carom_status status = carom_state_create(&sizes, allocator, state, error);
   if (status == CAROM_OK) carom_state_copy(*state, from);
   return status;
@@ -120,6 +129,19 @@ static carom_status check_inputs(const carom_model *model, const carom_state *st
   return CAROM_OK;
 }
 
+static carom_status check_nodes(const carom_model *model, const carom_state *state, carom_error *error) {
+  for (int i = 0; i < state->node_count; i++) {
+    bool placed = finite3(state->nodes[i]);
+    if (placed && finite3(state->node_velocities[i])) continue;
+    const carom_solid *solid = &model->solids[carom_model_solid_of(model, i)];
+    return carom_fail(error, CAROM_ERR_NUMBER,
+                      "the %s of node %d of solid '%.200s' in the state at t = %.9g s is not finite: check where it is, "
+                      "how fast it moves, and its mass",
+                      placed ? "velocity" : "position", i - solid->node_start, solid->name, state->time);
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error) {
   if (state->body_count != model->body_count)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d bodies, the model %d", state->body_count,
@@ -130,6 +152,9 @@ carom_status carom_state_check(const carom_model *model, const carom_state *stat
   if (state->input_size != model->input_size)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d numbers of inputs, the model %d", state->input_size,
                       model->input_size);
+  if (state->node_count != model->node_count)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "the state has %d nodes of solids, the model %d", state->node_count,
+                      model->node_count);
   if (!isfinite(state->time))
     return carom_fail(error, CAROM_ERR_NUMBER, "the time of the state is not a finite number; set state->time");
   for (int i = 0; i < state->body_count; i++) {
@@ -145,7 +170,8 @@ carom_status carom_state_check(const carom_model *model, const carom_state *stat
     if (!isfinite(state->joints[i].turn))
       return carom_fail(error, CAROM_ERR_NUMBER, "the turn of joint '%.200s' in the state at t = %.9g s is not finite",
                         model->joints[i].name, state->time);
-  return check_inputs(model, state, error);
+  carom_status status = check_inputs(model, state, error);
+  return status == CAROM_OK ? check_nodes(model, state, error) : status;
 }
 
 uint64_t carom_state_hash(const carom_state *state) {
@@ -156,5 +182,7 @@ uint64_t carom_state_hash(const carom_state *state) {
   hash = carom_hash_bytes(hash, state->p, n * sizeof *state->p);
   hash = carom_hash_bytes(hash, state->l, n * sizeof *state->l);
   hash = carom_hash_bytes(hash, state->joints, (size_t)state->joint_count * sizeof *state->joints);
-  return carom_hash_bytes(hash, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
+  hash = carom_hash_bytes(hash, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
+  hash = carom_hash_bytes(hash, state->nodes, (size_t)state->node_count * sizeof *state->nodes);
+  return carom_hash_bytes(hash, state->node_velocities, (size_t)state->node_count * sizeof *state->node_velocities);
 }

@@ -115,3 +115,32 @@ carom_solid_works carom_solid_work(const carom_elastic *e, const carom_elastic_l
                              .pressure = pressure_work(loads, x, d),
                              .force = loads->force ? carom_solid_dot(e->node_count, loads->force, d) : 0};
 }
+
+// ---- what the outside did -------------------------------------------------------------------------------------------
+
+static void book_force(carom_elastic_report *r, double h, carom_vec3 x, carom_vec3 f) {
+  r->impulse = cm_axpy(r->impulse, h, f);
+  r->moment = cm_axpy(r->moment, h, cm_cross(x, f));
+}
+
+void carom_solid_book_loads(const carom_elastic *e, const carom_solid_moment *at, double h, const carom_vec3 *x,
+                            const carom_vec3 *extra, carom_elastic_report *r) {
+  const carom_elastic_loads *loads = at->loads ? at->loads : &NOTHING;
+  for (int i = 0; i < e->node_count; i++) {
+    carom_vec3 f = cm_scale(e->mass[i], loads->gravity);
+    if (loads->force) f = cm_add(f, loads->force[i]);
+    if (loads->extra) f = cm_add(f, extra[i]);
+    book_force(r, h, x[i], f);
+  }
+  for (int i = 0; i < loads->triangle_count; i++) {
+    const int *n = loads->triangles[i];
+    carom_vec3 each = cm_scale(-loads->pressure[i] / 6, twice_area(n, x));
+    for (int k = 0; k < 3; k++) book_force(r, h, x[n[k]], each);
+  }
+}
+
+void carom_solid_book_pin(carom_elastic_report *r, carom_vec3 impulse, carom_vec3 moment) {
+  r->pin_impulse = cm_add(r->pin_impulse, impulse);
+  r->impulse = cm_add(r->impulse, impulse);
+  r->moment = cm_add(r->moment, moment);
+}

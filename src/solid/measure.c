@@ -33,6 +33,40 @@ void carom_elastic_stiffness_times(carom_elastic *e, const carom_vec3 *x, const 
   carom_solid_gather(e, y);
 }
 
+// ---- the energy alone -----------------------------------------------------------------------------------------------
+
+LANEWISE void block_energy(const carom_elastic *e, const carom_solid_block *b, const carom_vec3 *x, eight *W, eight *J) {
+  eight3x3 F, c;
+  lanes_strain s;
+  lanes_law w;
+  lanes_gradient(b, x, &F);
+  lanes_cofactor(&F, &c);
+  lanes_strain_of(&F, &c, &s);
+  lanes_law_of(e->law, b, &s, &w);
+  *W = w.W * lanes_load(b->volume);
+  *J = s.J;
+}
+
+CAROM_SIMD_CLONES
+double carom_elastic_energy(const carom_elastic *e, const carom_vec3 *x, double *least_J, int *least_tet) {
+  carom_sum sum = {0};
+  double least = INFINITY;
+  int tet = 0;
+  for (int number = 0; number < e->block_count; number++) {
+    eight W, J;
+    block_energy(e, &e->blocks[number], x, &W, &J);
+    for (int l = 0; l < LANES && LANES * number + l < e->tet_count; l++) {
+      carom_sum_add(&sum, ((const double *)&W)[l]);
+      double j = ((const double *)&J)[l];
+      if (!(j >= least)) least = j, tet = LANES * number + l;
+    }
+  }
+  if (least_J) *least_J = least;
+  if (least_tet) *least_tet = tet;
+  bool sound = least > 0 || !carom_solid_has_pole(e->law);
+  return sound ? carom_sum_value(&sum) : (double)INFINITY;
+}
+
 // ---- stresses -------------------------------------------------------------------------------------------------------
 
 // sigma = P F' / J = (mu F F' + F S F') / J + h' 1.
@@ -70,7 +104,7 @@ static double mises(const carom_mat3 *s) {
 }
 
 CAROM_SIMD_CLONES
-void carom_elastic_stress(carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, carom_mat3 *stress,
+void carom_elastic_stress(const carom_elastic *e, const carom_vec3 *x, const carom_vec3 *v, carom_mat3 *stress,
                           double *von_mises) {
   const carom_vec3 *rates = e->damped ? v : NULL;
   for (int number = 0; number < e->block_count; number++) {

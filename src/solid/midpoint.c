@@ -57,9 +57,13 @@ static void book(carom_elastic_stepper *s, const carom_elastic_loads *loads, dou
   for (int k = 0; k < loads->pin_count; k++) {
     int i = loads->pins[k];
     carom_vec3 change = cm_scale(e->mass[i], cm_sub(state->v[i], s->v1[i]));
-    r->pin_impulse = cm_add(r->pin_impulse, cm_axpy(change, -h, s->f[i]));
+    carom_vec3 turned = cm_sub(cm_cross(state->x[i], state->v[i]), cm_cross(s->x1[i], s->v1[i]));
+    carom_vec3 moment = cm_axpy(cm_scale(e->mass[i], turned), -h, cm_cross(s->middle[i], s->f[i]));
+    carom_solid_book_pin(r, cm_axpy(change, -h, s->f[i]), moment);
     r->pin_work += 0.5 * cm_dot(change, cm_add(state->v[i], s->v1[i])) - cm_dot(s->f[i], d[i]);
   }
+  carom_solid_moment at = {.loads = loads, .share = 1};
+  carom_solid_book_loads(e, &at, h, s->middle, s->extra, r);
 }
 
 static void note_least(carom_elastic_report *r, double J, int tet) {

@@ -77,9 +77,14 @@ static void book(carom_elastic_stepper *s, const carom_elastic_loads *loads, dou
     int i = loads->pins[k];
     carom_vec3 forces = cm_scale(0.5 * h * e->mass[i], cm_add(s->trial[i], state->a[i]));
     carom_vec3 held = cm_sub(cm_scale(e->mass[i], cm_sub(state->v[i], s->v1[i])), forces);
-    r->pin_impulse = cm_add(r->pin_impulse, held);
+    carom_vec3 turned = cm_sub(cm_cross(state->x[i], state->v[i]), cm_cross(s->x1[i], s->v1[i]));
+    carom_vec3 torque = cm_add(cm_cross(s->x1[i], s->trial[i]), cm_cross(state->x[i], state->a[i]));
+    carom_solid_book_pin(r, held, cm_scale(e->mass[i], cm_axpy(turned, -0.5 * h, torque)));
     r->pin_work += cm_dot(held, d[i]) / h;
   }
+  carom_solid_moment at = {.loads = loads, .share = 1};
+  carom_solid_book_loads(e, &at, 0.5 * h, s->x1, s->extra1, r);
+  carom_solid_book_loads(e, &at, 0.5 * h, state->x, s->extra, r);
 }
 
 // ---- the step -------------------------------------------------------------------------------------------------------

@@ -101,6 +101,11 @@ typedef struct carom_solid_works {
 } carom_solid_works;
 carom_solid_works carom_solid_work(const carom_elastic *e, const carom_elastic_loads *loads, const carom_vec3 *x,
                                    const carom_vec3 *d);
+// Impulse and moment of all loads but pins at x over h; `extra` is what the caller's function gave there. And of what
+// holds a pin.
+void carom_solid_book_loads(const carom_elastic *e, const carom_solid_moment *at, double h, const carom_vec3 *x,
+                            const carom_vec3 *extra, carom_elastic_report *report);
+void carom_solid_book_pin(carom_elastic_report *report, carom_vec3 impulse, carom_vec3 moment);
 double carom_solid_dot(int count, const carom_vec3 *a, const carom_vec3 *b);
 
 #endif

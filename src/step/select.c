@@ -47,9 +47,12 @@ typedef struct rule {
 
 static bool has_supports(const carom_wish *w) { return w->model->support_count > 0; }
 
+static bool has_solids(const carom_wish *w) { return w->model->solid_count > 0; }
+
 static const rule rules[] = {
     {{"quasistatic", "bodies lie on supports, and have no inertia"}, has_supports},
     {{"variational", "nothing can touch"}, nothing_touches},
+    {{"potential", "there are solids that deform"}, has_solids},
     {{"cone", "there are boundaries or recirculation"}, has_walls},
     {{"cone", "a thousand bodies or more move"}, is_crowd},
     {{"cone", "two hundred balls or more move, and nothing else"}, is_heap_of_balls},

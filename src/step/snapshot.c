@@ -7,7 +7,7 @@
 #include "step/step.h"
 
 static const int64_t LAST_STEP = (int64_t)1 << 53;  // beyond it a double does not count them
-enum { LAYOUT = 4 };                                // raised when what any integrator remembers is laid out anew
+enum { LAYOUT = 5 };                                // raised when what any integrator remembers is laid out anew
 
 typedef struct clock_record {
   char integrator[32];

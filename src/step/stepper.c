@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/threads.h"
+#include "step/solids.h"
 #include "step/step.h"
 #include "step/variational/composition.h"
 
@@ -22,6 +23,13 @@ static carom_status lay_out(carom_stepper *s, carom_error *error) {
   return status;
 }
 
+// In how many equal parts every step is taken: for springs, and for solids.
+static int parts_of(const carom_integrator *integrator, const carom_model *model, const carom_step_options *options) {
+  int springs = carom_springs_parts(integrator, model, options);
+  int solids = carom_solids_parts(integrator, model, options);
+  return springs > solids ? springs : solids;
+}
+
 carom_status carom_stepper_create(const carom_model *model, const carom_step_options *options,
                                   const carom_allocator *allocator, carom_stepper **stepper, carom_error *error) {
   *stepper = NULL;
@@ -38,6 +46,7 @@ carom_status carom_stepper_create_with(const carom_integrator *integrator, const
                                        carom_stepper **stepper, carom_error *error) {
   *stepper = NULL;
   carom_status status = carom_integrator_check(integrator, model, options, error);
+  if (status == CAROM_OK) status = carom_solids_check(integrator, model, options, error);
   if (status != CAROM_OK) return status;
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_stepper *s = CAROM_NEW(&a, carom_stepper, 1);
@@ -48,7 +57,7 @@ carom_status carom_stepper_create_with(const carom_integrator *integrator, const
   s->integrator = integrator;
   s->options.integrator = integrator->name;  // the caller's string may go away
   s->threads = carom_thread_count(options->threads);
-  s->parts = carom_springs_parts(integrator, model, options);
+  s->parts = parts_of(integrator, model, options);
   wake_threads(s->threads);
   s->last_time = NAN;
   carom_ledger_open(&s->ledger, model, &a);
@@ -153,7 +162,7 @@ int carom_step_parts(const carom_model *model, const carom_step_options *options
   carom_choice choice;
   carom_status status = carom_step_choose(model, NULL, 0, options, &choice, NULL);
   if (status == CAROM_OK) status = carom_integrator_get(choice.integrator, &integrator, NULL);
-  return status == CAROM_OK ? carom_springs_parts(integrator, model, options) : 1;
+  return status == CAROM_OK ? parts_of(integrator, model, options) : 1;
 }
 
 carom_status carom_step_check_start(const carom_model *model, const carom_state *state,
@@ -166,6 +175,7 @@ carom_status carom_step_check_start(const carom_model *model, const carom_state 
   if (status == CAROM_OK) status = carom_state_check(model, state, error);
   if (status == CAROM_OK) status = carom_step_check_speed(model, state, error);
   if (status == CAROM_OK) status = carom_springs_check(integrator, model, options, error);
+  if (status == CAROM_OK) status = carom_solids_check(integrator, model, options, error);
   if (status != CAROM_OK || !integrator->begin) return status;
   status = carom_stepper_create(model, options, NULL, &stepper, error);
   if (status != CAROM_OK) return status;

@@ -6,7 +6,7 @@
 #include "step/honours.h"
 
 // Which thing of the model has a trait, and how it is called in messages.
-typedef enum user_kind { NOTHING, A_BODY, A_JOINT, A_DRIVE, A_BOUNDARY } user_kind;
+typedef enum user_kind { NOTHING, A_BODY, A_JOINT, A_DRIVE, A_BOUNDARY, A_SOLID } user_kind;
 
 typedef struct trait_row {
   carom_trait_info info;
@@ -34,6 +34,15 @@ static bool may_touch_another(const carom_model *m, int body) {
   return false;
 }
 
+// A solid and something else, or itself. Solids count from body_count on where a trait asks for a body.
+static bool solids_may_touch(const carom_model *m) {
+  if (m->solid_count > 1) return true;
+  if (m->solid_count == 0) return false;
+  for (int i = 0; i < m->body_count; i++)
+    if (solid(m, i)) return true;
+  return m->solids[0].self_contact;
+}
+
 // Bodies with shapes, one of them moving. Where there are more of them than pairs that are held apart, it need not be
 // asked which.
 static int first_contact(const carom_model *m, int detail) {
@@ -41,6 +50,7 @@ static int first_contact(const carom_model *m, int detail) {
   int first = -1;
   (void)detail;
   if (m->ignores_contacts) return -1;
+  if (solids_may_touch(m)) return m->body_count;
   for (int i = 0; i < m->body_count; i++) {
     if (!solid(m, i)) continue;
     if (!m->bodies[i].fixed && first < 0) first = i;
@@ -55,6 +65,8 @@ static int first_contact(const carom_model *m, int detail) {
 static int first_of_material(const carom_model *m, int material, bool moving) {
   for (int i = 0; i < m->body_count; i++)
     if (solid(m, i) && m->bodies[i].material == material && !(moving && m->bodies[i].fixed)) return i;
+  for (int i = 0; i < m->solid_count; i++)
+    if (m->solids[i].material == material) return m->body_count + i;
   return -1;
 }
 
@@ -169,6 +181,8 @@ static int count_of(const carom_model *m, int trait) {
       return m->boundary_count;
     case CAROM_TRAIT_RECIRCULATION:
       return m->recirculation_count;
+    case CAROM_TRAIT_SOLIDS:
+      return m->solid_count;
     default:
       return 0;
   }
@@ -256,6 +270,7 @@ static const trait_row traits[CAROM_TRAIT_COUNT] = {
     [CAROM_TRAIT_PLANAR_SCENES] = {{"planar scenes", "motion in the plane z = 0"}, first_plane, 0, NOTHING, NULL},
     [CAROM_TRAIT_SUPPORTS] =
         {{"supports", "bodies without inertia"}, first_support, 0, A_BODY, "it would have inertia"},
+    [CAROM_TRAIT_SOLIDS] = {{"solids", "that deform"}, first_of_count, CAROM_TRAIT_SOLIDS, A_SOLID, NULL},
 };
 
 const carom_trait_info *carom_trait_describe(int which) {
@@ -271,7 +286,8 @@ void carom_trait_explain(const carom_model *model, carom_trait which, int user, 
   const char *thing = NULL, *name = NULL, *consequence = traits[which].consequence;
   switch (traits[which].user) {
     case A_BODY:
-      thing = "body", name = model->bodies[user].name;
+      thing = user < model->body_count ? "body" : "solid";
+      name = user < model->body_count ? model->bodies[user].name : model->solids[user - model->body_count].name;
       break;
     case A_JOINT:
       thing = "joint", name = model->joints[user].name;
@@ -281,6 +297,9 @@ void carom_trait_explain(const carom_model *model, carom_trait which, int user, 
       break;
     case A_BOUNDARY:
       thing = "boundary", name = model->boundaries[user].name;
+      break;
+    case A_SOLID:
+      thing = "solid", name = model->solids[user].name;
       break;
     case NOTHING:
       break;

@@ -11,6 +11,7 @@
 #include "model/fields.h"
 #include "model/model.h"
 #include "step/potential/potential.h"
+#include "step/solids.h"
 
 // In a step, rad: beyond, the series in h that the rotation is the start of says nothing.
 static const double LARGEST_TURN = 1;
@@ -18,6 +19,7 @@ static const double LARGEST_TURN = 1;
 typedef struct newmark {
   carom_contact_potential *contact;
   bool fields;
+  carom_solids solids;
   carom_loads loads;
   carom_mat3 *d, *d_rate;
   carom_vec3 *v;
@@ -29,6 +31,7 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   newmark counted = {0}, *own = CAROM_PUSH(arena, newmark, 1), *w = own ? own : &counted;
   stepper->work = own;
   carom_loads_push(&w->loads, arena, stepper->model);
+  carom_solids_push(&w->solids, arena, stepper->model);
   w->v = CAROM_PUSH(arena, carom_vec3, n);
   w->spins = CAROM_PUSH(arena, carom_vec3, n);
   w->d = CAROM_PUSH(arena, carom_mat3, n);
@@ -39,6 +42,8 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   const carom_model *model = stepper->model;
   newmark *w = stepper->work;
   w->fields = carom_fields_present(model);
+  carom_status status = carom_solids_prepare(stepper, &w->solids, error);
+  if (status != CAROM_OK) return status;
   return carom_contact_potential_create(model, &stepper->allocator, &w->contact, error);
 }
 
@@ -49,7 +54,9 @@ static carom_status begin(carom_stepper *stepper, const carom_state *state, caro
 
 static void release(carom_stepper *stepper) {
   newmark *w = stepper->work;
-  if (w) carom_contact_potential_destroy(w->contact);
+  if (!w) return;
+  carom_contact_potential_destroy(w->contact);
+  carom_solids_free(&w->solids);
 }
 
 // ---- forces --------------------------------------------------------------------------------------------------------
@@ -126,6 +133,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status != CAROM_OK) return status;
   kick(stepper, state, state->time, 0.5 * h, ledger);
   status = drift(stepper, state, w->spins, h, error);
+  if (status == CAROM_OK) status = carom_solids_advance(&w->solids, state, h, ledger, error);
   if (status != CAROM_OK) return status;
   carom_drives_place(stepper->model, state, end);
   status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
@@ -137,7 +145,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
 
 static bool remember(carom_stepper *stepper, carom_tape *tape) {
   newmark *w = stepper->work;
-  return carom_contact_potential_remember(w->contact, tape);
+  return carom_contact_potential_remember(w->contact, tape) && carom_solids_remember(&w->solids, tape);
 }
 
 const carom_integrator carom_integrator_newmark = {

@@ -15,6 +15,7 @@
 #include "base/threads.h"
 #include "model/fields.h"
 #include "model/model.h"
+#include "step/solids.h"
 #include "step/step.h"
 #include "step/variational/composition.h"
 #include "step/variational/constrained.h"
@@ -31,6 +32,7 @@ typedef struct variational {
   carom_mat3 *d_mean, *d_rate;
   carom_vec3 *x_mean, *v;
   carom_vec3 *p_half, *l_half;  // after the first kick
+  carom_solids solids;          // which move beside bodies: only contacts know both
   carom_state known;            // where `loads` were taken; storage below, time NaN when nothing is known
 } variational;
 
@@ -66,6 +68,7 @@ static void push(carom_stepper *stepper, carom_arena *arena) {
   const carom_model *model = stepper->model;
   variational counted = {0}, *own = CAROM_PUSH(arena, variational, 1), *w = own ? own : &counted;
   stepper->flow = own;
+  carom_solids_push(&w->solids, arena, model);
   w->dmv_memory = carom_arena_push(arena, carom_dmv_bodies_cost(model->body_count));
   if (carom_fields_present(model)) push_fields(w, arena, model);
   if (model->joint_count > 0) carom_constrained_push(&w->joints, arena, model);
@@ -82,18 +85,21 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   w->known.joint_count = model->joint_count;
   w->known.input_size = model->input_size;
   carom_dmv_bodies_fill(&w->bodies, model, w->dmv_memory);
-  if (model->joint_count == 0) return CAROM_OK;
+  carom_status status = carom_solids_prepare(stepper, &w->solids, error);
+  if (status != CAROM_OK || model->joint_count == 0) return status;
   return carom_joint_system_create(model, &stepper->allocator, &w->joints.system, error);
 }
 
 static void release(carom_stepper *stepper) {
   variational *w = stepper->flow;
-  if (w) carom_joint_system_destroy(w->joints.system);
+  if (!w) return;
+  carom_joint_system_destroy(w->joints.system);
+  carom_solids_free(&w->solids);
 }
 
 static bool may_fail(const carom_stepper *stepper, const carom_state *state, double h) {
   const variational *w = stepper->flow;
-  return w->fields || w->joints.system || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
+  return w->fields || w->joints.system || state->node_count > 0 || !(carom_dmv_largest_turn(&w->bodies, state, h) < CAROM_DMV_SAFE_TURN);
 }
 
 // ---- kick and drift --------------------------------------------------------------------------------------------
@@ -464,7 +470,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
     done = last ? h : done + way.h;
   }
   state->time = start;  // the clock is the caller's
-  return status;
+  return status == CAROM_OK ? carom_solids_advance(&w->solids, state, h, ledger, error) : status;
 }
 
 // ---- for checkpoints -----------------------------------------------------------------------------------------------
@@ -475,6 +481,7 @@ static bool remember(carom_stepper *stepper, carom_tape *tape) {
   variational *w = stepper->flow;
   carom_state *k = &w->known;
   size_t n = (size_t)stepper->model->body_count, joints = (size_t)k->joint_count;
+  if (!carom_solids_remember(&w->solids, tape)) return false;
   if (!w->fields) return true;
   return carom_tape_pass_numbers(tape, w->loads.f, n * (sizeof *w->loads.f / sizeof(double))) &&
          carom_tape_pass_numbers(tape, w->loads.g, n * (sizeof *w->loads.g / sizeof(double))) &&

@@ -1,0 +1,40 @@
+// How nodes of solids move between contacts: by themselves, under gravity, pressure and pins. `variational` and what
+// stands on it take this beside the smooth motion of bodies; `newmark` too.
+#ifndef CAROM_SRC_STEP_SOLIDS_H
+#define CAROM_SRC_STEP_SOLIDS_H
+
+#include "base/arena.h"
+#include "base/tape.h"
+#include "step/step.h"
+
+typedef struct carom_solids {
+  const carom_model *model;
+  bool implicit;                    // the midpoint rule; else Newmark's explicit method
+  carom_elastic **elastics;         // (solid_count)
+  carom_elastic_stepper **steppers; // (solid_count)
+  int *pins;                        // (pin_count) nodes, counted in each solid from 0
+  int *pressed_start;               // (solid_count + 1) triangles under pressure, solid by solid:
+  int (*triangles)[3];              // (pressed_count) nodes, counted in each solid from 0
+  int *source;                      // (pressed_count) into model->pressures
+  double *pressures;                // (pressed_count) Pa, in this step
+  carom_vec3 *a;                    // (node_count) accelerations,
+  carom_vec3 *x, *v;                // (node_count) where and how fast nodes were then,
+  double time;                      // and when; NaN: not known
+} carom_solids;
+
+// All of these do nothing for models without solids.
+void carom_solids_push(carom_solids *solids, carom_arena *arena, const carom_model *model);
+carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *solids, carom_error *error);
+void carom_solids_free(carom_solids *solids);
+// Moves the nodes by h, from state->time on, and books what the outside did.
+carom_status carom_solids_advance(carom_solids *solids, carom_state *state, double h, carom_ledger *ledger,
+                                  carom_error *error);
+bool carom_solids_remember(carom_solids *solids, carom_tape *tape);
+
+// In how many equal parts explicit steps are taken so that they are stable at rest; at least 1.
+int carom_solids_parts(const carom_integrator *integrator, const carom_model *model, const carom_step_options *options);
+// Refuses steps that no number of parts makes stable, and orders that solids do not have; the message tells what would.
+carom_status carom_solids_check(const carom_integrator *integrator, const carom_model *model,
+                                const carom_step_options *options, carom_error *error);
+
+#endif
