@@ -29,8 +29,13 @@ static bool check_range(carom_reader *r, const carom_node *node, double value) {
 
 // What solids may take from a material is checked here, once; each solid that takes it reads it again.
 static bool read_matter(carom_reader *r, const carom_node *const *f, const char *label, carom_matter_nodes *matter) {
-  *matter = (carom_matter_nodes){f[KEY_MATERIAL_YOUNG], f[KEY_MATERIAL_POISSON], f[KEY_MATERIAL_LAMBDA],
-                                 f[KEY_MATERIAL_MU],    f[KEY_MATERIAL_DAMPING], f[KEY_MATERIAL_LAW]};
+  *matter = (carom_matter_nodes){f[KEY_MATERIAL_YOUNG],
+                                 f[KEY_MATERIAL_POISSON],
+                                 f[KEY_MATERIAL_LAMBDA],
+                                 f[KEY_MATERIAL_MU],
+                                 f[KEY_MATERIAL_DAMPING],
+                                 f[KEY_MATERIAL_LAW],
+                                 false};
   carom_solid_def ignored = carom_solid_default();
   return carom_read_matter(r, matter, label, &ignored);
 }
@@ -61,6 +66,7 @@ static void add_material(carom_reader *r, const carom_node *node, const char *na
   carom_matter_nodes matter = {0};
   def.name = name;
   bool good = !node || read_material(r, node, &def, &matter);
+  matter.bad = !good;
   keep_matter(r, matter);
   if (good && carom_builder_add_material(r->builder, &def) < 0) carom_check_builder(r, node ? node : r->root);
   if (!good) r->doomed = true;  // indices are off from here on

@@ -40,6 +40,7 @@ typedef struct carom_body_record {
 // Of a material: what solids may take from it, each with the place where it stands; null: it does not say.
 typedef struct carom_matter_nodes {
   const carom_node *young, *poisson, *lambda, *mu, *damping, *law;
+  bool bad;  // of a material in error, which was reported
 } carom_matter_nodes;
 
 typedef struct carom_cloud_sphere {

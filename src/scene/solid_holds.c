@@ -90,7 +90,8 @@ static bool choose(carom_reader *r, const carom_node *where, const carom_node *g
   return (!group || mark_group(r, group, solid)) && good;
 }
 
-static bool nothing_there(carom_reader *r, const carom_node *at, const carom_solid_place *solid, const char *what) {
+static bool nothing_there(carom_reader *r, const carom_node *at, const carom_solid_place *solid, const char *what,
+                          const char *has) {
   carom_vec3 low = solid->nodes[0], high = low;
   char hint[300];
   for (int i = 1; i < solid->mesh->node_count; i++) {
@@ -100,7 +101,7 @@ static bool nothing_there(carom_reader *r, const carom_node *at, const carom_sol
   }
   snprintf(hint, sizeof hint, "its nodes start within x %.6g to %.6g, y %.6g to %.6g, z %.6g to %.6g m", low.x, high.x,
            low.y, high.y, low.z, high.z);
-  return carom_report(&r->reporter, at->place, hint, "no %s of %s is there", what, solid->label);
+  return carom_report(&r->reporter, at->place, hint, "no %s of %s %s there", what, solid->label, has);
 }
 
 // ---- pins
@@ -161,7 +162,7 @@ static bool read_pin(carom_reader *r, const carom_node *node, const carom_solid_
   bool good = find_holder(r, f[KEY_PIN_TO], &body);
   if (!choose(r, where, group, solid, &chosen) || !good) return false;
   int count = choose_nodes(solid, chosen);
-  if (count == 0) return nothing_there(r, where ? where : group, solid, "node");
+  if (count == 0) return nothing_there(r, where ? where : group, solid, "node", "is");
   count = leave_out_held(&solid->scratch, body, count);
   if (count < 0) return two_holders(r, node, solid, -1 - count);
   if (solid->solid < 0 || !carom_reader_building(r)) return true;
@@ -215,7 +216,7 @@ static bool read_pressure(carom_reader *r, const carom_node *node, const carom_s
   def.triangles = (const int(*)[3])solid->scratch.triangles;
   def.triangle_count = choose_triangles(solid, chosen);
   if (def.triangle_count == 0)
-    return nothing_there(r, where ? where : group, solid, "triangle of the surface, with all three corners,");
+    return nothing_there(r, where ? where : group, solid, "triangle of the surface", "has all its corners");
   if (def.solid >= 0 && carom_reader_building(r) && carom_builder_add_pressure(r->builder, &def) < 0)
     carom_check_builder(r, node);
   return true;

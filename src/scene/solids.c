@@ -110,8 +110,13 @@ static const carom_node *first_of(const carom_node *a, const carom_node *b) { re
 // comes first.
 static carom_matter_nodes matter_of(const entry *e, const carom_matter_nodes *material) {
   const carom_node *const *f = e->f;
-  carom_matter_nodes own = {f[KEY_SOLID_YOUNG], f[KEY_SOLID_POISSON], f[KEY_SOLID_LAMBDA],
-                            f[KEY_SOLID_MU],    f[KEY_SOLID_DAMPING], f[KEY_SOLID_LAW]},
+  carom_matter_nodes own = {f[KEY_SOLID_YOUNG],
+                            f[KEY_SOLID_POISSON],
+                            f[KEY_SOLID_LAMBDA],
+                            f[KEY_SOLID_MU],
+                            f[KEY_SOLID_DAMPING],
+                            f[KEY_SOLID_LAW],
+                            false},
                      all = own;
   if (!own.lambda && !own.mu)
     all.young = first_of(own.young, material->young), all.poisson = first_of(own.poisson, material->poisson);
@@ -135,6 +140,7 @@ static bool check_matter(carom_reader *r, const entry *e, const carom_matter_nod
 static bool read_matter(carom_reader *r, const entry *e, carom_solid_def *def) {
   bool good = carom_read_material_name(r, e->f[KEY_SOLID_MATERIAL], &def->material);
   carom_matter_nodes none = {0}, *material = def->material < r->matter_count ? &r->matter[def->material] : &none;
+  if (material->bad) return false;
   carom_matter_nodes m = matter_of(e, material);
   if (r->doomed) def->material = 0;
   good = carom_read_number(r, e->f[KEY_SOLID_DENSITY], CAROM_DENSITY, CAROM_POSITIVE, &def->density) && good;
