@@ -67,7 +67,7 @@ static void check_refused(const char *text, const char *expected) {
   carom_diagnostics_release(&d);
 }
 
-// ---- meshes ---------------------------------------------------------------------------------------------------------
+// ---- meshes --------------------------------------------------------------------------------------------------------
 
 static double determinant(const carom_vec3 *x, const int *t) {
   carom_vec3 a = cm_sub(x[t[1]], x[t[0]]), b = cm_sub(x[t[2]], x[t[0]]), c = cm_sub(x[t[3]], x[t[0]]);
@@ -257,7 +257,7 @@ TEST(files_of_solids_are_noted_and_follow_their_includes) {
   remove_folder();
 }
 
-// ---- matter ---------------------------------------------------------------------------------------------------------
+// ---- matter --------------------------------------------------------------------------------------------------------
 
 // Constants of a solid with these words, in a scene with a material and defaults.
 static void check_matter(const char *words, double lambda, double mu, double damping, carom_elastic_law law) {
@@ -306,7 +306,7 @@ TEST(a_solid_has_the_density_friction_and_colour_of_its_material_or_its_own) {
   carom_scene_destroy(s);
 }
 
-// ---- motion ---------------------------------------------------------------------------------------------------------
+// ---- motion --------------------------------------------------------------------------------------------------------
 
 static carom_vec3 turned(carom_vec3 x) { return cm_vec3(-x.y, x.x, x.z); }  // by 90 degrees about z
 
@@ -347,7 +347,7 @@ TEST(velocities_of_numbers_are_those_of_all_nodes) {
   carom_scene_destroy(s);
 }
 
-// ---- pins and pressure ----------------------------------------------------------------------------------------------
+// ---- pins and pressure ---------------------------------------------------------------------------------------------
 
 static const carom_pin *pin_of(const carom_model *m, int node) {
   for (int i = 0; i < m->pin_count; i++)
@@ -426,7 +426,7 @@ TEST(groups_that_are_not_there_are_answered_with_those_that_are) {
   remove_folder();
 }
 
-// ---- arrays ---------------------------------------------------------------------------------------------------------
+// ---- arrays --------------------------------------------------------------------------------------------------------
 
 TEST(copies_differ_by_their_indices) {
   carom_scene *s = read_scene(
@@ -477,7 +477,7 @@ TEST(clouds_of_solids_keep_their_distance) {
   carom_scene_destroy(s);
 }
 
-// ---- runs -----------------------------------------------------------------------------------------------------------
+// ---- runs ----------------------------------------------------------------------------------------------------------
 
 static carom_state *run(const carom_scene *s, int steps) {
   carom_stepper *stepper = NULL;
@@ -590,7 +590,7 @@ TEST(steps_that_are_too_long_are_taken_in_parts_or_refused) {
   carom_scene_destroy(s);
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------
+// ---- memory --------------------------------------------------------------------------------------------------------
 
 TEST(memory_runs_out_in_a_scene_of_solids) {
   static const char text[] =
