@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "geometry/tet_shape.h"
 
 // Over m/t^2, t the longest explicit step of the tetrahedra: contact then asks for steps of t/2 where they ask for t.
 static const double SHARE = 8;
@@ -47,6 +48,7 @@ carom_status carom_soft_create(const carom_model *model, const carom_allocator *
   carom_soft *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
   carom_status status = s ? make_surfaces(s, &a, error) : CAROM_ERR_MEMORY;
   if (status == CAROM_OK) status = carom_shape_create_sphere(1e-90, &a, &s->point, error);
+  for (int i = 0; i < 2 && status == CAROM_OK; i++) status = carom_tet_shape_create(&a, &s->tet[i], error);
   if (status == CAROM_OK) weigh_nodes(s);
   if (status != CAROM_OK)
     carom_soft_destroy(s);
@@ -61,6 +63,7 @@ void carom_soft_destroy(carom_soft *s) {
   for (int i = 0; s->skins && i < s->model->solid_count; i++) carom_skin_release(&s->skins[i], a);
   for (int i = 0; s->hulls && i < s->model->part_count; i++) carom_hull_release(&s->hulls[i], a);
   carom_shape_release(s->point);
+  for (int i = 0; i < 2; i++) carom_shape_release(s->tet[i]);
   CAROM_RELEASE_ALL(a, s->near, s->contacts, s->met, s->before);
   carom_object_destroy(s);
 }

@@ -60,6 +60,7 @@ typedef struct carom_soft {
   carom_skin *skins;         // (solid_count)
   carom_hull *hulls;         // (part_count)
   const carom_shape *point;  // a ball of next to no radius
+  carom_shape *tet[2];       // for the separation oracle: what is behind two facets
   double *inverse_mass;      // (node_count) 0 where pinned
   double *node_stiffness;    // (node_count) N/m against what does not deform; 0 inside
   double *node_deep;         // (node_count) m

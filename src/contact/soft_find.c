@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "contact/soft.h"
 #include "collide/support.h"
+#include "geometry/tet_shape.h"
 #include "model/row.h"
 
 // Of the overlap at which contact would be lost: more must not be closed in one step.
@@ -78,11 +79,50 @@ static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_con
 
 // ---- facets ---------------------------------------------------------------------------------------------------------
 
+// The tetrahedron behind a facet.
+static carom_placed behind(const carom_soft *s, const carom_skin *skin, int facet, const carom_state *state, int which) {
+  const carom_solid *solid = &s->model->solids[skin->solid];
+  const int *n = s->model->tets[solid->tet_start + solid->skin->triangle_tets[facet]];
+  const carom_vec3 *x = state->nodes;
+  return (carom_placed){s->tet[which], carom_tet_shape_put(s->tet[which], x[n[0]], x[n[1]], x[n[2]], x[n[3]])};
+}
+
+// The corners in which two facets meet. The direction in which what is behind them parts soonest is the oracle's.
+static int meet(const carom_facet *f, const carom_facet *g, const carom_placed *a, const carom_placed *b,
+                carom_facet_point *points) {
+  carom_distance_result d = {.distance = 0};
+  if (a && carom_distance(a, b, NULL, &d) != CAROM_OK) return 0;
+  return carom_facets_meet(f, g, &d.normal, points);
+}
+
+static int meet_skins(const carom_soft *s, const carom_soft_near *n, const carom_state *state,
+                      carom_facet_point *points) {
+  const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
+  const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
+  carom_facing facing = carom_facets_face(f, g);
+  if (facing == CAROM_FACING_AWAY) return 0;
+  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
+  carom_placed a = behind(s, p, n->a, state, 0), b = behind(s, q, n->b, state, 1);
+  return meet(f, g, &a, &b, points);
+}
+
+static int meet_hull(const carom_soft *s, const carom_soft_near *n, const carom_state *state,
+                     carom_facet_point *points) {
+  const carom_skin *skin = &s->skins[n->skin];
+  const carom_hull *hull = &s->hulls[n->other];
+  const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
+  carom_facing facing = carom_facets_face(f, g);
+  if (facing == CAROM_FACING_AWAY) return 0;
+  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
+  carom_placed a = behind(s, skin, n->a, state, 0);
+  return meet(f, g, &a, &hull->placed, points);
+}
+
 static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   carom_facet_point points[CAROM_FACET_POINTS];
-  int count = carom_facets_meet(&p->facets[n->a], &q->facets[n->b], points);
-  double k = (p->shrunk[n->a] + q->shrunk[n->b]) / (2 / p->stiffness[n->a] + 2 / q->stiffness[n->b]);
+  int count = meet_skins(s, n, state, points);
+  double k = 1 / (1 / p->stiffness[n->a] + 1 / q->stiffness[n->b]);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     carom_soft_contact c = {.normal = points[i].normal,
@@ -100,12 +140,12 @@ static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const car
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
   carom_facet_point points[CAROM_FACET_POINTS];
-  int count = carom_facets_meet(&skin->facets[n->a], &hull->facets[n->b], points);
+  int count = meet_hull(s, n, state, points);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     carom_soft_contact c = {.normal = points[i].normal,
                             .gap = points[i].gap,
-                            .stiffness = skin->stiffness[n->a] * skin->shrunk[n->a] * points[i].area,
+                            .stiffness = skin->stiffness[n->a] * points[i].area,
                             .deep = fmin(skin->deep[n->a], hull->deep)};
     c.end[0] = end_of_skin(skin, n->a, points[i].weight_a, points[i].point_a);
     c.end[1] = end_of_hull(hull, points[i].point_b);
