@@ -477,6 +477,24 @@ TEST(clouds_of_solids_keep_their_distance) {
   carom_scene_destroy(s);
 }
 
+TEST(all_tetrahedra_of_a_scene_have_a_bound) {
+  carom_scene_options options = carom_scene_default_options();
+  carom_scene *scene;
+  carom_diagnostics d;
+  const char *text =
+      "carom: 1\nsolids:\n  - {name: a, mesh: {box: [1, 1, 1]}, young: 1, poisson: 0, replicate: {stack: {count: 3, "
+      "spacing: 2}}}\n";
+  for (int most = 200; most <= 203; most += 3) {
+    options.max_bodies = most;  // two tetrahedra for each: 3 cubes have 3 * 135
+    carom_status status = carom_scene_parse(&(carom_bytes){"x.yaml", text, strlen(text)}, &options, NULL, &scene, &d);
+    CHECK(status == (most == 203 ? CAROM_OK : CAROM_ERR_SCENE));
+    if (status != CAROM_OK)
+      CHECK_TEXT(d.items[0].message, "a mesh of about 135 tetrahedra, but only 130 more will do in this scene");
+    carom_diagnostics_release(&d);
+    carom_scene_destroy(scene);
+  }
+}
+
 // ---- runs ----------------------------------------------------------------------------------------------------------
 
 static carom_state *run(const carom_scene *s, int steps) {
