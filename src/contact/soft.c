@@ -23,6 +23,8 @@ static void lay_out(void *owner, carom_arena *arena) {
   s->bristles = CAROM_PUSH(arena, carom_vec3, m->node_count);
   s->bristle_share = CAROM_PUSH(arena, double, m->node_count);
   s->was = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->body_x = CAROM_PUSH(arena, carom_vec3, m->body_count);
+  s->body_q = CAROM_PUSH(arena, carom_quat, m->body_count);
 }
 
 static carom_status make_surfaces(carom_soft *s, const carom_allocator *a, carom_error *error) {
@@ -139,18 +141,41 @@ carom_status carom_soft_note(carom_soft *s, carom_error *error) {
   return CAROM_OK;
 }
 
-bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
-  int count = s->before_count;
-  if (!carom_tape_pass(tape, s->bristles, (size_t)s->model->node_count * sizeof *s->bristles) ||
-      !carom_tape_pass(tape, &s->bristle_energy, sizeof s->bristle_energy))
-    return false;
-  if (!carom_tape_pass(tape, &count, sizeof count) || count < 0) return false;
+// An array that grows: its count, then what is in it.
+static bool remember_array(const carom_soft *s, carom_tape *tape, void **array, int *count, int *capacity, size_t size) {
+  int n = *count;
+  if (!carom_tape_pass(tape, &n, sizeof n) || n < 0) return false;
   if (carom_tape_reads(tape)) {
-    size_t size = (size_t)count * sizeof *s->before;
-    if (size > tape->size - tape->at ||
-        !carom_reserve(&s->arena.allocator, (void **)&s->before, &s->before_capacity, count, sizeof *s->before))
-      return false;
-    s->before_count = count;
+    if ((size_t)n > (tape->size - tape->at) / size) return false;
+    if (!carom_reserve(&s->arena.allocator, array, capacity, n, size)) return false;
+    *count = n;
   }
-  return carom_tape_pass(tape, s->before, (size_t)count * sizeof *s->before);
+  return carom_tape_pass(tape, *array, (size_t)n * size);
+}
+
+static bool names_what_is_there(const carom_soft *s) {
+  for (int i = 0; i < s->count; i++)
+    for (int e = 0; e < 2; e++) {
+      const carom_soft_end *end = &s->contacts[i].end[e];
+      if (end->body >= s->model->body_count || end->body == CAROM_WORLD) return false;
+      if (end->body < CAROM_WORLD && CAROM_SOLID(end->body) >= s->model->solid_count) return false;
+      for (int k = 0; k < 3; k++)
+        if (end->node[k] < 0 || end->node[k] >= s->model->node_count) return false;
+    }
+  return true;
+}
+
+bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
+  size_t nodes = (size_t)s->model->node_count, bodies = (size_t)s->model->body_count;
+  bool sound = carom_tape_pass(tape, s->bristles, nodes * sizeof *s->bristles) &&
+               carom_tape_pass(tape, &s->bristle_energy, sizeof s->bristle_energy) &&
+               carom_tape_pass(tape, s->body_x, bodies * sizeof *s->body_x) &&
+               carom_tape_pass(tape, s->body_q, bodies * sizeof *s->body_q) &&
+               carom_tape_pass(tape, &s->energy, sizeof s->energy) &&
+               carom_tape_pass(tape, &s->depth, sizeof s->depth) &&
+               remember_array(s, tape, (void **)&s->before, &s->before_count, &s->before_capacity, sizeof *s->before) &&
+               remember_array(s, tape, (void **)&s->contacts, &s->count, &s->capacity, sizeof *s->contacts);
+  if (sound && names_what_is_there(s)) return true;
+  s->count = s->before_count = 0;
+  return false;
 }

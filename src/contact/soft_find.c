@@ -246,7 +246,6 @@ static carom_status check_loads(const carom_soft *s, carom_error *error) {
 carom_status carom_soft_find(carom_soft *s, const carom_state *state, const carom_vec3 *nodes, carom_error *error) {
   carom_status status = CAROM_OK;
   s->nodes = nodes;
-  if (!s->trial) s->rates = state->node_velocities;
   s->count = 0;
   s->energy = s->depth = 0;
   if (s->near_count == 0) return status;
