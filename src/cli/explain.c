@@ -144,7 +144,9 @@ static int write_scene(const account *a) {
 
 // ---- telling --------------------------------------------------------------------------------------------------------
 
-static const char *name_of(const carom_result *r, int body) { return body >= 0 ? r->bodies[body].name : "world"; }
+static const char *name_of(const carom_result *r, int body) {
+  return body == CAROM_WORLD ? "world" : carom_result_name(r, body);
+}
 
 // The first event of the last moment that has any.
 static int first_of_last(const carom_result *r) {

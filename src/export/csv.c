@@ -158,9 +158,9 @@ static carom_status write_events(csv *out, carom_error *error) {
     const carom_contact_event *e = &result->events[i];
     carom_text_buffer_number(&out->text, e->time, DIGITS);
     carom_text_buffer_print(&out->text, ",%s,", event_name(e->kind));
-    add_field(&out->text, result->bodies[e->body_a].name);
+    add_field(&out->text, carom_result_name(result, e->body_a));
     carom_text_buffer_add(&out->text, ",");
-    add_field(&out->text, e->body_b == CAROM_WORLD ? "world" : result->bodies[e->body_b].name);
+    add_field(&out->text, e->body_b == CAROM_WORLD ? "world" : carom_result_name(result, e->body_b));
     add_numbers(&out->text, &e->point.x, 3);
     add_numbers(&out->text, &e->normal.x, 3);
     add_numbers(&out->text, &e->impulse.x, 3);
