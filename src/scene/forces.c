@@ -15,6 +15,9 @@ bool carom_find_body(carom_reader *r, const carom_node *node, int *body) {
   const char *name = NULL;
   if (!carom_read_text(r, node, &name)) return false;
   *body = carom_names_find(&r->body_names, name);
+  if (*body < 0 && carom_names_find(&r->solid_names, name) >= 0)
+    return carom_report(&r->reporter, node->place, "a solid is held by 'pinned' and pressed by 'pressure' of its own",
+                        "'%.80s' is a solid that deforms; a rigid body is expected here", name);
   if (*body < 0) carom_unknown_name(r, node, "body", &r->body_names);
   return *body >= 0;
 }

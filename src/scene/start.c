@@ -22,7 +22,11 @@ static void place_body(carom_reader *r, const carom_node *node) {
   const carom_model *model = r->scene->model;
   carom_state *state = r->scene->state;
   int body = carom_model_find_body(model, node->key);
-  if (body < 0) carom_report(&r->reporter, node->key_at, NULL, "no body is named '%.80s'", node->key);
+  if (body < 0 && carom_model_find_solid(model, node->key) >= 0)
+    carom_report(&r->reporter, node->key_at, "give a 'position' to the solid itself",
+                 "'%.80s' is a solid that deforms; a start places rigid bodies", node->key);
+  else if (body < 0)
+    carom_report(&r->reporter, node->key_at, NULL, "no body is named '%.80s'", node->key);
   if (body < 0 || !carom_read_fields(r, node, CAROM_SECTION_PLACED, node->key, f)) return;
   carom_pose pose = carom_state_pose(model, state, body);
   carom_vec3 v = carom_state_velocity(model, state, body), w = carom_state_angular_velocity(model, state, body);
@@ -74,7 +78,7 @@ static void refuse(carom_reader *r, const carom_overlap *overlaps, int count, bo
   char what[400];
   for (int i = 0; i < count && i < TOLD; i++) {
     carom_overlap_format(r->scene->model, &overlaps[i], what, sizeof what);
-    tell(r, placed, r->bodies[overlaps[i].body_a].node->place, remedy, what);
+    tell(r, placed, carom_thing_node(r, overlaps[i].body_a)->place, remedy, what);
   }
   if (count > TOLD) snprintf(what, sizeof what, "%d more pairs overlap at the start", count - TOLD);
   if (count > TOLD) tell(r, placed, r->root->place, NULL, what);
