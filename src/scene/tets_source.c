@@ -49,13 +49,13 @@ static bool in_budget(request *q, double tets) { return carom_tets_in_budget(q->
 // ---- made
 // ------------------------------------------------------------------------------------------------------------
 
-// Near-cubic ones.
+// Near-cubic ones; of a box without extent one, for what the mesh says of it.
 static void choose_cells(carom_tets_box *box) {
   double size[3] = {box->size.x, box->size.y, box->size.z};
   for (int k = 0; k < 3; k++)
     if (box->wall > 0) size[k] -= 2 * box->wall;
   double edge = fmin(size[0], fmin(size[1], size[2])) / CELLS_ALONG_SHORTEST;
-  for (int k = 0; k < 3; k++) box->cells[k] = (int)fmin(MOST_COUNT, fmax(1, round(size[k] / edge)));
+  for (int k = 0; k < 3; k++) box->cells[k] = edge > 0 ? (int)fmin(MOST_COUNT, fmax(1, round(size[k] / edge))) : 1;
 }
 
 static bool read_cells(request *q, const carom_node *node, carom_tets_box *box) {
