@@ -55,11 +55,11 @@ static inline void soft_create_with(fixture *f, const soft_options *options) {
 
 static inline void soft_create(fixture *f) { soft_create_with(f, &(soft_options){.shells = 2}); }
 
-// Every solid is stretched along z, sheared, and moves.
+// Every solid is stretched along z, bent, and moves; at t = 0 it rests.
 static inline carom_vec3 soft_node(const carom_model *model, int frame, int node) {
-  double t = fixture_time(frame), stretch = 1 + 0.2 * sin(5 * t + node % 2 * 1e-3);
+  double t = fixture_time(frame), stretch = 1 + 0.2 * sin(5 * t), bend = 0.5 * sin(2 * t);
   carom_vec3 X = model->rest[node];
-  return cm_vec3(X.x + 0.3 * t + 0.1 * (X.z - 1) * sin(3 * t), X.y, 1 + (X.z - 1) * stretch - 0.5 * t * t);
+  return cm_vec3(X.x + 0.3 * t + bend * (X.z - 1) * (X.z - 1), X.y, 1 + (X.z - 1) * stretch - 0.5 * t * t);
 }
 
 static inline carom_vec3 soft_node_velocity(int frame, int node) {

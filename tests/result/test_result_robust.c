@@ -194,6 +194,31 @@ TEST(exports_without_memory) {
   unlink(path);
 }
 
+TEST(exports_of_solids_without_memory) {
+  char file[300];
+  const char *path = fixture_path("memory-soft.h5");
+  static const char *const left[] = {
+      ".csv",  ".csv.audit.csv", ".csv.events.csv",          ".csv.solids.csv",         ".glb",
+      ".html", ".pvd",           "_frames/frame_000000.vtp", "_frames/frame_000000.vtu"};
+  soft_write(path, 1);
+  exported_result = path;
+  snprintf(file, sizeof file, "%s.csv", path);
+  fail_at_every_call(try_csv, file);
+  snprintf(file, sizeof file, "%s.glb", path);
+  fail_at_every_call(try_glb, file);
+  snprintf(file, sizeof file, "%s.html", path);
+  fail_at_every_call(try_replay, file);
+  snprintf(file, sizeof file, "%s.pvd", path);
+  fail_at_every_call(try_vtk, file);
+  for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+    snprintf(file, sizeof file, "%s%s", path, left[i]);
+    unlink(file);
+  }
+  snprintf(file, sizeof file, "%s_frames", path);
+  CHECK(rmdir(file) == 0);
+  unlink(path);
+}
+
 TEST(recording_does_not_allocate) {
   const char *path = fixture_path("calm.h5");
   limited l = {.fail_at = -1};

@@ -74,6 +74,7 @@ export class Solids {
       d.mesh.visible = place !== null;
       if (!place) return;
       d.mesh.position.copy(place);
+      d.mesh.updateMatrixWorld(); // for the ray caster, which may come before the next picture
       this.motion.skins.positions(s, cursor, d.nodes);
       this.motion.skins.stresses(s, cursor, d.stress);
       const { position, normal } = d.mesh.geometry.attributes;
