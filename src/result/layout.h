@@ -121,7 +121,7 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
     "a column for each channel, per frame; NaN where not told")                                                        \
   X(EVENT_TIME, "/events/time", "s", "time of each contact event, ascending")                                          \
   N(EVENT_KIND, "/events/kind", "0 impact, 1 lasting contact (told at frames only), 2 stick, 3 end of bouncing")       \
-  N(EVENT_BODY, "/events/body", "the two bodies A and B of each event, indices into /bodies; -2 - i: solid i")         \
+  N(EVENT_BODY, "/events/body", "the two bodies A and B of each event, indices into /bodies")                          \
   X(EVENT_POINT, "/events/point", "m", "contact point in the world")                                                   \
   N(EVENT_NORMAL, "/events/normal", "unit normal from B to A")                                                         \
   X(EVENT_IMPULSE, "/events/impulse", "N s", "impulse on A")                                                           \
