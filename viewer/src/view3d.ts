@@ -3,7 +3,7 @@
 import { Vector3 } from "three";
 import { Bodies } from "./bodies";
 import { radius, sceneBounds, typicalSize } from "./bounds";
-import { Contacts } from "./contacts";
+import { contactColor, Contacts } from "./contacts";
 import { byId } from "./dom";
 import { Forces, type Arrow } from "./forces";
 import { lengthLabel } from "./format";
@@ -75,11 +75,18 @@ export class View3d {
   private applyTheme(): void {
     this.bodies.material.setAccent(this.theme.colors.accent);
     this.solids.setAccent(this.theme.colors.accent);
+    this.colorContacts();
     this.stage.setColors(this.theme.colors, this.theme.name === "dark");
     this.joints.setColor(this.theme.colors.joint);
     this.ghosts.setBackground(this.theme.colors.background);
     this.forces?.setColors(this.theme.colors.force, this.theme.colors.torque);
     this.planes?.setColor(this.theme.colors.accent);
+  }
+
+  /** Red arrows would be lost among the colours of stress. */
+  private colorContacts(): void {
+    const amongStress = this.solids.count > 0 && this.solids.stressShown;
+    this.contacts.setColor(amongStress ? this.theme.colors.contact : contactColor);
   }
 
   private watchSize(): void {
@@ -125,6 +132,7 @@ export class View3d {
 
   setStress(shown: boolean): void {
     this.solids.stressShown = shown;
+    this.colorContacts();
     this.refresh();
   }
 
