@@ -562,25 +562,44 @@ TEST(skins_decode_to_the_nodes) {
   }
 }
 
-// A plate that rests, all of whose nodes are at its surface.
-static void write_plate(const char *path, int frames) {
+// A plate all of whose nodes are at its surface. It rests, or waves go through it that have no pattern from frame to
+// frame.
+typedef struct plate {
+  int cells[2], frames;
+  bool waves;
+} plate;
+
+static void wave(const carom_model *model, carom_state *state, double t) {
+  for (int i = 0; i < state->node_count; i++) {
+    carom_vec3 x = model->rest[i], u = cm_zero3();
+    for (int k = 1; k <= 12; k++) {
+      double phase = 3 * k * x.x + (17 - 2 * k) * x.y + 5.3 * k * t + k * k;
+      u = cm_axpy(u, 0.002 * sin(phase), cm_vec3(0.2 * cos(k), 0.2 * sin(k), 1));
+    }
+    state->nodes[i] = cm_add(x, u);
+    state->node_velocities[i] = cm_scale(10, u);
+  }
+}
+
+static void write_plate(const char *path, const plate *p) {
   carom_builder *builder = NULL;
   carom_recorder *recorder = NULL;
   fixture f;
-  carom_tets plate = {0};
+  carom_tets mesh = {0};
   carom_tets_box box = carom_tets_box_default();
   box.size = cm_vec3(0.6, 0.4, 0.02);
-  box.cells[0] = 60, box.cells[1] = 40, box.cells[2] = 1;
+  box.cells[0] = p->cells[0], box.cells[1] = p->cells[1], box.cells[2] = 1;
   carom_builder_create(NULL, &builder, NULL);
-  REQUIRE(carom_tets_init_box(&box, NULL, &plate, NULL) == CAROM_OK);
-  soft_add(builder, "plate", &plate, cm_zero3(), 0x228833);
+  REQUIRE(carom_tets_init_box(&box, NULL, &mesh, NULL) == CAROM_OK);
+  soft_add(builder, "plate", &mesh, cm_zero3(), 0x228833);
   REQUIRE(carom_builder_finish(builder, &f.model, &f.state, NULL) == CAROM_OK);
   carom_builder_destroy(builder);
-  carom_tets_release(&plate);
+  carom_tets_release(&mesh);
   f.scene = fixture_scene(f.model, f.state);
   REQUIRE(carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
-  for (int i = 0; i < frames; i++) {
+  for (int i = 0; i < p->frames; i++) {
     f.state->time = fixture_time(i);
+    if (p->waves) wave(f.model, f.state, f.state->time);
     CHECK(carom_recorder_frame(recorder, f.state, NULL, NULL) == CAROM_OK);
   }
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
@@ -591,12 +610,27 @@ static void write_plate(const char *path, int frames) {
 TEST(pages_of_solids_are_thinned_when_they_are_too_large) {
   enum { MANY = 640, NODES = 61 * 41 * 2 };
   const char *path = fixture_path("thin.h5");
-  write_plate(path, MANY);
+  write_plate(path, &(plate){{60, 40}, MANY, false});
   char *text = elements_of(path);
   unlink(path);
   int shown = 0, all = 0;
   const char *told = strstr(text, "This page shows ");
   REQUIRE(told && sscanf(told, "This page shows %d of %d recorded frames", &shown, &all) == 2);
   CHECK(all == MANY && shown == 3000000 / NODES);
+  free(text);
+}
+
+TEST(a_page_of_5000_triangles_in_200_frames_stays_below_5_MB) {
+  enum { TEMPLATE = 800000 };  // bytes; tests/browser sees to it that it is less
+  const char *path = fixture_path("weight.h5");
+  write_plate(path, &(plate){{50, 24}, 200, true});
+  carom_result *result = fixture_open(path);
+  REQUIRE(result && result->triangle_count >= 5000 && result->frame_count == 200);
+  carom_result_close(result);
+  char *text = elements_of(path);
+  unlink(path);
+  size_t size = strlen(text);
+  printf("5096 triangles x 200 frames: %.2f MB beside the template\n", (double)size / 1e6);
+  CHECK(size + TEMPLATE < 5000000);
   free(text);
 }
