@@ -37,7 +37,8 @@ CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *
 /// to there even if the process is killed. A file that was removed meanwhile, with its folder or without, is written
 /// anew, whole, by the next burst, under its name if that is free (options->log hears of it). A write error (disk full)
 /// leaves the earlier bursts intact and makes all further calls fail with the same message. CAROM_ERR_NUMBER for a
-/// state that carom_state_check refuses; then nothing is added. `audit` may be null. Only HDF5 allocates, in a burst.
+/// state that carom_state_check refuses; then nothing is added. `audit` may be null. Stresses and energies of solids
+/// are measured here. Only HDF5 allocates, in a burst.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
 /// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by

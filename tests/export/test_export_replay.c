@@ -634,3 +634,21 @@ TEST(a_page_of_5000_triangles_in_200_frames_stays_below_5_MB) {
   CHECK(size + TEMPLATE < 5000000);
   free(text);
 }
+
+// A run that was killed before its first burst.
+TEST(pages_of_solids_without_frames) {
+  const char *path = fixture_path("none.h5");
+  for (int frames = 0; frames < 2; frames++) {
+    soft_write(path, frames);
+    char *text = elements_of(path);
+    unlink(path);
+    replay r = decode(text, 100000);
+    size_t nodes = 0, columns = CAROM_AUDIT_COLUMNS + 3 * FIXTURE_SOLIDS, moving = MOVING + FIXTURE_SOLIDS,
+           f = (size_t)frames;
+    for (const char *at = r.json; (at = strstr(at, "\"nodes\":")); at++) nodes += strtoul(at + 8, NULL, 10);
+    CHECK(nodes > 20);
+    CHECK(r.size == f * (8 * (1 + columns) + 18 * moving + 7 * nodes) + 32 * moving + 28 * FIXTURE_SOLIDS);
+    release(&r);
+    free(text);
+  }
+}
