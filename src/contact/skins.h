@@ -10,11 +10,12 @@
 
 // Of a solid. Facet i is that of triangle i of its carom_tets_skin.
 typedef struct carom_skin {
-  int solid, count, node_start;
+  int solid, count, node_start, node_count;
   const int (*triangles)[3];  // (count) nodes of the solid
+  int (*neighbors)[3];        // (count) across the side from corner i to i + 1; -1: none
   carom_facet *facets;        // (count) as they are now
+  carom_vec3 *normals;        // (node_count) of the surface at its nodes, unit
   double *area;               // (count) at rest, m2
-  double *shrunk;             // (count) that over what it is now
   carom_aabb *boxes;          // (count) widened by how far they may get
   double *stiffness;          // (count) of contact, Pa/m
   double *deep;               // (count) overlaps beyond are no contact any more, m
@@ -25,8 +26,10 @@ typedef struct carom_skin {
 typedef struct carom_hull {
   int part, body, count;
   int (*triangles)[3];   // (count) vertices of its polytope
+  int (*neighbors)[3];   // (count) as of a skin
   carom_vec3 *vertices;  // (vertex_count) in the world
   carom_facet *facets;   // (count) in the world
+  carom_vec3 *normals;   // (vertex_count) unit
   carom_aabb *boxes;     // (count) widened
   carom_aabb box;        // of the part, widened
   carom_placed placed;
@@ -36,8 +39,8 @@ typedef struct carom_hull {
 carom_status carom_skin_init(const carom_model *model, int solid, const carom_allocator *allocator, carom_skin *skin,
                              carom_error *error);
 void carom_skin_release(carom_skin *skin, const carom_allocator *allocator);
-// Facets to where the nodes are.
-void carom_skin_place(carom_skin *skin, const carom_state *state);
+// Facets to where the nodes (of all solids) are.
+void carom_skin_place(carom_skin *skin, const carom_vec3 *nodes);
 // The same with boxes, which are widened by how far nodes may get in h.
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h);
 

@@ -10,8 +10,7 @@ typedef struct choice {
   bool by_place, by_group;
 } choice;
 
-// ---- groups
-// ----------------------------------------------------------------------------------------------------------
+// ---- groups --------------------------------------------------------------------------------------------------------
 
 static const char *name_of_group(const carom_tets *mesh, int group) {
   for (int i = 0; i < mesh->name_count; i++)
@@ -71,8 +70,7 @@ static bool mark_group(carom_reader *r, const carom_node *node, const carom_soli
   return true;
 }
 
-// ---- places
-// ----------------------------------------------------------------------------------------------------------
+// ---- places --------------------------------------------------------------------------------------------------------
 
 static bool mark_places(carom_reader *r, const carom_node *node, const carom_solid_place *solid) {
   carom_formula *formula;
@@ -104,8 +102,7 @@ static bool nothing_there(carom_reader *r, const carom_node *at, const carom_sol
   return carom_report(&r->reporter, at->place, hint, "no %s of %s %s there", what, solid->label, has);
 }
 
-// ---- pins
-// ------------------------------------------------------------------------------------------------------------
+// ---- pins ----------------------------------------------------------------------------------------------------------
 
 // Nodes of the mesh, ascending, into the scratch; the count.
 static int choose_nodes(const carom_solid_place *solid, choice chosen) {
@@ -181,8 +178,7 @@ bool carom_read_pins(carom_reader *r, const carom_node *list, const carom_solid_
   return good;
 }
 
-// ---- pressure
-// --------------------------------------------------------------------------------------------------------
+// ---- pressure ------------------------------------------------------------------------------------------------------
 
 // With all its corners there, and in front of a tetrahedron of the group.
 static bool has_triangle(const carom_solid_place *solid, int t, choice chosen) {

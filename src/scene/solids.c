@@ -21,8 +21,7 @@ typedef struct entry {
   carom_solid_scratch scratch;
 } entry;
 
-// ---- defaults
-// --------------------------------------------------------------------------------------------------------
+// ---- defaults ------------------------------------------------------------------------------------------------------
 
 static void fill_defaults(const carom_reader *r, entry *e) {
   static const int pairs[][2] = {{KEY_SOLID_YOUNG, KEY_SOLID_LAMBDA},
@@ -33,8 +32,7 @@ static void fill_defaults(const carom_reader *r, entry *e) {
   carom_fill_defaults(&(carom_defaults){KEYS_IN_SOLID, r->solid_defaults, pairs, 5}, e->f, e->own);
 }
 
-// ---- names
-// -----------------------------------------------------------------------------------------------------------
+// ---- names ---------------------------------------------------------------------------------------------------------
 
 static bool check_new_name(carom_reader *r, const entry *e, const char *name) {
   const carom_node *at = e->f[KEY_SOLID_NAME] ? e->f[KEY_SOLID_NAME] : e->node;
@@ -63,8 +61,7 @@ static bool register_names(carom_reader *r, const entry *e) {
   return true;
 }
 
-// ---- the mesh
-// --------------------------------------------------------------------------------------------------------
+// ---- the mesh ------------------------------------------------------------------------------------------------------
 
 static void release_mesh(carom_reader *r, entry *e) {
   carom_solid_scratch *s = &e->scratch;
@@ -101,8 +98,7 @@ static bool read_mesh(carom_reader *r, entry *e) {
   return false;
 }
 
-// ---- matter
-// ----------------------------------------------------------------------------------------------------------
+// ---- matter --------------------------------------------------------------------------------------------------------
 
 static const carom_node *first_of(const carom_node *a, const carom_node *b) { return a ? a : b; }
 
@@ -147,8 +143,7 @@ static bool read_matter(carom_reader *r, const entry *e, carom_solid_def *def) {
   return carom_read_matter(r, &m, e->label, def) && good && check_matter(r, e, &m);
 }
 
-// ---- motion
-// ----------------------------------------------------------------------------------------------------------
+// ---- motion --------------------------------------------------------------------------------------------------------
 
 static double *component(carom_vec3 *v, int k) { return k == 0 ? &v->x : k == 1 ? &v->y : &v->z; }
 
@@ -203,8 +198,7 @@ static bool read_motion(carom_reader *r, const entry *e, carom_solid_def *def) {
   return read_velocity(r, e->f[KEY_SOLID_VELOCITY], e, def) && good;
 }
 
-// ---- one copy
-// --------------------------------------------------------------------------------------------------------
+// ---- one copy ------------------------------------------------------------------------------------------------------
 
 static void place_nodes(entry *e, carom_pose pose) {
   for (int i = 0; i < e->mesh.node_count; i++) e->nodes[i] = cm_transform(pose, e->mesh.nodes[i]);
@@ -239,8 +233,7 @@ static bool read_copy(carom_reader *r, entry *e, int n) {
   return carom_read_pressures(r, e->f[KEY_SOLID_PRESSURE], &place) && good && solid >= 0;
 }
 
-// ---- one entry
-// -------------------------------------------------------------------------------------------------------
+// ---- one entry -----------------------------------------------------------------------------------------------------
 
 // The radius about the origin of the solid's frame that holds all nodes.
 static double reach(const entry *e) {

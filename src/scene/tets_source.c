@@ -46,8 +46,7 @@ static bool count(request *q, int key, int least, int *value) {
 // Before it is made, so that no memory is wanted for what is too large.
 static bool in_budget(request *q, double tets) { return carom_tets_in_budget(q->r, q->node, tets); }
 
-// ---- made
-// ------------------------------------------------------------------------------------------------------------
+// ---- made ----------------------------------------------------------------------------------------------------------
 
 // Near-cubic ones; of a box without extent one, for what the mesh says of it.
 static void choose_cells(carom_tets_box *box) {
@@ -234,8 +233,7 @@ static bool make_revolved(request *q) {
          accept(q, carom_tets_init_revolved(&revolved, &q->r->allocator, q->tets, &error), &error);
 }
 
-// ---- files
-// -----------------------------------------------------------------------------------------------------------
+// ---- files ---------------------------------------------------------------------------------------------------------
 
 // Null after an error.
 static const char *find_file(request *q) {
@@ -316,8 +314,7 @@ static bool make_surface(request *q) {
   return good;
 }
 
-// ---- a mesh
-// ----------------------------------------------------------------------------------------------------------
+// ---- a mesh --------------------------------------------------------------------------------------------------------
 
 static bool make_kind(request *q, int kind) {
   static bool (*const makers[KINDS])(request *) = {

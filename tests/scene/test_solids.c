@@ -67,7 +67,7 @@ static void check_refused(const char *text, const char *expected) {
   carom_diagnostics_release(&d);
 }
 
-// ---- meshes ---------------------------------------------------------------------------------------------------------
+// ---- meshes --------------------------------------------------------------------------------------------------------
 
 static double determinant(const carom_vec3 *x, const int *t) {
   carom_vec3 a = cm_sub(x[t[1]], x[t[0]]), b = cm_sub(x[t[2]], x[t[0]]), c = cm_sub(x[t[3]], x[t[0]]);
@@ -257,7 +257,7 @@ TEST(files_of_solids_are_noted_and_follow_their_includes) {
   remove_folder();
 }
 
-// ---- matter ---------------------------------------------------------------------------------------------------------
+// ---- matter --------------------------------------------------------------------------------------------------------
 
 // Constants of a solid with these words, in a scene with a material and defaults.
 static void check_matter(const char *words, double lambda, double mu, double damping, carom_elastic_law law) {
@@ -306,7 +306,7 @@ TEST(a_solid_has_the_density_friction_and_colour_of_its_material_or_its_own) {
   carom_scene_destroy(s);
 }
 
-// ---- motion ---------------------------------------------------------------------------------------------------------
+// ---- motion --------------------------------------------------------------------------------------------------------
 
 static carom_vec3 turned(carom_vec3 x) { return cm_vec3(-x.y, x.x, x.z); }  // by 90 degrees about z
 
@@ -347,7 +347,7 @@ TEST(velocities_of_numbers_are_those_of_all_nodes) {
   carom_scene_destroy(s);
 }
 
-// ---- pins and pressure ----------------------------------------------------------------------------------------------
+// ---- pins and pressure ---------------------------------------------------------------------------------------------
 
 static const carom_pin *pin_of(const carom_model *m, int node) {
   for (int i = 0; i < m->pin_count; i++)
@@ -426,7 +426,7 @@ TEST(groups_that_are_not_there_are_answered_with_those_that_are) {
   remove_folder();
 }
 
-// ---- arrays ---------------------------------------------------------------------------------------------------------
+// ---- arrays --------------------------------------------------------------------------------------------------------
 
 TEST(copies_differ_by_their_indices) {
   carom_scene *s = read_scene(
@@ -477,7 +477,25 @@ TEST(clouds_of_solids_keep_their_distance) {
   carom_scene_destroy(s);
 }
 
-// ---- runs -----------------------------------------------------------------------------------------------------------
+TEST(all_tetrahedra_of_a_scene_have_a_bound) {
+  carom_scene_options options = carom_scene_default_options();
+  carom_scene *scene;
+  carom_diagnostics d;
+  const char *text =
+      "carom: 1\nsolids:\n  - {name: a, mesh: {box: [1, 1, 1]}, young: 1, poisson: 0, replicate: {stack: {count: 3, "
+      "spacing: 2}}}\n";
+  for (int most = 200; most <= 203; most += 3) {
+    options.max_bodies = most;  // two tetrahedra for each: 3 cubes have 3 * 135
+    carom_status status = carom_scene_parse(&(carom_bytes){"x.yaml", text, strlen(text)}, &options, NULL, &scene, &d);
+    CHECK(status == (most == 203 ? CAROM_OK : CAROM_ERR_SCENE));
+    if (status != CAROM_OK)
+      CHECK_TEXT(d.items[0].message, "a mesh of about 135 tetrahedra, but only 130 more will do in this scene");
+    carom_diagnostics_release(&d);
+    carom_scene_destroy(scene);
+  }
+}
+
+// ---- runs ----------------------------------------------------------------------------------------------------------
 
 static carom_state *run(const carom_scene *s, int steps) {
   carom_stepper *stepper = NULL;
@@ -590,7 +608,7 @@ TEST(steps_that_are_too_long_are_taken_in_parts_or_refused) {
   carom_scene_destroy(s);
 }
 
-// ---- memory ---------------------------------------------------------------------------------------------------------
+// ---- memory --------------------------------------------------------------------------------------------------------
 
 TEST(memory_runs_out_in_a_scene_of_solids) {
   static const char text[] =
