@@ -284,7 +284,7 @@ def case_results_of_solids_are_described_exported_and_judged():
     left_out = carom("export", "soft.h5", "--to", "glb").stderr
     assert "2 solids that deform are left out" in left_out, left_out
     told = carom("explain", "soft.h5").stdout
-    assert "'ball' on 'floor'" in told and "solids of a scene begin without stress" in told, told
+    assert "'bar' on 'floor'" in told and "solids of a scene begin without stress" in told, told
     assert not os.path.exists("soft.step.yaml")
     judged = subprocess.run([CAROM, "audit", "soft.h5", "--json"], capture_output=True, text=True, timeout=HANG)
     assert judged.returncode in (0, 3) and json.loads(judged.stdout)["frames"] == 21, judged
