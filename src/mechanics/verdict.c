@@ -62,6 +62,8 @@ carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_mod
                               .friction_law = loose ? 1e-3 : 1e-6,
                               .constraint = row->constraint,
                               .creep = 1e-3,
+                              .inversion = 1,
+                              .pins = 1e-6,
                               .equilibrium = 1e-6,
                               .power = 2e-2,
                               .passivity = 2e-2};
@@ -93,6 +95,7 @@ static const char *remedy(const char *key) {
       {"dissipation", "take a smaller step or an integrator of higher order"},
       {"complementarity", "tighten solver_tolerance or raise solver_iterations"},
       {"constraint", "take a smaller step"},
+      {"inversion", "take a smaller step, `law: stable` or more damping"},
       {"violation", "conditions may contradict each other; else try another guess, several starts or more iterations"},
       {"momentum_defect", "tighten the solver's tolerance, or try another guess"},
       {"replay_position", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
@@ -146,14 +149,15 @@ typedef struct judgement {
   carom_verdict *verdict;
 } judgement;
 
-// "'plate' and 'floor' at t = 0.3 s".
+// "'plate' and 'floor' at t = 0.3 s", "tetrahedron 7 of 'bar' at t = 0.3 s".
 static int describe(const carom_audit *audit, const carom_finding *f, char *text, size_t size) {
-  const carom_body *bodies = audit->model->bodies;
+  const carom_model *m = audit->model;
   if (isnan(f->time)) return snprintf(text, size, "%s", "");
-  if (f->body[0] < 0) return snprintf(text, size, "at t = %.6g s", f->time);
-  if (f->body[1] < 0) return snprintf(text, size, "'%.40s' at t = %.6g s", bodies[f->body[0]].name, f->time);
-  return snprintf(text, size, "'%.40s' and '%.40s' at t = %.6g s", bodies[f->body[0]].name, bodies[f->body[1]].name,
-                  f->time);
+  if (f->body[0] == CAROM_WORLD) return snprintf(text, size, "at t = %.6g s", f->time);
+  const char *name = carom_model_name(m, f->body[0]);
+  if (f->what) return snprintf(text, size, "%s %d of '%.40s' at t = %.6g s", f->what, f->number, name, f->time);
+  if (f->body[1] == CAROM_WORLD) return snprintf(text, size, "'%.40s' at t = %.6g s", name, f->time);
+  return snprintf(text, size, "'%.40s' and '%.40s' at t = %.6g s", name, carom_model_name(m, f->body[1]), f->time);
 }
 
 static double given(double bound, double usual) { return bound > 0 ? bound : usual; }
@@ -231,16 +235,26 @@ static void judge_geometry(const judgement *j) {
   double largest = 0;
   for (int i = 0; i < a->model->body_count; i++)
     if (!a->model->bodies[i].fixed) largest = fmax(largest, a->model->bodies[i].bounding_radius);
-  bool shapes = a->model->part_count > 0 && !a->model->ignores_contacts;
+  bool rigid = a->model->part_count > 0, shapes = (rigid || a->soft) && !a->model->ignores_contacts;
   if (shapes)
     ROW(penetration, "Deepest overlap", "measured, relative to the least width of the thinner body", a->overlap.worst,
         &a->overlap);
-  if (shapes)
+  if (shapes && rigid)
     ROW(passage, "Passed through", "depth on the way through another body, relative to its least width",
         a->passage.worst, &a->passage);
   if (a->joints)
     ROW(constraint, "Joint drift", "largest, relative to the radius of the largest body",
         carom_relative(a->drift.worst, largest > 0 ? largest : 1), &a->drift);
+}
+
+static void judge_solids(const judgement *j) {
+  const carom_audit *a = j->audit;
+  if (a->model->solid_count == 0) return;
+  ROW(inversion, "Inverted tetrahedra", "1 less the least det F of a tetrahedron; from 1 on it is inverted",
+      a->inversion.worst, &a->inversion);
+  if (a->model->pin_count > 0)
+    ROW(pins, "Held nodes", "how far from where they are held, relative to the solid's least width", a->pins.worst,
+        &a->pins);
 }
 
 // Of frames alone: energy where nothing outside works, losses where no surface takes any, free flight, geometry, and
@@ -279,6 +293,7 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
   if (!audit->frames_only && !audit->massless) judge_energy(&j), judge_momenta(&j);
   if (!audit->frames_only && audit->contacts) judge_contacts(&j);
   judge_geometry(&j);
+  judge_solids(&j);
   if (audit->failed) {
     char reason[80];
     snprintf(reason, sizeof reason, "a step failed at t = %.9g s", audit->failed_at);
