@@ -138,12 +138,11 @@ static double raw_balance(const carom_audit *audit, const carom_balance *now) {
   return energy - start - carom_sum_value(&audit->work) + carom_sum_value(&audit->lawful_loss);
 }
 
-// A solid's energy may swing by the order of the method and come back (nodes.c).
+// A solid's energy may swing by the order of the method and come back (nodes.c): up by what it is now, down by what it
+// was at the start.
 static double less_sway(const carom_audit *audit, double raw) {
-  double swings = audit->sway - audit->sway_start, rest = raw - swings;
-  if (swings == 0 || isnan(rest)) return raw;
-  if (fmin(raw, rest) <= 0 && fmax(raw, rest) >= 0) return 0;
-  return fabs(rest) < fabs(raw) ? rest : raw;
+  if (raw > 0) return fmax(0, raw - audit->sway);
+  return raw < 0 ? fmin(0, raw + audit->sway_start) : raw;
 }
 
 static void note_energy(carom_audit *audit, double time, double raw) {

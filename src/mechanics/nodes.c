@@ -74,8 +74,8 @@ void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 impulse) {
 
 // ---- how nodes move -------------------------------------------------------------------------------------------------
 
-// Steps up to this share of the critical one see every vibration four times a period (sqrt(1/2): a phase of 90 degrees
-// a step). Of longer ones nothing is known of vibrations within.
+// Explicit steps up to this share of the critical one see every vibration four times a period: a phase of 90 degrees
+// in a step. Longer ones are taken in parts.
 static const double RESOLVED = 0.70710678118654752;
 
 static double parts_of(const carom_audit *audit, int solid) {
@@ -96,12 +96,14 @@ static double jump_of(const carom_audit *audit, const carom_state *state, int no
   return off - h * kicks - hidden - rounding;
 }
 
-// How far vibrations within the step may have led a node, m: those of the fastest so far.
+// How far vibrations may have led a node besides, m. The change of a is at most h w2 v for the fastest vibration, w = 2
+// over the critical step, so that h2/4 of it are h v (h / critical)2; of longer steps, and where contacts are stiffer
+// than the solid, nothing is known but v, that of the fastest node so far.
 static double hidden_way(const carom_audit *audit, int solid) {
   const carom_solid_step *s = &audit->solid[solid];
-  double h = fabs(audit->dt);
+  double h = fabs(audit->dt), share = h / audit->model->solids[solid].critical_step;
   if (audit->frames_only && s->pushed > 0) return 2 * h * s->fastest;  // something may have been in between
-  return parts_of(audit, solid) > 1 || s->events > 0 ? h * s->shaking : 0;
+  return h * s->shaking * (s->events > 0 ? 1 : fmin(1, share * share));
 }
 
 static void measure_speeds(carom_audit *audit, const carom_state *state, int solid) {
@@ -138,10 +140,12 @@ static void judge_jumps(carom_audit *audit, const carom_state *state, int solid)
   }
 }
 
-// By how much a method of second order may swing in energy: in Newmark's, a mode of angular frequency w keeps
-// v2 + w2 x2 (1 - (h w / 2)2), so that the energy is a constant and h2/8 sum m |a|2; and h a/2 is what the velocity
-// differs by from the mean one of the step. Steps that were taken in parts swing by the square of these.
-static double sway_of(const carom_audit *audit, const carom_state *state, const carom_vec3 *velocities) {
+// Newmark's method keeps, of a mode of angular frequency w, v2 + w2 x2 (1 - (h w / 2)2): the energy is a constant and
+// h2/8 sum m |a|2, and h a / 2 is what the velocity differs by from the mean one of the step. Steps that are taken in
+// parts swing by the square of these, but vibrations within are not seen: with (h w)2 at most 2, and 1 over an even
+// spectrum, they swing by an eighth of the elastic energy.
+static double sway_of(const carom_audit *audit, const carom_state *state, const carom_state *at,
+                      const carom_solid_balance *solids) {
   const carom_model *m = audit->model;
   double all = 0;
   for (int k = 0; k < m->solid_count; k++) {
@@ -149,9 +153,9 @@ static double sway_of(const carom_audit *audit, const carom_state *state, const 
     double sum = 0, parts = parts_of(audit, k);
     for (int i = s->node_start; i < s->node_start + s->node_count; i++) {
       carom_vec3 way = cm_sub(state->nodes[i], audit->before->nodes[i]);
-      sum += m->node_masses[i] * cm_norm2(cm_axpy(velocities[i], -1 / audit->dt, way));
+      sum += m->node_masses[i] * cm_norm2(cm_axpy(at->node_velocities[i], -1 / audit->dt, way));
     }
-    all += 0.5 * sum / (parts * parts);
+    all += 0.5 * sum / (parts * parts) + (parts > 1 ? 0.125 * solids[k].of.elastic : 0);
   }
   return all;
 }
@@ -216,8 +220,8 @@ void carom_audit_nodes(carom_audit *audit, const carom_state *state, bool told) 
     bool known = audit->frames_only ? audit->solid[k].pushed == 0 : told;
     if (known && !audit->solid[k].held) judge_momentum(audit, state, k);
   }
-  if (audit->steps == 0) audit->sway_start = sway_of(audit, state, audit->before->node_velocities);
-  audit->sway = sway_of(audit, state, state->node_velocities);
+  if (audit->steps == 0) audit->sway_start = sway_of(audit, state, audit->before, audit->solid_before);
+  audit->sway = sway_of(audit, state, state, audit->solid_now);
 }
 
 // ---- overlaps -------------------------------------------------------------------------------------------------------

@@ -32,22 +32,6 @@ static inline carom_solid_def rubber(const carom_tets *mesh, const char *name) {
   return def;
 }
 
-static inline carom_builder *new_builder(void) {
-  carom_builder *b = NULL;
-  carom_error error = {0};
-  if (carom_builder_create(NULL, &b, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
-  return b;
-}
-
-static inline world finish_world(carom_builder *b) {
-  world w = {0};
-  carom_error error = {0};
-  if (carom_builder_finish(b, &w.model, &w.state, &error) != CAROM_OK)
-    test_fail(__FILE__, __LINE__, "%s", error.message);
-  carom_builder_destroy(b);
-  return w;
-}
-
 // How a run is done.
 typedef struct solid_run {
   const char *integrator;
@@ -97,11 +81,6 @@ static inline carom_verdict audit_run(world *w, const solid_run *run) {
   carom_state_destroy(before);
   carom_state_destroy(state);
   return verdict;
-}
-
-static inline void end_world(world *w) {
-  carom_state_destroy(w->state);
-  carom_model_destroy(w->model);
 }
 
 static inline const carom_verdict_row *row_of(const carom_verdict *v, const char *key) {
