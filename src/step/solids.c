@@ -185,8 +185,10 @@ bool carom_solids_remember(carom_solids *s, carom_tape *tape) {
 
 // ---- how long steps may be ------------------------------------------------------------------------------------------
 
-// Of what is stable at rest: a solid that is deformed, and contacts on it, are stiffer.
-static const double SHARE = 0.7;
+// Of what is stable at rest: a solid that is deformed is stiffer, and contacts are (contact/soft.c).
+static double share_of(const carom_integrator *integrator) {
+  return integrator->honours->traits[CAROM_TRAIT_CONTACTS] ? 0.5 : 0.7;
+}
 
 // The solid that allows the shortest steps.
 static int stiffest(const carom_model *m) {
@@ -203,7 +205,7 @@ static bool is_explicit(const carom_integrator *integrator, const carom_model *m
 
 int carom_solids_parts(const carom_integrator *integrator, const carom_model *m, const carom_step_options *options) {
   if (!is_explicit(integrator, m, options)) return 1;
-  double parts = ceil(options->step / (SHARE * m->solids[stiffest(m)].critical_step));
+  double parts = ceil(options->step / (share_of(integrator) * m->solids[stiffest(m)].critical_step));
   return (int)fmax(1, fmin(parts, CAROM_MOST_PARTS));
 }
 
@@ -216,7 +218,7 @@ carom_status carom_solids_check(const carom_integrator *integrator, const carom_
                       m->solids[0].name, options->order);
   if (!is_explicit(integrator, m, options)) return CAROM_OK;
   const carom_solid *worst = &m->solids[stiffest(m)];
-  double longest = CAROM_MOST_PARTS * SHARE * worst->critical_step;
+  double longest = CAROM_MOST_PARTS * share_of(integrator) * worst->critical_step;
   if (options->step <= longest) return CAROM_OK;
   bool newmark = !integrator->honours->options[CAROM_OPTION_QUADRATURE].honoured;
   return carom_fail(error, CAROM_ERR_UNSUPPORTED,

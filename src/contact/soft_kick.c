@@ -1,0 +1,123 @@
+// Forces of contacts in a kick: a spring with a drag along the normal, Coulomb's friction across it, one contact after
+// the other. Each takes at most what brings its surfaces to rest, so that friction never drives.
+#include <math.h>
+
+#include "contact/potential.h"
+#include "contact/soft.h"
+#include "model/row.h"
+
+static bool is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
+
+carom_vec3 carom_soft_velocity(const carom_soft *s, const carom_state *state, const carom_soft_end *end) {
+  carom_vec3 v = cm_zero3(), w;
+  if (is_solid(end)) {
+    for (int k = 0; k < 3; k++) v = cm_axpy(v, end->weight[k], state->node_velocities[end->node[k]]);
+    return v;
+  }
+  if (s->model->bodies[end->body].fixed) {
+    if (s->model->drive_count == 0) return v;
+    carom_model_motion(s->model, end->body, s->time, s->span, &v, &w);
+  } else {
+    v = carom_state_velocity(s->model, state, end->body);
+    w = carom_state_angular_velocity(s->model, state, end->body);
+  }
+  return cm_add(v, cm_cross(w, cm_sub(end->point, state->x[end->body])));
+}
+
+double carom_soft_answer(const carom_soft *s, const carom_state *state, const carom_soft_end *end,
+                         carom_vec3 direction) {
+  double answer = 0;
+  if (is_solid(end)) {
+    for (int k = 0; k < 3; k++) answer += end->weight[k] * end->weight[k] * s->inverse_mass[end->node[k]];
+    return answer;
+  }
+  if (s->model->bodies[end->body].fixed) return 0;
+  carom_row row = carom_row_at(end->body, CAROM_WORLD, direction, end->point, state->x);
+  return carom_row_answer(s->model, &row, state->q);
+}
+
+// ---- pushing --------------------------------------------------------------------------------------------------------
+
+// What is pinned passes its share on to the outside, which does the work of holding it on its way.
+static void push_node(const carom_soft *s, carom_state *state, int node, carom_vec3 impulse, carom_ledger *ledger) {
+  carom_vec3 *v = &state->node_velocities[node];
+  if (s->inverse_mass[node] > 0) {
+    *v = cm_axpy(*v, s->inverse_mass[node], impulse);
+    return;
+  }
+  carom_ledger_outside_at(ledger, cm_neg(impulse), state->nodes[node]);
+  carom_ledger_work(ledger, -cm_dot(impulse, *v));
+}
+
+static void push_body(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
+                      carom_ledger *ledger) {
+  int b = end->body;
+  if (s->model->bodies[b].fixed) {
+    carom_ledger_outside_at(ledger, cm_neg(impulse), end->point);
+    carom_ledger_work(ledger, -cm_dot(impulse, carom_soft_velocity(s, state, end)));
+    return;
+  }
+  state->p[b] = cm_add(state->p[b], impulse);
+  state->l[b] = cm_add(state->l[b], cm_cross(cm_sub(end->point, state->x[b]), impulse));
+}
+
+static void push_end(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
+                     carom_ledger *ledger) {
+  if (!is_solid(end)) {
+    push_body(s, state, end, impulse, ledger);
+    return;
+  }
+  for (int k = 0; k < 3; k++)
+    if (end->weight[k] != 0) push_node(s, state, end->node[k], cm_scale(end->weight[k], impulse), ledger);
+}
+
+static void push(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_vec3 impulse,
+                 carom_ledger *ledger) {
+  push_end(s, state, &c->end[0], impulse, ledger);
+  push_end(s, state, &c->end[1], cm_neg(impulse), ledger);
+  c->impulse = cm_add(c->impulse, impulse);
+}
+
+// ---- one contact ----------------------------------------------------------------------------------------------------
+
+static carom_vec3 slip_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  return cm_sub(carom_soft_velocity(s, state, &c->end[0]), carom_soft_velocity(s, state, &c->end[1]));
+}
+
+static double felt_mass(const carom_soft *s, const carom_state *state, const carom_soft_contact *c, carom_vec3 along) {
+  return 1 / (carom_soft_answer(s, state, &c->end[0], along) + carom_soft_answer(s, state, &c->end[1], along));
+}
+
+static void kick_along(const carom_soft *s, carom_state *state, carom_soft_contact *c, double dt,
+                       carom_ledger *ledger) {
+  double rate = cm_dot(c->normal, slip_of(s, state, c));
+  carom_spring_impulse spring =
+      carom_soft_spring(c->stiffness, felt_mass(s, state, c, c->normal), c->restitution, c->gap, rate, dt);
+  push(s, state, c, cm_scale(spring.whole, c->normal), ledger);
+  if (spring.drag == 0) return;
+  double after = cm_dot(c->normal, slip_of(s, state, c));
+  carom_ledger_loss(ledger, -0.5 * spring.drag * (rate + after), 0);
+}
+
+// Half of what would stop the slip: the kick at the other end of the step takes the other half.
+static void rub(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_ledger *ledger) {
+  if (c->friction == 0) return;
+  carom_vec3 u = slip_of(s, state, c), across = cm_axpy(u, -cm_dot(c->normal, u), c->normal);
+  double speed = cm_norm(across), pressed = cm_dot(c->normal, c->impulse);
+  if (speed == 0) return;
+  carom_vec3 along = cm_scale(1 / speed, across);
+  double mass = felt_mass(s, state, c, along);
+  double impulse = fmin(c->friction * pressed, isfinite(mass) ? 0.5 * mass * speed : 0);
+  push(s, state, c, cm_scale(-impulse, along), ledger);
+  double after = cm_dot(along, slip_of(s, state, c));
+  carom_ledger_loss(ledger, 0, 0.5 * impulse * (speed + after));
+}
+
+carom_status carom_soft_kick(carom_soft *s, carom_state *state, double dt, carom_ledger *ledger, carom_error *error) {
+  carom_status status = carom_soft_find(s, state, error);
+  if (status != CAROM_OK) return status;
+  carom_ledger_note_overlap(ledger, s->depth);
+  for (int i = 0; i < s->count; i++) kick_along(s, state, &s->contacts[i], dt, ledger);
+  for (int i = 0; i < s->count; i++) rub(s, state, &s->contacts[i], ledger);
+  return carom_soft_tell(s, ledger, error);
+}
