@@ -29,8 +29,9 @@ typedef struct carom_body_step {
 
 // What one step did to a solid.
 typedef struct carom_solid_step {
-  carom_vec3 impulse;  // of its events
-  double pushed;       // sum of |impulse|
+  carom_vec3 impulse;          // of its events,
+  carom_vec3 angular_impulse;  // and about the world origin
+  double pushed;               // sum of |impulse|
   int events;
   double travel, path;  // how far any node got in this step, and since it was looked at, m
   double fastest;       // of its nodes at both ends of the step, m/s
@@ -129,7 +130,7 @@ void carom_audit_measure_solids(carom_audit *audit, const carom_state *state);  
 // Judges all that a step did to nodes; `told`: all events of the step are known.
 void carom_audit_nodes(carom_audit *audit, const carom_state *state, bool told);
 void carom_audit_solids_keep(carom_audit *audit);  // after the step
-void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 impulse);
+void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 point, carom_vec3 impulse);
 // Picks the solids that moved far since they were looked at; true when there are any.
 bool carom_audit_choose_solids(carom_audit *audit);
 // `all`: whatever moved or not.

@@ -89,7 +89,7 @@ static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
 static void push(carom_audit *audit, const carom_state *state, const carom_contact_event *e, int end) {
   int i = end == 0 ? e->body_a : e->body_b, partner = end == 0 ? e->body_b : e->body_a;
   carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse);
-  if (i < CAROM_WORLD) carom_audit_push_solid(audit, CAROM_SOLID(i), J);
+  if (i < CAROM_WORLD) carom_audit_push_solid(audit, CAROM_SOLID(i), e->point, J);
   if (!carom_body_moves(audit->model, i)) return;
   carom_vec3 from = audit->before->x[i];
   carom_vec3 arm = cm_sub(e->point, cm_lerp(from, state->x[i], 0.5));

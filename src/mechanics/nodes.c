@@ -61,13 +61,14 @@ void carom_audit_solids_keep(carom_audit *audit) {
 void carom_audit_solids_clear(carom_audit *audit) {
   for (int k = 0; k < audit->model->solid_count; k++) {
     carom_solid_step *s = &audit->solid[k];
-    s->impulse = cm_zero3(), s->pushed = 0, s->events = 0;
+    s->impulse = s->angular_impulse = cm_zero3(), s->pushed = 0, s->events = 0;
   }
 }
 
-void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 impulse) {
+void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 point, carom_vec3 impulse) {
   carom_solid_step *s = &audit->solid[solid];
   s->impulse = cm_add(s->impulse, impulse);
+  s->angular_impulse = cm_add(s->angular_impulse, cm_cross(point, impulse));
   s->pushed += cm_norm(impulse);
   s->events++;
 }
@@ -177,26 +178,30 @@ static void judge_pins(carom_audit *audit, const carom_state *state, int solid) 
 
 // ---- momenta --------------------------------------------------------------------------------------------------------
 
-static carom_vec3 spin_of(const carom_solid_sample *s) {
-  return cm_sub(s->angular_momentum, cm_cross(s->center, s->momentum));
+// Moments are those about the world origin, of weight at the mean of both centres, from which the way within the step
+// differs by no more than its kicks lead it off.
+static double untold_moment(const carom_audit *audit, int k) {
+  const carom_solid_sample *was = &audit->solid_before[k].of, *is = &audit->solid_now[k].of;
+  const carom_solid_step *s = &audit->solid[k];
+  double h = audit->dt, weight = audit->model->solids[k].mass * cm_norm(audit->model->gravity) * fabs(h);
+  carom_vec3 fall = cm_scale(audit->model->solids[k].mass * h, audit->model->gravity);
+  carom_vec3 moment = cm_add(s->angular_impulse, cm_cross(cm_lerp(was->center, is->center, 0.5), fall));
+  carom_vec3 dl = cm_sub(cm_sub(is->angular_momentum, was->angular_momentum), moment);
+  return cm_norm(dl) - weight * fabs(h) * s->pushed / audit->model->solids[k].mass;
 }
 
-// Of solids that nothing holds. One event stands for a whole patch, of which the moment is not known: it is judged in
-// free flight.
+// Of solids that nothing holds.
 static void judge_momentum(carom_audit *audit, const carom_state *state, int k) {
   const carom_solid_balance *was = &audit->solid_before[k], *is = &audit->solid_now[k];
   const carom_solid_step *s = &audit->solid[k];
   carom_vec3 weight = cm_scale(audit->model->solids[k].mass * audit->dt, audit->model->gravity);
   carom_vec3 dp = cm_sub(cm_sub(is->of.momentum, was->of.momentum), cm_add(weight, s->impulse));
   double scale = fmax(is->momentum_scale, was->momentum_scale) + cm_norm(weight) + s->pushed;
+  double arm = audit->soft->size[k] + cm_norm(is->of.center), twist = untold_moment(audit, k);
   if (cm_norm(dp) != 0)
     carom_finding_note(&audit->flight, cm_norm(dp) / scale, state->time, CAROM_SOLID(k), CAROM_WORLD);
-  if (s->events > 0) return;
-  double moment = fmax(is->angular_momentum_scale, was->angular_momentum_scale) + cm_norm(is->of.center) * scale;
-  double twist = cm_norm(cm_sub(spin_of(&is->of), spin_of(&was->of))) - 1e-14 * moment;
   if (!(twist <= 0))
-    carom_finding_note(&audit->flight, twist / (audit->soft->size[k] * scale), state->time, CAROM_SOLID(k),
-                       CAROM_WORLD);
+    carom_finding_note(&audit->flight, twist / (arm * scale), state->time, CAROM_SOLID(k), CAROM_WORLD);
 }
 
 // ---- the step -------------------------------------------------------------------------------------------------------

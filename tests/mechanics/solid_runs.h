@@ -51,7 +51,7 @@ static inline carom_verdict audit_run(world *w, const solid_run *run) {
   options.integrator = run->integrator ? run->integrator : "variational";
   options.step = run->step, options.quadrature = run->quadrature;
   options.threads = run->threads > 0 ? run->threads : 1;
-  options.nothing_meets = true;
+  options.nothing_meets = !strcmp(options.integrator, "variational");
   seen_step s = {.model = w->model};
   carom_state *before = NULL, *state = NULL;
   carom_state_clone(w->state, NULL, &before, &error);

@@ -55,3 +55,34 @@ static world shaken_bar(double shake, double bend) {
   return finish_world(b);
 }
 
+// A cube that falls on a plate that stands still, turned so that a corner comes first where it is `askew`.
+static world dropped_cube(double friction, bool askew, bool two) {
+  carom_tets mesh = box_mesh(cm_vec3(0.1, 0.1, 0.1), 3, 3, 3);
+  carom_builder *b = new_builder();
+  carom_material_def m = carom_material_default();
+  m.restitution = 1, m.friction = friction;
+  carom_builder_add_material(b, &m);
+  put_box(b, cm_vec3(1, 1, 0.1), cm_pose(cm_vec3(0, 0, -0.05), cm_qidentity()), true);
+  carom_solid_def def = rubber(&mesh, "cube");
+  def.lambda = 1.5e5, def.mu = 1e5;
+  def.pose = cm_pose(cm_vec3(0, 0, 0.11), askew ? cm_exp(cm_vec3(0.5, 0.3, 0)) : cm_qidentity());
+  def.velocity = cm_vec3(0.3, 0, -0.5);
+  carom_builder_add_solid(b, &def);
+  def.name = "other", def.pose.p = cm_vec3(0.02, 0.01, 0.3), def.velocity = cm_vec3(0, 0, -1);
+  if (two) carom_builder_add_solid(b, &def);
+  carom_builder_set_gravity(b, DOWN);
+  carom_tets_release(&mesh);
+  return finish_world(b);
+}
+
+TEST(explore) {
+  for (int k = 0; k < 8; k++) {
+    world w = dropped_cube(k % 2 ? 0.5 : 0, k / 2 % 2, k / 4);
+    double critical = w.model->solids[0].critical_step;
+    solid_run run = {.integrator = "potential", .step = 0.25 * critical, .steps = 1000};
+    carom_verdict v = audit_run(&w, &run);
+    fprintf(stderr, "explore %d h %g\n", k, run.step);
+    print_verdict(&v);
+    free_world(&w);
+  }
+}
