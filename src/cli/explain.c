@@ -144,7 +144,9 @@ static int write_scene(const account *a) {
 
 // ---- telling --------------------------------------------------------------------------------------------------------
 
-static const char *name_of(const carom_result *r, int body) { return body >= 0 ? r->bodies[body].name : "world"; }
+static const char *name_of(const account *a, int body) {
+  return body == CAROM_WORLD ? "world" : carom_model_name(a->scene->model, body);
+}
 
 // The first event of the last moment that has any.
 static int first_of_last(const carom_result *r) {
@@ -161,8 +163,8 @@ static void print_contacts(const account *a) {
   cli_print(stdout, "\n");
   for (int i = first; i < r->event_count && i < first + SHOWN; i++) {
     const carom_contact_event *e = &r->events[i];
-    cli_print(stdout, "    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(r, e->body_a),
-              name_of(r, e->body_b), e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
+    cli_print(stdout, "    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(a, e->body_a),
+              name_of(a, e->body_b), e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
   }
   char text[400];
   for (int i = 0; i < a->overlap_count && i < SHOWN; i++) {
@@ -171,12 +173,29 @@ static void print_contacts(const account *a) {
   }
 }
 
+// What is behind a broken law of solids, and what helps; null for other laws.
+static const char *cause_of(const char *key) {
+  static const struct {
+    const char *key, *text;
+  } causes[] = {
+      {"inversion", "a tetrahedron was turned inside out: hit or pressed harder than its material takes in such steps"},
+      {"solid_overlap", "surfaces give way like the tetrahedra behind them: these are large or soft for what presses"},
+      {"pins", "nodes left where they are held: the motion was changed, or is not of this scene"},
+  };
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    if (strcmp(causes[i].key, key) == 0) return causes[i].text;
+  return NULL;
+}
+
 // Laws that the run broke, whether it came to its end or not.
 static void print_broken(const carom_verdict *v) {
-  for (int i = 0; i < v->count; i++)
-    if (!v->rows[i].pass)
-      cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", v->rows[i].label, v->rows[i].value,
-                v->rows[i].bound, v->rows[i].where[0] ? ": " : "", v->rows[i].where);
+  for (int i = 0; i < v->count; i++) {
+    const carom_verdict_row *row = &v->rows[i];
+    if (row->pass) continue;
+    cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", row->label, row->value, row->bound,
+              row->where[0] ? ": " : "", row->where);
+    if (cause_of(row->key)) cli_print(stdout, "  cause       %s\n", cause_of(row->key));
+  }
 }
 
 static void print_account(const account *a) {
@@ -200,8 +219,8 @@ static void put_contacts(cli_json *json, const account *a) {
   cli_json_open(json, "contacts", '[');
   for (int i = first_of_last(r); i < r->event_count; i++) {
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "a", name_of(r, r->events[i].body_a));
-    cli_json_text(json, "b", name_of(r, r->events[i].body_b));
+    cli_json_text(json, "a", name_of(a, r->events[i].body_a));
+    cli_json_text(json, "b", name_of(a, r->events[i].body_b));
     cli_json_number(json, "time", r->events[i].time);
     cli_json_number(json, "impulse", cm_norm(r->events[i].impulse));
     cli_json_close(json, '}');

@@ -313,7 +313,7 @@ static void begin(carom_audit *audit, const carom_state *state) {
                                &audit->momentum,   &audit->flight,    &audit->position,   &audit->angular_momentum,
                                &audit->overlap,    &audit->passage,   &audit->residual,   &audit->law,
                                &audit->slip,       &audit->drift,     &audit->creep,      &audit->equilibrium,
-                               &audit->unbalanced, &audit->inversion, &audit->pins};
+                               &audit->unbalanced, &audit->inversion, &audit->pins,       &audit->solid_overlap};
   for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) *findings[i] = carom_finding_none();
   carom_audit_solids_begin(audit);
   audit->start = carom_balance_with(audit->model, state, audit->solid_now);

@@ -65,7 +65,7 @@ struct carom_audit {
   carom_solid_balance *solid_now;     // (solid_count) and of this one
   double *node_kick2;                 // (node_count) squares of how velocities changed in the last step, m2/s2
   double sway_start, sway;            // swings of energy by the order of the method, at the start and now, J
-  carom_finding inversion, pins;
+  carom_finding inversion, pins, solid_overlap;
   // ---- bodies, still
   bool frames_only;                // no events and no books are known
   bool *chosen;                    // (body_count) to be looked at

@@ -249,7 +249,7 @@ void carom_audit_look_at_solids(carom_audit *audit, const carom_state *state, bo
     audit->soft->chosen[k] = all || audit->solid[k].chosen;
     if (all) audit->solid[k].path = 0;
   }
-  carom_soft_overlaps_measure(audit->soft, state, all ? NULL : audit->chosen, &audit->overlap);
+  carom_soft_overlaps_measure(audit->soft, state, all ? NULL : audit->chosen, &audit->solid_overlap);
 }
 
 bool carom_audit_solid_is_alone(const carom_audit *audit, const carom_state *state, int solid) {

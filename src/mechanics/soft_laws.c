@@ -68,15 +68,12 @@ static double moved(const carom_audit *audit, const carom_state *state, int b) {
          fall;
 }
 
-// The place of an event is the middle of a patch, which may lie off a bent surface by as much as is pressed in.
+// An event is the wrench of a patch, whose axis may lie beside it where forces of its points are against each other. So
+// its place is not asked, but whether the two can have touched at all.
 void carom_audit_soft_place(carom_audit *audit, const carom_state *state, const carom_contact_event *e, double depth) {
-  double slack = moved(audit, state, e->body_a) + moved(audit, state, e->body_b);
-  for (int end = 0; end < 2; end++) {
-    int b = end == 0 ? e->body_a : e->body_b;
-    if (b >= CAROM_WORLD) continue;
-    int solid = CAROM_SOLID(b);
-    double off = carom_soft_overlaps_to_surface(audit->soft, state, solid, e->point) - slack - depth,
-           size = audit->soft->size[solid];
-    if (!(off <= 0.5 * size)) carom_finding_note(&audit->law, off / size, e->time, e->body_a, e->body_b);
-  }
+  bool first = e->body_a < CAROM_WORLD;
+  int solid = CAROM_SOLID(first ? e->body_a : e->body_b), other = first ? e->body_b : e->body_a;
+  double slack = moved(audit, state, e->body_a) + moved(audit, state, e->body_b) + depth;
+  if (!carom_soft_overlaps_meet(audit->soft, state, solid, other, slack + 1e-2 * audit->soft->thin[solid]))
+    carom_finding_note(&audit->law, 1, e->time, e->body_a, e->body_b);
 }

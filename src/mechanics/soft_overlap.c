@@ -285,7 +285,22 @@ bool carom_soft_overlaps_near_body(const carom_soft_overlaps *o, const carom_sta
   return false;
 }
 
-double carom_soft_overlaps_to_surface(const carom_soft_overlaps *o, const carom_state *state, int solid,
-                                      carom_vec3 point) {
-  return carom_soft_distance(&o->model->solids[solid], nodes_of(o, state, solid), point, -1, 0);
+static bool has_boundary(const carom_model *m, int body) {
+  for (int i = 0; i < m->boundary_count; i++)
+    if (m->boundaries[i].body == body) return true;
+  return false;
+}
+
+bool carom_soft_overlaps_meet(const carom_soft_overlaps *o, const carom_state *state, int solid, int other,
+                              double reach) {
+  const carom_model *m = o->model;
+  if (other < CAROM_WORLD) {
+    carom_aabb own = carom_soft_box(&m->solids[solid], nodes_of(o, state, solid));
+    carom_aabb box = carom_soft_box(&m->solids[CAROM_SOLID(other)], nodes_of(o, state, CAROM_SOLID(other)));
+    return carom_boxes_meet(&own, &box, reach);
+  }
+  bool meet = has_boundary(m, other);
+  for (int k = 0; other > CAROM_WORLD && k < m->bodies[other].part_count; k++)
+    meet = meet || are_near(o, state, solid, m->bodies[other].part_start + k, reach);
+  return meet;
 }

@@ -35,8 +35,8 @@ bool carom_soft_overlaps_alone(const carom_soft_overlaps *soft, const carom_stat
 bool carom_soft_overlaps_near_body(const carom_soft_overlaps *soft, const carom_state *before, const carom_state *state,
                                    int body, double reach);
 
-// How far a point of the world is from the surface of a solid, m.
-double carom_soft_overlaps_to_surface(const carom_soft_overlaps *soft, const carom_state *state, int solid,
-                                      carom_vec3 point);
+// Whether a solid and another, a body or a boundary of the world may touch, as far as boxes tell.
+bool carom_soft_overlaps_meet(const carom_soft_overlaps *soft, const carom_state *state, int solid, int other,
+                              double reach);
 
 #endif

@@ -63,6 +63,7 @@ carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_mod
                               .constraint = row->constraint,
                               .creep = 1e-3,
                               .inversion = 1,
+                              .solid_overlap = 5e-2,
                               .pins = 1e-6,
                               .equilibrium = 1e-6,
                               .power = 2e-2,
@@ -95,6 +96,7 @@ static const char *remedy(const char *key) {
       {"dissipation", "take a smaller step or an integrator of higher order"},
       {"complementarity", "tighten solver_tolerance or raise solver_iterations"},
       {"constraint", "take a smaller step"},
+      {"solid_overlap", "take a smaller step, a finer mesh or a stiffer material"},
       {"inversion", "take a smaller step, `law: stable` or more damping"},
       {"violation", "conditions may contradict each other; else try another guess, several starts or more iterations"},
       {"momentum_defect", "tighten the solver's tolerance, or try another guess"},
@@ -235,11 +237,11 @@ static void judge_geometry(const judgement *j) {
   double largest = 0;
   for (int i = 0; i < a->model->body_count; i++)
     if (!a->model->bodies[i].fixed) largest = fmax(largest, a->model->bodies[i].bounding_radius);
-  bool rigid = a->model->part_count > 0, shapes = (rigid || a->soft) && !a->model->ignores_contacts;
+  bool shapes = a->model->part_count > 0 && !a->model->ignores_contacts;
   if (shapes)
     ROW(penetration, "Deepest overlap", "measured, relative to the least width of the thinner body", a->overlap.worst,
         &a->overlap);
-  if (shapes && rigid)
+  if (shapes)
     ROW(passage, "Passed through", "depth on the way through another body, relative to its least width",
         a->passage.worst, &a->passage);
   if (a->joints)
@@ -252,6 +254,9 @@ static void judge_solids(const judgement *j) {
   if (a->model->solid_count == 0) return;
   ROW(inversion, "Inverted tetrahedra", "1 less the least det F of a tetrahedron; from 1 on it is inverted",
       a->inversion.worst, &a->inversion);
+  if (!a->model->ignores_contacts)
+    ROW(solid_overlap, "Overlap of solids", "measured at corners, relative to the least width of the thinner",
+        a->solid_overlap.worst, &a->solid_overlap);
   if (a->model->pin_count > 0)
     ROW(pins, "Held nodes", "how far from where they are held, relative to the solid's least width", a->pins.worst,
         &a->pins);
