@@ -106,7 +106,7 @@ typedef struct carom_audit_bounds {
   double friction_law;      ///< energy that friction put in by acting along the slip
   double constraint;        ///< joint drift over the largest body's radius
   double creep;             ///< slip with friction inside its cone, over the body's least width (motions by frames)
-  double inversion;         ///< 1 less the least det F of a tetrahedron; at 1 it is inverted, which never passes
+  double inversion;         ///< 1 less the least det F of a tetrahedron, which is inverted where that is not below 1
   double solid_overlap;     ///< deepest overlap of a solid that deforms, over the least width of the thinner
   double pins;              ///< how far held nodes are from where they should be, over the solid's least width
   // models whose bodies lie on supports, in the place of energy and momenta:
