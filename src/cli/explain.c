@@ -144,9 +144,7 @@ static int write_scene(const account *a) {
 
 // ---- telling --------------------------------------------------------------------------------------------------------
 
-static const char *name_of(const account *a, int body) {
-  return body == CAROM_WORLD ? "world" : carom_model_name(a->scene->model, body);
-}
+static const char *name_of(const carom_result *r, int body) { return body >= 0 ? r->bodies[body].name : "world"; }
 
 // The first event of the last moment that has any.
 static int first_of_last(const carom_result *r) {
@@ -163,8 +161,8 @@ static void print_contacts(const account *a) {
   cli_print(stdout, "\n");
   for (int i = first; i < r->event_count && i < first + SHOWN; i++) {
     const carom_contact_event *e = &r->events[i];
-    cli_print(stdout, "    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(a, e->body_a),
-              name_of(a, e->body_b), e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
+    cli_print(stdout, "    '%s' on '%s' at (%.4g, %.4g, %.4g) m: impulse %.3g N s\n", name_of(r, e->body_a),
+              name_of(r, e->body_b), e->point.x, e->point.y, e->point.z, cm_norm(e->impulse));
   }
   char text[400];
   for (int i = 0; i < a->overlap_count && i < SHOWN; i++) {
@@ -219,8 +217,8 @@ static void put_contacts(cli_json *json, const account *a) {
   cli_json_open(json, "contacts", '[');
   for (int i = first_of_last(r); i < r->event_count; i++) {
     cli_json_open(json, NULL, '{');
-    cli_json_text(json, "a", name_of(a, r->events[i].body_a));
-    cli_json_text(json, "b", name_of(a, r->events[i].body_b));
+    cli_json_text(json, "a", name_of(r, r->events[i].body_a));
+    cli_json_text(json, "b", name_of(r, r->events[i].body_b));
     cli_json_number(json, "time", r->events[i].time);
     cli_json_number(json, "impulse", cm_norm(r->events[i].impulse));
     cli_json_close(json, '}');

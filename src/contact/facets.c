@@ -4,7 +4,9 @@
 
 static const double ALIKE = 0.94;     // cosine: normals within 20 degrees of opposite
 static const double SMOOTH = 1e-3;    // what sharpness is measured by: two that bend less count as equal
-static const double EDGE_ON = 0.1;    // cosine: triangles seen from the side have no area to speak of
+// The same of the triangles' own normals: what is seen from the side has no area to speak of.
+static const double EDGE_ON = 0.1, OPEN = 0.3;
+static const double SNAP = 1e-8;      // of a side's length: nearer to its line is on it
 static const double NOTHING = 1e-14;  // of the smaller triangle: polygons below this are round-off
 // Cosines between beta and the surfaces where they meet: below the one they do not press, beyond the other they do.
 static const double ASKEW = 0.25, UPRIGHT = 0.5;
@@ -37,15 +39,17 @@ static flat crossing_of(flat a, flat b, double da, double db) {
   return (flat){a.u + t * (b.u - a.u), a.v + t * (b.v - a.v)};
 }
 
-// What of the polygon lies left of a side (Sutherland and Hodgman 1974).
+// What of the polygon lies left of a side (Sutherland and Hodgman 1974). What is on its line but for round-off stays
+// as it is: sides that lie on each other, as those of meshes alike do, would cross just anywhere.
 static polygon clip(const polygon *p, flat from, flat to) {
   polygon kept = {.count = 0};
   flat along = minus2(to, from);
+  double on = SNAP * (along.u * along.u + along.v * along.v);
   for (int i = 0; i < p->count; i++) {
     flat a = p->corner[i], b = p->corner[(i + 1) % p->count];
     double da = cross2(along, minus2(a, from)), db = cross2(along, minus2(b, from));
-    if (da >= 0) append(&kept, a);
-    if ((da > 0 && db < 0) || (da < 0 && db > 0)) append(&kept, crossing_of(a, b, da, db));
+    if (da >= -on) append(&kept, a);
+    if ((da > on && db < -on) || (da < -on && db > on)) append(&kept, crossing_of(a, b, da, db));
   }
   return kept;
 }
@@ -111,6 +115,8 @@ static carom_vec3 weighted(const carom_facet *f, const double weight[3]) {
   return cm_axpy(cm_axpy(cm_scale(weight[0], f->x[0]), weight[1], f->x[1]), weight[2], f->x[2]);
 }
 
+static double ramp(double value, double from, double to) { return fmax(0, fmin(1, (value - from) / (to - from))); }
+
 static carom_vec3 normal_at(const carom_facet *f, const double weight[3]) {
   return cm_axpy(cm_axpy(cm_scale(weight[0], f->at[0]), weight[1], f->at[1]), weight[2], f->at[2]);
 }
@@ -118,7 +124,7 @@ static carom_vec3 normal_at(const carom_facet *f, const double weight[3]) {
 // Surfaces that are at right angles to beta where they meet do not press along it.
 static double upright(const meeting *m, const carom_facet_point *p) {
   double a = -cm_dot(normal_at(m->a, p->weight_a), m->beta), b = cm_dot(normal_at(m->b, p->weight_b), m->beta);
-  return fmax(0, fmin(1, (fmin(a, b) - ASKEW) / (UPRIGHT - ASKEW)));
+  return ramp(fmin(a, b), ASKEW, UPRIGHT);
 }
 
 static void put_corner(const meeting *m, flat corner, carom_facet_point *p) {
@@ -151,7 +157,8 @@ static carom_vec3 between(const carom_facet *a, const carom_facet *b) {
 static double scale_of(const meeting *m) {
   double a = -cm_dot(m->a->normal, m->beta), b = cm_dot(m->b->normal, m->beta);
   double share = (SMOOTH + 1 - a) / (2 * SMOOTH + 2 - a - b);
-  return share * m->a->shrunk / fmax(a, EDGE_ON) + (1 - share) * m->b->shrunk / fmax(b, EDGE_ON);
+  double open = ramp(fmin(a, b), EDGE_ON, OPEN);
+  return open * (share * m->a->shrunk / fmax(a, EDGE_ON) + (1 - share) * m->b->shrunk / fmax(b, EDGE_ON));
 }
 
 static meeting look(const carom_facet *a, const carom_facet *b, const carom_vec3 *beta) {
@@ -172,7 +179,7 @@ carom_facing carom_facets_face(const carom_facet *a, const carom_facet *b) {
 int carom_facets_meet(const carom_facet *a, const carom_facet *b, const carom_vec3 *beta, carom_facet_point *points) {
   double area;
   meeting m = look(a, b, beta);
-  if (cm_dot(a->normal, m.beta) > -EDGE_ON || cm_dot(b->normal, m.beta) < EDGE_ON) return 0;
+  if (!(m.scale > 0)) return 0;
   polygon p = cover(&m);
   if (p.count < 3) return 0;
   flat center = centroid_of(&p, &area);

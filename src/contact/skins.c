@@ -107,7 +107,7 @@ static void put_facets(carom_skin *skin, const carom_vec3 *x) {
   smooth(skin->facets, skin->triangles, skin->count, skin->normals, skin->node_count);
 }
 
-void carom_skin_place(carom_skin *skin, const carom_state *state) { put_facets(skin, state->nodes + skin->node_start); }
+void carom_skin_place(carom_skin *skin, const carom_vec3 *nodes) { put_facets(skin, nodes + skin->node_start); }
 
 carom_status carom_skin_init(const carom_model *model, int solid, const carom_allocator *allocator, carom_skin *skin,
                              carom_error *error) {
@@ -137,7 +137,7 @@ void carom_skin_release(carom_skin *skin, const carom_allocator *allocator) {
 
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h) {
   const carom_vec3 *v = state->node_velocities + skin->node_start;
-  carom_skin_place(skin, state);
+  carom_skin_place(skin, state->nodes);
   for (int i = 0; i < skin->count; i++) {
     double fastest = 0;
     for (int k = 0; k < 3; k++) fastest = fmax(fastest, cm_norm2(v[skin->triangles[i][k]]));

@@ -39,8 +39,8 @@ typedef struct carom_hull {
 carom_status carom_skin_init(const carom_model *model, int solid, const carom_allocator *allocator, carom_skin *skin,
                              carom_error *error);
 void carom_skin_release(carom_skin *skin, const carom_allocator *allocator);
-// Facets to where the nodes are.
-void carom_skin_place(carom_skin *skin, const carom_state *state);
+// Facets to where the nodes (of all solids) are.
+void carom_skin_place(carom_skin *skin, const carom_vec3 *nodes);
 // The same with boxes, which are widened by how far nodes may get in h.
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h);
 

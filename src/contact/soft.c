@@ -20,6 +20,7 @@ static void lay_out(void *owner, carom_arena *arena) {
   s->node_deep = CAROM_PUSH(arena, double, m->node_count);
   s->load = CAROM_PUSH(arena, double, m->body_count);
   s->mark = CAROM_PUSH(arena, int, m->node_count);
+  s->kept = CAROM_PUSH(arena, carom_vec3, m->node_count);
 }
 
 static carom_status make_surfaces(carom_soft *s, const carom_allocator *a, carom_error *error) {
@@ -38,34 +39,6 @@ static void weigh_nodes(carom_soft *s) {
   const carom_model *m = s->model;
   for (int i = 0; i < m->node_count; i++) s->inverse_mass[i] = 1 / m->node_masses[i];
   for (int i = 0; i < m->pin_count; i++) s->inverse_mass[m->pins[i].node] = 0;
-}
-
-carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
-                               carom_error *error) {
-  const carom_soft initial = {.model = model};
-  carom_allocator a = carom_allocator_or_default(allocator);
-  *soft = NULL;
-  carom_soft *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
-  carom_status status = s ? make_surfaces(s, &a, error) : CAROM_ERR_MEMORY;
-  if (status == CAROM_OK) status = carom_shape_create_sphere(1e-90, &a, &s->point, error);
-  for (int i = 0; i < 2 && status == CAROM_OK; i++) status = carom_tet_shape_create(&a, &s->tet[i], error);
-  if (status == CAROM_OK) weigh_nodes(s);
-  if (status != CAROM_OK)
-    carom_soft_destroy(s);
-  else
-    *soft = s;
-  return status;
-}
-
-void carom_soft_destroy(carom_soft *s) {
-  if (!s) return;
-  const carom_allocator *a = &s->arena.allocator;
-  for (int i = 0; s->skins && i < s->model->solid_count; i++) carom_skin_release(&s->skins[i], a);
-  for (int i = 0; s->hulls && i < s->model->part_count; i++) carom_hull_release(&s->hulls[i], a);
-  carom_shape_release(s->point);
-  for (int i = 0; i < 2; i++) carom_shape_release(s->tet[i]);
-  CAROM_RELEASE_ALL(a, s->near, s->contacts, s->met, s->before);
-  carom_object_destroy(s);
 }
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
@@ -100,25 +73,52 @@ static void spread_to_nodes(carom_soft *s, const carom_skin *skin) {
     }
 }
 
-// Once, at the first step: what is a potential must not change.
-static void choose_stiffness(carom_soft *s, double h) {
-  if (s->shortest == 0) s->shortest = h;
-  memset(s->node_stiffness, 0, (size_t)s->model->node_count * sizeof *s->node_stiffness);
+static void choose_stiffness(carom_soft *s) {
   for (int i = 0; i < s->model->solid_count; i++) {
     const carom_solid *solid = &s->model->solids[i];
     carom_skin *skin = &s->skins[i];
-    double t = fmax(s->shortest, solid->critical_step);
+    double t = solid->critical_step;
     note_areas(s, solid);
     for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, t);
     spread_to_nodes(s, skin);
   }
 }
 
+// ---- making and ending ----------------------------------------------------------------------------------------------
+
+carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
+                               carom_error *error) {
+  const carom_soft initial = {.model = model};
+  carom_allocator a = carom_allocator_or_default(allocator);
+  *soft = NULL;
+  carom_soft *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  carom_status status = s ? make_surfaces(s, &a, error) : CAROM_ERR_MEMORY;
+  if (status == CAROM_OK) status = carom_shape_create_sphere(1e-90, &a, &s->point, error);
+  for (int i = 0; i < 2 && status == CAROM_OK; i++) status = carom_tet_shape_create(&a, &s->tet[i], error);
+  if (status == CAROM_OK) weigh_nodes(s);
+  if (status == CAROM_OK) choose_stiffness(s);
+  if (status != CAROM_OK)
+    carom_soft_destroy(s);
+  else
+    *soft = s;
+  return status;
+}
+
+void carom_soft_destroy(carom_soft *s) {
+  if (!s) return;
+  const carom_allocator *a = &s->arena.allocator;
+  for (int i = 0; s->skins && i < s->model->solid_count; i++) carom_skin_release(&s->skins[i], a);
+  for (int i = 0; s->hulls && i < s->model->part_count; i++) carom_hull_release(&s->hulls[i], a);
+  carom_shape_release(s->point);
+  for (int i = 0; i < 2; i++) carom_shape_release(s->tet[i]);
+  CAROM_RELEASE_ALL(a, s->near, s->contacts, s->met, s->before);
+  carom_object_destroy(s);
+}
+
 // ---- from step to step ----------------------------------------------------------------------------------------------
 
 carom_status carom_soft_update(carom_soft *s, const carom_state *state, double h, const double *reach,
                                carom_error *error) {
-  if (s->shortest == 0) choose_stiffness(s, h);
   s->time = state->time;
   s->span = h;
   for (int i = 0; i < s->model->solid_count; i++) carom_skin_fit(&s->skins[i], state, h);
@@ -137,9 +137,7 @@ carom_status carom_soft_note(carom_soft *s, carom_error *error) {
 }
 
 bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
-  double shortest = s->shortest;
   int count = s->before_count;
-  if (!carom_tape_pass(tape, &shortest, sizeof shortest) || !(shortest >= 0)) return false;
   if (!carom_tape_pass(tape, &count, sizeof count) || count < 0) return false;
   if (carom_tape_reads(tape)) {
     size_t size = (size_t)count * sizeof *s->before;
@@ -147,11 +145,6 @@ bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
         !carom_reserve(&s->arena.allocator, (void **)&s->before, &s->before_capacity, count, sizeof *s->before))
       return false;
     s->before_count = count;
-    if (shortest != s->shortest && shortest > 0) {
-      s->shortest = shortest;
-      choose_stiffness(s, shortest);
-    }
-    s->shortest = shortest;
   }
   return carom_tape_pass(tape, s->before, (size_t)count * sizeof *s->before);
 }

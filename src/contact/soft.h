@@ -42,7 +42,8 @@ typedef struct carom_soft_end {
 typedef struct carom_soft_contact {
   carom_soft_end end[2];     // A, B
   carom_vec3 normal;         // unit, from B to A
-  double gap;                // m, < 0
+  double gap;                // m, < 0; at the middle of a step that is solved for it may be more
+  double rate;               // m/s, of the gap
   double stiffness;          // C, N/m
   double deep;               // m
   double restitution, friction;
@@ -65,8 +66,8 @@ typedef struct carom_soft {
   double *node_stiffness;    // (node_count) N/m against what does not deform; 0 inside
   double *node_deep;         // (node_count) m
   double *load;              // (body_count) sum of the stiffness of contacts, N/m
+  carom_vec3 *kept;          // (node_count) velocities before drag and friction
   int *mark;                 // (node_count) the hull against which a node was put down last
-  double shortest;           // s: the step that stiffness was chosen for; 0: not chosen yet
   carom_soft_near *near;
   carom_soft_contact *contacts;
   carom_soft_pair *met, *before;  // that touch now, and at the end of the last step
@@ -74,6 +75,9 @@ typedef struct carom_soft {
   int met_count, met_capacity, before_count, before_capacity;
   double energy, depth;      // stored at the last look, J; deepest overlap then, m
   double time, span;         // the step
+  const carom_vec3 *nodes;   // (node_count) where contacts are looked for
+  const carom_vec3 *rates;   // (node_count) how fast nodes are then
+  bool trial;                // on the way of a solver, where surfaces may pass each other
 } carom_soft;
 
 carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
@@ -83,12 +87,22 @@ void carom_soft_destroy(carom_soft *soft);  // null is fine
 // What may touch in a step of h from this state; reach (body_count) of the bodies, m.
 carom_status carom_soft_update(carom_soft *soft, const carom_state *state, double h, const double *reach,
                                carom_error *error);
-// Finds the contacts at the state's configuration. CAROM_NOT_CONVERGED, naming who and what would do, where surfaces
+// Finds the contacts of bodies as the state has them and of nodes (node_count). CAROM_NOT_CONVERGED, naming who and what would do, where surfaces
 // would pass each other in a step, or press through each other.
-carom_status carom_soft_find(carom_soft *soft, const carom_state *state, carom_error *error);
+carom_status carom_soft_find(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes, carom_error *error);
 // Velocities of nodes and momenta of bodies change by the forces of these contacts times dt. Books what fixed and
 // driven bodies and pins did, losses and events.
 carom_status carom_soft_kick(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger, carom_error *error);
+// ---- inside an implicit step, soft_midpoint.c: the middle of it is where contacts act, bodies being where the state has
+// them then. What the spring does along the normal is solved for; drag and friction follow, with velocities at the end.
+// Adds forces to f and stands in for -df/dx by K (may be null), as carom_elastic_loads.extra is to do.
+carom_status carom_soft_forces(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes,
+                               const carom_vec3 *rates, carom_vec3 *f, carom_mat3 *K);
+void carom_soft_stiffness_times(const carom_soft *soft, const carom_vec3 *u, carom_vec3 *y);
+// After the solve, the nodes being at their end: bodies get the opposite of what nodes got, surfaces drag and rub. Nodes
+// and momenta of bodies move on. Books it all; `energy` and `depth` are then those at the end.
+carom_status carom_soft_finish(carom_soft *soft, carom_state *state, double h, carom_ledger *ledger, carom_error *error);
+
 // The pairs that touch now are those that lasted, in the next step.
 carom_status carom_soft_note(carom_soft *soft, carom_error *error);
 bool carom_soft_remember(carom_soft *soft, carom_tape *tape);
@@ -96,7 +110,19 @@ bool carom_soft_remember(carom_soft *soft, carom_tape *tape);
 // ---- soft_near.c
 carom_status carom_soft_look_around(carom_soft *soft, carom_error *error);
 // ---- soft_kick.c
-carom_vec3 carom_soft_velocity(const carom_soft *soft, const carom_state *state, const carom_soft_end *end);
+void carom_soft_push_body(const carom_soft *soft, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
+                          carom_ledger *ledger);
+void carom_soft_push(const carom_soft *soft, carom_state *state, carom_soft_contact *contact, carom_vec3 impulse,
+                     carom_ledger *ledger);
+carom_vec3 carom_soft_slip(const carom_soft *soft, const carom_state *state, const carom_soft_contact *contact);
+double carom_soft_felt_mass(const carom_soft *soft, const carom_state *state, const carom_soft_contact *contact,
+                            carom_vec3 along);
+// Friction, up to a share of what stops the slip.
+void carom_soft_rub(const carom_soft *soft, carom_state *state, carom_soft_contact *contact, double share,
+                    carom_ledger *ledger);
+// Of an end, the nodes being as fast as told.
+carom_vec3 carom_soft_velocity(const carom_soft *soft, const carom_state *state, const carom_vec3 *rates,
+                               const carom_soft_end *end);
 // 1/kg, of an impulse along a direction.
 double carom_soft_answer(const carom_soft *soft, const carom_state *state, const carom_soft_end *end,
                          carom_vec3 direction);

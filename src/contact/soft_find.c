@@ -38,9 +38,14 @@ static void put_in_order(const carom_model *m, carom_soft_contact *c) {
   c->normal = cm_neg(c->normal);
 }
 
-static double closing(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
-  carom_vec3 u = cm_sub(carom_soft_velocity(s, state, &c->end[0]), carom_soft_velocity(s, state, &c->end[1]));
-  return -cm_dot(c->normal, u);
+static double rate_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  carom_vec3 a = carom_soft_velocity(s, state, s->rates, &c->end[0]);
+  return cm_dot(c->normal, cm_sub(a, carom_soft_velocity(s, state, s->rates, &c->end[1])));
+}
+
+// The step begins, passes or ends in contact.
+static bool is_felt(const carom_soft *s, const carom_soft_contact *c) {
+  return c->gap < 0 || (s->trial && c->gap - 0.5 * s->span * fabs(c->rate) < 0);
 }
 
 static carom_status too_fast(const carom_soft *s, const carom_soft_contact *c, double speed, carom_error *error) {
@@ -62,17 +67,18 @@ static carom_status pressed_through(const carom_soft *s, const carom_soft_contac
 static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_contact *c, carom_error *error) {
   put_in_order(s->model, c);
   if (c->gap <= -c->deep || c->stiffness == 0) return CAROM_OK;
-  double speed = closing(s, state, c);
-  if (c->gap - speed * s->span < -CAUTION * c->deep && speed * s->span > 0.5 * CAUTION * c->deep)
+  c->rate = rate_of(s, state, c);
+  double speed = -c->rate;
+  if (!s->trial && c->gap - speed * s->span < -CAUTION * c->deep && speed * s->span > 0.5 * CAUTION * c->deep)
     return too_fast(s, c, speed, error);
-  if (c->gap >= 0) return CAROM_OK;
-  if (c->gap < -0.9 * c->deep) return pressed_through(s, c, error);
+  if (!is_felt(s, c)) return CAROM_OK;
+  if (c->gap < -0.9 * c->deep && !s->trial) return pressed_through(s, c, error);
   carom_contact_surface surface = carom_model_surface(s->model, c->end[0].body, c->end[1].body);
   c->restitution = surface.restitution, c->friction = surface.friction;
   if (!carom_grow(&s->arena.allocator, (void **)&s->contacts, s->count, &s->capacity, sizeof *s->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts of solids", s->count + 1);
   s->contacts[s->count++] = *c;
-  s->energy += 0.5 * c->stiffness * c->gap * c->gap;
+  s->energy += c->gap < 0 ? 0.5 * c->stiffness * c->gap * c->gap : 0;
   s->depth = fmax(s->depth, -c->gap);
   return CAROM_OK;
 }
@@ -80,10 +86,10 @@ static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_con
 // ---- facets ---------------------------------------------------------------------------------------------------------
 
 // The tetrahedron behind a facet.
-static carom_placed behind(const carom_soft *s, const carom_skin *skin, int facet, const carom_state *state, int which) {
+static carom_placed behind(const carom_soft *s, const carom_skin *skin, int facet, int which) {
   const carom_solid *solid = &s->model->solids[skin->solid];
   const int *n = s->model->tets[solid->tet_start + solid->skin->triangle_tets[facet]];
-  const carom_vec3 *x = state->nodes;
+  const carom_vec3 *x = s->nodes;
   return (carom_placed){s->tet[which], carom_tet_shape_put(s->tet[which], x[n[0]], x[n[1]], x[n[2]], x[n[3]])};
 }
 
@@ -95,33 +101,31 @@ static int meet(const carom_facet *f, const carom_facet *g, const carom_placed *
   return carom_facets_meet(f, g, &d.normal, points);
 }
 
-static int meet_skins(const carom_soft *s, const carom_soft_near *n, const carom_state *state,
-                      carom_facet_point *points) {
+static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
   carom_facing facing = carom_facets_face(f, g);
   if (facing == CAROM_FACING_AWAY) return 0;
   if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
-  carom_placed a = behind(s, p, n->a, state, 0), b = behind(s, q, n->b, state, 1);
+  carom_placed a = behind(s, p, n->a, 0), b = behind(s, q, n->b, 1);
   return meet(f, g, &a, &b, points);
 }
 
-static int meet_hull(const carom_soft *s, const carom_soft_near *n, const carom_state *state,
-                     carom_facet_point *points) {
+static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
   const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
   carom_facing facing = carom_facets_face(f, g);
   if (facing == CAROM_FACING_AWAY) return 0;
   if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
-  carom_placed a = behind(s, skin, n->a, state, 0);
+  carom_placed a = behind(s, skin, n->a, 0);
   return meet(f, g, &a, &hull->placed, points);
 }
 
 static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   carom_facet_point points[CAROM_FACET_POINTS];
-  int count = meet_skins(s, n, state, points);
+  int count = meet_skins(s, n, points);
   double k = 1 / (1 / p->stiffness[n->a] + 1 / q->stiffness[n->b]);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
@@ -140,7 +144,7 @@ static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const car
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
   carom_facet_point points[CAROM_FACET_POINTS];
-  int count = meet_hull(s, n, state, points);
+  int count = meet_hull(s, n, points);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     carom_soft_contact c = {.normal = points[i].normal,
@@ -158,7 +162,7 @@ static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const car
 
 static carom_status find_node(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_hull *hull = &s->hulls[n->other];
-  carom_vec3 x = state->nodes[n->a];
+  carom_vec3 x = s->nodes[n->a];
   carom_placed point = {s->point, cm_pose(x, cm_quat(1, 0, 0, 0))};
   carom_distance_result d;
   carom_status status = carom_distance(&point, &hull->placed, NULL, &d);
@@ -217,7 +221,7 @@ typedef carom_status find_function(carom_soft *s, const carom_soft_near *n, cons
 static find_function *const find_by_kind[] = {find_skins, find_hull, find_node, find_poke};
 
 static void refit(carom_soft *s, const carom_state *state) {
-  for (int i = 0; i < s->model->solid_count; i++) carom_skin_place(&s->skins[i], state);
+  for (int i = 0; i < s->model->solid_count; i++) carom_skin_place(&s->skins[i], s->nodes);
   for (int i = 0; i < s->model->part_count; i++) carom_hull_fit(&s->hulls[i], s->model, state, 0);
 }
 
@@ -239,8 +243,10 @@ static carom_status check_loads(const carom_soft *s, carom_error *error) {
   return CAROM_OK;
 }
 
-carom_status carom_soft_find(carom_soft *s, const carom_state *state, carom_error *error) {
+carom_status carom_soft_find(carom_soft *s, const carom_state *state, const carom_vec3 *nodes, carom_error *error) {
   carom_status status = CAROM_OK;
+  s->nodes = nodes;
+  if (!s->trial) s->rates = state->node_velocities;
   s->count = 0;
   s->energy = s->depth = 0;
   if (s->near_count == 0) return status;

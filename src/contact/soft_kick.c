@@ -8,10 +8,11 @@
 
 static bool is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
 
-carom_vec3 carom_soft_velocity(const carom_soft *s, const carom_state *state, const carom_soft_end *end) {
+carom_vec3 carom_soft_velocity(const carom_soft *s, const carom_state *state, const carom_vec3 *rates,
+                               const carom_soft_end *end) {
   carom_vec3 v = cm_zero3(), w;
   if (is_solid(end)) {
-    for (int k = 0; k < 3; k++) v = cm_axpy(v, end->weight[k], state->node_velocities[end->node[k]]);
+    for (int k = 0; k < 3; k++) v = cm_axpy(v, end->weight[k], rates[end->node[k]]);
     return v;
   }
   if (s->model->bodies[end->body].fixed) {
@@ -49,12 +50,12 @@ static void push_node(const carom_soft *s, carom_state *state, int node, carom_v
   carom_ledger_work(ledger, -cm_dot(impulse, *v));
 }
 
-static void push_body(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
-                      carom_ledger *ledger) {
+void carom_soft_push_body(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
+                          carom_ledger *ledger) {
   int b = end->body;
   if (s->model->bodies[b].fixed) {
     carom_ledger_outside_at(ledger, cm_neg(impulse), end->point);
-    carom_ledger_work(ledger, -cm_dot(impulse, carom_soft_velocity(s, state, end)));
+    carom_ledger_work(ledger, -cm_dot(impulse, carom_soft_velocity(s, state, state->node_velocities, end)));
     return;
   }
   state->p[b] = cm_add(state->p[b], impulse);
@@ -64,15 +65,15 @@ static void push_body(const carom_soft *s, carom_state *state, const carom_soft_
 static void push_end(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
                      carom_ledger *ledger) {
   if (!is_solid(end)) {
-    push_body(s, state, end, impulse, ledger);
+    carom_soft_push_body(s, state, end, impulse, ledger);
     return;
   }
   for (int k = 0; k < 3; k++)
     if (end->weight[k] != 0) push_node(s, state, end->node[k], cm_scale(end->weight[k], impulse), ledger);
 }
 
-static void push(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_vec3 impulse,
-                 carom_ledger *ledger) {
+void carom_soft_push(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_vec3 impulse,
+                     carom_ledger *ledger) {
   push_end(s, state, &c->end[0], impulse, ledger);
   push_end(s, state, &c->end[1], cm_neg(impulse), ledger);
   c->impulse = cm_add(c->impulse, impulse);
@@ -80,44 +81,47 @@ static void push(const carom_soft *s, carom_state *state, carom_soft_contact *c,
 
 // ---- one contact ----------------------------------------------------------------------------------------------------
 
-static carom_vec3 slip_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
-  return cm_sub(carom_soft_velocity(s, state, &c->end[0]), carom_soft_velocity(s, state, &c->end[1]));
+carom_vec3 carom_soft_slip(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  const carom_vec3 *rates = state->node_velocities;
+  return cm_sub(carom_soft_velocity(s, state, rates, &c->end[0]), carom_soft_velocity(s, state, rates, &c->end[1]));
 }
 
-static double felt_mass(const carom_soft *s, const carom_state *state, const carom_soft_contact *c, carom_vec3 along) {
+double carom_soft_felt_mass(const carom_soft *s, const carom_state *state, const carom_soft_contact *c,
+                            carom_vec3 along) {
   return 1 / (carom_soft_answer(s, state, &c->end[0], along) + carom_soft_answer(s, state, &c->end[1], along));
 }
 
 static void kick_along(const carom_soft *s, carom_state *state, carom_soft_contact *c, double dt,
                        carom_ledger *ledger) {
-  double rate = cm_dot(c->normal, slip_of(s, state, c));
+  double rate = cm_dot(c->normal, carom_soft_slip(s, state, c));
   carom_spring_impulse spring =
-      carom_soft_spring(c->stiffness, felt_mass(s, state, c, c->normal), c->restitution, c->gap, rate, dt);
-  push(s, state, c, cm_scale(spring.whole, c->normal), ledger);
+      carom_soft_spring(c->stiffness, carom_soft_felt_mass(s, state, c, c->normal), c->restitution, c->gap, rate, dt);
+  carom_soft_push(s, state, c, cm_scale(spring.whole, c->normal), ledger);
   if (spring.drag == 0) return;
-  double after = cm_dot(c->normal, slip_of(s, state, c));
+  double after = cm_dot(c->normal, carom_soft_slip(s, state, c));
   carom_ledger_loss(ledger, -0.5 * spring.drag * (rate + after), 0);
 }
 
-// Half of what would stop the slip: the kick at the other end of the step takes the other half.
-static void rub(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_ledger *ledger) {
+void carom_soft_rub(const carom_soft *s, carom_state *state, carom_soft_contact *c, double share,
+                    carom_ledger *ledger) {
   if (c->friction == 0) return;
-  carom_vec3 u = slip_of(s, state, c), across = cm_axpy(u, -cm_dot(c->normal, u), c->normal);
+  carom_vec3 u = carom_soft_slip(s, state, c), across = cm_axpy(u, -cm_dot(c->normal, u), c->normal);
   double speed = cm_norm(across), pressed = cm_dot(c->normal, c->impulse);
   if (speed == 0) return;
   carom_vec3 along = cm_scale(1 / speed, across);
-  double mass = felt_mass(s, state, c, along);
-  double impulse = fmin(c->friction * pressed, isfinite(mass) ? 0.5 * mass * speed : 0);
-  push(s, state, c, cm_scale(-impulse, along), ledger);
-  double after = cm_dot(along, slip_of(s, state, c));
+  double mass = carom_soft_felt_mass(s, state, c, along);
+  double impulse = fmin(c->friction * pressed, isfinite(mass) ? share * mass * speed : 0);
+  carom_soft_push(s, state, c, cm_scale(-impulse, along), ledger);
+  double after = cm_dot(along, carom_soft_slip(s, state, c));
   carom_ledger_loss(ledger, 0, 0.5 * impulse * (speed + after));
 }
 
 carom_status carom_soft_kick(carom_soft *s, carom_state *state, double dt, carom_ledger *ledger, carom_error *error) {
-  carom_status status = carom_soft_find(s, state, error);
+  carom_status status = carom_soft_find(s, state, state->nodes, error);
   if (status != CAROM_OK) return status;
   carom_ledger_note_overlap(ledger, s->depth);
   for (int i = 0; i < s->count; i++) kick_along(s, state, &s->contacts[i], dt, ledger);
-  for (int i = 0; i < s->count; i++) rub(s, state, &s->contacts[i], ledger);
+  // Half of what would stop the slip: the kick at the other end of the step takes the other half.
+  for (int i = 0; i < s->count; i++) carom_soft_rub(s, state, &s->contacts[i], 0.5, ledger);
   return carom_soft_tell(s, ledger, error);
 }

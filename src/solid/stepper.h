@@ -16,6 +16,7 @@ struct carom_elastic_stepper {
   carom_vec3 *extra, *extra1;   // those of the caller's function: now, at the start of a part
   carom_vec3 *middle, *target;  // Newton's method: where it is, where inertia alone would lead
   carom_vec3 *direction, *trial, *end;
+  carom_vec3 *residual, *search, *image, *preconditioned;  // of conjugate gradients
   carom_mat3 *K;  // blocks on the diagonal from the caller's function
   bool *pinned;
   carom_elastic_matrix *matrix;  // null for explicit steps
