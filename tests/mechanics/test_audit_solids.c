@@ -405,7 +405,7 @@ static world dropped_cube(double friction, bool askew, bool two) {
   def.pose = cm_pose(cm_vec3(0, 0, 0.11), askew ? cm_exp(cm_vec3(0.5, 0.3, 0)) : cm_qidentity());
   def.velocity = cm_vec3(0.3, 0, -0.5);
   carom_builder_add_solid(b, &def);
-  def.name = "other", def.pose.p = cm_vec3(0.02, 0.01, 0.3), def.velocity = cm_vec3(0, 0, -1);
+  def.name = "other", def.pose.p = cm_vec3(0.02, 0.01, 0.27), def.velocity = cm_vec3(0, 0, -0.4);
   if (two) carom_builder_add_solid(b, &def);
   carom_builder_set_gravity(b, DOWN);
   carom_tets_release(&mesh);
