@@ -65,6 +65,7 @@ struct carom_audit {
   carom_solid_balance *solid_now;     // (solid_count) and of this one
   double *node_kick2;                 // (node_count) squares of how velocities changed in the last step, m2/s2
   double sway_start, sway;            // swings of energy by the order of the method, at the start and now, J
+  bool solids_met;                    // of frames alone: a solid may have touched something
   carom_finding inversion, pins, solid_overlap;
   // ---- bodies, still
   bool frames_only;                // no events and no books are known

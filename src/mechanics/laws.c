@@ -351,18 +351,20 @@ static void judge_event(carom_audit *audit, const carom_state *state, const caro
   sum->yields = sum->yields || s.restitution < 1;
 }
 
+// Of solids one event a step: boxes of all their nodes are asked.
 static void look_closely(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
-  int count = report->event_count, looks = count < CLOSE_LOOKS ? count : CLOSE_LOOKS;
-  int soft_looks = 0;
-  for (int k = 0; k < looks; k++) {
-    const carom_contact_event *e = &report->events[(audit->next_event + k) % count];
+  int count = report->event_count, looks = 0, next = audit->next_event, soft = 0;
+  for (; looks < count && looks < CLOSE_LOOKS && soft < 1; looks++) {
+    const carom_contact_event *e = &report->events[(next + looks) % count];
     if (!is_contact(audit, e)) continue;
-    if (!carom_is_soft(e))
+    if (!carom_is_soft(e)) {
       judge_place(audit, state, e, report->penetration);
-    else if (soft_looks++ == 0)  // one a step: it asks all triangles of the surface
-      carom_audit_soft_place(audit, state, e, report->penetration);
+      continue;
+    }
+    carom_audit_soft_place(audit, state, e, report->penetration);
+    soft++;
   }
-  audit->next_event = count > looks || soft_looks > 1 ? (audit->next_event + (soft_looks > 1 ? 1 : looks)) % count : 0;
+  audit->next_event = count > looks ? (next + looks) % count : 0;
 }
 
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report) {

@@ -209,7 +209,7 @@ static void judge_momentum(carom_audit *audit, const carom_state *state, int k) 
 // Of frames alone: what something may have touched in between is not known.
 static void suspect_contacts(carom_audit *audit, const carom_state *state) {
   for (int k = 0; k < audit->model->solid_count; k++)
-    if (!carom_audit_solid_is_alone(audit, state, k)) audit->solid[k].pushed = INFINITY;
+    if (!carom_audit_solid_is_alone(audit, state, k)) audit->solid[k].pushed = INFINITY, audit->solids_met = true;
 }
 
 void carom_audit_nodes(carom_audit *audit, const carom_state *state, bool told) {

@@ -39,7 +39,8 @@ typedef struct solid_run {
   int steps;
   carom_quadrature quadrature;
   int threads;
-  bool frames;  // the audit sees frames alone
+  double stiffness;  // of contacts of rigid bodies; 0: from the overlap
+  bool frames;       // the audit sees frames alone
   solid_mutation *mutate;
 } solid_run;
 
@@ -50,6 +51,7 @@ static inline carom_verdict audit_run(world *w, const solid_run *run) {
   carom_step_options options = carom_step_default_options();
   options.integrator = run->integrator ? run->integrator : "variational";
   options.step = run->step, options.quadrature = run->quadrature;
+  options.stiffness = run->stiffness;
   options.threads = run->threads > 0 ? run->threads : 1;
   options.nothing_meets = !strcmp(options.integrator, "variational");
   seen_step s = {.model = w->model};
