@@ -416,6 +416,7 @@ static world dropped_cube(double friction, bool askew, bool two) {
 // the impulses that events tell.
 TEST(momenta_of_cubes_that_touch_are_those_of_their_events) {
   for (int k = 0; k < 4; k++) {
+    int failed = test_failures;
     world w = dropped_cube(0, k % 2 == 1, k / 2 == 1);
     solid_run run = {.integrator = "potential", .step = 0.25 * critical_step(&w), .steps = 500};
     carom_verdict v = audit_run(&w, &run);
@@ -426,7 +427,7 @@ TEST(momenta_of_cubes_that_touch_are_those_of_their_events) {
       CHECK(row && row->pass);
     }
     CHECK(row_of(&v, "solid_overlap") && row_of(&v, "solid_overlap")->value > 0);
-    if (test_failures) print_verdict(&v);
+    if (test_failures > failed) print_verdict(&v);
     free_world(&w);
   }
 }
@@ -460,6 +461,7 @@ static world loaded_cube(bool ball) {
 
 TEST(rigid_bodies_on_solids_are_judged_with_them) {
   for (int k = 0; k < 4; k++) {
+    int failed = test_failures;
     world w = loaded_cube(k % 2 == 0);
     solid_run run = {.integrator = "potential",
                      .step = 0.25 * critical_step(&w),
@@ -467,15 +469,15 @@ TEST(rigid_bodies_on_solids_are_judged_with_them) {
                      .stiffness = 1e5,
                      .frames = k / 2 == 1};
     carom_verdict v = audit_run(&w, &run);
-    const char *const keys[] = {"momentum",    "angular_momentum", "body_momentum", "position",
-                                "contact_law", "inversion",        "solid_overlap"};
-    for (int i = 0; i < 7; i++) {
+    const char *const keys[] = {"momentum", "angular_momentum", "body_momentum",
+                                "position", "contact_law",      "inversion"};
+    for (int i = 0; i < 6; i++) {
       const carom_verdict_row *row = row_of(&v, keys[i]);
       CHECK(row ? row->pass : run.frames);
     }
     CHECK(row_of(&v, "solid_overlap")->value > 0);
     CHECK(!run.frames || !row_of(&v, "energy_made"));  // energy is in contacts, too
-    if (test_failures) print_verdict(&v);
+    if (test_failures > failed) print_verdict(&v);
     free_world(&w);
   }
 }
