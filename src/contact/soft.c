@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "geometry/tet_shape.h"
 
-// Over m/t^2, t the longest explicit step of the tetrahedra: contact then asks for steps of t/2 where they ask for t.
-static const double SHARE = 8;
+// Over m/t^2, t the longest explicit step of the tetrahedra: in steps of t/2, which contacts are given, h w = 1.
+static const double SHARE = 4;
 
 static void lay_out(void *owner, carom_arena *arena) {
   carom_soft *s = owner;
@@ -20,7 +20,9 @@ static void lay_out(void *owner, carom_arena *arena) {
   s->node_deep = CAROM_PUSH(arena, double, m->node_count);
   s->load = CAROM_PUSH(arena, double, m->body_count);
   s->mark = CAROM_PUSH(arena, int, m->node_count);
-  s->kept = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->bristles = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->bristle_share = CAROM_PUSH(arena, double, m->node_count);
+  s->was = CAROM_PUSH(arena, carom_vec3, m->node_count);
 }
 
 static carom_status make_surfaces(carom_soft *s, const carom_allocator *a, carom_error *error) {
@@ -121,6 +123,7 @@ carom_status carom_soft_update(carom_soft *s, const carom_state *state, double h
                                carom_error *error) {
   s->time = state->time;
   s->span = h;
+  s->moved = false;
   for (int i = 0; i < s->model->solid_count; i++) carom_skin_fit(&s->skins[i], state, h);
   for (int b = 0; b < s->model->body_count; b++)
     for (int k = 0; k < s->model->bodies[b].part_count; k++)
@@ -138,6 +141,9 @@ carom_status carom_soft_note(carom_soft *s, carom_error *error) {
 
 bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
   int count = s->before_count;
+  if (!carom_tape_pass(tape, s->bristles, (size_t)s->model->node_count * sizeof *s->bristles) ||
+      !carom_tape_pass(tape, &s->bristle_energy, sizeof s->bristle_energy))
+    return false;
   if (!carom_tape_pass(tape, &count, sizeof count) || count < 0) return false;
   if (carom_tape_reads(tape)) {
     size_t size = (size_t)count * sizeof *s->before;

@@ -1,6 +1,7 @@
 // Forces of contacts in a kick: a spring with a drag along the normal, Coulomb's friction across it, one contact after
 // the other. Each takes at most what brings its surfaces to rest, so that friction never drives.
 #include <math.h>
+#include <string.h>
 
 #include "contact/potential.h"
 #include "contact/soft.h"
@@ -79,11 +80,29 @@ void carom_soft_push(const carom_soft *s, carom_state *state, carom_soft_contact
   c->impulse = cm_add(c->impulse, impulse);
 }
 
+void carom_soft_push_friction(const carom_soft *s, carom_state *state, carom_soft_contact *c, carom_vec3 impulse,
+                              carom_ledger *ledger) {
+  double shares[3];
+  carom_soft_counter(s, c, impulse, shares);
+  for (int e = 0; e < 2; e++) {
+    carom_soft_end end = c->end[e];
+    end.point = carom_soft_grip_point(c, e);
+    push_end(s, state, &end, e == 0 ? impulse : cm_neg(impulse), ledger);
+  }
+  for (int k = 0; k < 3; k++)
+    if (shares[k] != 0) push_node(s, state, c->end[0].node[k], cm_scale(shares[k], c->normal), ledger);
+  c->impulse = cm_add(c->impulse, impulse);
+}
+
 // ---- one contact ----------------------------------------------------------------------------------------------------
 
-carom_vec3 carom_soft_slip(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
-  const carom_vec3 *rates = state->node_velocities;
+carom_vec3 carom_soft_slip(const carom_soft *s, const carom_state *state, const carom_vec3 *rates,
+                           const carom_soft_contact *c) {
   return cm_sub(carom_soft_velocity(s, state, rates, &c->end[0]), carom_soft_velocity(s, state, rates, &c->end[1]));
+}
+
+static carom_vec3 slip_now(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  return carom_soft_slip(s, state, state->node_velocities, c);
 }
 
 double carom_soft_felt_mass(const carom_soft *s, const carom_state *state, const carom_soft_contact *c,
@@ -93,27 +112,62 @@ double carom_soft_felt_mass(const carom_soft *s, const carom_state *state, const
 
 static void kick_along(const carom_soft *s, carom_state *state, carom_soft_contact *c, double dt,
                        carom_ledger *ledger) {
-  double rate = cm_dot(c->normal, carom_soft_slip(s, state, c));
+  double rate = cm_dot(c->normal, slip_now(s, state, c));
   carom_spring_impulse spring =
       carom_soft_spring(c->stiffness, carom_soft_felt_mass(s, state, c, c->normal), c->restitution, c->gap, rate, dt);
   carom_soft_push(s, state, c, cm_scale(spring.whole, c->normal), ledger);
   if (spring.drag == 0) return;
-  double after = cm_dot(c->normal, carom_soft_slip(s, state, c));
+  double after = cm_dot(c->normal, slip_now(s, state, c));
   carom_ledger_loss(ledger, -0.5 * spring.drag * (rate + after), 0);
 }
 
-void carom_soft_rub(const carom_soft *s, carom_state *state, carom_soft_contact *c, double share,
-                    carom_ledger *ledger) {
-  if (c->friction == 0) return;
-  carom_vec3 u = carom_soft_slip(s, state, c), across = cm_axpy(u, -cm_dot(c->normal, u), c->normal);
-  double speed = cm_norm(across), pressed = cm_dot(c->normal, c->impulse);
-  if (speed == 0) return;
-  carom_vec3 along = cm_scale(1 / speed, across);
-  double mass = carom_soft_felt_mass(s, state, c, along);
-  double impulse = fmin(c->friction * pressed, isfinite(mass) ? share * mass * speed : 0);
-  carom_soft_push(s, state, c, cm_scale(-impulse, along), ledger);
-  double after = cm_dot(along, carom_soft_slip(s, state, c));
-  carom_ledger_loss(ledger, 0, 0.5 * impulse * (speed + after));
+// How far A has slipped on B since the kick at the start of the step.
+static carom_vec3 way_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  carom_vec3 way = cm_zero3();
+  for (int e = 0; e < 2; e++) {
+    double sign = e == 0 ? 1 : -1;
+    for (int k = 0; k < 3 && is_solid(&c->end[e]); k++) {
+      int node = c->end[e].node[k];
+      way = cm_axpy(way, sign * c->end[e].weight[k], cm_sub(state->nodes[node], s->was[node]));
+    }
+    if (!is_solid(&c->end[e]))
+      way = cm_axpy(way, sign * s->span, carom_soft_velocity(s, state, state->node_velocities, &c->end[e]));
+  }
+  return cm_axpy(way, -cm_dot(c->normal, way), c->normal);
+}
+
+// Of what would stop the slip, in a kick: bristles alone would swing for ever.
+static const double DAMPING = 0.1;
+
+// The bristles' pull and a little damping, no more than friction holds. Returns the work that is done.
+static double rub(const carom_soft *s, carom_state *state, carom_soft_contact *c, double dt, carom_ledger *ledger) {
+  double pressed = cm_dot(c->normal, c->impulse);
+  carom_vec3 u = slip_now(s, state, c), across = cm_axpy(u, -cm_dot(c->normal, u), c->normal);
+  double mass = carom_soft_felt_mass(s, state, c, cm_unit(across));
+  c->bent = carom_soft_held(c, c->bent, pressed / dt);
+  carom_vec3 pull = cm_scale(-c->stiffness * dt, c->bent);
+  if (isfinite(mass)) pull = cm_axpy(pull, -DAMPING * mass, across);
+  double size = cm_norm(pull), most = c->friction * pressed;
+  if (!(size > 0) || !(most > 0)) return 0;
+  if (size > most) pull = cm_scale(most / size, pull);
+  carom_soft_push_friction(s, state, c, pull, ledger);
+  return 0.5 * cm_dot(pull, cm_add(u, slip_now(s, state, c)));
+}
+
+// Friction of all contacts. In the kick at the end of a step bristles have been bent on the way.
+static void rub_all(carom_soft *s, carom_state *state, double dt, carom_ledger *ledger) {
+  double work = 0;
+  for (int i = 0; i < s->count; i++) {
+    carom_soft_contact *c = &s->contacts[i];
+    c->bent = cm_zero3();
+    if (c->friction == 0) continue;
+    c->bent = carom_soft_bent(s, c);
+    if (s->moved) c->bent = cm_add(c->bent, way_of(s, state, c));
+    work += rub(s, state, c, dt, ledger);
+  }
+  carom_soft_bend(s, work, ledger);
+  memcpy(s->was, state->nodes, (size_t)state->node_count * sizeof *s->was);
+  s->moved = true;
 }
 
 carom_status carom_soft_kick(carom_soft *s, carom_state *state, double dt, carom_ledger *ledger, carom_error *error) {
@@ -121,7 +175,6 @@ carom_status carom_soft_kick(carom_soft *s, carom_state *state, double dt, carom
   if (status != CAROM_OK) return status;
   carom_ledger_note_overlap(ledger, s->depth);
   for (int i = 0; i < s->count; i++) kick_along(s, state, &s->contacts[i], dt, ledger);
-  // Half of what would stop the slip: the kick at the other end of the step takes the other half.
-  for (int i = 0; i < s->count; i++) carom_soft_rub(s, state, &s->contacts[i], 0.5, ledger);
+  rub_all(s, state, dt, ledger);
   return carom_soft_tell(s, ledger, error);
 }
