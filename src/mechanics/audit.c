@@ -195,7 +195,9 @@ static void book_losses(carom_audit *audit, const carom_step_report *r, carom_la
   bool untold = is_untold(r);
   if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = most.normal = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
-  double let_go = most.yields ? 4 * audit->stored : 0;  // springs, without a push
+  bool yields =
+      most.yields || (audit->soft && audit->roughest.restitution < 1);  // a drag that takes all tells no event
+  double let_go = yields ? 4 * audit->stored : 0;                       // springs, without a push
   most.restitution += let_go, most.normal += let_go;
   double claim = r->restitution_loss + r->friction_loss, unlawful = claim - most.restitution - most.friction;
   if (most.friction == 0) unlawful = fmax(unlawful, r->friction_loss);
