@@ -415,9 +415,9 @@ static world dropped_cube(double friction, bool askew, bool two) {
 // Action is reaction, however contacts act: momenta of a cube that falls, and of two that hit each other, are those of
 // the impulses that events tell.
 TEST(momenta_of_cubes_that_touch_are_those_of_their_events) {
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 3; k++) {
     int failed = test_failures;
-    world w = dropped_cube(0, k % 2 == 1, k / 2 == 1);
+    world w = dropped_cube(0, k == 1, k == 2);
     solid_run run = {.integrator = "potential", .step = 0.25 * critical_step(&w), .steps = 500};
     carom_verdict v = audit_run(&w, &run);
     const char *const keys[] = {"momentum", "angular_momentum", "body_momentum",
