@@ -153,7 +153,7 @@ void carom_step_tell(const carom_model *model, const carom_state *state, double 
 
 void carom_step_blame(const carom_model *model, carom_error *error) {
   int one, two;
-  if (!error) return;
+  if (!error || strstr(error->message, "solid '")) return;  // solids tell what would do
   size_t n = strlen(error->message), room = sizeof error->message - n;
   const carom_joint *motor = find_motor(model);
   if (find_motors(model, &one, &two))

@@ -1,6 +1,8 @@
 // Solids under the audit: what moves rightly passes, whichever way it is stepped, and every fault that is put in is
 // caught by its row.
 #include "carom/carom.h"
+#include "failing_allocator.h"
+#include "heap_counter.h"
 #include "solid_runs.h"
 
 // A bar that is thrown, spins and vibrates.
@@ -493,5 +495,44 @@ TEST(nodes_that_no_number_can_follow_are_named) {
   CHECK(carom_stepper_step(stepper, w.state, NULL, &error) == CAROM_ERR_NUMBER);
   CHECK(strstr(error.message, "node 5 of solid 'bar' moves at 1e+200 m/s") != NULL);
   carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+TEST(the_audit_of_solids_never_allocates) {
+  world w = dropped_cube(0, false, true);
+  carom_error error = {0};
+  carom_stepper *stepper = NULL;
+  carom_audit *audit = NULL;
+  carom_step_options options = carom_step_default_options();
+  options.integrator = "potential", options.step = 0.25 * critical_step(&w);
+  REQUIRE(carom_stepper_create(w.model, &options, NULL, &stepper, &error) == CAROM_OK);
+  REQUIRE(carom_audit_create(w.model, w.state, NULL, &audit, &error) == CAROM_OK);
+  for (int i = 0; i < 300; i++) {
+    carom_step_report report;
+    REQUIRE(carom_stepper_step(stepper, w.state, &report, &error) == CAROM_OK);
+    long heap = heap_calls;
+    carom_audit_step(audit, w.state, &report);
+    CHECK(heap_calls == heap);
+  }
+  carom_audit_destroy(audit);
+  carom_stepper_destroy(stepper);
+  free_world(&w);
+}
+
+TEST(the_audit_of_solids_survives_a_lack_of_memory) {
+  world w = dropped_cube(0, false, true);
+  int refused = 0;
+  for (;; refused++) {
+    failing_allocator f = {.allowed = refused};
+    carom_allocator a = failing_allocator_of(&f);
+    carom_audit *audit = NULL;
+    carom_error error = {0};
+    carom_status status = carom_audit_create(w.model, w.state, &a, &audit, &error);
+    CHECK(status == CAROM_OK || (status == CAROM_ERR_MEMORY && !audit));
+    carom_audit_destroy(audit);
+    CHECK(f.live == 0);
+    if (status == CAROM_OK) break;
+  }
+  CHECK(refused > 10);
   free_world(&w);
 }
