@@ -173,12 +173,29 @@ static void print_contacts(const account *a) {
   }
 }
 
+// What is behind a broken law of solids, and what helps; null for other laws.
+static const char *cause_of(const char *key) {
+  static const struct {
+    const char *key, *text;
+  } causes[] = {
+      {"inversion", "a tetrahedron was turned inside out: hit or pressed harder than its material takes in such steps"},
+      {"solid_overlap", "surfaces give way like the tetrahedra behind them: these are large or soft for what presses"},
+      {"pins", "nodes left where they are held: the motion was changed, or is not of this scene"},
+  };
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    if (strcmp(causes[i].key, key) == 0) return causes[i].text;
+  return NULL;
+}
+
 // Laws that the run broke, whether it came to its end or not.
 static void print_broken(const carom_verdict *v) {
-  for (int i = 0; i < v->count; i++)
-    if (!v->rows[i].pass)
-      cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", v->rows[i].label, v->rows[i].value,
-                v->rows[i].bound, v->rows[i].where[0] ? ": " : "", v->rows[i].where);
+  for (int i = 0; i < v->count; i++) {
+    const carom_verdict_row *row = &v->rows[i];
+    if (row->pass) continue;
+    cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", row->label, row->value, row->bound,
+              row->where[0] ? ": " : "", row->where);
+    if (cause_of(row->key)) cli_print(stdout, "  cause       %s\n", cause_of(row->key));
+  }
 }
 
 static void print_account(const account *a) {
