@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "geometry/tet_shape.h"
 
-// Over m/t^2, t the longest explicit step of the tetrahedra: in steps of t/2, which contacts are given, h w = 1.
-static const double SHARE = 4;
+// Over m w^2, w the fastest vibration of the tetrahedra: steps of 1/w, which contacts are given, follow both.
+static const double SHARE = 1;
 
 static void lay_out(void *owner, carom_arena *arena) {
   carom_soft *s = owner;
@@ -47,16 +47,15 @@ static void weigh_nodes(carom_soft *s) {
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
 
-// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard than steps
-// of t allow: C h^2 = m with h = t.
-static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double t) {
+// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard.
+static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double w) {
   const carom_model *m = s->model;
   const carom_solid *solid = &m->solids[skin->solid];
   double least = INFINITY;
   for (int k = 0; k < 3; k++) {
     int node = skin->triangles[facet][k];
     double area = s->node_deep[solid->node_start + node];  // where areas are kept meanwhile
-    least = fmin(least, SHARE * m->node_masses[solid->node_start + node] / (area * t * t));
+    least = fmin(least, SHARE * w * w * m->node_masses[solid->node_start + node] / area);
   }
   return least;
 }
@@ -81,9 +80,8 @@ static void choose_stiffness(carom_soft *s) {
   for (int i = 0; i < s->model->solid_count; i++) {
     const carom_solid *solid = &s->model->solids[i];
     carom_skin *skin = &s->skins[i];
-    double t = solid->critical_step;
     note_areas(s, solid);
-    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, t);
+    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, solid->frequency);
     spread_to_nodes(s, skin);
   }
 }
