@@ -45,12 +45,14 @@ typedef struct carom_soft_contact {
   double gap;                // m, < 0; at the middle of a step that is solved for it may be more
   double rate;               // m/s, of the gap
   double stiffness;          // C, N/m
+  carom_vec3 rim;            // C over the area, times the rim (facets.h), N/m2
   double deep;               // m
   double restitution, friction;
   carom_vec3 impulse;        // on A, in the last kick
   // ---- at the last look
   double pressed, dragged;   // along the normal, N, and what the drag took off it
   carom_vec3 grip;           // friction on A, N
+  carom_vec3 across;         // by the rim, on A, N
   carom_vec3 bent;           // how far its bristles (soft_bend.c) are bent at the end of the step, as seen from A, m
   double slope, hold;        // how it answers to displacements along the normal and across it, N/m
   bool slips;                // along the unit vector

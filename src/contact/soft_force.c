@@ -74,6 +74,7 @@ static void find_force(const carom_soft *s, const carom_state *state, carom_soft
   c->pressed = pressed - c->dragged;
   c->grip = c->bent = cm_zero3();
   c->hold = 0;
+  c->across = cm_scale(-0.5 * c->gap * fmin(c->gap, 0), c->rim);
   if (c->friction > 0 && c->pressed > 0) c->grip = grip(s, state, c, c->pressed);
 }
 
@@ -102,7 +103,7 @@ static void spread(const carom_soft_contact *c, carom_vec3 force, carom_vec3 *f)
 
 static void counter(const carom_soft *s, const carom_soft_contact *c, carom_vec3 *f) {
   double shares[3];
-  carom_soft_counter(s, c, c->grip, shares);
+  carom_soft_counter(s, c, cm_add(c->grip, c->across), shares);
   for (int k = 0; k < 3; k++)
     if (shares[k] != 0) f[c->end[0].node[k]] = cm_axpy(f[c->end[0].node[k]], shares[k], c->normal);
 }
@@ -116,7 +117,7 @@ carom_status carom_soft_forces(carom_soft *s, const carom_state *state, const ca
   for (int i = 0; i < s->count && status == CAROM_OK; i++) {
     carom_soft_contact *c = &s->contacts[i];
     find_force(s, state, c);
-    spread(c, cm_axpy(c->grip, c->pressed, c->normal), f);
+    spread(c, cm_axpy(cm_add(c->grip, c->across), c->pressed, c->normal), f);
     counter(s, c, f);
     if (K) add_blocks(c, K);
   }

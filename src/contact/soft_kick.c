@@ -87,7 +87,7 @@ static void pass_end(const carom_soft *s, carom_state *state, const carom_soft_e
 }
 
 static void pass_on(const carom_soft *s, carom_state *state, carom_soft_contact *c, double dt, carom_ledger *ledger) {
-  carom_vec3 pressed = cm_scale(dt * c->pressed, c->normal), grip = cm_scale(dt, c->grip);
+  carom_vec3 pressed = cm_scale(dt * c->pressed, c->normal), grip = cm_scale(dt, cm_add(c->grip, c->across));
   double shares[3];
   for (int e = 0; e < 2; e++) {
     double sign = e == 0 ? 1 : -1;
