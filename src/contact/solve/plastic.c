@@ -1,6 +1,6 @@
 // One contact has a closed form but for a root: for a normal impulse N the tangential one is the minimum over the disc
 // of radius mu N, and N is the root of the normal velocity. Several are for Newton's method.
-#include "contact/solve/friction.h"
+#include "contact/solve/plastic.h"
 
 #include <float.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void find_root(const contact *k, double lo, double f_lo, double hi, doubl
   normal_velocity(k, hi, P);
 }
 
-bool carom_friction_contact(const double *A, int lda, const double b[3], double mu, double P[3]) {
+bool carom_plastic_contact(const double *A, int lda, const double b[3], double mu, double P[3]) {
   contact k = {A[0], {A[1], A[2]}, {A[1 + lda], A[2 + lda], A[2 + 2 * lda]}, {b[0], b[1], b[2]}, mu};
   P[0] = P[1] = P[2] = 0;
   if (!(b[0] < 0)) return true;
@@ -72,15 +72,15 @@ bool carom_friction_contact(const double *A, int lda, const double b[3], double 
 
 // ---- all contacts ------------------------------------------------------------------------------------------------
 
-carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_friction_problem *q, double *P,
+carom_plastic_info carom_plastic_solve(carom_plastic_work *work, const carom_plastic_problem *q, double *P,
                                          double *v) {
-  carom_friction_info info = {.converged = true};
+  carom_plastic_info info = {.converged = true};
   int n = q->n, m = 3 * n;
   double size = carom_lcp_largest(m, q->b), tiny = fmax(CONVERGED * size, q->noise);
   carom_assembled problem = {.count = n, .rows = m, .blocks = work->blocks, .W = q->W, .u0 = q->b};
   for (int i = 0; i < n; i++) work->blocks[i] = (carom_block){.first = 3 * i, .width = 3, .mu = q->mu[i]};
   if (size == 0) memset(P, 0, (size_t)m * sizeof *P);
-  if (n == 1) info.converged = carom_friction_contact(q->W, 3, q->b, q->mu[0], P);
+  if (n == 1) info.converged = carom_plastic_contact(q->W, 3, q->b, q->mu[0], P);
   carom_assembled_velocity(&problem, P, v);
   if (n == 1 || size == 0) return info;
   carom_newton_goal goal = {.good = tiny, .wanted = 10 * tiny, .accepted = 100 * tiny};
@@ -89,7 +89,7 @@ carom_friction_info carom_friction_solve(carom_friction_work *work, const carom_
   return info;
 }
 
-bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const double *b, double *P) {
+bool carom_normal_solve(carom_plastic_work *work, int n, const double *A, const double *b, double *P) {
   double size = carom_lcp_largest(n, b), tiny = DBL_EPSILON * size;
   carom_assembled problem = {.count = n, .rows = n, .blocks = work->blocks, .W = A, .u0 = b};
   carom_newton_goal goal = {.good = 2 * tiny, .wanted = 2 * tiny, .accepted = 1e-13 * size};
@@ -99,7 +99,7 @@ bool carom_normal_solve(carom_friction_work *work, int n, const double *A, const
   return carom_newton_solve(work->newton, &problem, &goal, P, work->u, &steps) <= 1e-9 * size;
 }
 
-void carom_friction_work_push(carom_friction_work *work, int n, carom_arena *arena) {
+void carom_plastic_work_push(carom_plastic_work *work, int n, carom_arena *arena) {
   work->blocks = CAROM_PUSH(arena, carom_block, n);
   work->u = CAROM_PUSH(arena, double, 3 * n);
   work->newton = carom_newton_push(3 * n, 0, arena);
