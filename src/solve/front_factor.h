@@ -13,6 +13,8 @@ typedef struct carom_block_pattern {
   int block;   // rows of a block
   int blocks;  // of the diagonal
   const int *start, *neighbor;
+  bool unsymmetric;  // for carom_factor_compute_lu: where there is a block below the diagonal there is one above
+  bool quick;        // ordered by minimum degree alone
 } carom_block_pattern;
 
 typedef struct carom_factor carom_factor;
@@ -26,6 +28,16 @@ void carom_factor_share(carom_factor *factor, int threads);
 // Factors a matrix with that pattern: the lower half of blocks on the diagonal is stored, all entries of those below.
 // CAROM_ERR_SINGULAR unless positive definite.
 carom_status carom_factor_compute(carom_factor *factor, const carom_sparse *A);
+
+// The same without symmetry, A = L U with rows swapped within fronts: the blocks of the diagonal, those below it, and
+// those above, all by the pattern (number k above stands at row b, column neighbor[k]), each column after column.
+typedef struct carom_block_values {
+  const double *diagonal, *below, *above;
+} carom_block_values;
+// CAROM_ERR_SINGULAR where no pivot is left in a front.
+carom_status carom_factor_compute_lu(carom_factor *factor, const carom_block_values *A);
+void carom_factor_solve_lu(carom_factor *factor, double *b);  // overwrites b by A^-1 b
+
 void carom_factor_solve(carom_factor *factor, double *b);  // overwrites b by A^-1 b
 double carom_factor_flops(const carom_factor *factor);     // of one factorisation
 double carom_factor_entries(const carom_factor *factor);   // numbers in L

@@ -29,19 +29,25 @@ enum {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
-  size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
+carom_newton *carom_newton_push_vectors(int rows, carom_arena *arena) {
+  size_t r = (size_t)(rows > 0 ? rows : 1);
   carom_newton n = {0}, *pushed = CAROM_PUSH(arena, carom_newton, 1);
-  n.K = CAROM_PUSH(arena, double, order *order);
-  n.panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
   double **const vectors[] = {&n.P0, &n.P, &n.u, &n.F, &n.trial, &n.v, &n.rhs, &n.x, &n.best, &n.eps, &n.own};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, r);
   n.D = CAROM_PUSH(arena, carom_mat3, r);
-  n.C = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
-  n.Y = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
-  n.active = CAROM_PUSH(arena, int, r);
-  n.swaps = CAROM_PUSH(arena, int, order);
   if (pushed) *pushed = n;
+  return pushed;
+}
+
+carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
+  size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
+  carom_newton *pushed = carom_newton_push_vectors(rows, arena), none, *n = pushed ? pushed : &none;
+  n->K = CAROM_PUSH(arena, double, order *order);
+  n->panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
+  n->C = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n->Y = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n->active = CAROM_PUSH(arena, int, r);
+  n->swaps = CAROM_PUSH(arena, int, order);
   return pushed;
 }
 
