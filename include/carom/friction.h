@@ -4,13 +4,13 @@
 ///
 ///     r_n >= 0,  u_n >= 0,  r_n u_n = 0,        |r_t| <= mu r_n,   and where |u_t| > 0:  r_t = -mu r_n u_t / |u_t|
 ///
-/// The cone is round, stick is stick, slip opposes and does not part what it slides on. In the form of De Saxce and Feng
-/// (1998): r in K, u + mu |u_t| e_n in the dual cone K*, and orthogonal to each other. This is not the optimum of
+/// The cone is round, stick is stick, slip opposes and does not part what it slides on. In the form of De Saxce and
+/// Feng (1998): r in K, u + mu |u_t| e_n in the dual cone K*, and orthogonal to each other. This is not the optimum of
 /// anything, and need not have a solution. W is symmetric and positive semidefinite, often singular: there are more
 /// contacts than bodies can tell apart, and then many r with one u.
 ///
-/// The judge of all methods is the natural map: the largest |r - P_K(r - (u + mu |u_t| e_n) / w)| w of a contact, with w
-/// the mean of the diagonal of its block of W; a velocity. docs/friction.md has the mathematics and the file formats.
+/// The judge of all methods is the natural map: the largest |r - P_K(r - (u + mu |u_t| e_n) / w)| w of a contact, with
+/// w the mean of the diagonal of its block of W; a velocity. docs/friction.md has the mathematics and the file formats.
 #ifndef CAROM_FRICTION_H
 #define CAROM_FRICTION_H
 
@@ -33,9 +33,9 @@ typedef struct carom_friction_problem {
 
 /// The methods; the names are those of carom_friction_method_name.
 typedef enum carom_friction_method {
-  CAROM_FRICTION_AUTO,    ///< "auto": sweeps as long as they pay, then Newton's method, in turns
-  CAROM_FRICTION_SWEEPS,  ///< "sweeps": block Gauss-Seidel with momentum; needs no factorisation
-  CAROM_FRICTION_NEWTON,  ///< "newton": semismooth Newton with proximal terms, factored by sparse blocks
+  CAROM_FRICTION_AUTO,         ///< "auto": sweeps as long as they pay, then Newton's method, in turns
+  CAROM_FRICTION_SWEEPS,       ///< "sweeps": block Gauss-Seidel with momentum; needs no factorisation
+  CAROM_FRICTION_NEWTON,       ///< "newton": semismooth Newton with proximal terms, factored by sparse blocks
   CAROM_FRICTION_METHOD_COUNT  ///< how many there are
 } carom_friction_method;
 
@@ -86,8 +86,8 @@ typedef struct carom_friction_solution {
                         ///< nothing while q approaches along them. May be null
 } carom_friction_solution;
 
-/// Solves. CAROM_OK whatever the outcome; a failure is about the call: CAROM_ERR_NUMBER for numbers that are not finite,
-/// CAROM_ERR_ARGUMENT for blocks out of order or a negative diagonal. Null options mean defaults. Allocates.
+/// Solves. CAROM_OK whatever the outcome; a failure is about the call: CAROM_ERR_NUMBER for numbers that are not
+/// finite, CAROM_ERR_ARGUMENT for blocks out of order or a negative diagonal. Null options mean defaults. Allocates.
 CAROM_API carom_status carom_friction_solve(const carom_friction_problem *problem,
                                             const carom_friction_options *options,
                                             const carom_friction_solution *solution, const carom_allocator *allocator,

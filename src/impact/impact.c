@@ -112,8 +112,8 @@ static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *s
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
   if (!has_friction(q)) return solved;
-  carom_plastic_info f = carom_plastic_solve(
-      &k->friction, &(carom_plastic_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
+  carom_plastic_info f =
+      carom_plastic_solve(&k->friction, &(carom_plastic_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
   *sweeps = f.sweeps;
   return solved && (f.converged || f.change <= 1e-9);
 }

@@ -22,7 +22,9 @@ static bool find_order(carom_factor *f, const carom_block_pattern *pattern, int 
   c.supernodal = CHOLMOD_SIMPLICIAL;  // the supernodal module is GPL, and unused
   c.print = 0;
   c.error_handler = NULL;
-  c.nmethods = pattern->quick ? 1 : 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
+  c.nmethods = pattern->quick
+                   ? 1
+                   : 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
   c.method[0].ordering = CHOLMOD_AMD;
   c.method[1].ordering = CHOLMOD_NESDIS;
   c.method[1].nd_small = 20;
@@ -232,8 +234,7 @@ carom_status carom_factor_create(const carom_block_pattern *pattern, const carom
   if (f) {
     f->allocator = a, f->block = pattern->block, f->blocks = pattern->blocks, f->threads = 1;
     f->unsymmetric = pattern->unsymmetric;
-    done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) &&
-           find_order(f, pattern, c.count);
+    done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) && find_order(f, pattern, c.count);
     if (done) sort_entries(f, pattern->start, pattern->neighbor);
     done = done && analyse(f, &c);
     if (done && f->unsymmetric)

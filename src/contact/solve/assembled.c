@@ -201,8 +201,8 @@ static void push_change(const carom_assembled *a, int i, const double *d, double
 static void visit(const run *r, int i, carom_sweep_tally *tally) {
   const carom_assembled *a = r->a;
   const carom_block *b = &a->blocks[i];
-  const double *own_column = a->sparse ? carom_block_rows_own(a->sparse, i)
-                                       : a->W + (size_t)b->first * ((size_t)a->rows + 1);
+  const double *own_column =
+      a->sparse ? carom_block_rows_own(a->sparse, i) : a->W + (size_t)b->first * ((size_t)a->rows + 1);
   double *P = r->x->P + b->first, *u = r->x->u + b->first, *before = r->x->P_before + b->first;
   double normal = carom_assembled_own(a, b->first), rho = carom_block_response(a, b), d[3] = {0}, z[3] = {0}, law[3];
   if (!(normal > 0)) return;

@@ -48,11 +48,11 @@ typedef struct carom_block_rows {
 
 // A borrowed view.
 typedef struct carom_assembled {
-  int count, rows;               // blocks, and their rows
-  const carom_block *blocks;     // (count) with ascending rows
-  const double *W;               // (rows x rows) column-major; symmetric or nearly so. Null: as follows
+  int count, rows;                 // blocks, and their rows
+  const carom_block *blocks;       // (count) with ascending rows
+  const double *W;                 // (rows x rows) column-major; symmetric or nearly so. Null: as follows
   const carom_block_rows *sparse;  // W where most of it is zero; all blocks have its width. Null: through the levers
-  const double *u0;              // (rows)
+  const double *u0;                // (rows)
   // Bodies that nothing couples but their contacts: where these are many, there is less to solve for by body.
   int bodies;
   const carom_lever *levers;  // (rows)

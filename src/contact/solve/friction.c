@@ -125,7 +125,8 @@ static carom_status check(const carom_friction_problem *p, const carom_friction_
   for (int i = 0; i < p->contact_count; i++)
     if (p->start[i + 1] < p->start[i])
       return carom_fail(error, CAROM_ERR_ARGUMENT, "friction: the blocks of contact %d end before they begin", i);
-  if (!all_finite(p->q, d * n)) return carom_fail(error, CAROM_ERR_NUMBER, "friction: q has a number that is not finite");
+  if (!all_finite(p->q, d * n))
+    return carom_fail(error, CAROM_ERR_NUMBER, "friction: q has a number that is not finite");
   if (!all_finite(p->W, n > 0 ? d * d * (size_t)p->start[n] : 0))
     return carom_fail(error, CAROM_ERR_NUMBER, "friction: W has a number that is not finite");
   for (int i = 0; i < p->contact_count; i++) {
@@ -212,8 +213,8 @@ static carom_status make_ready(portfolio *s, carom_error *error) {
   by_column c = {0};
   bool made = make_arrays(s, &c);
   s->W = (carom_block_rows){p->dimension, s->start, s->column, s->value, s->own};
-  s->a = (carom_assembled){
-      .count = p->contact_count, .rows = s->rows, .blocks = s->blocks, .sparse = &s->W, .u0 = p->q};
+  s->a =
+      (carom_assembled){.count = p->contact_count, .rows = s->rows, .blocks = s->blocks, .sparse = &s->W, .u0 = p->q};
   if (made) merge_halves(s, &c);
   CAROM_RELEASE_ALL(&s->allocator, c.start, c.row, c.number);
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "friction: no memory for %d contacts", p->contact_count);

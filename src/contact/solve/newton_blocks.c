@@ -14,12 +14,12 @@ static const double MOSTLY = 0.7;  // of what was analysed, that must still be c
 
 struct carom_newton_blocks {
   carom_allocator allocator;
-  carom_arena arena;     // of the vectors
-  carom_factor *factor;  // null before the first
-  int count;             // blocks in it
-  int *place;            // (blocks) number in the factor, or -1
-  int *member;           // (blocks)
-  int *start, *neighbor; // of the pattern
+  carom_arena arena;      // of the vectors
+  carom_factor *factor;   // null before the first
+  int count;              // blocks in it
+  int *place;             // (blocks) number in the factor, or -1
+  int *member;            // (blocks)
+  int *start, *neighbor;  // of the pattern
   double *diagonal, *below, *above;
 };
 

@@ -11,15 +11,15 @@ typedef struct carom_newton_blocks carom_newton_blocks;
 
 struct carom_newton {
   carom_newton_blocks *sparse;  // null: W is full, or the system is by body
-  double *K, *panel;       // the system of a step, then its inverse or factors: by row, or by body
-  double *P0, *P, *u;      // (rows) centre of the round, the iterate and its velocities
-  double *F, *trial, *v;   // (rows) P - law, another iterate and its velocities
-  double *rhs, *x, *best;  // (rows) x: the step
-  carom_mat3 *D;           // (blocks; room for rows) derivatives of the laws
-  double *eps, *own;       // (blocks; room for rows) eps and r of the round
-  carom_mat3 *C, *Y;       // (blocks; room for rows) by body only
-  int *active, *swaps;     // rows whose law is not open; of the factorisation
-  int k;                   // order of the system
+  double *K, *panel;            // the system of a step, then its inverse or factors: by row, or by body
+  double *P0, *P, *u;           // (rows) centre of the round, the iterate and its velocities
+  double *F, *trial, *v;        // (rows) P - law, another iterate and its velocities
+  double *rhs, *x, *best;       // (rows) x: the step
+  carom_mat3 *D;                // (blocks; room for rows) derivatives of the laws
+  double *eps, *own;            // (blocks; room for rows) eps and r of the round
+  carom_mat3 *C, *Y;            // (blocks; room for rows) by body only
+  int *active, *swaps;          // rows whose law is not open; of the factorisation
+  int k;                        // order of the system
 };
 
 // What every kind of step needs.

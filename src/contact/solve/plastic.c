@@ -72,8 +72,7 @@ bool carom_plastic_contact(const double *A, int lda, const double b[3], double m
 
 // ---- all contacts ------------------------------------------------------------------------------------------------
 
-carom_plastic_info carom_plastic_solve(carom_plastic_work *work, const carom_plastic_problem *q, double *P,
-                                         double *v) {
+carom_plastic_info carom_plastic_solve(carom_plastic_work *work, const carom_plastic_problem *q, double *P, double *v) {
   carom_plastic_info info = {.converged = true};
   int n = q->n, m = 3 * n;
   double size = carom_lcp_largest(m, q->b), tiny = fmax(CONVERGED * size, q->noise);

@@ -32,7 +32,7 @@ typedef struct carom_plastic_problem {
 
 // P (3n) is the first guess and the answer; v (3n) is b + W P at the end.
 carom_plastic_info carom_plastic_solve(carom_plastic_work *work, const carom_plastic_problem *problem, double *P,
-                                         double *v);
+                                       double *v);
 
 // Without friction: 0 <= P, A P + b >= 0, P'(A P + b) = 0 for the normals alone, A (n x n) positive semidefinite: the
 // least kinetic energy with no contact approaching. Among the solutions one near to that of least norm, so that
