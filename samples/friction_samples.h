@@ -23,11 +23,12 @@ static inline void friction_sample_free(friction_sample *s) {
 // A pile: bodies on a cubic grid, shaken, each touching its neighbours and the ground at one point (as balls do) or at
 // the four corners of a face (as boxes do, which makes contacts redundant).
 typedef struct friction_pile {
-  int contacts;          // about; whole faces
-  double faces;          // share of pairs that touch in a face
-  double mass_ratio;     // heaviest over lightest
-  double mu;             // mean; each contact between half and one and a half of it
-  double shake;          // m/s, of bodies beside their fall
+  int contacts;       // about; whole faces
+  double faces;       // share of pairs that touch in a face
+  double mass_ratio;  // heaviest over lightest
+  double mu;          // of all contacts
+  double shake;       // m/s, of bodies beside their fall of 0.1 m/s
+  double open;        // share of pairs with a gap between them
   unsigned seed;
 } friction_pile;
 
@@ -39,16 +40,17 @@ typedef struct friction_row {
 
 typedef struct friction_bodies {
   int count, contacts, most;
+  double open;
   carom_vec3 *x;
   double *inverse_mass, *inverse_inertia;  // of a ball
   carom_vec3 *v, *w;
   friction_row *rows;  // (3 most)
+  double *gap;         // (most) over the time of a step, m/s
 } friction_bodies;
 
 // A contact of a against b (-1: ground) at a point, with the normal from b to a.
 static inline void friction_pile_add(friction_bodies *p, int a, int b, carom_vec3 point, carom_vec3 normal) {
   carom_vec3 axis[3] = {normal, cm_zero3(), cm_zero3()};
-  if (p->contacts >= p->most) return;
   cm_frame(normal, &axis[1], &axis[2]);
   for (int k = 0; k < 3; k++) {
     friction_row *row = &p->rows[3 * p->contacts + k];
@@ -69,8 +71,11 @@ static inline void friction_pile_touch(friction_bodies *p, int a, int b, bool fa
   carom_vec3 middle = b < 0 ? cm_vec3(below.x, below.y, 0) : cm_scale(0.5, cm_add(p->x[a], below));
   cm_frame(n, &t, &s);
   double size = face ? carom_random_between(r, 0.2, 0.4) : 0;
-  for (int k = 0; k < (face ? 4 : 1); k++)
+  double gap = carom_random_uniform(r) < p->open ? carom_random_between(r, 0, 0.3) : 0;
+  for (int k = 0; k < (face ? 4 : 1) && p->contacts < p->most; k++) {
+    p->gap[p->contacts] = gap;
     friction_pile_add(p, a, b, cm_axpy(cm_axpy(middle, k % 2 ? size : -size, t), k / 2 ? size : -size, s), n);
+  }
 }
 
 static inline double friction_pile_inverse(const friction_bodies *p, int body, int k) {
@@ -92,7 +97,7 @@ static inline void friction_pile_block(const friction_bodies *p, int i, int j, d
     }
 }
 
-static inline friction_sample friction_pile_problem(const friction_bodies *p, double mu, carom_random *r) {
+static inline friction_sample friction_pile_problem(const friction_bodies *p, double mu) {
   size_t n = (size_t)p->contacts, room = 64, blocks = 0;
   friction_sample s = {.start = (int *)calloc(n + 1, sizeof(int)),
                        .column = (int *)calloc(room, sizeof(int)),
@@ -111,7 +116,8 @@ static inline friction_sample friction_pile_problem(const friction_bodies *p, do
       friction_pile_block(p, i, j, s.W + 9 * blocks, &coupled);
       if (coupled) s.column[blocks++] = j;
     }
-    s.mu[i] = mu * carom_random_between(r, 0.5, 1.5);
+    s.mu[i] = mu;
+    s.q[3 * i] = p->gap[i];
     for (int k = 0; k < 3; k++)
       for (int e = 0; e < 2; e++) {
         const friction_row *row = &p->rows[3 * i + k];
@@ -148,6 +154,8 @@ static inline friction_sample friction_sample_pile(const friction_pile *pile) {
   size_t n = (size_t)count;
   friction_bodies p = {.count = count,
                        .most = pile->contacts,
+                       .open = pile->open,
+                       .gap = (double *)calloc((size_t)pile->contacts + 1, sizeof(double)),
                        .x = (carom_vec3 *)calloc(n, sizeof(carom_vec3)),
                        .inverse_mass = (double *)calloc(n, sizeof(double)),
                        .inverse_inertia = (double *)calloc(n, sizeof(double)),
@@ -161,8 +169,8 @@ static inline friction_sample friction_sample_pile(const friction_pile *pile) {
     if (i % wide > 0) friction_pile_touch(&p, i, i - 1, carom_random_uniform(&r) < pile->faces, &r);
     if (i / wide % wide > 0) friction_pile_touch(&p, i, i - wide, carom_random_uniform(&r) < pile->faces, &r);
   }
-  friction_sample s = friction_pile_problem(&p, pile->mu, &r);
-  free(p.x), free(p.inverse_mass), free(p.inverse_inertia), free(p.v), free(p.w), free(p.rows);
+  friction_sample s = friction_pile_problem(&p, pile->mu);
+  free(p.x), free(p.inverse_mass), free(p.inverse_inertia), free(p.v), free(p.w), free(p.rows), free(p.gap);
   return s;
 }
 

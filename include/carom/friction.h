@@ -33,9 +33,10 @@ typedef struct carom_friction_problem {
 
 /// The methods; the names are those of carom_friction_method_name.
 typedef enum carom_friction_method {
-  CAROM_FRICTION_AUTO,         ///< "auto": sweeps as long as they pay, then Newton's method, in turns
+  CAROM_FRICTION_AUTO,         ///< "auto": some sweeps, then Newton's method, then interior ones, in turns
   CAROM_FRICTION_SWEEPS,       ///< "sweeps": block Gauss-Seidel with momentum; needs no factorisation
   CAROM_FRICTION_NEWTON,       ///< "newton": semismooth Newton with proximal terms, factored by sparse blocks
+  CAROM_FRICTION_INTERIOR,     ///< "interior": through the inside of all cones, factored likewise; begins from nothing
   CAROM_FRICTION_METHOD_COUNT  ///< how many there are
 } carom_friction_method;
 
@@ -47,7 +48,7 @@ typedef struct carom_friction_options {
   carom_friction_method method;  ///< default auto
   double tolerance;              ///< on the natural map over the largest |q|; default 1e-9
   int max_sweeps;                ///< in all; 0 (default) lets the method choose
-  int max_steps;                 ///< linear systems of Newton's method in all; 0 (default) lets the method choose
+  int max_steps;                 ///< linear systems in all; 0 (default) lets the method choose
   bool warm_start;               ///< take the incoming r as the first guess; default false
 } carom_friction_options;
 

@@ -168,10 +168,10 @@ int cli_friction(int argc, char **argv) {
   request q = {0};
   const cli_option options[] = {
       {CLI_TEXT, 'o', "output", "FILE", "write the answer: FILE.hdf5 in FCLIB's format, else a table (CSV)", &q.output},
-      {CLI_TEXT, 'm', "method", "METHOD", "auto (default), sweeps or newton", &q.method},
+      {CLI_TEXT, 'm', "method", "METHOD", "auto (default), sweeps, newton or interior", &q.method},
       {CLI_TEXT, 0, "tolerance", "X", "on the natural map over the largest |q| (default 1e-9)", &q.tolerance},
       {CLI_TEXT, 0, "max-sweeps", "N", "of Gauss-Seidel, in all", &q.sweeps},
-      {CLI_TEXT, 0, "max-steps", "N", "linear systems of Newton's method, in all", &q.steps},
+      {CLI_TEXT, 0, "max-steps", "N", "linear systems, in all", &q.steps},
       {CLI_FLAG, 'w', "warm", NULL, "begin from the impulses in FILE (FCLIB: solution or guesses/1)", &q.warm},
       {CLI_FLAG, 'b', "brief", NULL, "leave out r and u", &q.brief},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/solve/friction_interior.h"
 #include "contact/solve/newton.h"
 
 typedef struct portfolio {
@@ -30,7 +31,7 @@ carom_friction_options carom_friction_default_options(void) {
   return (carom_friction_options){.method = CAROM_FRICTION_AUTO, .tolerance = 1e-9};
 }
 
-static const char *const METHODS[CAROM_FRICTION_METHOD_COUNT] = {"auto", "sweeps", "newton"};
+static const char *const METHODS[CAROM_FRICTION_METHOD_COUNT] = {"auto", "sweeps", "newton", "interior"};
 
 const char *carom_friction_method_name(carom_friction_method method) {
   return method >= 0 && method < CAROM_FRICTION_METHOD_COUNT ? METHODS[method] : NULL;
@@ -251,6 +252,7 @@ static void sweep(portfolio *s, int most) {
   judge(s);
 }
 
+// From P. The two residuals weigh friction differently.
 static void newton(portfolio *s, int most) {
   double goal = goal_of(s);
   carom_newton_goal wanted = {0.01 * goal, 0.1 * goal, 0.5 * goal, most, .last_digit = true};
@@ -258,32 +260,79 @@ static void newton(portfolio *s, int most) {
   judge(s);
 }
 
-enum { FIRST_SWEEPS = 100, TURNS = 4 };
-
-static void solve_in_turns(portfolio *s) {
-  int sweeps = FIRST_SWEEPS;
+static carom_status go_through_inside(portfolio *s, double slope, int most) {
+  carom_friction_path path = {slope, 0.1 * s->options.tolerance, most};
+  carom_status status = carom_friction_interior(&s->a, &path, &s->allocator, s->P, &s->info->steps);
   judge(s);
-  for (int turn = 0; turn < TURNS && !is_solved(s); turn++, sweeps *= 8) {
-    memcpy(s->P, s->best, (size_t)s->rows * sizeof *s->P);
-    sweep(s, sweeps);
-    if (is_solved(s)) return;
-    memcpy(s->P, s->best, (size_t)s->rows * sizeof *s->P);
-    newton(s, 200);
-  }
+  return status;
 }
 
-static void solve(portfolio *s, const carom_friction_solution *solution) {
+// Cheap methods first; what fails is tried again along other ways. From the best so far, but after an interior method,
+// which begins from nothing and whose end the next Newton steps are for.
+typedef struct attempt {
+  carom_friction_method method;
+  int most;  // sweeps or linear systems
+  double slope;
+} attempt;
+
+static const attempt ATTEMPTS[] = {
+    {CAROM_FRICTION_SWEEPS, 100, 0},     {CAROM_FRICTION_NEWTON, 30, 0},      {CAROM_FRICTION_INTERIOR, 80, 1},
+    {CAROM_FRICTION_NEWTON, 60, 0},      {CAROM_FRICTION_INTERIOR, 150, 0.5}, {CAROM_FRICTION_NEWTON, 100, 0},
+    {CAROM_FRICTION_INTERIOR, 150, 0.8}, {CAROM_FRICTION_NEWTON, 100, 0},     {CAROM_FRICTION_SWEEPS, 2000, 0},
+    {CAROM_FRICTION_NEWTON, 200, 0},     {CAROM_FRICTION_INTERIOR, 300, 0.2}, {CAROM_FRICTION_NEWTON, 200, 0},
+    {CAROM_FRICTION_SWEEPS, 20000, 0},   {CAROM_FRICTION_NEWTON, 300, 0},
+};
+enum { ATTEMPTS_COUNT = sizeof ATTEMPTS / sizeof *ATTEMPTS };
+
+static int left(int most, int limit, int done) {
+  int rest = limit > 0 ? limit - done : most;
+  return rest < most ? rest : most;
+}
+
+static carom_status try(portfolio *s, const attempt *a, bool from_best) {
+  carom_status status = CAROM_OK;
+  bool sweeps = a->method == CAROM_FRICTION_SWEEPS;
+  int most = sweeps ? left(a->most, s->options.max_sweeps, s->info->sweeps)
+                    : left(a->most, s->options.max_steps, s->info->steps);
+  if (most <= 0) return CAROM_OK;
+  if (from_best) memcpy(s->P, s->best, (size_t)s->rows * sizeof *s->P);
+  s->info->method = a->method;
+  if (sweeps)
+    sweep(s, most);
+  else if (a->method == CAROM_FRICTION_NEWTON)
+    newton(s, most);
+  else
+    status = go_through_inside(s, a->slope, most);
+  return status;
+}
+
+static carom_status solve_in_turns(portfolio *s) {
+  carom_friction_method only = s->options.method;
+  carom_status status = CAROM_OK;
+  bool inside = false;
+  judge(s);
+  for (int i = 0; i < ATTEMPTS_COUNT && status == CAROM_OK && !is_solved(s); i++) {
+    carom_friction_method method = ATTEMPTS[i].method;
+    if (only != CAROM_FRICTION_AUTO && method != only) continue;
+    status = try(s, &ATTEMPTS[i], !inside);
+    inside = method == CAROM_FRICTION_INTERIOR;
+  }
+  return status;
+}
+
+static carom_status solve(portfolio *s, const carom_friction_solution *solution) {
   size_t bytes = (size_t)s->rows * sizeof *s->P;
   s->least = INFINITY;
   if (s->options.warm_start) memcpy(s->P, solution->r, bytes);
   s->info->velocity_scale = carom_assembled_scale(&s->a);
-  solve_in_turns(s);
+  carom_status status = solve_in_turns(s);
   memcpy(solution->r, s->best, bytes);
   carom_assembled_velocity(&s->a, solution->r, solution->u);
   carom_friction_info *info = s->info;
   info->residual = carom_friction_residual(s->problem, solution->r, solution->u, &info->worst);
   info->relative = info->velocity_scale > 0 ? info->residual / info->velocity_scale : 0;
   info->outcome = is_solved(s) ? CAROM_FRICTION_SOLVED : CAROM_FRICTION_LIMIT;
+  return status;
 }
 
 carom_status carom_friction_solve(const carom_friction_problem *problem, const carom_friction_options *options,
@@ -300,7 +349,7 @@ carom_status carom_friction_solve(const carom_friction_problem *problem, const c
   carom_status status = check(problem, &s.options, error);
   if (status != CAROM_OK) return status;
   status = make_ready(&s, error);
-  if (status == CAROM_OK) solve(&s, solution);
+  if (status == CAROM_OK) status = solve(&s, solution);
   release(&s);
   s.info->seconds = carom_clock() - began;
   return status;
