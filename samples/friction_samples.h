@@ -174,4 +174,19 @@ static inline friction_sample friction_sample_pile(const friction_pile *pile) {
   return s;
 }
 
+// Pile number i of a series: 10 to `largest` contacts, of balls, boxes and both, mass ratios of 1, 10 and 100, mu from
+// 0.2 to 0.8, at rest and shaken, up to two fifths of the pairs a little apart.
+static inline friction_pile friction_pile_of_series(int i, int largest) {
+  carom_random r = carom_random_make((uint64_t)i, 3);
+  return (friction_pile){.contacts = (int)(10 * pow(0.1 * largest, carom_random_uniform(&r))),
+                         .faces = 0.5 * (i % 3),
+                         .mass_ratio = i % 4 == 0   ? 100
+                                       : i % 4 == 1 ? 1
+                                                    : 10,
+                         .mu = 0.2 + 0.1 * (i % 7),
+                         .shake = i % 2 ? 0.1 : 0.01,
+                         .open = 0.1 * (i % 5),
+                         .seed = (unsigned)i};
+}
+
 #endif

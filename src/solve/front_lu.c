@@ -41,7 +41,7 @@ static place place_of(const work *k, int row, int column) {
   return (place){k->own + (i - k->w) + (j - k->w) * k->r, 1, k->r};
 }
 
-static inline void add_block(place to, const double *from, size_t stride, size_t B) {
+static inline __attribute__((always_inline)) void add_block(place to, const double *from, size_t stride, size_t B) {
   for (size_t j = 0; j < B; j++)
     for (size_t i = 0; i < B; i++) to.at[i * to.row + j * to.column] += from[i + j * stride];
 }
@@ -65,14 +65,29 @@ static void add_matrix(const work *k, const carom_block_values *A) {
   }
 }
 
-static void add_child(const work *k, const carom_front *child, const double *update) {
+// B is known where this is called, so that its loops unroll.
+static inline __attribute__((always_inline)) void add_child(const work *k, const carom_front *child,
+                                                            const double *update, size_t B) {
   const carom_factor *f = k->f;
   const int *rows = f->rows + child->rows;
-  size_t B = (size_t)f->block, stride = B * (size_t)child->below;
+  size_t stride = B * (size_t)child->below;
   for (int l = 0; l < child->below; l++)
     for (int i = 0; i < child->below; i++)
       add_block(place_of(k, f->position[rows[i]], f->position[rows[l]]),
                 update + B * (size_t)i + B * (size_t)l * stride, stride, B);
+}
+
+static void add_any_child(const work *k, const carom_front *child, const double *update) {
+  switch (k->f->block) {
+    case 2:
+      add_child(k, child, update, 2);
+      break;
+    case 3:
+      add_child(k, child, update, 3);
+      break;
+    default:
+      add_child(k, child, update, (size_t)k->f->block);
+  }
 }
 
 // ---- elimination ----------------------------------------------------------------------------------------------------
@@ -170,7 +185,7 @@ carom_status carom_factor_compute_lu(carom_factor *f, const carom_block_values *
     for (int c = 0; c < front->child_count; c++) {
       const carom_front *child = &f->fronts[f->waiting[--waiting]];
       base -= size_of(f, child->below) * size_of(f, child->below);
-      add_child(&k, child, base);
+      add_any_child(&k, child, base);
     }
     if (!eliminate(&k)) return CAROM_ERR_SINGULAR;
     memmove(base, k.own, k.r * k.r * sizeof *base);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/solve/friction_infeasible.h"
 #include "contact/solve/friction_interior.h"
 #include "contact/solve/newton.h"
 
@@ -25,6 +26,7 @@ typedef struct portfolio {
   // iterates
   double *P, *u, *P_before, *u_before, *best;
   double least;  // natural map of `best`
+  bool proven;   // that there is no solution
 } portfolio;
 
 carom_friction_options carom_friction_default_options(void) {
@@ -267,6 +269,12 @@ static carom_status go_through_inside(portfolio *s, double slope, int most) {
   return status;
 }
 
+// Asked once, before the long attempts: whether there is no solution at all.
+static carom_status look_for_proof(portfolio *s, double *certificate) {
+  if (s->proven || !certificate) return CAROM_OK;
+  return carom_friction_infeasible(&s->a, &s->allocator, certificate, &s->proven);
+}
+
 // Cheap methods first; what fails is tried again along other ways. From the best so far, but after an interior method,
 // which begins from nothing and whose end the next Newton steps are for.
 typedef struct attempt {
@@ -282,7 +290,7 @@ static const attempt ATTEMPTS[] = {
     {CAROM_FRICTION_NEWTON, 200, 0},     {CAROM_FRICTION_INTERIOR, 300, 0.2}, {CAROM_FRICTION_NEWTON, 200, 0},
     {CAROM_FRICTION_SWEEPS, 20000, 0},   {CAROM_FRICTION_NEWTON, 300, 0},
 };
-enum { ATTEMPTS_COUNT = sizeof ATTEMPTS / sizeof *ATTEMPTS };
+enum { ATTEMPTS_COUNT = sizeof ATTEMPTS / sizeof *ATTEMPTS, CHEAP = 4 };
 
 static int left(int most, int limit, int done) {
   int rest = limit > 0 ? limit - done : most;
@@ -306,13 +314,15 @@ static carom_status try(portfolio *s, const attempt *a, bool from_best) {
   return status;
 }
 
-static carom_status solve_in_turns(portfolio *s) {
+static carom_status solve_in_turns(portfolio *s, double *certificate) {
   carom_friction_method only = s->options.method;
   carom_status status = CAROM_OK;
   bool inside = false;
   judge(s);
   for (int i = 0; i < ATTEMPTS_COUNT && status == CAROM_OK && !is_solved(s); i++) {
     carom_friction_method method = ATTEMPTS[i].method;
+    if (i == CHEAP) status = look_for_proof(s, certificate);
+    if (s->proven || status != CAROM_OK) break;
     if (only != CAROM_FRICTION_AUTO && method != only) continue;
     status = try(s, &ATTEMPTS[i], !inside);
     inside = method == CAROM_FRICTION_INTERIOR;
@@ -323,15 +333,17 @@ static carom_status solve_in_turns(portfolio *s) {
 static carom_status solve(portfolio *s, const carom_friction_solution *solution) {
   size_t bytes = (size_t)s->rows * sizeof *s->P;
   s->least = INFINITY;
+  if (solution->certificate)
+    memset(solution->certificate, 0, (size_t)s->problem->contact_count * sizeof *solution->certificate);
   if (s->options.warm_start) memcpy(s->P, solution->r, bytes);
   s->info->velocity_scale = carom_assembled_scale(&s->a);
-  carom_status status = solve_in_turns(s);
+  carom_status status = solve_in_turns(s, solution->certificate);
   memcpy(solution->r, s->best, bytes);
   carom_assembled_velocity(&s->a, solution->r, solution->u);
   carom_friction_info *info = s->info;
   info->residual = carom_friction_residual(s->problem, solution->r, solution->u, &info->worst);
   info->relative = info->velocity_scale > 0 ? info->residual / info->velocity_scale : 0;
-  info->outcome = is_solved(s) ? CAROM_FRICTION_SOLVED : CAROM_FRICTION_LIMIT;
+  info->outcome = is_solved(s) ? CAROM_FRICTION_SOLVED : s->proven ? CAROM_FRICTION_INFEASIBLE : CAROM_FRICTION_LIMIT;
   return status;
 }
 
