@@ -48,15 +48,15 @@ typedef struct carom_block_rows {
 
 // A borrowed view.
 typedef struct carom_assembled {
-  int count, rows;                 // blocks, and their rows
-  const carom_block *blocks;       // (count) with ascending rows
-  const double *W;                 // (rows x rows) column-major; symmetric or nearly so. Null: as follows
-  const carom_block_rows *sparse;  // W where most of it is zero; all blocks have its width. Null: through the levers
-  const double *u0;                // (rows)
+  int count, rows;            // blocks, and their rows
+  const carom_block *blocks;  // (count) with ascending rows
+  const double *W;   // (rows x rows) column-major; symmetric or nearly so. Null: `sparse`, or through the levers
+  const double *u0;  // (rows)
   // Bodies that nothing couples but their contacts: where these are many, there is less to solve for by body.
   int bodies;
-  const carom_lever *levers;  // (rows)
-  double *V;                  // (6 bodies) scratch
+  const carom_lever *levers;       // (rows)
+  double *V;                       // (6 bodies) scratch
+  const carom_block_rows *sparse;  // W by blocks of that width where most of it is zero, with W null
 } carom_assembled;
 
 // The block of W that a block of rows has on the diagonal, where it is sparse.
