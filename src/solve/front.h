@@ -60,6 +60,9 @@ void carom_front_subtract(double *C, size_t stride, size_t rows, size_t columns,
 void carom_front_subtract_product(double *C, size_t stride, size_t rows, size_t columns, const double *P,
                                   const double *Q, size_t depth);
 void carom_front_subtract_multiple(double *y, double a, const double *x, size_t n);  // y -= a x
+// A (rows x columns) -= x y', with y in steps of so many numbers.
+void carom_front_subtract_outer(double *A, size_t stride, size_t rows, size_t columns, const double *x, const double *y,
+                                size_t step);
 double carom_front_dot(const double *a, const double *b, size_t n);
 
 #endif

@@ -96,6 +96,11 @@ WIDE void carom_front_subtract_multiple(double *y, double a, const double *x, si
   subtract_multiple(y, a, x, n);
 }
 
+WIDE void carom_front_subtract_outer(double *A, size_t stride, size_t rows, size_t columns, const double *x,
+                                     const double *y, size_t step) {
+  for (size_t c = 0; c < columns; c++) subtract_multiple(A + c * stride, y[c * step], x, rows);
+}
+
 WIDE double carom_front_dot(const double *a, const double *b, size_t n) {
   four s = {0};
   size_t i = 0;

@@ -71,10 +71,17 @@ static inline __attribute__((always_inline)) void add_child(const work *k, const
   const carom_factor *f = k->f;
   const int *rows = f->rows + child->rows;
   size_t stride = B * (size_t)child->below;
-  for (int l = 0; l < child->below; l++)
-    for (int i = 0; i < child->below; i++)
-      add_block(place_of(k, f->position[rows[i]], f->position[rows[l]]),
-                update + B * (size_t)i + B * (size_t)l * stride, stride, B);
+  int inside = 0;  // rows of the child that are columns of this front come first
+  while (inside < child->below && f->position[rows[inside]] < k->front->width) inside++;
+  for (int l = 0; l < child->below; l++) {
+    const double *from = update + B * (size_t)l * stride;
+    place top = place_of(k, 0, f->position[rows[l]]), below = place_of(k, k->front->width, f->position[rows[l]]);
+    for (int i = 0; i < child->below; i++) {
+      place to = i < inside ? top : below;
+      to.at += to.row * B * (size_t)(f->position[rows[i]] - (i < inside ? 0 : k->front->width));
+      add_block(to, from + B * (size_t)i, stride, B);
+    }
+  }
 }
 
 static void add_any_child(const work *k, const carom_front *child, const double *update) {
@@ -118,23 +125,19 @@ static bool choose_pivot(const work *k, size_t j) {
 
 // Columns first .. last - 1 of L, and those rows of U.
 static bool eliminate_strip(const work *k, size_t first, size_t last) {
+  size_t h = k->height;
   for (size_t j = first; j < last; j++) {
     if (!choose_pivot(k, j)) return false;
-    double *column = k->left + j * k->height, inverse = 1 / column[j];
-    for (size_t i = j + 1; i < k->height; i++) column[i] *= inverse;
-    for (size_t c = j + 1; c < last; c++) {
-      double *other = k->left + c * k->height;
-      carom_front_subtract_multiple(other + j + 1, other[j], column + j + 1, k->height - j - 1);
-    }
+    double *column = k->left + j * h, *next = column + h + j, inverse = 1 / column[j];
+    for (size_t i = j + 1; i < h; i++) column[i] *= inverse;
+    carom_front_subtract_outer(next + 1, h, h - j - 1, last - j - 1, column + j + 1, next, h);
   }
-  for (size_t c = last; c < k->w; c++)
-    for (size_t j = first; j < last; j++) {
-      double *other = k->left + c * k->height;
-      carom_front_subtract_multiple(other + j + 1, other[j], k->left + j * k->height + j + 1, last - j - 1);
-    }
-  for (size_t j = first; j < last && k->r > 0; j++)
-    for (size_t i = j + 1; i < last; i++)
-      carom_front_subtract_multiple(k->right + i * k->r, k->left[i + j * k->height], k->right + j * k->r, k->r);
+  for (size_t j = first; j < last; j++) {
+    double *row = k->left + j + last * h;
+    carom_front_subtract_outer(row + 1, h, last - j - 1, k->w - last, k->left + j * h + j + 1, row, h);
+    carom_front_subtract_outer(k->right + (j + 1) * k->r, k->r, k->r, last - j - 1, k->right + j * k->r,
+                               k->left + j * h + j + 1, 1);
+  }
   return true;
 }
 

@@ -177,6 +177,17 @@ typedef struct run {
   double good, residual;
 } run;
 
+// u (size) += A' x with A (size x size) by columns.
+static inline void add_transposed(int size, const double *A, const double *x, double *u) {
+  if (size == 3) {
+    double a = x[0], b = x[1], c = x[2];
+    for (int r = 0; r < 3; r++) u[r] += A[3 * r] * a + A[3 * r + 1] * b + A[3 * r + 2] * c;
+  } else {
+    for (int r = 0; r < size; r++)
+      for (int q = 0; q < size; q++) u[r] += A[q + r * size] * x[q];
+  }
+}
+
 // Velocities after block number i has changed by d.
 static void push_change(const carom_assembled *a, int i, const double *d, double *u) {
   const carom_block *b = &a->blocks[i];
@@ -189,12 +200,8 @@ static void push_change(const carom_assembled *a, int i, const double *d, double
   bool moved = false;
   for (int k = 0; k < B; k++) moved = moved || d[k] != 0;
   if (!moved) return;
-  for (int k = w->start[i]; k < w->start[i + 1]; k++) {  // of the column, which are those of the row transposed
-    const double *A = w->value + (size_t)(B * B) * (size_t)k;
-    double *to = u + B * w->column[k];
-    for (int r = 0; r < B; r++)
-      for (int q = 0; q < B; q++) to[r] += A[q + r * B] * d[q];
-  }
+  for (int k = w->start[i]; k < w->start[i + 1]; k++)  // of the column, which are those of the row transposed
+    add_transposed(B, w->value + (size_t)(B * B) * (size_t)k, d, u + B * w->column[k]);
 }
 
 // The normal first, then the tangents with the velocities that its change leaves: the law of a block alone, twice.

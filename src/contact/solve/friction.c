@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "carom/vec.h"
 #include "contact/solve/friction_infeasible.h"
 #include "contact/solve/friction_interior.h"
 #include "contact/solve/newton.h"
+#include "contact/solve/plastic.h"
 
 typedef struct portfolio {
   const carom_friction_problem *problem;
@@ -223,7 +225,7 @@ static carom_status make_ready(portfolio *s, carom_error *error) {
   if (!made) return carom_fail(error, CAROM_ERR_MEMORY, "friction: no memory for %d contacts", p->contact_count);
   for (int i = 0; i < p->contact_count; i++)
     s->blocks[i] = (carom_block){.first = p->dimension * i, .width = p->dimension, .mu = p->mu[i]};
-  return carom_newton_create_blocks(&s->a, &s->allocator, &s->newton, error);
+  return CAROM_OK;
 }
 
 static void release(portfolio *s) {
@@ -254,12 +256,94 @@ static void sweep(portfolio *s, int most) {
   judge(s);
 }
 
+static int left(int most, int limit, int done) {
+  int rest = limit > 0 ? limit - done : most;
+  return rest < most ? rest : most;
+}
+
+// A contact that slides along -d, |d| = 1: P = N (1, mu d) with N from u_n = 0, and the slip v under it. False when no
+// N ends the approach.
+static bool slide(const double *A, const double b[3], double mu, const double d[2], double P[3], double v[2],
+                  double *normal) {
+  *normal = A[0] + mu * (A[3] * d[0] + A[6] * d[1]);
+  P[0] = -b[0] / *normal;
+  for (int r = 0; r < 2; r++) {
+    P[1 + r] = mu * P[0] * d[r];
+    v[r] = b[1 + r] + P[0] * (A[1 + r] + mu * (A[4 + r] * d[0] + A[7 + r] * d[1]));
+  }
+  return *normal > 0;
+}
+
+// The angle of d at which v is against d, by Newton's method on v x d.
+static bool find_slide(const double *A, const double b[3], double mu, double d[2], double P[3]) {
+  double v[2], normal;
+  for (int step = 0; step < 20; step++) {
+    if (!slide(A, b, mu, d, P, v, &normal)) return false;
+    double across[2] = {-d[1], d[0]}, off = v[0] * d[1] - v[1] * d[0], along = v[0] * d[0] + v[1] * d[1];
+    double rise = -P[0] * mu * (A[3] * across[0] + A[6] * across[1]) / normal, w[2];
+    for (int r = 0; r < 2; r++)
+      w[r] = rise * (v[r] - b[1 + r]) / P[0] + P[0] * mu * (A[4 + r] * across[0] + A[7 + r] * across[1]);
+    double turn = -off / (w[0] * d[1] - w[1] * d[0] + along);
+    if (!(fabs(turn) < 1)) return false;
+    double c = cos(turn), s = sin(turn), e[2] = {c * d[0] - s * d[1], s * d[0] + c * d[1]};
+    memcpy(d, e, sizeof e);
+    if (fabs(turn) < 1e-15) return along < 0;
+  }
+  return false;
+}
+
+// One contact: open, sticking, or sliding where Newton's method finds how at once; false where it does not.
+static bool solve_quickly(const double *A, const double b[3], double mu, double P[3]) {
+  carom_mat3 W = {{{A[0], A[3], A[6]}, {A[1], A[4], A[7]}, {A[2], A[5], A[8]}}}, inverse;
+  memset(P, 0, 3 * sizeof *P);
+  if (b[0] >= 0) return true;
+  if (!cm_inverse3(W, &inverse)) return false;
+  carom_vec3 stick = cm_mulv(inverse, cm_vec3(-b[0], -b[1], -b[2]));
+  double t = hypot(stick.y, stick.z), d[2] = {stick.y / t, stick.z / t};
+  P[0] = stick.x, P[1] = stick.y, P[2] = stick.z;
+  if (stick.x > 0 && t <= mu * stick.x) return true;
+  return t > 0 && find_slide(A, b, mu, d, P);
+}
+
+// Contact i alone, under what the others do now.
+static void solve_contact(portfolio *s, int i) {
+  const carom_block_rows *w = &s->W;
+  double b[3];
+  memcpy(b, s->problem->q + 3 * i, sizeof b);
+  for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+    const double *A = w->value + 9 * k, *P = s->P + 3 * w->column[k];
+    for (int r = 0; r < 3 && w->column[k] != i; r++) b[r] += A[r] * P[0] + A[3 + r] * P[1] + A[6 + r] * P[2];
+  }
+  const double *own = carom_block_rows_own(w, i);
+  if (!solve_quickly(own, b, s->problem->mu[i], s->P + 3 * i))
+    carom_plastic_contact(own, 3, b, s->problem->mu[i], s->P + 3 * i);
+}
+
+// One contact has a closed form (plastic.h); a few, each solved exactly in its turn, mostly need few turns.
+enum { FEW = 8, TURNS = 10 };
+static bool is_few(const portfolio *s) {
+  return s->problem->dimension == 3 && s->problem->contact_count <= FEW && s->options.method == CAROM_FRICTION_AUTO;
+}
+
+static void solve_few(portfolio *s) {
+  s->info->method = CAROM_FRICTION_SWEEPS;
+  int most = left(TURNS, s->options.max_sweeps, 0);
+  for (int turn = 0; turn < most && !is_solved(s); turn++) {
+    for (int i = 0; i < s->problem->contact_count; i++) solve_contact(s, i);
+    s->info->sweeps++;
+    judge(s);
+  }
+}
+
 // From P. The two residuals weigh friction differently.
-static void newton(portfolio *s, int most) {
+static carom_status newton(portfolio *s, int most) {
   double goal = goal_of(s);
+  carom_status status = s->newton ? CAROM_OK : carom_newton_create_blocks(&s->a, &s->allocator, &s->newton, NULL);
+  if (status != CAROM_OK) return status;
   carom_newton_goal wanted = {0.01 * goal, 0.1 * goal, 0.5 * goal, most, .last_digit = true};
   carom_newton_solve(s->newton, &s->a, &wanted, s->P, s->u, &s->info->steps);
   judge(s);
+  return CAROM_OK;
 }
 
 static carom_status go_through_inside(portfolio *s, double slope, int most) {
@@ -292,11 +376,6 @@ static const attempt ATTEMPTS[] = {
 };
 enum { ATTEMPTS_COUNT = sizeof ATTEMPTS / sizeof *ATTEMPTS, CHEAP = 4 };
 
-static int left(int most, int limit, int done) {
-  int rest = limit > 0 ? limit - done : most;
-  return rest < most ? rest : most;
-}
-
 static carom_status try(portfolio *s, const attempt *a, bool from_best) {
   carom_status status = CAROM_OK;
   bool sweeps = a->method == CAROM_FRICTION_SWEEPS;
@@ -308,7 +387,7 @@ static carom_status try(portfolio *s, const attempt *a, bool from_best) {
   if (sweeps)
     sweep(s, most);
   else if (a->method == CAROM_FRICTION_NEWTON)
-    newton(s, most);
+    status = newton(s, most);
   else
     status = go_through_inside(s, a->slope, most);
   return status;
@@ -319,7 +398,8 @@ static carom_status solve_in_turns(portfolio *s, double *certificate) {
   carom_status status = CAROM_OK;
   bool inside = false;
   judge(s);
-  for (int i = 0; i < ATTEMPTS_COUNT && status == CAROM_OK && !is_solved(s); i++) {
+  if (is_few(s)) solve_few(s);
+  for (int i = is_few(s); i < ATTEMPTS_COUNT && status == CAROM_OK && !is_solved(s); i++) {
     carom_friction_method method = ATTEMPTS[i].method;
     if (i == CHEAP) status = look_for_proof(s, certificate);
     if (s->proven || status != CAROM_OK) break;

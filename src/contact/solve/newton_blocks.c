@@ -103,7 +103,8 @@ static bool analyse(carom_newton *n, const carom_assembled *a) {
 // ---- the values -----------------------------------------------------------------------------------------------------
 
 // to (B x B) = D A, both by columns but D; of A transposed where A is that of the other half.
-static inline void multiply(int B, const carom_mat3 *D, const double *A, bool transposed, double *to) {
+static inline __attribute__((always_inline)) void multiply_blocks(int B, const carom_mat3 *D, const double *A,
+                                                                  bool transposed, double *to) {
   int row = transposed ? B : 1, column = transposed ? 1 : B;
   for (int j = 0; j < B; j++)
     for (int i = 0; i < B; i++) {
@@ -111,6 +112,13 @@ static inline void multiply(int B, const carom_mat3 *D, const double *A, bool tr
       for (int k = 0; k < B; k++) sum += D->m[i][k] * A[k * row + j * column];
       to[i + j * B] = sum;
     }
+}
+
+static void multiply(int B, const carom_mat3 *D, const double *A, bool transposed, double *to) {
+  if (B == 3)
+    multiply_blocks(3, D, A, transposed, to);
+  else
+    multiply_blocks(B, D, A, transposed, to);
 }
 
 static void fill_diagonal(const carom_newton *n, const carom_assembled *a, int i, double *to) {
