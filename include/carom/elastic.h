@@ -163,10 +163,14 @@ typedef struct carom_elastic_loads {
   void *context;            ///< handed to what follows
   /// Where pin number i (of `pins`) is at time t, and its velocity. Null: pins stay where they are.
   void (*move)(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v);
-  /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, the blocks on the
-  /// diagonal of -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change no result.
-  /// Null: none. Its status, when it is not CAROM_OK, ends the call.
+  /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, blocks on the
+  /// diagonal that stand for -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change
+  /// no result. Null: none. Its status, when it is not CAROM_OK, ends the call; CAROM_NOT_CONVERGED asks for more parts.
   carom_status (*extra)(void *own, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f, carom_mat3 *K);
+  /// Adds the product of -df/dx, where `extra` was asked last, and u (node_count) to y, as a symmetric matrix that is
+  /// not negative. Then K should be no less than that matrix, and Newton's method solves with it by conjugate gradients.
+  /// Null: K is taken for it.
+  void (*extra_times)(void *own, const carom_vec3 *u, carom_vec3 *y);
 } carom_elastic_loads;
 
 /// The volume that the triangles under pressure enclose at x (m3), where every edge is shared by two of them. A
@@ -257,6 +261,11 @@ CAROM_API void carom_elastic_critical_step(carom_elastic_stepper *stepper, const
 /// CAROM_NOT_CONVERGED names the tetrahedron, the time and a remedy, and a shorter step may succeed.
 CAROM_API carom_status carom_elastic_step(carom_elastic_stepper *stepper, const carom_elastic_loads *loads, double h,
                                           carom_elastic_state *state, carom_elastic_report *report, carom_error *error);
+
+/// Finds the accelerations with which the next explicit step begins, unless they are known, as carom_elastic_step would:
+/// for those who want to know the forces of `extra` before the step. Fails as it does.
+CAROM_API carom_status carom_elastic_learn(carom_elastic_stepper *stepper, const carom_elastic_loads *loads,
+                                           carom_elastic_state *state, carom_error *error);
 
 /// What explicit steps of h keep better than the energy, J: that of the modified equation, to second order in h
 /// (Hairer, Lubich, Wanner 2006, IX.3), T + V + h^2 (v.Kv / 12 - a.Ma / 24), without damping and with gravity, `force`

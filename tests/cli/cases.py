@@ -232,6 +232,70 @@ def case_a_killed_run_leaves_a_readable_file():
         assert os.path.getsize("killed.html") > 100000
 
 
+SOFT = """carom: 1
+title: Soft
+duration: 0.2 s
+forces: {gravity: 9.81}
+integrator: {name: potential, step: 0.5 ms, penetration: 2 mm}
+output: {interval: 10 ms}
+bodies:
+  - {name: floor, fixed: true, shape: halfspace}
+solids:
+  - {name: ball, mesh: {ball: {radius: 5 cm, shells: 2}}, density: 1000, young: 50 kPa, poisson: 0.3, position: [0, 0, 0.06]}
+  - {name: bar, mesh: {box: {size: [0.3, 0.1, 0.1], cells: [3, 1, 1]}}, density: 1000, young: 50 kPa, poisson: 0.3, position: [1, 0, 0.06]}
+"""
+
+
+def run_soft(*words):
+    """A run of solids, whatever its audit says of it."""
+    with open("soft.yaml", "w") as f:
+        f.write(SOFT)
+    done = subprocess.run([CAROM, "run", "soft.yaml", *words, "--json"], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode in (0, 3), done.stderr
+    return json.loads(done.stdout)
+
+
+def case_runs_of_solids_go_on_with_the_same_bits():
+    whole = run_soft("--no-output")
+    first = run_soft("--duration", "0.1", "-o", "first.h5")
+    second = run_soft("--continue", "first.h5", "-o", "second.h5")
+    assert first["state_hash"] != whole["state_hash"] == second["state_hash"], (whole, first, second)
+    child = subprocess.Popen([CAROM, "run", "soft.yaml", "--duration", "1e5", "-o", "killed.h5", "-q"])
+    wait_for(child, lambda: os.path.exists("killed.h5") and frames_in("killed.h5") > 3)
+    child.kill()
+    child.wait()
+    end = str(round(report("info", "killed.h5")["last_time"] + 0.5, 2))
+    after = run_soft("--duration", end, "--continue", "killed.h5", "-o", "after.h5")
+    assert after["state_hash"] == run_soft("--duration", end, "--no-output")["state_hash"], after
+
+
+def case_results_of_solids_are_described_exported_and_judged():
+    run_soft("-o", "soft.h5")
+    told = carom("info", "soft.h5").stdout
+    assert "2 that deform" in told and "ball: " in told and "neo-hooke" in told, told
+    solids = report("info", "soft.h5")["solids"]
+    assert [s["name"] for s in solids] == ["ball", "bar"] and [s["tetrahedra"] for s in solids] == [64, 15], solids
+    assert all(s["largest_elastic_energy"] > 0 and 0.5 < s["least_J"] < 1 for s in solids), solids
+    carom("export", "soft.h5", "--to", "csv", "-q")
+    assert open("soft.solids.csv").readline().startswith("time (s),solid,x (m)") and ",ball,floor," in open("soft.events.csv").read()
+    carom("export", "soft.h5", "--to", "vtk", "-q")
+    assert open("soft.pvd").read().count(".vtu") == 21 and len(os.listdir("soft_frames")) == 42
+    carom("export", "soft.h5", "--to", "vtk", "-q")  # over its own files
+    left_out = carom("export", "soft.h5", "--to", "glb").stderr
+    assert "2 solids that deform are left out" in left_out, left_out
+    told = carom("explain", "soft.h5").stdout
+    assert "'bar' on 'floor'" in told and "solids of a scene begin without stress" in told, told
+    assert not os.path.exists("soft.step.yaml")
+    judged = subprocess.run([CAROM, "audit", "soft.h5", "--json"], capture_output=True, text=True, timeout=HANG)
+    assert judged.returncode in (0, 3) and json.loads(judged.stdout)["frames"] == 21, judged
+    with open("finer.yaml", "w") as f:
+        f.write(SOFT.replace("shells: 2", "shells: 3"))
+    assert "nodes of solids, the scene" in carom("audit", "soft.h5", "--scene", "finer.yaml", code=2).stderr
+    if has_viewer():
+        carom("view", "soft.h5", "-q")
+        assert '"solids":[{"body":1,' in open("soft.html").read()
+
+
 def names_seen(work):
     """What happens in this folder meanwhile: pairs of what was done (inotify(7)) and to which name."""
     import ctypes
@@ -406,6 +470,66 @@ duration: 20 ms
         done = carom(verb, scene, code=2)
         assert "'pan'" in done.stderr and "below 0.0031 s" in done.stderr, done.stderr  # 2 / sqrt(k / m) is 0.00316
     carom("run", scene, "--no-output", "--step", "0.3ms", "--strict")
+
+
+SOLIDS = """carom: 1
+materials: {rubber: {density: 1000, young: 200 kPa, poisson: 0.4}}
+solids:
+  - name: bar
+    mesh: {box: {size: [1, 1, 2], cells: [1, 1, 2]}}
+    material: rubber
+    velocity: ["-x/10", 0, 0]
+    pinned: [{where: "z > 0.9"}]
+    pressure: [{where: "z < -0.9", value: 1 kPa}]
+integrator: {step: 1 ms}
+duration: 20 ms
+"""
+
+
+def case_solids_are_told_by_check_and_run():
+    scene = write("bar.yaml", SOLIDS)
+    told = carom("check", scene).stdout
+    assert "1 (2000 kg), 12 nodes, 10 tetrahedra, 4 nodes pinned" in told and "nothing can touch" in told, told
+    found = report("check", scene)
+    assert (found["solids"], found["nodes"], found["tetrahedra"], found["pinned_nodes"], found["parts"]) == (1, 12, 10, 4, 1)
+    # Longest edges, 1 m, over the speed of sound, (lambda + 2 mu = 429 kPa, 20.7 m/s), and as short as altitudes make it.
+    assert 0.2 / 20.7 < found["critical_step"] < 1 / 20.7, found
+    ran = carom("run", scene, "--no-output").stdout
+    assert "1 solids of 10 tetrahedra (12 nodes)" in ran and "parts" not in ran, ran
+    found = report("run", scene, "--no-output")
+    assert found["ending"] == "complete" and found["steps"] == 20 and found["tetrahedra"] == 10
+
+
+def case_long_steps_of_solids_are_taken_in_parts():
+    scene = write("bar.yaml", SOLIDS)
+    stable = report("check", scene)["critical_step"]
+    parts = report("check", scene, "--set", "integrator.step=0.1", "--set", "duration=1")["parts"]
+    assert parts > 1 and 0.1 / parts < stable < 0.1 / (parts - 1) / 0.5, (parts, stable)
+    told = carom("check", scene, "--set", "integrator.step=0.1", "--set", "duration=1").stdout
+    assert f"every step is taken in {parts}, so that explicit steps of solids are stable" in told, told
+    refused = carom("check", scene, "--set", "solids.bar.young=1e4 GPa", code=2).stderr
+    assert "solid 'bar' is too stiff for explicit steps" in refused and "midpoint" in refused, refused
+    assert report("check", scene, "--set", "solids.bar.young=1e4 GPa", "--set", "integrator.quadrature=midpoint")["parts"] == 1
+
+
+def case_a_scene_of_solids_resolves_to_itself():
+    scene = write("bar.yaml", SOLIDS)
+    resolved = write("resolved.yaml", carom("check", scene, "--resolved").stdout)
+    one, two = report("run", scene, "--no-output"), report("run", resolved, "--no-output")
+    assert one["state_hash"] == two["state_hash"]
+
+
+def case_mistakes_in_solids_have_their_places():
+    scene = write("bar.yaml", SOLIDS)
+    told = carom("check", scene, "--set", "solids.bar.pinned.0.where=z > 7", code=2).stderr
+    assert "no node of solid 'bar' is there" in told and "z -1 to 1 m" in told, told
+    told = carom("check", scene, "--set", "materials.rubber.poisson=0.5", code=2).stderr
+    assert "below 0.5" in told and told.count("error") == 2, told  # with the count at the end
+    huge = "solids.bar.mesh.box.cells=[1000, 1000, 1000]"
+    assert "5e+09 tetrahedra" in carom("check", scene, "--set", huge, code=2).stderr
+    write("cut.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0")
+    told = carom("check", scene, "--set", "solids.bar.mesh={file: cut.msh}", code=2).stderr
+    assert "cut.msh:7" in told, told
 
 
 def case_pipes_in_the_place_of_files_do_not_wait():
