@@ -13,9 +13,9 @@ static const double NEAR_FALL = 1e-2, LAST_NEAR_EPS = 1e-9;  // of the first one
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
 static const double ROUND_OFF = 1e-13;             // velocities over the largest one
-// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, lost; over the one before:
-// no progress.
-static const double CLOSE = 1e-8, RUNAWAY = 1e3, SLOW = 0.9;
+// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, not in vain though given up,
+// lost; over the one before: no progress.
+static const double CLOSE = 1e-8, HALF_WAY = 1e-2, RUNAWAY = 1e3, SLOW = 0.9;
 enum {
   NEAR_STEPS = 6,
   FAR_STEPS = 15,
@@ -103,6 +103,7 @@ typedef struct search {
   double least;   // residual of `best`
   bool stubborn;  // goes on without progress
   int steps;
+  double fallen;  // what the last round left of its first miss
 } search;
 
 static void hold(carom_newton *n, const carom_assembled *a) { memcpy(n->P0, n->P, (size_t)a->rows * sizeof *n->P); }
@@ -152,6 +153,7 @@ static double move(carom_newton *n, const carom_assembled *a, double off) {
 static bool run_round(carom_newton *n, int max_steps, search *s) {
   const carom_assembled *a = s->a;
   equations(n, a, n->P, n->u, true);
+  s->fallen = 1;
   double noise, first = miss(n, a, s->scale, &noise), off = first, close = fmax(CLOSE * first, 10 * noise);
   for (int step = 0; step < max_steps && off > close; step++) {
     if (step > 0) equations(n, a, n->P, n->u, true);
@@ -160,6 +162,7 @@ static bool run_round(carom_newton *n, int max_steps, search *s) {
     s->steps++;
     double before = off;
     off = move(n, a, off);
+    s->fallen = off / first;
     if (!s->stubborn && !(off < SLOW * before)) break;
     if (!(off <= RUNAWAY * first)) return false;
   }
@@ -186,7 +189,10 @@ static void finish(carom_newton *n, search *s) {
 static void solve_near(carom_newton *n, search *s, double eps) {
   set_eps(n, s->a, eps, true);
   hold(n, s->a);
-  if (run_round(n, NEAR_STEPS, s)) finish(n, s);
+  if (run_round(n, NEAR_STEPS, s))
+    finish(n, s);
+  else if (s->fallen < HALF_WAY)
+    judge(n, s);  // the better place to begin the next one
 }
 
 // From any. eps falls as long as rounds end within a few steps, and rises when they do not.
