@@ -44,7 +44,7 @@ static const bench_friction_solver bench_friction_carom = {"Carom", NULL, 12, ca
 static const bench_friction_solver *const solvers[] = {
     &bench_friction_carom,
 #ifdef BENCH_SICONOS
-    &bench_siconos_nsgs, &bench_siconos_nsn_ac, &bench_siconos_admm, &bench_siconos_plane,
+    &bench_siconos_nsgs,   &bench_siconos_nsn_ac, &bench_siconos_admm, &bench_siconos_plane,
 #endif
 };
 enum { SOLVERS = sizeof solvers / sizeof *solvers };

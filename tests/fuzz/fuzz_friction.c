@@ -1,5 +1,5 @@
-// Friction problems as text from anywhere: whatever is read must also be solved, refused or given up within the solver's
-// own limits of work. (HDF5 itself is looked at by fuzz_result.)
+// Friction problems as text from anywhere: whatever is read must also be solved, refused or given up within the
+// solver's own limits of work. (HDF5 itself is looked at by fuzz_result.)
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
