@@ -43,7 +43,7 @@ struct carom_factor {
   int *pattern_start;          // (blocks + 1) of the pattern; likewise
   double *x, *gathered;        // (block blocks), (block largest)
   size_t row_count, panel_size, right_size, stack_size, largest_panel;
-  bool unsymmetric;
+  bool unsymmetric, quick;
   double flops;
 };
 

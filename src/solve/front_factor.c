@@ -22,9 +22,8 @@ static bool find_order(carom_factor *f, const carom_block_pattern *pattern, int 
   c.supernodal = CHOLMOD_SIMPLICIAL;  // the supernodal module is GPL, and unused
   c.print = 0;
   c.error_handler = NULL;
-  c.nmethods = pattern->quick
-                   ? 1
-                   : 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
+  c.nmethods =
+      f->quick ? 1 : 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
   c.method[0].ordering = CHOLMOD_AMD;
   c.method[1].ordering = CHOLMOD_NESDIS;
   c.method[1].nd_small = 20;
@@ -225,15 +224,15 @@ static bool make_arrays(carom_factor *f, int edges) {
   return there;
 }
 
-carom_status carom_factor_create(const carom_block_pattern *pattern, const carom_allocator *allocator,
-                                 carom_factor **factor) {
+static carom_status create(const carom_block_pattern *pattern, const carom_factor *kind,
+                           const carom_allocator *allocator, carom_factor **factor) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_factor *f = CAROM_NEW(&a, carom_factor, 1);
   columns c = {0};
   bool done = false;
   if (f) {
     f->allocator = a, f->block = pattern->block, f->blocks = pattern->blocks, f->threads = 1;
-    f->unsymmetric = pattern->unsymmetric;
+    f->unsymmetric = kind->unsymmetric, f->quick = kind->quick;
     done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) && find_order(f, pattern, c.count);
     if (done) sort_entries(f, pattern->start, pattern->neighbor);
     done = done && analyse(f, &c);
@@ -245,6 +244,16 @@ carom_status carom_factor_create(const carom_block_pattern *pattern, const carom
   if (done) return CAROM_OK;
   carom_factor_destroy(f);
   return CAROM_ERR_MEMORY;
+}
+
+carom_status carom_factor_create(const carom_block_pattern *pattern, const carom_allocator *allocator,
+                                 carom_factor **factor) {
+  return create(pattern, &(carom_factor){.unsymmetric = false}, allocator, factor);
+}
+
+carom_status carom_factor_create_lu(const carom_block_pattern *pattern, bool quick, const carom_allocator *allocator,
+                                    carom_factor **factor) {
+  return create(pattern, &(carom_factor){.unsymmetric = true, .quick = quick}, allocator, factor);
 }
 
 void carom_factor_share(carom_factor *f, int threads) { f->threads = threads; }

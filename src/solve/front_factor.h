@@ -13,8 +13,6 @@ typedef struct carom_block_pattern {
   int block;   // rows of a block
   int blocks;  // of the diagonal
   const int *start, *neighbor;
-  bool unsymmetric;  // for carom_factor_compute_lu: where there is a block below the diagonal there is one above
-  bool quick;        // ordered by minimum degree alone
 } carom_block_pattern;
 
 typedef struct carom_factor carom_factor;
@@ -29,7 +27,10 @@ void carom_factor_share(carom_factor *factor, int threads);
 // CAROM_ERR_SINGULAR unless positive definite.
 carom_status carom_factor_compute(carom_factor *factor, const carom_sparse *A);
 
-// The same without symmetry, A = L U with rows swapped within fronts: the blocks of the diagonal, those below it, and
+// For matrices without symmetry whose pattern is symmetric; a quick analysis orders by minimum degree alone.
+carom_status carom_factor_create_lu(const carom_block_pattern *pattern, bool quick, const carom_allocator *allocator,
+                                    carom_factor **factor);
+// A = L U with rows swapped within fronts: the blocks of the diagonal, those below it, and
 // those above, all by the pattern (number k above stands at row b, column neighbor[k]), each column after column.
 typedef struct carom_block_values {
   const double *diagonal, *below, *above;

@@ -237,6 +237,9 @@ TEST(mistakes_are_told) {
   double W[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[3] = {-1, 0, 0}, mu[] = {0.5}, bad_mu[] = {-1}, bad_q[3] = {NAN, 0, 0};
   double bad_W[9] = {-1};
   CHECK(status_of(&(carom_friction_problem){3, 1, start, column, W, q, mu}) == CAROM_OK);
+  carom_friction_solution none = {0};
+  CHECK(carom_friction_solve(&(carom_friction_problem){3, -1, start, column, W, q, mu}, NULL, &none, NULL, NULL,
+                             NULL) == CAROM_ERR_ARGUMENT);
   CHECK(status_of(&(carom_friction_problem){1, 1, start, column, W, q, mu}) == CAROM_ERR_ARGUMENT);
   CHECK(status_of(&(carom_friction_problem){3, 1, start, outside, W, q, mu}) == CAROM_ERR_ARGUMENT);
   CHECK(status_of(&(carom_friction_problem){3, 1, start, column, bad_W, q, mu}) == CAROM_ERR_ARGUMENT);
@@ -277,8 +280,8 @@ static void check_factors(int block, int blocks, double density, uint64_t seed) 
         }
       }
   carom_factor *factor;
-  carom_block_pattern pattern = {block, blocks, start, neighbor, .unsymmetric = true, .quick = seed % 2 == 0};
-  REQUIRE(carom_factor_create(&pattern, NULL, &factor) == CAROM_OK);
+  carom_block_pattern pattern = {block, blocks, start, neighbor};
+  REQUIRE(carom_factor_create_lu(&pattern, seed % 2 == 0, NULL, &factor) == CAROM_OK);
   REQUIRE(carom_factor_compute_lu(factor, &(carom_block_values){diagonal, below, above}) == CAROM_OK);
   carom_factor_solve_lu(factor, b);
   double worst = 0;
@@ -297,8 +300,8 @@ TEST(a_singular_front_is_told) {
   int start[] = {0, 0};
   double zero[9] = {0};
   carom_factor *factor;
-  carom_block_pattern pattern = {3, 1, start, NULL, .unsymmetric = true};
-  REQUIRE(carom_factor_create(&pattern, NULL, &factor) == CAROM_OK);
+  carom_block_pattern pattern = {3, 1, start, NULL};
+  REQUIRE(carom_factor_create_lu(&pattern, true, NULL, &factor) == CAROM_OK);
   CHECK(carom_factor_compute_lu(factor, &(carom_block_values){zero, NULL, NULL}) == CAROM_ERR_SINGULAR);
   carom_factor_destroy(factor);
 }

@@ -123,6 +123,9 @@ static bool all_finite(const double *x, size_t count) {
 static carom_status check(const carom_friction_problem *p, const carom_friction_options *o, carom_error *error) {
   if (p->dimension != 2 && p->dimension != 3)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "friction: contacts of dimension %d; 2 and 3 are known", p->dimension);
+  if (p->contact_count < 0)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "friction: %d contacts; there cannot be fewer than none",
+                      p->contact_count);
   if (!(o->tolerance >= 0) || o->max_sweeps < 0 || o->max_steps < 0 || o->method < 0 ||
       o->method >= CAROM_FRICTION_METHOD_COUNT)
     return carom_fail(error, CAROM_ERR_ARGUMENT, "friction: an option is out of range");
@@ -435,11 +438,11 @@ carom_status carom_friction_solve(const carom_friction_problem *problem, const c
   portfolio s = {.problem = problem,
                  .options = options ? *options : carom_friction_default_options(),
                  .allocator = carom_allocator_or_default(allocator),
-                 .info = info ? info : &none,
-                 .rows = problem->dimension * problem->contact_count};
+                 .info = info ? info : &none};
   *s.info = (carom_friction_info){.method = s.options.method};
   carom_status status = check(problem, &s.options, error);
   if (status != CAROM_OK) return status;
+  s.rows = problem->dimension * problem->contact_count;
   status = make_ready(&s, error);
   if (status == CAROM_OK) status = solve(&s, solution);
   release(&s);

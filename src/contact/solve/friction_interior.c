@@ -87,8 +87,8 @@ static bool make(interior *s) {
     }
   }
   s->start[s->a->count] = pairs;
-  carom_block_pattern pattern = {s->size, s->a->count, s->start, s->neighbor, .unsymmetric = true};
-  return carom_factor_create(&pattern, &s->allocator, &s->factor) == CAROM_OK;
+  carom_block_pattern pattern = {s->size, s->a->count, s->start, s->neighbor};
+  return carom_factor_create_lu(&pattern, false, &s->allocator, &s->factor) == CAROM_OK;
 }
 
 static double mu_of(const interior *s, int i) { return fmax(s->a->blocks[i].mu, LEAST_MU); }

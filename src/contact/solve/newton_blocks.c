@@ -96,8 +96,8 @@ static bool analyse(carom_newton *n, const carom_assembled *a) {
   }
   s->start[s->count] = pairs;
   carom_factor_destroy(s->factor);
-  carom_block_pattern pattern = {w->size, s->count, s->start, s->neighbor, .unsymmetric = true, .quick = true};
-  return carom_factor_create(&pattern, &s->allocator, &s->factor) == CAROM_OK;
+  carom_block_pattern pattern = {w->size, s->count, s->start, s->neighbor};
+  return carom_factor_create_lu(&pattern, true, &s->allocator, &s->factor) == CAROM_OK;
 }
 
 // ---- the values -----------------------------------------------------------------------------------------------------
