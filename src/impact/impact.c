@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "contact/solve/friction.h"
+#include "contact/solve/plastic.h"
 #include "impact/work.h"
 
 enum { MAX_SWEEPS = 1000 };
@@ -42,7 +42,7 @@ static void push(void *owner, carom_arena *arena) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
   for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
   k->list = CAROM_PUSH(arena, int, n);
-  carom_friction_work_push(&k->friction, k->capacity, arena);
+  carom_plastic_work_push(&k->friction, k->capacity, arena);
 }
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
@@ -112,8 +112,8 @@ static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *s
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
   if (!has_friction(q)) return solved;
-  carom_friction_info f = carom_friction_solve(
-      &k->friction, &(carom_friction_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
+  carom_plastic_info f =
+      carom_plastic_solve(&k->friction, &(carom_plastic_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
   *sweeps = f.sweeps;
   return solved && (f.converged || f.change <= 1e-9);
 }
@@ -157,8 +157,8 @@ static bool part_rubbing(carom_impact_work *k, const carom_impact_problem *q, in
   int n = q->count;
   memcpy(k->b, q->velocity, 3 * (size_t)n * sizeof *k->b);
   for (int i = 0; i < n; i++) k->b[3 * i] -= k->now[i];
-  carom_friction_info f =
-      carom_friction_solve(&k->friction, &(carom_friction_problem){n, q->W, k->b, q->friction, 0}, k->full, k->v);
+  carom_plastic_info f =
+      carom_plastic_solve(&k->friction, &(carom_plastic_problem){n, q->W, k->b, q->friction, 0}, k->full, k->v);
   *sweeps += f.sweeps;
   return f.converged || f.change <= 1e-9;
 }
@@ -391,8 +391,8 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
       carom_impact_compress(k, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
-    carom_friction_info f = carom_friction_solve(
-        &k->friction, &(carom_friction_problem){n, problem->W, k->b, problem->friction, noise}, k->P, k->v);
+    carom_plastic_info f = carom_plastic_solve(
+        &k->friction, &(carom_plastic_problem){n, problem->W, k->b, problem->friction, noise}, k->P, k->v);
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {

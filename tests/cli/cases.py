@@ -77,7 +77,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "push", "navigate", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "friction", "plan", "sweep", "design", "push", "navigate", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -613,6 +613,45 @@ def case_lcp_answers_mistakes():
     assert "missing.txt" in carom("lcp", "missing.txt", code=1).stderr
     assert "a.txt:5" in carom("lcp", write("a.txt", LCP.replace("2 1", "2 one")), code=2).stderr
     assert "M[0] is nan" in carom("lcp", write_nan("nan.bin"), code=2).stderr
+
+
+# Two contacts of one block pushed down and along: it slides, and is slowed by mu times what carries it.
+FRICTION = "2 2 0\n4 4 4 4\n1 0 1 0 0 1 0 1 1 0 1 0 0 1 0 1\n-1 3 -1 3\n0.5 0.5\n"
+
+
+def case_friction_reads_solves_and_writes():
+    write("a.dat", FRICTION)
+    for method in ("auto", "sweeps", "newton", "interior"):
+        p = report("friction", "a.dat", "-m", method)
+        assert p["outcome"] == "solved" and p["format"] == "siconos" and p["relative"] <= 1e-9, p
+        near(p["r"][0] + p["r"][2], 1, 1e-8), near(p["r"][1] + p["r"][3], -0.5, 1e-8), near(p["u"][1], 2.5, 1e-8)
+    text = carom("friction", "a.dat").stdout
+    assert "solved by" in text and "natural map" in text and "slip" in text, text
+    carom("friction", "a.dat", "-o", "a.hdf5", "-b")
+    again = report("friction", "a.hdf5", "--warm")
+    assert again["format"] == "fclib" and again["sweeps"] == again["steps"] == 0, again
+    carom("friction", "a.dat", "-o", "a.csv", "-b")
+    with open("a.csv") as f:
+        rows = f.read().splitlines()
+    assert rows[0] == "contact,r_n,r_1,u_n,u_1,mode" and len(rows) == 3 and rows[1].endswith("slip"), rows
+
+
+def case_friction_proves_that_there_is_none():
+    write("squeezed.dat", "2 2 0 4 4 4 4  1 0 -1 0 0 1 0 -1 -1 0 1 0 0 -1 0 1  -1 0 -0.5 0  0.5 0.5")
+    p = report("friction", "squeezed.dat", code=1)
+    assert p["outcome"] == "infeasible" and p["certificate"][0] > 0 and p["certificate"][1] > 0, p
+    assert "there is no solution" in carom("friction", "squeezed.dat", code=1).stdout
+
+
+def case_friction_answers_mistakes():
+    write("a.dat", FRICTION)
+    assert "did you mean 'newton'" in carom("friction", "a.dat", "-m", "neuton", code=2).stderr
+    assert "--tolerance" in carom("friction", "a.dat", "--tolerance", "x", code=2).stderr
+    assert "holds no impulses" in carom("friction", "a.dat", "--warm", code=2).stderr
+    assert "missing.dat" in carom("friction", "missing.dat", code=1).stderr
+    assert "b.dat:1" in carom("friction", write("b.dat", "2 2 7"), code=2).stderr
+    assert "mu of contact 1" in carom("friction", write("c.dat", FRICTION.replace("0.5 0.5", "0.5 -1")), code=2).stderr
+    assert "c.dat" in carom("friction", "a.dat", "-o", "c.dat", code=1).stderr
 
 
 def write_nan(name):
@@ -2277,7 +2316,9 @@ def case_problems_are_dumped_by_moreau_alone():
     done = carom("run", arch, *short, "--integrator", "dcr", code=2)
     assert "does not honour 'problem_sink'; moreau does" in done.stderr and not os.path.exists("problems"), done.stderr
     carom("run", arch, *short)
-    assert os.listdir("problems")
+    names = sorted(os.listdir("problems"))
+    assert "00000000.lcp" in names and "00000000.hdf5" in names, names
+    assert report("friction", "problems/00000000.hdf5")["outcome"] == "solved"
 
 
 def case_every_example_is_taken_by_check():
