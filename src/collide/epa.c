@@ -14,6 +14,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "collide/survey.h"
+
 // Euler: F = 2 V - 4. Polytopes end with some 20 to 50 corners, curved bodies with 150, and all but some find room in
 // less than 32 KB of stack. Only equal bodies in one place, all of whose facets are nearly as near, need more.
 #define POINTS_FOR(faces) ((faces) / 2 + 2)
@@ -24,6 +26,9 @@ enum { SMALL_CACHE = 16 };  // corners kept of small bodies
 // to round-off / s.
 #define CURVED_TOLERANCE 1e-11
 #define CURVED_NEAR 1e-7
+
+// What a search may leave between its bounds, over the size of the bodies, without all facets being looked at.
+#define LEFT 1e-13
 
 typedef struct face {
   short v[3];         // corners, counter-clockwise from outside
@@ -467,14 +472,19 @@ static __attribute__((noinline)) ending search_small(carom_difference *D, const 
   return search(&P, D, s, facet, cache);
 }
 
-static __attribute__((noinline)) void search_large(carom_difference *D, const carom_simplex *s, carom_facet *facet,
-                                                   carom_ssh_cache *cache) {
+static __attribute__((noinline)) ending search_large(carom_difference *D, const carom_simplex *s, carom_facet *facet,
+                                                     carom_ssh_cache *cache) {
   MAKE_ROOM(P, LARGE);
-  search(&P, D, s, facet, cache);
+  return search(&P, D, s, facet, cache);
 }
 
 void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
-  if (search_small(D, s, facet, cache) == TOO_LARGE) search_large(D, s, facet, cache);
+  ending end = search_small(D, s, facet, cache);
+  if (end == TOO_LARGE) end = search_large(D, s, facet, cache);
+  bool left = facet->upper - facet->depth > LEFT * D->size;
+  if ((end != TOO_LARGE && end != AT_LIMIT) || !left || !carom_survey_can(D)) return;
+  carom_survey(D, facet);
+  if (cache) cache->points = cache->faces = 0;
 }
 
 // The first tetrahedron from the corners alone; false when they lie in one plane.
