@@ -332,6 +332,21 @@ def case_gap_of_cubes_and_balls():
     near(beta["euclidean"]["distance"], 1.5)
 
 
+def case_gap_resolves_ties():
+    box = "box: [1, 1, 1]"
+    for x in (0, 0.25):  # face on face; the witness points are the middle of what they share
+        found = report("gap", box, box, "-a", f"{x},0,1")["resolved"]
+        assert found["feature_a"] == found["feature_b"] == "face", found
+        assert len(found["vertices_a"]) == len(found["vertices_b"]) == 4, found
+        near(sum(v["weight"] for v in found["vertices_a"]), 1), near(sum(v["weight"] for v in found["vertices_b"]), 1)
+        near(found["point_a"][2], 0.5), near(found["point_b"][2], 0.5)
+    centre = report("gap", box, box, "-a", "0,0,1")["resolved"]
+    assert all(abs(v["weight"] - 0.25) < 1e-9 for v in centre["vertices_a"] + centre["vertices_b"]), centre
+    edge = report("gap", box, box, "-a", "0,0,1.7/1,0,0,45", "--beta", "0,0,1")["resolved"]
+    assert edge["feature_a"] == "edge" and edge["feature_b"] == "face", edge
+    assert "face on face" in carom("gap", box, box, "-a", "0,0,1").stdout
+
+
 def case_gap_in_words_and_as_a_page():
     with open("tetra.obj", "w") as f:
         f.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
