@@ -12,7 +12,7 @@ extern "C" {
 /// - Carom's own text: `carom-lcp 1`, then `n 3`, `M` and n*n numbers row by row, `q` and n numbers, and if there are
 ///   bounds `lower` and `upper` with n numbers each (`inf` and `-inf` allowed); `#` begins a remark;
 /// - JSON: an object with "M" (rows), "q" and perhaps "lower" and "upper" (null for none), or an array of such;
-/// - the text layouts of the Siconos collection, linear and mixed, dense;
+/// - the text layouts of the Siconos collection, linear and mixed, dense and in sparse blocks;
 /// - `LCPFILE1`: int32 n and count, then for each M (column-major) and q as doubles, little-endian.
 /// See docs/complementarity.md.
 typedef struct carom_lcp_set carom_lcp_set;
