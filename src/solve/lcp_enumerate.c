@@ -53,8 +53,8 @@ static double try_cone(const carom_lcp_call *call) {
     residual = measure_basis(call);
     if (residual <= call->tolerance) return residual;
   }
-  carom_lcp_pattern cone = carom_lcp_pattern_solve(&lemke->matrix, lemke->q, call->work->basis, x);
-  return cone == CAROM_LCP_PATTERN_EMPTY ? INFINITY : measure(call, x);
+  carom_lcp_pattern cone = {call->problem->n, lemke->matrix.dense, lemke->q, call->work->basis, false};
+  return carom_lcp_pattern_solve(&cone, x) == CAROM_LCP_PATTERN_EMPTY ? INFINITY : measure(call, x);
 }
 
 carom_lcp_attempt carom_lcp_enumerate(const carom_lcp_call *call) {

@@ -1,46 +1,52 @@
-// The first phase of the simplex method (Dantzig 1963, chapter 5): rows are given signs s that make q positive, an
-// artificial variable each where w_i does not serve, and the sum of the artificials is made as small as it can be. If
-// it is zero, x is found. If not, the multipliers y of the optimum say why: y'C <= 0 and y'q > 0 (Farkas).
+// The first phase of the simplex method (Dantzig 1963, chapter 5): rows are given signs s that make the right-hand side
+// positive, an artificial variable each where w_i does not serve, and the sum of the artificials is made as small as it
+// can be. If it is zero, x is found. If not, the multipliers y of the optimum say why: y'C <= 0 and y'q > 0 (Farkas).
 #include "solve/lcp_pattern.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "solve/lcp_kernels.h"
-
-enum { MOST = CAROM_LCP_ENUMERATE_MAX, PIVOTS_PER_ROW = 50, GREEDY_PER_ROW = 10 };
+enum { MOST = CAROM_LCP_ENUMERATE_MAX + 1, PIVOTS_PER_ROW = 50, GREEDY_PER_ROW = 10 };
 static const double ZERO = 1e-11;   // entries and reduced costs below this, of a tableau of order one, are none
 static const double PROOF = 1e-10;  // y'C at most this times y'q: a solution would have to be as large as 1 / PROOF
 static const double CLEAR = 1e-12;  // and y'q above this times the sum of its terms, so that it is no round-off
 
-// Columns: x (n), artificials (n), the right-hand side. Those of artificials hold the inverse of the basis.
+// Columns: x (n), artificials (rows), the right-hand side. Those of artificials hold the inverse of the basis.
 typedef struct phase {
-  int n;
-  int basic[MOST];  // (n) x_j = j, artificials n + i
+  const carom_lcp_pattern *of;
+  int n, rows;
+  int basic[MOST];  // (rows) x_j = j, artificials n + i
   double sign[MOST];
   double T[MOST][2 * MOST + 1];
 } phase;
 
-static double entry_of(const carom_lcp_matrix *matrix, const unsigned char *alpha, int i, int j) {
-  return alpha[j] ? -matrix->dense[(size_t)i + (size_t)j * (size_t)matrix->n] : i == j;
+static double entry_of(const carom_lcp_pattern *of, int i, int j) {
+  if (i == of->n) return of->alpha[j] ? of->q[j] : 0;
+  return of->alpha[j] ? -of->M[(size_t)i + (size_t)j * (size_t)of->n] : i == j;
 }
 
-static void fill(phase *p, const carom_lcp_matrix *matrix, const double *q, const unsigned char *alpha) {
-  int n = p->n = matrix->n;
+static double right_of(const carom_lcp_pattern *of, int i) { return !of->falls ? of->q[i] : i == of->n ? -1 : 0; }
+
+static double value_of(const phase *p, int i) { return p->T[i][p->n + p->rows]; }
+
+static void fill(phase *p, const carom_lcp_pattern *of) {
+  int n = of->n, rows = n + of->falls;
+  p->of = of, p->n = n, p->rows = rows;
   memset(p->T, 0, sizeof p->T);
-  for (int i = 0; i < n; i++) {
-    p->sign[i] = q[i] < 0 ? -1 : 1;
-    for (int j = 0; j < n; j++) p->T[i][j] = p->sign[i] * entry_of(matrix, alpha, i, j);
+  for (int i = 0; i < rows; i++) {
+    double b = right_of(of, i);
+    p->sign[i] = b < 0 ? -1 : 1;
+    for (int j = 0; j < n; j++) p->T[i][j] = p->sign[i] * entry_of(of, i, j);
     p->T[i][n + i] = 1;
-    p->T[i][2 * n] = fabs(q[i]);
-    p->basic[i] = !alpha[i] && p->sign[i] > 0 ? i : n + i;
+    p->T[i][n + rows] = fabs(b);
+    p->basic[i] = i < n && !of->alpha[i] && b >= 0 ? i : n + i;
   }
 }
 
-// The rate at which the sum of the artificials falls as x_j rises.
+// The rate at which the sum of the artificials falls as column j rises.
 static double fall_of(const phase *p, int j) {
   double fall = 0;
-  for (int i = 0; i < p->n; i++)
+  for (int i = 0; i < p->rows; i++)
     if (p->basic[i] >= p->n) fall += p->T[i][j];
   return fall;
 }
@@ -59,26 +65,28 @@ static int choose_entering(const phase *p, bool first) {
 }
 
 // Of the smallest ratios, an artificial variable before the others, then the first.
+static bool goes_before(const phase *p, int i, int row) {
+  bool artificial = p->basic[i] >= p->n, other = p->basic[row] >= p->n;
+  return artificial != other ? artificial : p->basic[i] < p->basic[row];
+}
+
 static int choose_row(const phase *p, int entering) {
   int row = -1;
   double least = INFINITY;
-  for (int i = 0; i < p->n; i++) {
+  for (int i = 0; i < p->rows; i++) {
     if (!(p->T[i][entering] > ZERO)) continue;
-    double ratio = fmax(p->T[i][2 * p->n], 0) / p->T[i][entering];
-    bool tie = row >= 0 && ratio == least, artificial = p->basic[i] >= p->n;
-    if (row >= 0 && !(ratio < least) && !(tie && artificial && p->basic[row] < p->n) &&
-        !(tie && artificial == (p->basic[row] >= p->n) && p->basic[i] < p->basic[row]))
-      continue;
+    double ratio = fmax(value_of(p, i), 0) / p->T[i][entering];
+    if (row >= 0 && !(ratio < least) && !(ratio == least && goes_before(p, i, row))) continue;
     least = ratio, row = i;
   }
   return row;
 }
 
 static void pivot(phase *p, int row, int entering) {
-  int width = 2 * p->n + 1;
+  int width = p->n + p->rows + 1;
   double *r = p->T[row], divisor = r[entering];
   for (int j = 0; j < width; j++) r[j] /= divisor;
-  for (int i = 0; i < p->n; i++) {
+  for (int i = 0; i < p->rows; i++) {
     double factor = p->T[i][entering];
     if (i == row || factor == 0) continue;
     for (int j = 0; j < width; j++) p->T[i][j] -= factor * r[j];
@@ -88,8 +96,8 @@ static void pivot(phase *p, int row, int entering) {
 }
 
 static bool minimize(phase *p) {
-  for (int count = 0; count < PIVOTS_PER_ROW * p->n; count++) {
-    int entering = choose_entering(p, count > GREEDY_PER_ROW * p->n);
+  for (int count = 0; count < PIVOTS_PER_ROW * p->rows; count++) {
+    int entering = choose_entering(p, count > GREEDY_PER_ROW * p->rows);
     if (entering < 0) return true;
     int row = choose_row(p, entering);
     if (row < 0) return false;  // the sum of artificials cannot fall for ever: digits are lost
@@ -98,39 +106,29 @@ static bool minimize(phase *p) {
   return false;
 }
 
-// The multipliers of the rows as they were given.
-static void read_multipliers(const phase *p, double *y) {
-  for (int i = 0; i < p->n; i++) y[i] = p->sign[i] * fall_of(p, p->n + i);
-}
-
-// Measured with the numbers given: what the tableau has lost does not count.
-static bool proves_empty(const carom_lcp_matrix *matrix, const double *q, const unsigned char *alpha, const double *y) {
-  double fall = 0, terms = 0, height = 0;
-  for (int i = 0; i < matrix->n; i++) fall += y[i] * q[i], terms += fabs(y[i] * q[i]);
-  for (int j = 0; j < matrix->n; j++) {
+// By the multipliers of the rows as they were given, measured with the numbers given: what the tableau has lost does
+// not count.
+static bool proves_empty(const phase *p) {
+  double y[MOST], fall = 0, terms = 0, height = 0;
+  for (int i = 0; i < p->rows; i++) {
+    y[i] = p->sign[i] * fall_of(p, p->n + i);
+    fall += y[i] * right_of(p->of, i), terms += fabs(y[i] * right_of(p->of, i));
+  }
+  for (int j = 0; j < p->n; j++) {
     double rate = 0;
-    for (int i = 0; i < matrix->n; i++) rate += y[i] * entry_of(matrix, alpha, i, j);
+    for (int i = 0; i < p->rows; i++) rate += y[i] * entry_of(p->of, i, j);
     height = fmax(height, rate);
   }
   return fall > CLEAR * terms && height <= PROOF * fall;
 }
 
-static void read_solution(const phase *p, double *x) {
-  memset(x, 0, sizeof(double) * (size_t)p->n);
-  for (int i = 0; i < p->n; i++)
-    if (p->basic[i] < p->n) x[p->basic[i]] = fmax(p->T[i][2 * p->n], 0);
-}
-
-static double sum_of_artificials(const phase *p) { return fall_of(p, 2 * p->n); }
-
-carom_lcp_pattern carom_lcp_pattern_solve(const carom_lcp_matrix *matrix, const double *q, const unsigned char *alpha,
-                                          double *x) {
+carom_lcp_pattern_answer carom_lcp_pattern_solve(const carom_lcp_pattern *pattern, double *x) {
   phase p;
-  double y[MOST];
-  fill(&p, matrix, q, alpha);
+  fill(&p, pattern);
   bool done = minimize(&p);
-  read_multipliers(&p, y);
-  read_solution(&p, x);
-  if (done && sum_of_artificials(&p) <= ZERO) return CAROM_LCP_PATTERN_FOUND;
-  return proves_empty(matrix, q, alpha, y) ? CAROM_LCP_PATTERN_EMPTY : CAROM_LCP_PATTERN_UNDECIDED;
+  memset(x, 0, sizeof(double) * (size_t)p.n);
+  for (int i = 0; i < p.rows; i++)
+    if (p.basic[i] < p.n) x[p.basic[i]] = fmax(value_of(&p, i), 0);
+  if (done && fall_of(&p, p.n + p.rows) <= ZERO) return CAROM_LCP_PATTERN_FOUND;
+  return proves_empty(&p) ? CAROM_LCP_PATTERN_EMPTY : CAROM_LCP_PATTERN_UNDECIDED;
 }

@@ -4,17 +4,23 @@
 #ifndef CAROM_SRC_SOLVE_LCP_PATTERN_H
 #define CAROM_SRC_SOLVE_LCP_PATTERN_H
 
-#include "solve/lcp_matrix.h"
+#include "carom/lcp.h"
 
-typedef enum carom_lcp_pattern {
+typedef enum carom_lcp_pattern_answer {
   CAROM_LCP_PATTERN_FOUND,      // x >= 0, as well as digits allow: the caller looks at its residual
-  CAROM_LCP_PATTERN_EMPTY,      // proven by a y with y'C(alpha) <= 0 and y'q > 0
+  CAROM_LCP_PATTERN_EMPTY,      // proven by a y with y'C <= 0 and y'b > 0
   CAROM_LCP_PATTERN_UNDECIDED,  // neither can be told within round-off
+} carom_lcp_pattern_answer;
+
+// Of up to CAROM_LCP_ENUMERATE_MAX pairs, with entries of M and q of order one.
+typedef struct carom_lcp_pattern {
+  int n;
+  const double *M, *q;         // n x n, column-major; n
+  const unsigned char *alpha;  // (n) 1 where z_i, 0 where w_i may be positive
+  bool falls;                  // asked instead: C(alpha) x = 0 with q'z = -1, a ray along which q'z falls
 } carom_lcp_pattern;
 
-// For a dense matrix of up to CAROM_LCP_ENUMERATE_MAX rows, entries of M and q of order one. Fills x (n: z_i where
-// alpha[i], else w_i) when found.
-carom_lcp_pattern carom_lcp_pattern_solve(const carom_lcp_matrix *matrix, const double *q, const unsigned char *alpha,
-                                          double *x);
+// Fills x (n: z_i where alpha[i], else w_i) when found.
+carom_lcp_pattern_answer carom_lcp_pattern_solve(const carom_lcp_pattern *pattern, double *x);
 
 #endif

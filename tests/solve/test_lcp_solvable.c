@@ -164,3 +164,77 @@ TEST(answers_in_which_q_is_lost_are_none) {
     lcp_sample_free(&s);
   }
 }
+
+// ---- the condition of theorem 3.8.6 --------------------------------------------------------------------------------
+
+static bool meets_condition(const lcp_sample *s) {
+  double v[MOST], Mv[MOST], curve = 0, fall = 0, sum = 0;
+  carom_lcp_condition answer = {.witness = v};
+  carom_lcp_problem problem = {.n = s->n, .M = s->M, .q = s->q};
+  carom_error error;
+  if (carom_lcp_meets_condition(&problem, 1e-12, &answer, &error) != CAROM_OK)
+    test_fail(__FILE__, __LINE__, "%s", error.message);
+  CHECK(answer.copositive || !answer.holds);
+  if (answer.holds) return true;
+  for (int i = 0; i < s->n; i++) {
+    Mv[i] = 0;
+    for (int j = 0; j < s->n; j++) Mv[i] += *lcp_sample_at(s, i, j) * v[j];
+    CHECK(v[i] >= 0);
+    curve += v[i] * Mv[i], fall += v[i] * s->q[i], sum += v[i];
+  }
+  CHECK_NEAR(sum, 1, 1e-12);
+  CHECK(answer.copositive || curve < 0);
+  if (!answer.copositive) return false;
+  for (int i = 0; i < s->n; i++) CHECK(Mv[i] >= -1e-11);
+  CHECK_NEAR(curve, 0, 1e-11);
+  CHECK(fall < 0);
+  return false;
+}
+
+// Of symmetric semidefinite matrices it is necessary, too: by Farkas' lemma a problem without solutions has a v >= 0
+// with M v <= 0 and q'v < 0, and then v'M v = 0.
+TEST(of_semidefinite_problems_the_condition_says_all) {
+  int with = 0, without = 0;
+  for (uint64_t seed = 0; seed < 300; seed++) {
+    carom_random random = carom_random_make(seed, 12);
+    lcp_sample s = lcp_sample_new(1 + (int)(seed % MOST));
+    int rank = (int)carom_random_below(&random, (uint32_t)s.n + 1), A[MOST][MOST];
+    for (int l = 0; l < rank; l++)
+      for (int i = 0; i < s.n; i++) A[l][i] = (int)carom_random_below(&random, 5) - 2;
+    for (int l = 0; l < rank; l++)
+      for (int i = 0; i < s.n; i++)
+        for (int j = 0; j < s.n; j++) *lcp_sample_at(&s, i, j) += A[l][i] * A[l][j];
+    for (int i = 0; i < s.n; i++) s.q[i] = (int)carom_random_below(&random, 5) - 2;
+    bool holds = meets_condition(&s);
+    CHECK(holds == is_solvable(&s));
+    holds ? with++ : without++;
+    lcp_sample_free(&s);
+  }
+  CHECK(with > 50 && without > 50);
+}
+
+TEST(the_condition_is_sufficient) {
+  int held = 0;
+  for (uint64_t seed = 0; seed < 1200; seed++) {
+    lcp_sample s = random_problem(seed);
+    for (int i = 0; i < s.n; i++) *lcp_sample_at(&s, i, i) = fabs(*lcp_sample_at(&s, i, i));
+    if (meets_condition(&s)) {
+      held++;
+      CHECK(is_solvable(&s));
+      check_method(&s, CAROM_LCP_LEMKE, true, true);  // which finds it
+    }
+    lcp_sample_free(&s);
+  }
+  CHECK(held > 100);
+}
+
+TEST(the_condition_is_asked_of_sound_problems) {
+  double M[4] = {1, 0, 0, 1}, q[2] = {NAN, 0};
+  carom_lcp_problem problem = {.n = 2, .M = M, .q = q};
+  carom_lcp_condition answer = {0};
+  CHECK(carom_lcp_meets_condition(&problem, 0, &answer, NULL) == CAROM_ERR_NUMBER);
+  problem.q = NULL;
+  CHECK(carom_lcp_meets_condition(&problem, 0, &answer, NULL) == CAROM_ERR_ARGUMENT);
+  problem.q = q, problem.n = CAROM_LCP_CHECK_MAX + 1;
+  CHECK(carom_lcp_meets_condition(&problem, 0, &answer, NULL) == CAROM_ERR_ARGUMENT);
+}
