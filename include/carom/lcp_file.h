@@ -30,6 +30,18 @@ CAROM_API const char *carom_lcp_set_format(const carom_lcp_set *set);  ///< "tex
 /// Problem i (from 0) as a mixed one, valid as long as the set; both bounds are null when it is linear.
 CAROM_API carom_mlcp_problem carom_lcp_set_problem(const carom_lcp_set *set, int i);
 
+/// A friction cone from a file.
+typedef struct carom_cone_file carom_cone_file;
+
+/// Reads JSON: an object with "N" (an array of one column for each contact), "mu" (one number for each), and where
+/// there are any "D" (the columns of friction directions, contact by contact) and "F" (a column for each joint). Fails
+/// as carom_lcp_set_read does.
+CAROM_API carom_status carom_cone_file_read(const char *path, const carom_allocator *allocator, carom_cone_file **file,
+                                            carom_error *error);
+CAROM_API void carom_cone_file_destroy(carom_cone_file *file);  ///< null is fine
+/// The cone, valid as long as the file.
+CAROM_API carom_friction_cone carom_cone_file_cone(const carom_cone_file *file);
+
 /// Writes a problem in Carom's own text, with all digits, whole or not at all, over an older file of that
 /// name. `remark` (may be null) goes on top. CAROM_ERR_IO when it cannot be written.
 CAROM_API carom_status carom_lcp_write(const carom_mlcp_problem *problem, const char *path, const char *remark,
