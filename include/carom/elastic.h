@@ -163,10 +163,14 @@ typedef struct carom_elastic_loads {
   void *context;            ///< handed to what follows
   /// Where pin number i (of `pins`) is at time t, and its velocity. Null: pins stay where they are.
   void (*move)(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v);
-  /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, the blocks on the
-  /// diagonal of -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change no result.
-  /// Null: none. Its status, when it is not CAROM_OK, ends the call.
+  /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, blocks on the
+  /// diagonal that stand for -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change
+  /// no result. Null: none. Its status, when it is not CAROM_OK, ends the call; CAROM_NOT_CONVERGED asks for more parts.
   carom_status (*extra)(void *own, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f, carom_mat3 *K);
+  /// Adds the product of -df/dx, where `extra` was asked last, and u (node_count) to y, as a symmetric matrix that is
+  /// not negative. Then K should be no less than that matrix, and Newton's method solves with it by conjugate gradients.
+  /// Null: K is taken for it.
+  void (*extra_times)(void *own, const carom_vec3 *u, carom_vec3 *y);
 } carom_elastic_loads;
 
 /// The volume that the triangles under pressure enclose at x (m3), where every edge is shared by two of them. A

@@ -221,7 +221,7 @@ CAROM_API carom_status carom_step_choose(const carom_model *model, const carom_s
 
 /// Two bodies in one another, a body in a boundary, or a joint beyond a limit.
 typedef struct carom_overlap {
-  int body_a, body_b;  ///< B is CAROM_WORLD for a boundary
+  int body_a, body_b;  ///< A may be CAROM_SOLID(i), and B if A is; B is CAROM_WORLD for a boundary
   int boundary;        ///< of the model; -1 for two bodies
   int joint;           ///< whose limit it is; -1 for contacts
   double depth;        ///< m; of a turn, rad
@@ -229,14 +229,14 @@ typedef struct carom_overlap {
 } carom_overlap;
 
 /// Finds what overlaps by more than numbers typed with few digits make (5e-4 of the thinner part), jointed bodies that
-/// do not collide and pairs held apart excepted. *count is how many there are; the `capacity` worst of them go into
+/// do not collide and pairs held apart excepted; of solids, by nodes and tetrahedra. *count is how many there are; the `capacity` worst of them go into
 /// `overlaps`, the worst first. CAROM_ERR_NUMBER for poses that are not finite. Allocates for the time of the call.
 CAROM_API carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,
                                             carom_overlap *overlaps, int *count, carom_error *error);
 /// Writes "'a' and 'b' overlap by 0.01 m at the start, 0.1 of the thinner one" into text, as snprintf does.
 CAROM_API int carom_overlap_format(const carom_model *model, const carom_overlap *overlap, char *text, size_t size);
 /// Moves bodies to the closest configuration, in the metric of their inertia, in which nothing overlaps; joints hold,
-/// velocities stay. `moved` (body_count; may be null) is how far any point of a body went at most, m. On failure the
+/// velocities stay; solids do, too. `moved` (body_count; may be null) is how far any point of a body went at most, m. On failure the
 /// state is as before: CAROM_NOT_CONVERGED, with the pair, when no way apart was found.
 CAROM_API carom_status carom_start_separate(const carom_model *model, carom_state *state, double *moved,
                                             carom_error *error);

@@ -19,7 +19,8 @@ static const carom_unit units[] = {
     {"kJ", 1e3, {2, 1, -2, 0, 0}},      {"W", 1, {2, 1, -3, 0, 0}},       {"Pa", 1, {-1, 1, -2, 0, 0}},
     {"C", 1, {0, 0, 0, 0, 1}},          {"mC", 1e-3, {0, 0, 0, 0, 1}},    {"uC", 1e-6, {0, 0, 0, 0, 1}},
     {"nC", 1e-9, {0, 0, 0, 0, 1}},      {"uN", 1e-6, {1, 1, -2, 0, 0}},   {"nN", 1e-9, {1, 1, -2, 0, 0}},
-    {"ug", 1e-9, {0, 1, 0, 0, 0}},
+    {"ug", 1e-9, {0, 1, 0, 0, 0}},      {"kPa", 1e3, {-1, 1, -2, 0, 0}},  {"MPa", 1e6, {-1, 1, -2, 0, 0}},
+    {"GPa", 1e9, {-1, 1, -2, 0, 0}},
 };
 
 // Names and SI units of the dimensions that fields have. Torque and energy share exponents; fields ask for torques.

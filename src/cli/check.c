@@ -10,12 +10,23 @@ static double moving_mass(const carom_model *model) {
   return sum;
 }
 
+static double mass_of_solids(const carom_model *model) {
+  double sum = 0;
+  for (int i = 0; i < model->solid_count; i++) sum += model->solids[i].mass;
+  return sum;
+}
+
 static void print_summary(const carom_scene *scene) {
   const carom_model *m = scene->model;
   cli_print(stdout, "%s: no errors\n", scene->path);
   cli_print(stdout, "  title       %s\n", scene->title);
   cli_print(stdout, "  bodies      %d (%d moving, %.6g kg), %d convex parts\n", m->body_count, m->moving_count,
             moving_mass(m), m->part_count);
+  if (m->solid_count > 0)
+    cli_print(stdout,
+              "  solids      %d (%.6g kg), %d nodes, %d tetrahedra, %d nodes pinned; explicit steps up to %.3g s are "
+              "stable at rest\n",
+              m->solid_count, mass_of_solids(m), m->node_count, m->tet_count, m->pin_count, cli_critical_step(m));
   cli_print(stdout, "  forces      %d charges, %d springs, %d applied; gravity (%g, %g, %g) m/s2\n", m->charge_count,
             m->spring_count, m->force_count, m->gravity.x, m->gravity.y, m->gravity.z);
   int sensors = carom_loop_sensor_count(scene->loop), controllers = carom_loop_controller_count(scene->loop);
@@ -26,8 +37,18 @@ static void print_summary(const carom_scene *scene) {
             round(scene->duration / scene->step.step), scene->step.step, scene->step.integrator, scene->frame_interval);
   if (scene->choice[0]) cli_print(stdout, "  chosen      %s, since %s\n", scene->step.integrator, scene->choice);
   int parts = carom_step_parts(m, &scene->step);
-  if (parts > 1)
-    cli_print(stdout, "  parts       every step is taken in %d, so that springs keep their energy\n", parts);
+  if (parts > 1) cli_print(stdout, "  parts       every step is taken in %d, so that %s\n", parts, cli_why_parts(m));
+}
+
+static void print_solids_json(cli_json *json, const carom_scene *scene) {
+  const carom_model *m = scene->model;
+  cli_json_integer(json, "solids", m->solid_count);
+  cli_json_number(json, "mass_of_solids", mass_of_solids(m));
+  cli_json_integer(json, "nodes", m->node_count);
+  cli_json_integer(json, "tetrahedra", m->tet_count);
+  cli_json_integer(json, "pinned_nodes", m->pin_count);
+  cli_json_number(json, "critical_step", cli_critical_step(m));
+  cli_json_integer(json, "parts", carom_step_parts(m, &scene->step));
 }
 
 static void print_json(const char *path, const carom_scene *scene, bool resolved,
@@ -40,6 +61,7 @@ static void print_json(const char *path, const carom_scene *scene, bool resolved
     cli_json_integer(&json, "bodies", scene->model->body_count);
     cli_json_integer(&json, "moving", scene->model->moving_count);
     cli_json_number(&json, "mass", moving_mass(scene->model));
+    if (scene->model->solid_count > 0) print_solids_json(&json, scene);
     cli_json_number(&json, "duration", scene->duration);
     cli_json_number(&json, "step", scene->step.step);
     cli_json_text(&json, "integrator", scene->step.integrator);

@@ -210,6 +210,10 @@ carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_s
 carom_scene *cli_read_scene(const char *path, const cli_list *overrides, bool json);
 // Whether the integrator can begin from the start of the scene; says so when it cannot.
 bool cli_can_start(const carom_scene *scene);
+// The longest explicit step that is stable at rest for all solids of a model, without contact; infinite without solids.
+double cli_critical_step(const carom_model *model);
+// What steps are taken in several parts for: "springs keep their energy".
+const char *cli_why_parts(const carom_model *model);
 carom_scene_options cli_scene_options(const cli_list *overrides);
 // The last word on a file with mistakes: how many, and which verb reads it if this one does not.
 typedef enum cli_reads {

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -100,6 +101,18 @@ bool cli_can_start(const carom_scene *scene) {
   carom_status status = carom_step_check_start(scene->model, scene->state, &scene->step, &error);
   if (status != CAROM_OK) cli_error("%s: %s; nothing was run", scene->path, error.message);
   return status == CAROM_OK;
+}
+
+double cli_critical_step(const carom_model *model) {
+  double least = INFINITY;
+  for (int i = 0; i < model->solid_count; i++) least = fmin(least, model->solids[i].critical_step);
+  return least;
+}
+
+const char *cli_why_parts(const carom_model *model) {
+  if (model->solid_count == 0) return "springs keep their energy";
+  return model->spring_count > 0 ? "springs keep their energy and solids stay stable"
+                                 : "explicit steps of solids are stable";
 }
 
 carom_status cli_load_scene(const char *path, const cli_list *overrides, carom_scene **scene,

@@ -246,12 +246,17 @@ static void print_report(const run *r, carom_status status) {
   const carom_scene *scene = r->scene;
   double simulated = r->state->time - scene->state->time;
   cli_print(stdout, "%s\n", scene->title);
-  cli_print(stdout, "  %lld steps of %g s by %s%s, %d bodies; %g s in %.3g s (%.3g x real time)\n",
+  char solids[120] = "";
+  const carom_model *m = scene->model;
+  if (m->solid_count > 0)
+    snprintf(solids, sizeof solids, ", %d solids of %d tetrahedra (%d nodes)", m->solid_count, m->tet_count,
+             m->node_count);
+  cli_print(stdout, "  %lld steps of %g s by %s%s, %d bodies%s; %g s in %.3g s (%.3g x real time)\n",
             (long long)r->state->step, scene->step.step, scene->step.integrator, quadrature_note(&scene->step),
-            scene->model->body_count, simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
+            m->body_count, solids, simulated, r->wall, r->wall > 0 ? simulated / r->wall : 0);
   if (scene->choice[0]) cli_print(stdout, "  %s, since %s\n", scene->step.integrator, scene->choice);
-  int parts = carom_step_parts(scene->model, &scene->step);
-  if (parts > 1) cli_print(stdout, "  every step in %d parts, so that springs keep their energy\n", parts);
+  int parts = carom_step_parts(m, &scene->step);
+  if (parts > 1) cli_print(stdout, "  every step in %d parts, so that %s\n", parts, cli_why_parts(m));
   cli_print(stdout, "\n");
   cli_print_verdict(&r->verdict, stdout);
   if (r->collisions > 0) cli_print(stdout, "  %lld collisions\n", (long long)r->collisions);
@@ -278,6 +283,11 @@ static void print_json(const run *r, carom_status status) {
   cli_json_text(&json, "integrator", r->scene->step.integrator);
   if (r->scene->choice[0]) cli_json_text(&json, "integrator_choice", r->scene->choice);
   cli_json_integer(&json, "bodies", r->scene->model->body_count);
+  if (r->scene->model->solid_count > 0) {
+    cli_json_integer(&json, "solids", r->scene->model->solid_count);
+    cli_json_integer(&json, "nodes", r->scene->model->node_count);
+    cli_json_integer(&json, "tetrahedra", r->scene->model->tet_count);
+  }
   cli_json_integer(&json, "steps", r->state->step);
   cli_json_number(&json, "time", r->state->time);
   cli_json_number(&json, "wall", r->wall);

@@ -23,6 +23,7 @@ carom_status carom_contact_potential_create(const carom_model *model, const caro
   carom_status status = p ? carom_contacts_create(model, allocator, &p->pairs, error) : CAROM_ERR_MEMORY;
   if (status == CAROM_OK) status = carom_memory_create(model, allocator, &p->memory, error);
   if (status == CAROM_OK) status = carom_joints_create(model, allocator, &p->joints, error);
+  if (status == CAROM_OK && model->solid_count > 0) status = carom_soft_create(model, allocator, &p->soft, error);
   if (status != CAROM_OK)
     carom_contact_potential_destroy(p);
   else
@@ -35,6 +36,7 @@ void carom_contact_potential_destroy(carom_contact_potential *p) {
   carom_contacts_destroy(p->pairs);
   carom_memory_destroy(p->memory);
   carom_joints_destroy(p->joints);
+  carom_soft_destroy(p->soft);
   carom_release(&p->arena.allocator, p->contacts);
   carom_object_destroy(p);
 }
@@ -91,7 +93,8 @@ carom_status carom_contact_potential_update(carom_contact_potential *p, const ca
     p->w[i] = carom_state_angular_velocity(p->model, state, i);
   }
   carom_reach(p->model, &(carom_moving){.v = p->v, .w = p->w, .time = state->time, .h = h}, SPARE, p->reach);
-  return carom_contacts_update(p->pairs, state, p->reach, error);
+  carom_status status = p->soft ? carom_soft_update(p->soft, state, h, p->reach, error) : CAROM_OK;
+  return status == CAROM_OK ? carom_contacts_update(p->pairs, state, p->reach, error) : status;
 }
 
 // Where faces or edges lie on each other the weights of least norm keep the symmetry (Johnson 2012, 2.7.5): one column
@@ -298,6 +301,9 @@ carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_stat
   }
   book_half(p, state, ledger);
   for (int i = 0; i < p->count && status == CAROM_OK; i++) status = tell(p, state, &p->contacts[i], ledger, error);
+  if (status != CAROM_OK || !p->soft) return status;
+  if (!p->solved) status = carom_soft_kick(p->soft, state, dt, ledger, error);
+  p->energy += p->soft->energy;
   return status;
 }
 
@@ -311,11 +317,12 @@ carom_status carom_contact_potential_note(carom_contact_potential *p, carom_ledg
     record.force = cm_scale(2 / p->span, impulse_of(&p->contacts[i]));
     status = carom_memory_note(p->memory, p->contacts[i].found.body_a, &record, error);
   }
+  if (status == CAROM_OK && p->soft) status = carom_soft_note(p->soft, error);
   return status == CAROM_OK ? carom_memory_end(p->memory, error) : status;
 }
 
 bool carom_contact_potential_remember(carom_contact_potential *p, carom_tape *tape) {
   return carom_tape_pass(tape, &p->stiffness, sizeof p->stiffness) && p->stiffness >= 0 &&
          carom_contacts_remember(p->pairs, tape) && carom_memory_remember(p->memory, tape) &&
-         carom_soft_limits_remember(p, tape);
+         carom_soft_limits_remember(p, tape) && (!p->soft || carom_soft_remember(p->soft, tape));
 }

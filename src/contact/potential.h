@@ -9,7 +9,7 @@
 //     e = exp(-zeta acos(zeta) / sqrt(1 - zeta^2)),   c = 2 zeta sqrt(C m),
 // of the speed (acosh and sqrt(zeta^2 - 1) for zeta > 1), m being the mass that the contact feels. Limits of joints
 // have a potential of their own, k/2 gap^2 while a coordinate is beyond, with the same drag; their rates and masses are
-// those that the joints leave.
+// those that the joints leave. Where there are solids that deform, their contacts come along (soft.h).
 #ifndef CAROM_SRC_CONTACT_POTENTIAL_H
 #define CAROM_SRC_CONTACT_POTENTIAL_H
 
@@ -17,6 +17,7 @@
 #include "contact/ledger.h"
 #include "contact/memory.h"
 #include "contact/pairs.h"
+#include "contact/soft.h"
 
 // What a spring gives along its row in a kick, and how much the drag has taken off it (<= 0).
 typedef struct carom_spring_impulse {
@@ -49,6 +50,8 @@ typedef struct carom_contact_potential {
   carom_contacts *pairs;
   carom_memory *memory;  // what overlapped at the end of the last step
   carom_joints *joints;
+  carom_soft *soft;      // contact of solids; null where there are none
+  bool solved;           // that is part of an implicit step, and not of the kicks
   double stiffness;  // C, N/m; 0: not chosen yet
   double energy;     // stored at the last kick, J
   carom_potential_contact *contacts;

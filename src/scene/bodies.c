@@ -5,14 +5,12 @@
 
 #include "scene/reader.h"
 
-enum { LONGEST_NAME = 200 };
-
 // One entry of the list while it is read.
 typedef struct entry {
   const carom_node *node;
   const carom_node *f[CAROM_MOST_KEYS];  // with defaults filled in
   bool own[CAROM_MOST_KEYS];             // not from the defaults
-  char label[100];                       // "body 'top'"
+  const char *label;                     // "body 'top'"
   const char *name;
   int first;  // number of its first body
   carom_array array;
@@ -25,82 +23,43 @@ typedef struct entry {
 // ---- defaults ----------------------------------------------------------------------------------------
 
 void carom_read_defaults(carom_reader *r) {
-  const carom_node *node = r->top[KEY_SCENE_DEFAULTS], *f[CAROM_MOST_KEYS], *body[CAROM_MOST_KEYS];
-  if (!node || !carom_read_fields(r, node, CAROM_SECTION_DEFAULTS, "defaults", f) || !f[KEY_DEFAULTS_BODY]) return;
-  if (!carom_read_fields(r, f[KEY_DEFAULTS_BODY], CAROM_SECTION_BODY, "defaults of bodies", body)) return;
-  for (int i = 0; i < KEYS_IN_BODY; i++) {
-    bool allowed = i != KEY_BODY_NAME && i != KEY_BODY_REPLICATE;
-    if (body[i] && !allowed)
-      carom_report(&r->reporter, body[i]->key_at, NULL, "'%s' cannot be a default: it belongs to one body",
-                   body[i]->key);
-    else
-      r->body_defaults[i] = body[i];
-  }
+  const carom_node *node = r->top[KEY_SCENE_DEFAULTS], *f[CAROM_MOST_KEYS], *own[CAROM_MOST_KEYS];
+  if (!node || !carom_read_fields(r, node, CAROM_SECTION_DEFAULTS, "defaults", f)) return;
+  const carom_node *body = f[KEY_DEFAULTS_BODY], *solid = f[KEY_DEFAULTS_SOLID];
+  if (body && carom_read_fields(r, body, CAROM_SECTION_BODY, "defaults of bodies", own))
+    carom_keep_defaults(r, CAROM_SECTION_BODY, own, r->body_defaults);
+  if (solid && carom_read_fields(r, solid, CAROM_SECTION_SOLID, "defaults of solids", own))
+    carom_keep_defaults(r, CAROM_SECTION_SOLID, own, r->solid_defaults);
 }
 
-// Keys that say the same thing in two ways: a body's own word for it puts the default for the other aside.
 static void fill_defaults(const carom_reader *r, entry *e) {
   static const int pairs[][2] = {{KEY_BODY_SHAPE, KEY_BODY_PARTS},
                                  {KEY_BODY_DENSITY, KEY_BODY_MASS},
                                  {KEY_BODY_ANGULAR_VELOCITY, KEY_BODY_ANGULAR_VELOCITY_BODY}};
-  for (int i = 0; i < KEYS_IN_BODY; i++) e->own[i] = e->f[i] != NULL;
-  for (int i = 0; i < KEYS_IN_BODY; i++) {
-    bool aside = e->own[i];
-    for (int k = 0; k < 3; k++)
-      aside = aside || (i == pairs[k][0] && e->own[pairs[k][1]]) || (i == pairs[k][1] && e->own[pairs[k][0]]);
-    if (!aside) e->f[i] = r->body_defaults[i];
-  }
+  carom_fill_defaults(&(carom_defaults){KEYS_IN_BODY, r->body_defaults, pairs, 3}, e->f, e->own);
 }
 
 // ---- names -------------------------------------------------------------------------------------------
 
-static bool read_name(carom_reader *r, entry *e, int number) {
-  snprintf(e->label, sizeof e->label, "body %d", number);
-  const carom_node *name = e->node->kind == CAROM_NODE_MAP ? carom_node_find(e->node, "name", 4) : NULL;
-  if (!name) {
-    char text[40];
-    int n = snprintf(text, sizeof text, "body%d", r->body_count);
-    e->name = carom_pool_text(&r->pool, text, (size_t)n);
-    return e->name != NULL;
-  }
-  if (!carom_read_text(r, name, &e->name)) return false;
-  if (name->length > LONGEST_NAME || strpbrk(name->text, "\n\t"))
-    return carom_report(&r->reporter, name->place, NULL, "the name of a body must be one line of at most %d bytes",
-                        LONGEST_NAME);
-  snprintf(e->label, sizeof e->label, "body '%.60s'", e->name);
-  return true;
-}
-
 static bool add_record(carom_reader *r, const entry *e, const char *name) {
   int known = carom_names_find(&r->body_names, name);
-  if (known >= 0) {
-    const carom_node *first = r->bodies[known].node;
-    char hint[60] = "";
-    if (first->place.line > 0) snprintf(hint, sizeof hint, "the other one stands in line %d", first->place.line);
-    const carom_node *at = e->f[KEY_BODY_NAME] ? e->f[KEY_BODY_NAME] : e->node;
-    carom_report(&r->reporter, at->place, hint, "two bodies are named '%.80s'", name);
-  }
+  if (known >= 0)
+    carom_two_of_a_name(r, e->f[KEY_BODY_NAME] ? e->f[KEY_BODY_NAME] : e->node, r->bodies[known].node, "two bodies",
+                        name);
   void *bodies = r->bodies;
   if (!carom_pool_grow(&r->pool, &bodies, r->body_count, &r->body_capacity, sizeof *r->bodies)) return false;
   r->bodies = bodies;
-  r->bodies[r->body_count] = (carom_body_record){.node = e->node};
+  r->bodies[r->body_count] = (carom_body_record){.node = e->node, .fixed = e->fixed};
   if (carom_names_add(&r->body_names, name, r->body_count++)) return known < 0;
   r->pool.failed = true;
   return false;
-}
-
-static const char *copy_name(carom_reader *r, const entry *e, int n) {
-  if (e->array.kind == CAROM_ONCE) return e->name;
-  char text[LONGEST_NAME + 20];
-  int length = snprintf(text, sizeof text, "%s_%d", e->name, n);
-  return carom_pool_text(&r->pool, text, (size_t)length);
 }
 
 // Every copy's name is known before any copy is read, so that forces find it even when the body is in error.
 static bool register_names(carom_reader *r, entry *e) {
   e->first = r->body_count;
   for (int n = 0; n < (int)e->array.count; n++) {
-    const char *name = copy_name(r, e, n);
+    const char *name = carom_copy_name(r, &e->array, e->name, n);
     if (!name || !add_record(r, e, name)) return false;
   }
   return true;
@@ -270,24 +229,9 @@ static bool read_velocities(carom_reader *r, const entry *e, carom_body_def *def
   return good;
 }
 
-static bool read_pose(carom_reader *r, const entry *e, int n, carom_pose *pose) {
-  bool good = carom_read_vector(r, e->f[KEY_BODY_POSITION], CAROM_LENGTH, &pose->p);
-  good = carom_read_rotation(r, e->f[KEY_BODY_ROTATION], &pose->q) && good;
-  carom_pose offset = carom_array_pose(&e->array, n);
-  if (e->array.kind != CAROM_ONCE) *pose = cm_pose(cm_add(pose->p, offset.p), cm_qmul(offset.q, pose->q));
-  return good;
-}
-
 static bool read_material(carom_reader *r, const entry *e, int *material) {
-  const carom_node *node = e->f[KEY_BODY_MATERIAL];
-  const char *name = NULL;
-  if (!node) return true;
-  if (!carom_read_text(r, node, &name)) return false;
-  int index = carom_names_find(&r->material_names, name);
-  if (index < 0) {
-    carom_unknown_name(r, node, "material", &r->material_names);
-    return false;
-  }
+  int index = *material;
+  if (!carom_read_material_name(r, e->f[KEY_BODY_MATERIAL], &index)) return false;
   *material = r->doomed ? 0 : index;
   return true;
 }
@@ -321,7 +265,7 @@ static bool read_charges(carom_reader *r, const entry *e, int body) {
 // ---- one copy ----------------------------------------------------------------------------------------
 
 static bool read_definition(carom_reader *r, entry *e, int n, carom_body_def *def) {
-  bool good = read_pose(r, e, n, &def->pose);
+  bool good = carom_read_copy_pose(r, e->f[KEY_BODY_POSITION], e->f[KEY_BODY_ROTATION], &e->array, n, &def->pose);
   if (n == 0 || e->parts_vary) good = read_parts(r, e) && good;
   def->parts = e->parts;
   def->part_count = e->part_count;
@@ -334,7 +278,7 @@ static bool read_definition(carom_reader *r, entry *e, int n, carom_body_def *de
 static bool read_copy(carom_reader *r, entry *e, int n) {
   carom_body_def def = carom_body_default();
   carom_array_set_indices(r, &e->array, n);
-  def.name = copy_name(r, e, n);
+  def.name = carom_copy_name(r, &e->array, e->name, n);
   def.fixed = e->fixed;
   if (!def.name) return false;
   int body = -1;
@@ -376,23 +320,6 @@ static bool place_cloud(carom_reader *r, entry *e) {
   return carom_place_cloud(r, &e->array, bodies);
 }
 
-static bool check_count(carom_reader *r, const entry *e) {
-  double total = (double)r->body_count + e->array.count;
-  if (total <= (double)r->options.max_bodies) return true;
-  const carom_node *at = e->array.node ? e->array.node : e->node;
-  return carom_report(&r->reporter, at->place, NULL, "the scene has more than %.0f bodies: %.0f here",
-                      (double)r->options.max_bodies, total);
-}
-
-enum { COPIES_PER_REPORT = 4096 };
-
-static bool may_go_on(carom_reader *r, const entry *e, int n) {
-  const carom_progress *p = &r->options.progress;
-  if (!p->report || n % COPIES_PER_REPORT || n == 0 || p->report(p->context, n, e->array.count)) return true;
-  return carom_report(&r->reporter, e->node->place, NULL, "reading was stopped after %d of %.0f copies", n,
-                      e->array.count);
-}
-
 static void read_copies(carom_reader *r, entry *e) {
   if (e->array.kind == CAROM_CLOUD && !place_cloud(r, e)) {
     if (!carom_reader_failed(r)) read_copy(r, e, 0);  // for its other mistakes
@@ -400,18 +327,19 @@ static void read_copies(carom_reader *r, entry *e) {
   }
   // One copy in error is enough: the others have the same mistake.
   for (int n = 0; n < (int)e->array.count && !carom_reader_failed(r); n++)
-    if (!may_go_on(r, e, n) || !read_copy(r, e, n)) return;
+    if (!carom_may_go_on(r, e->node, &e->array, n) || !read_copy(r, e, n)) return;
 }
 
 // False when reading on makes no sense: too many bodies.
 static bool read_entry(carom_reader *r, const carom_node *node, int number) {
-  entry e = {.node = node, .name = ""};
-  bool named = read_name(r, &e, number);
+  carom_entry_name name = {.what = "body", .number = number, .fallback = r->body_count, .name = ""};
+  bool named = carom_read_entry_name(r, node, &name);
+  entry e = {.node = node, .name = name.name, .label = name.label};
   if (!carom_read_fields(r, node, CAROM_SECTION_BODY, e.label, e.f)) return true;
   fill_defaults(r, &e);
   r->indices.active = false;
   bool good = carom_read_array(r, e.f[KEY_BODY_REPLICATE], &e.array);
-  if (good && !check_count(r, &e)) return false;
+  if (good && !carom_check_copy_count(r, node, &e.array, r->body_count, "bodies")) return false;
   good = carom_read_bool(r, e.f[KEY_BODY_FIXED], &e.fixed) && good;
   if (!good) e.array = (carom_array){.kind = CAROM_ONCE, .n = {1, 1, 1}, .count = 1};
   good = named && register_names(r, &e) && reserve_parts(r, &e) && good;

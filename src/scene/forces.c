@@ -11,10 +11,24 @@ bool carom_reader_building(const carom_reader *r) {
   return !r->doomed && r->reporter.list->error_count == 0 && !carom_reader_failed(r);
 }
 
+// Whatever has been read so far: pins of one solid may name another one that follows.
+static bool names_solid(const carom_reader *r, const char *name) {
+  const carom_node *list = r->top[KEY_SCENE_SOLIDS];
+  if (carom_names_find(&r->solid_names, name) >= 0) return true;
+  for (const carom_node *c = list && list->kind == CAROM_NODE_LIST ? list->first : NULL; c; c = c->next) {
+    const carom_node *given = c->kind == CAROM_NODE_MAP ? carom_node_find(c, "name", 4) : NULL;
+    if (given && carom_node_is(given, name)) return true;
+  }
+  return false;
+}
+
 bool carom_find_body(carom_reader *r, const carom_node *node, int *body) {
   const char *name = NULL;
   if (!carom_read_text(r, node, &name)) return false;
   *body = carom_names_find(&r->body_names, name);
+  if (*body < 0 && names_solid(r, name))
+    return carom_report(&r->reporter, node->place, "a solid is held by 'pinned' and pressed by 'pressure' of its own",
+                        "'%.80s' is a solid that deforms; a rigid body is expected here", name);
   if (*body < 0) carom_unknown_name(r, node, "body", &r->body_names);
   return *body >= 0;
 }

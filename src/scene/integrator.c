@@ -242,7 +242,9 @@ static carom_place place_of_trait(const carom_reader *r, carom_trait trait, int 
       return place_of_drive(r, user);
     case CAROM_TRAIT_BOUNDED_POINTS:
     case CAROM_TRAIT_SUPPORTS:
-      return r->bodies[user].node->place;
+      return carom_thing_node(r, user)->place;
+    case CAROM_TRAIT_SOLIDS:
+      return carom_thing_node(r, CAROM_SOLID(user))->place;
     case CAROM_TRAIT_BOUNDARIES:
       return place_of_section(r, KEY_SCENE_BOUNDARIES);
     case CAROM_TRAIT_RECIRCULATION:

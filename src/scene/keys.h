@@ -8,14 +8,15 @@
 #define CAROM_KEYS_SCENE(K, S) \
   K(S, CAROM, carom) K(S, TITLE, title) K(S, DESCRIPTION, description) K(S, SEED, seed) K(S, INCLUDE, include) \
   K(S, CONSTANTS, constants) K(S, MATERIALS, materials) K(S, DEFAULTS, defaults) K(S, SHAPES, shapes) \
-  K(S, BODIES, bodies) K(S, FORCES, forces) K(S, JOINTS, joints) K(S, SURFACES, surfaces) K(S, APART, apart) \
+  K(S, BODIES, bodies) K(S, SOLIDS, solids) K(S, FORCES, forces) K(S, JOINTS, joints) K(S, SURFACES, surfaces) K(S, APART, apart) \
   K(S, CONTACTS, contacts) \
   K(S, PLANAR, planar) K(S, SENSORS, sensors) K(S, CONTROLLERS, controllers) K(S, BOUNDARIES, boundaries) K(S, DRIVES, drives) K(S, RECIRCULATION, recirculation) \
   K(S, START, start) K(S, INTEGRATOR, integrator) K(S, DURATION, duration) K(S, OUTPUT, output) K(S, AUDIT, audit)
 #define CAROM_KEYS_INCLUDE(K, S) K(S, FILE, file)
 #define CAROM_KEYS_MATERIAL(K, S) \
-  K(S, DENSITY, density) K(S, RESTITUTION, restitution) K(S, FRICTION, friction) K(S, COLOR, color)
-#define CAROM_KEYS_DEFAULTS(K, S) K(S, BODY, body)
+  K(S, DENSITY, density) K(S, RESTITUTION, restitution) K(S, FRICTION, friction) K(S, COLOR, color) \
+  K(S, YOUNG, young) K(S, POISSON, poisson) K(S, LAMBDA, lambda) K(S, MU, mu) K(S, DAMPING, damping) K(S, LAW, law)
+#define CAROM_KEYS_DEFAULTS(K, S) K(S, BODY, body) K(S, SOLID, solid)
 #define CAROM_KEYS_SHAPE(K, S) \
   K(S, BOX, box) K(S, PRISM, prism) K(S, PYRAMID, pyramid) K(S, TETRAHEDRON, tetrahedron) \
   K(S, OCTAHEDRON, octahedron) K(S, CYLINDER, cylinder) K(S, CONE, cone) K(S, SPHERE, sphere) K(S, CAPSULE, capsule) \
@@ -64,6 +65,24 @@
 #define CAROM_KEYS_STACK(K, S) K(S, COUNT, count) K(S, SPACING, spacing)
 #define CAROM_KEYS_CLOUD(K, S) \
   K(S, COUNT, count) K(S, MIN, min) K(S, MAX, max) K(S, CLEARANCE, clearance) K(S, ROTATE, rotate)
+#define CAROM_KEYS_SOLID(K, S) \
+  K(S, NAME, name) K(S, MESH, mesh) K(S, POSITION, position) K(S, ROTATION, rotation) K(S, VELOCITY, velocity) \
+  K(S, ANGULAR_VELOCITY, angular_velocity) K(S, ANGULAR_VELOCITY_BODY, angular_velocity_body) \
+  K(S, MATERIAL, material) K(S, DENSITY, density) K(S, YOUNG, young) K(S, POISSON, poisson) K(S, LAMBDA, lambda) \
+  K(S, MU, mu) K(S, DAMPING, damping) K(S, LAW, law) K(S, PINNED, pinned) K(S, PRESSURE, pressure) \
+  K(S, SELF_CONTACT, self_contact) K(S, COLOR, color) K(S, REPLICATE, replicate)
+#define CAROM_KEYS_TETS(K, S) \
+  K(S, BOX, box) K(S, BALL, ball) K(S, CYLINDER, cylinder) K(S, TURNED, turned) K(S, REVOLVED, revolved) \
+  K(S, FILE, file) K(S, SURFACE, surface) K(S, SCALE, scale) K(S, DROP_LOOSE, drop_loose) K(S, EDGE, edge) \
+  K(S, FILLER, filler)
+#define CAROM_KEYS_TETS_BOX(K, S) \
+  K(S, SIZE, size) K(S, CELLS, cells) K(S, PATTERN, pattern) K(S, WALL, wall) K(S, WALL_CELLS, wall_cells)
+#define CAROM_KEYS_TETS_BALL(K, S) K(S, RADIUS, radius) K(S, SHELLS, shells)
+#define CAROM_KEYS_TETS_CYLINDER(K, S) K(S, RADIUS, radius) K(S, HEIGHT, height) K(S, RINGS, rings) K(S, LAYER, layer)
+#define CAROM_KEYS_TURNED(K, S) K(S, PROFILE, profile) K(S, RINGS, rings) K(S, LAYER, layer)
+#define CAROM_KEYS_REVOLVED(K, S) K(S, POINTS, points) K(S, QUADS, quads) K(S, SECTORS, sectors) K(S, EDGE, edge)
+#define CAROM_KEYS_PIN(K, S) K(S, WHERE, where) K(S, GROUP, group) K(S, TO, to)
+#define CAROM_KEYS_PRESSURE(K, S) K(S, WHERE, where) K(S, GROUP, group) K(S, VALUE, value) K(S, SCHEDULE, schedule)
 #define CAROM_KEYS_FORCES(K, S) \
   K(S, GRAVITY, gravity) K(S, CHARGES, charges) K(S, SPRINGS, springs) K(S, APPLIED, applied) \
   K(S, ELECTROMAGNETS, electromagnets)
@@ -154,7 +173,10 @@
   S(PART, "part") S(PORT, "port") S(CUP, "cup") S(DOCKING_CONE, "cone of a port") S(MOUNT, "mount") \
   S(ROTATION, "rotation") S(CHARGE, "charge") S(MAGNET, "magnet") S(SUPPORT, "support") \
   S(SUPPORT_POINT, "point of a support") S(REPLICATE, "replicate") S(GRID, "grid") \
-  S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud") S(FORCES, "forces") S(CHARGE_SET, "charge set") \
+  S(RING, "ring") S(STACK, "stack") S(CLOUD, "cloud") S(SOLID, "solid") \
+  S(TETS, "mesh of a solid") S(TETS_BOX, "box of tetrahedra") S(TETS_BALL, "ball of tetrahedra") \
+  S(TETS_CYLINDER, "cylinder of tetrahedra") S(TURNED, "turned mesh") S(REVOLVED, "revolved mesh") S(PIN, "pin") \
+  S(PRESSURE, "pressure") S(FORCES, "forces") S(CHARGE_SET, "charge set") \
   S(POINT, "charged point") S(SPRING, "spring") S(END, "spring end") S(APPLIED, "applied force") \
   S(ELECTROMAGNETS, "electromagnets") S(CORE, "electromagnet") S(JOINT, "joint") \
   S(SEAT, "seat") S(COORDINATE, "joint coordinate") S(MOTOR, "motor") S(SURFACE, "surface") S(BOUNDARY, "boundary") \

@@ -61,18 +61,23 @@ static bool includes_itself(const chain *self) {
   return false;
 }
 
+static bool adjust_path(carom_reader *r, carom_node *file, const char *folder) {
+  if (!file || file->kind != CAROM_NODE_SCALAR || file->length == 0) return true;
+  file->text = carom_join_path(&r->pool, folder, file->text);
+  if (!file->text) return false;
+  file->length = strlen(file->text);
+  return true;
+}
+
 // Paths of meshes are relative to the file that names them; in the merged tree they must be to the scene file. Done
 // before what a file includes is merged into it: that has been through it.
 static bool adjust_mesh_paths(carom_reader *r, carom_node *node, const char *folder) {
   if (folder[0] == '\0') return true;
   for (carom_node *c = node->first; c; c = c->next) {
-    carom_node *file =
-        c->key && strcmp(c->key, "mesh") == 0 && c->kind == CAROM_NODE_MAP ? carom_node_find(c, "file", 4) : NULL;
-    if (file && file->kind == CAROM_NODE_SCALAR && file->length > 0) {
-      file->text = carom_join_path(&r->pool, folder, file->text);
-      if (!file->text) return false;
-      file->length = strlen(file->text);
-    }
+    bool mesh = c->key && strcmp(c->key, "mesh") == 0 && c->kind == CAROM_NODE_MAP;
+    if (mesh && !(adjust_path(r, carom_node_find(c, "file", 4), folder) &&
+                  adjust_path(r, carom_node_find(c, "surface", 7), folder)))
+      return false;
     if (!adjust_mesh_paths(r, c, folder)) return false;
   }
   return true;

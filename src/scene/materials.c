@@ -27,7 +27,21 @@ static bool check_range(carom_reader *r, const carom_node *node, double value) {
   return carom_report(&r->reporter, node->place, NULL, "'%s' must be from 0 to 1, got %g", node->key, value);
 }
 
-static bool read_material(carom_reader *r, const carom_node *node, carom_material_def *def) {
+// What solids may take from a material is checked here, once; each solid that takes it reads it again.
+static bool read_matter(carom_reader *r, const carom_node *const *f, const char *label, carom_matter_nodes *matter) {
+  *matter = (carom_matter_nodes){f[KEY_MATERIAL_YOUNG],
+                                 f[KEY_MATERIAL_POISSON],
+                                 f[KEY_MATERIAL_LAMBDA],
+                                 f[KEY_MATERIAL_MU],
+                                 f[KEY_MATERIAL_DAMPING],
+                                 f[KEY_MATERIAL_LAW],
+                                 false};
+  carom_solid_def ignored = carom_solid_default();
+  return carom_read_matter(r, matter, label, &ignored);
+}
+
+static bool read_material(carom_reader *r, const carom_node *node, carom_material_def *def,
+                          carom_matter_nodes *matter) {
   const carom_node *f[CAROM_MOST_KEYS];
   char label[100];
   snprintf(label, sizeof label, "material '%.60s'", node->key);
@@ -36,13 +50,24 @@ static bool read_material(carom_reader *r, const carom_node *node, carom_materia
   good = carom_read_number(r, f[KEY_MATERIAL_RESTITUTION], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->restitution) && good;
   good = check_range(r, f[KEY_MATERIAL_RESTITUTION], def->restitution) && good;
   good = carom_read_number(r, f[KEY_MATERIAL_FRICTION], CAROM_NUMBER, CAROM_NOT_NEGATIVE, &def->friction) && good;
+  good = read_matter(r, f, label, matter) && good;
   return carom_read_color(r, f[KEY_MATERIAL_COLOR], &def->color) && good;
+}
+
+static void keep_matter(carom_reader *r, carom_matter_nodes matter) {
+  void *kept = r->matter;
+  if (!carom_pool_grow(&r->pool, &kept, r->matter_count, &r->matter_capacity, sizeof *r->matter)) return;
+  r->matter = kept;
+  r->matter[r->matter_count++] = matter;
 }
 
 static void add_material(carom_reader *r, const carom_node *node, const char *name, int index) {
   carom_material_def def = carom_material_default();
+  carom_matter_nodes matter = {0};
   def.name = name;
-  bool good = !node || read_material(r, node, &def);
+  bool good = !node || read_material(r, node, &def, &matter);
+  matter.bad = !good;
+  keep_matter(r, matter);
   if (good && carom_builder_add_material(r->builder, &def) < 0) carom_check_builder(r, node ? node : r->root);
   if (!good) r->doomed = true;  // indices are off from here on
   if (!carom_names_add(&r->material_names, name, index)) r->pool.failed = true;

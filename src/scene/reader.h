@@ -34,7 +34,14 @@ typedef struct carom_indices {
 typedef struct carom_body_record {
   const carom_node *node;
   carom_vec3 position;
+  bool fixed;
 } carom_body_record;
+
+// Of a material: what solids may take from it, each with the place where it stands; null: it does not say.
+typedef struct carom_matter_nodes {
+  const carom_node *young, *poisson, *lambda, *mu, *damping, *law;
+  bool bad;  // of a material in error, which was reported
+} carom_matter_nodes;
 
 typedef struct carom_cloud_sphere {
   carom_vec3 center;
@@ -75,6 +82,14 @@ typedef struct carom_reader {
   carom_body_record *bodies;  // (body_count)
   int body_count, body_capacity;
   int64_t pieces_left;  // parts and charges of all bodies
+
+  carom_matter_nodes *matter;  // (material_count)
+  int matter_count, matter_capacity;
+  const carom_node *solid_defaults[KEYS_IN_SOLID];
+  carom_names solid_names;
+  const carom_node **solids;  // (solid_count) the entry of each
+  int solid_count, solid_capacity;
+  int64_t tets_left;  // over all solids: bounds memory whatever the file says
 
   carom_cloud_sphere *cloud;  // (cloud_count) bodies that clouds have placed
   int cloud_count, cloud_capacity;
@@ -221,11 +236,51 @@ carom_pose carom_array_pose(const carom_array *array, int n);
 // its random place to those. False after an error.
 bool carom_place_cloud(carom_reader *r, carom_array *array, const carom_cloud_sphere *bodies);
 
+// ---- copies.c: what entries of the lists of bodies and of solids have in common -------------------------
+
+// The name of an entry; without one, `what` and `fallback`. The label is "body 'top'", or with `number` "body 3".
+typedef struct carom_entry_name {
+  const char *what;
+  int number, fallback;
+  const char *name;
+  char label[100];
+} carom_entry_name;
+
+bool carom_read_entry_name(carom_reader *r, const carom_node *node, carom_entry_name *entry);
+const char *carom_copy_name(carom_reader *r, const carom_array *array, const char *name, int n);
+// "two bodies are named 'a'", with the line of the other one; always false.
+bool carom_two_of_a_name(carom_reader *r, const carom_node *at, const carom_node *first, const char *two,
+                         const char *name);
+
+// Defaults of the keys of a section. Of a pair of keys that say the same thing in two ways, an entry's own word for it
+// puts the default for the other aside.
+typedef struct carom_defaults {
+  int count;
+  const carom_node *const *nodes;  // (count)
+  const int (*pairs)[2];           // (pair_count)
+  int pair_count;
+} carom_defaults;
+
+// Fills `f`; own[i] says which were there before.
+void carom_fill_defaults(const carom_defaults *defaults, const carom_node **f, bool *own);
+// All but `name` and `replicate`, which belong to one entry.
+void carom_keep_defaults(carom_reader *r, carom_section section, const carom_node *const *given,
+                         const carom_node **kept);
+bool carom_read_copy_pose(carom_reader *r, const carom_node *position, const carom_node *rotation,
+                          const carom_array *array, int n, carom_pose *pose);
+bool carom_read_material_name(carom_reader *r, const carom_node *node, int *index);
+bool carom_may_go_on(carom_reader *r, const carom_node *node, const carom_array *array, int n);
+bool carom_check_copy_count(carom_reader *r, const carom_node *node, const carom_array *array, int before,
+                            const char *what);
+
 // ---- scene_materials.c, scene_bodies.c, scene_forces.c, scene_joints.c, scene_run.c --------------------
 
 void carom_read_materials(carom_reader *r);
+// matter.c: what is there of a solid's constants into the definition; what is not keeps its value there.
+bool carom_read_matter(carom_reader *r, const carom_matter_nodes *nodes, const char *label, carom_solid_def *def);
 void carom_read_defaults(carom_reader *r);
 void carom_read_bodies(carom_reader *r);
+void carom_read_solids(carom_reader *r);       // after the bodies, which hold their pins
 void carom_read_charge_sets(carom_reader *r);  // before the bodies, which name them
 void carom_read_forces(carom_reader *r);       // after the bodies
 void carom_read_electromagnets(carom_reader *r, const carom_node *list);
@@ -257,6 +312,9 @@ void carom_check_integrator(carom_reader *r);
 // ---- start.c
 void carom_read_start(carom_reader *r);
 void carom_check_start(carom_reader *r);  // once the model is built
+
+// The entry of a body, or of a solid for CAROM_SOLID(i).
+const carom_node *carom_thing_node(const carom_reader *r, int body);
 
 // The item of `joints` that made a joint.
 const carom_node *carom_joint_node(const carom_reader *r, int joint);

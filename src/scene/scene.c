@@ -23,10 +23,11 @@ static void begin(carom_reader *r, const char *path, const carom_scene_options *
   r->files_left = MOST_FILES;
   r->vertices_left = 4 * r->options.max_bodies + 1000000;
   r->pieces_left = 16 * r->options.max_bodies;
+  r->tets_left = 2 * r->options.max_bodies;
   carom_pool_create(&r->pool, &r->allocator);
   carom_reporter_begin(&r->reporter, diagnostics, &r->allocator);
   carom_names *tables[] = {&r->constant_names,   &r->material_names, &r->shape_names, &r->body_names,
-                           &r->charge_set_names, &r->joint_names,    &r->input_names};
+                           &r->charge_set_names, &r->joint_names,    &r->input_names, &r->solid_names};
   carom_allocator heap = carom_pool_allocator(&r->pool);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) carom_names_create(tables[i], &heap);
 }
@@ -102,8 +103,8 @@ static bool read_sections(carom_reader *r) {
   if (!read_texts(r)) return false;
   static void (*const readers[])(carom_reader *) = {
       carom_read_planar,      carom_read_materials, carom_read_named_shapes, carom_read_defaults,
-      carom_read_charge_sets, carom_read_bodies,    carom_read_forces,       carom_read_joints,
-      carom_read_granular,    carom_read_control,   carom_read_run,
+      carom_read_charge_sets, carom_read_bodies,    carom_read_solids,       carom_read_forces,
+      carom_read_joints,      carom_read_granular,  carom_read_control,      carom_read_run,
   };
   for (size_t i = 0; i < sizeof readers / sizeof *readers && !carom_reader_failed(r); i++) readers[i](r);
   if (r->reporter.list->error_count == 0) carom_check_constants(r);

@@ -22,7 +22,11 @@ static void place_body(carom_reader *r, const carom_node *node) {
   const carom_model *model = r->scene->model;
   carom_state *state = r->scene->state;
   int body = carom_model_find_body(model, node->key);
-  if (body < 0) carom_report(&r->reporter, node->key_at, NULL, "no body is named '%.80s'", node->key);
+  if (body < 0 && carom_model_find_solid(model, node->key) >= 0)
+    carom_report(&r->reporter, node->key_at, "give a 'position' to the solid itself",
+                 "'%.80s' is a solid that deforms; a start places rigid bodies", node->key);
+  else if (body < 0)
+    carom_report(&r->reporter, node->key_at, NULL, "no body is named '%.80s'", node->key);
   if (body < 0 || !carom_read_fields(r, node, CAROM_SECTION_PLACED, node->key, f)) return;
   carom_pose pose = carom_state_pose(model, state, body);
   carom_vec3 v = carom_state_velocity(model, state, body), w = carom_state_angular_velocity(model, state, body);
@@ -71,10 +75,12 @@ static void tell(carom_reader *r, bool placed, carom_place place, const char *re
 static void refuse(carom_reader *r, const carom_overlap *overlaps, int count, bool placed) {
   static const char remedy[] =
       "move them apart, name bodies that never touch in 'apart', or add 'start: {overlap: separate}' (--separate)";
+  static const char remedy_of_solids[] = "move them apart; 'start: {overlap: separate}' moves rigid bodies alone";
   char what[400];
   for (int i = 0; i < count && i < TOLD; i++) {
+    bool solid = overlaps[i].body_a < CAROM_WORLD;
     carom_overlap_format(r->scene->model, &overlaps[i], what, sizeof what);
-    tell(r, placed, r->bodies[overlaps[i].body_a].node->place, remedy, what);
+    tell(r, placed, carom_thing_node(r, overlaps[i].body_a)->place, solid ? remedy_of_solids : remedy, what);
   }
   if (count > TOLD) snprintf(what, sizeof what, "%d more pairs overlap at the start", count - TOLD);
   if (count > TOLD) tell(r, placed, r->root->place, NULL, what);
@@ -112,15 +118,21 @@ static void separate(carom_reader *r) {
     tell_failure(r, r->top[KEY_SCENE_START], &error);
 }
 
+// True when it is known what overlaps.
+static bool find_overlaps(carom_reader *r, carom_overlap *overlaps, int *count) {
+  carom_error error;
+  bool good = carom_start_overlaps(r->scene->model, r->scene->state, TOLD, overlaps, count, &error) == CAROM_OK;
+  if (!good) tell_failure(r, r->root, &error);
+  return good;
+}
+
 void carom_check_start(carom_reader *r) {
   carom_overlap overlaps[TOLD];
-  carom_error error;
   int count;
   bool placed = place_all(r);
-  if (carom_start_overlaps(r->scene->model, r->scene->state, TOLD, overlaps, &count, &error) != CAROM_OK)
-    tell_failure(r, r->root, &error);
-  else if (count > 0 && r->separates)
-    separate(r);
-  else
-    refuse(r, overlaps, count, placed);
+  if (!find_overlaps(r, overlaps, &count) || count == 0) return;
+  if (r->separates) separate(r);
+  bool left = !r->separates ||
+              (r->scene->model->solid_count > 0 && carom_reader_building(r) && find_overlaps(r, overlaps, &count));
+  if (left) refuse(r, overlaps, count, placed);
 }

@@ -8,6 +8,11 @@
 
 enum { LANES = CAROM_SOLID_LANES, MOST_CUTS = 40 };
 
+// Forces of contacts jump a little where other features meet: after so many iterations a residual is taken that is so
+// many times the tolerance.
+enum { PATIENCE = 12 };
+static const double NEAR = 1e5;
+
 static const double OVERSHOOT = 0.9;  // of the first slope, that the last may have with the other sign
 
 static carom_solid_failure fine(void) { return (carom_solid_failure){.kind = CAROM_SOLID_FINE}; }
@@ -123,6 +128,52 @@ static void fill_matrix(carom_solid_newton *n, carom_elastic_stiffness which) {
   }
 }
 
+// y = A u: the matrix, with what `extra` says of its own part in the place of K.
+static void times(const carom_solid_newton *n, const carom_vec3 *u, carom_vec3 *y) {
+  const carom_elastic_stepper *s = n->s;
+  const carom_elastic_loads *loads = n->at.loads;
+  carom_elastic_matrix_times(s->matrix, u, y);
+  if (!loads->extra_times) return;
+  for (int i = 0; i < s->elastic->node_count; i++) y[i] = cm_sub(y[i], cm_mulv(s->K[i], u[i]));
+  loads->extra_times(loads->context, u, y);
+}
+
+static void clear_pins(const carom_elastic_stepper *s, carom_vec3 *y) {
+  for (int i = 0; i < s->elastic->node_count; i++)
+    if (s->pinned[i]) y[i] = cm_zero3();
+}
+
+enum { MOST_GRADIENTS = 200 };
+static const double SETTLED = 1e-4;  // of the first residual: Newton's method takes the rest in its next iteration
+
+// Conjugate gradients (Hestenes and Stiefel 1952) from s->direction on, with the factors as preconditioner: those of a
+// matrix that is no less than A, and not much more.
+static void settle_contacts(carom_solid_newton *n) {
+  carom_elastic_stepper *s = n->s;
+  int count = s->elastic->node_count;
+  carom_vec3 *r = s->residual, *p = s->search, *q = s->image, *z = s->preconditioned, *d = s->direction;
+  double before = 0, first = carom_solid_dot(count, s->f, s->f);
+  times(n, d, q);
+  for (int i = 0; i < count; i++) r[i] = cm_sub(s->f[i], q[i]);
+  clear_pins(s, r);
+  for (int k = 0; k < MOST_GRADIENTS && carom_solid_dot(count, r, r) > SETTLED * SETTLED * first; k++) {
+    memcpy(z, r, (size_t)count * sizeof *z);
+    carom_solid_factor_solve(s->factor, z);
+    clear_pins(s, z);
+    double now = carom_solid_dot(count, r, z);
+    for (int i = 0; i < count; i++) p[i] = k == 0 ? z[i] : cm_axpy(z[i], now / before, p[i]);
+    times(n, p, q);
+    clear_pins(s, q);
+    double curvature = carom_solid_dot(count, p, q);
+    if (!(curvature > 0)) return;
+    for (int i = 0; i < count; i++) {
+      d[i] = cm_axpy(d[i], now / curvature, p[i]);
+      r[i] = cm_axpy(r[i], -now / curvature, q[i]);
+    }
+    before = now;
+  }
+}
+
 // s->direction: A d = f with d given at pins, where they are to go.
 static bool solve_with(carom_solid_newton *n, carom_elastic_stiffness which) {
   carom_elastic_stepper *s = n->s;
@@ -130,9 +181,10 @@ static bool solve_with(carom_solid_newton *n, carom_elastic_stiffness which) {
   fill_matrix(n, which);
   if (carom_solid_factor_compute(s->factor, s->pinned)) return false;
   for (int i = 0; i < count; i++) s->trial[i] = s->pinned[i] ? cm_sub(s->target[i], s->middle[i]) : cm_zero3();
-  carom_elastic_matrix_times(s->matrix, s->trial, s->direction);
+  times(n, s->trial, s->direction);
   for (int i = 0; i < count; i++) s->direction[i] = s->pinned[i] ? s->trial[i] : cm_sub(s->f[i], s->direction[i]);
   carom_solid_factor_solve(s->factor, s->direction);
+  if (n->at.loads->extra_times) settle_contacts(n);
   return true;
 }
 
@@ -186,6 +238,7 @@ carom_solid_failure carom_solid_newton_solve(carom_solid_newton *n) {
   if (failure.kind || failure.stopped) return failure;
   bool whole = !pins_are_there(n);
   while (whole || !good_enough(n, s->options.tolerance)) {
+    if (n->iterations >= PATIENCE && n->at.loads->extra && good_enough(n, NEAR * s->options.tolerance)) return fine();
     if (n->iterations++ >= s->options.max_iterations) return stalled(n);
     if (!find_direction(n)) return (carom_solid_failure){.kind = CAROM_SOLID_LOOSE};
     failure = search_line(n, whole);

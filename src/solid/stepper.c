@@ -41,7 +41,8 @@ static void lay_out(void *owner, carom_arena *arena) {
   carom_elastic_stepper *s = owner;
   int n = s->elastic->node_count;
   carom_vec3 **arrays[] = {&s->x0,   &s->v0,    &s->a0,     &s->x1,     &s->v1,     &s->rate,      &s->f,     &s->own,
-                           &s->own1, &s->extra, &s->extra1, &s->middle, &s->target, &s->direction, &s->trial, &s->end};
+                           &s->own1, &s->extra, &s->extra1, &s->middle, &s->target, &s->direction, &s->trial, &s->end,
+                           &s->residual, &s->search, &s->image, &s->preconditioned};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = CAROM_PUSH(arena, carom_vec3, n);
   s->K = CAROM_PUSH(arena, carom_mat3, n);
   s->pinned = CAROM_PUSH(arena, bool, n);
@@ -201,7 +202,7 @@ carom_status carom_elastic_step(carom_elastic_stepper *s, const carom_elastic_lo
     }
     status = halvings == most || failure.stopped ? explain(s, &failure, t, h / own.parts, error) : CAROM_OK;
     restore(s, t, a_known, state);
-    if (failure.stopped) break;
+    if (failure.stopped && failure.stopped != CAROM_NOT_CONVERGED) break;
   }
   return status;
 }

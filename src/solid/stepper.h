@@ -16,6 +16,7 @@ struct carom_elastic_stepper {
   carom_vec3 *extra, *extra1;   // those of the caller's function: now, at the start of a part
   carom_vec3 *middle, *target;  // Newton's method: where it is, where inertia alone would lead
   carom_vec3 *direction, *trial, *end;
+  carom_vec3 *residual, *search, *image, *preconditioned;  // of conjugate gradients
   carom_mat3 *K;  // blocks on the diagonal from the caller's function
   bool *pinned;
   carom_elastic_matrix *matrix;  // null for explicit steps
@@ -89,6 +90,7 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
 // elasticity. Where a step is far too long for a solid that is strongly deformed, it ends with energy from nowhere.
 typedef struct carom_solid_balance {
   double work, stored_before, stored, dissipated;
+  double way;  // how far any node went, m
 } carom_solid_balance;
 bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b);
 

@@ -8,10 +8,8 @@
 // ---- set-up ---------------------------------------------------------------------------------------------------------
 
 void carom_solids_push(carom_solids *s, carom_arena *arena, const carom_model *model) {
-  s->elastics = CAROM_PUSH(arena, carom_elastic *, model->solid_count);
-  s->steppers = CAROM_PUSH(arena, carom_elastic_stepper *, model->solid_count);
+  s->groups = CAROM_PUSH(arena, carom_solid_group, model->solid_count);
   s->pins = CAROM_PUSH(arena, int, model->pin_count);
-  s->pressed_start = CAROM_PUSH(arena, int, model->solid_count + 1);
   s->triangles = carom_arena_push(arena, (size_t)model->pressed_count * sizeof *s->triangles);
   s->source = CAROM_PUSH(arena, int, model->pressed_count);
   s->pressures = CAROM_PUSH(arena, double, model->pressed_count);
@@ -20,91 +18,132 @@ void carom_solids_push(carom_solids *s, carom_arena *arena, const carom_model *m
   s->v = CAROM_PUSH(arena, carom_vec3, model->node_count);
 }
 
-static void number_pins(carom_solids *s) {
-  for (int k = 0; k < s->model->solid_count; k++) {
-    const carom_solid *solid = &s->model->solids[k];
-    for (int i = solid->pin_start; i < solid->pin_start + solid->pin_count; i++)
-      s->pins[i] = s->model->pins[i].node - solid->node_start;
-  }
+static void number_pins(carom_solids *s, const carom_solid_group *g) {
+  for (int i = g->pin_start; i < g->pin_start + g->pin_count; i++) s->pins[i] = s->model->pins[i].node - g->node_start;
 }
 
-static void number_triangles(carom_solids *s) {
+static void number_triangles(carom_solids *s, carom_solid_group *g, int *next) {
   const carom_model *m = s->model;
-  int next = 0;
-  for (int k = 0; k < m->solid_count; k++) {
-    s->pressed_start[k] = next;
-    for (int p = 0; p < m->pressure_count; p++) {
-      const carom_pressure *pressure = &m->pressures[p];
-      for (int i = 0; i < pressure->triangle_count && pressure->solid == k; i++, next++) {
-        const int *nodes = m->pressed[pressure->triangle_start + i];
-        for (int c = 0; c < 3; c++) s->triangles[next][c] = nodes[c] - m->solids[k].node_start;
-        s->source[next] = p;
-        s->pressures[next] = NAN;
-      }
+  g->pressed_start = *next;
+  for (int p = 0; p < m->pressure_count; p++) {
+    const carom_pressure *pressure = &m->pressures[p];
+    if (pressure->solid < g->solid || pressure->solid >= g->solid + g->solid_count) continue;
+    for (int i = 0; i < pressure->triangle_count; i++, (*next)++) {
+      const int *nodes = m->pressed[pressure->triangle_start + i];
+      for (int c = 0; c < 3; c++) s->triangles[*next][c] = nodes[c] - g->node_start;
+      s->source[*next] = p;
+      s->pressures[*next] = NAN;
     }
   }
-  s->pressed_start[m->solid_count] = next;
+  g->pressed_count = *next - g->pressed_start;
+}
+
+static void gather(carom_solids *s, carom_solid_group *g) {
+  for (int k = g->solid; k < g->solid + g->solid_count; k++) {
+    const carom_solid *solid = &s->model->solids[k];
+    g->node_count += solid->node_count;
+    g->pin_count += solid->pin_count;
+    g->damped = g->damped || solid->matter.damping > 0;
+  }
+  g->node_start = s->model->solids[g->solid].node_start;
+  g->pin_start = s->model->solids[g->solid].pin_start;
+}
+
+// Tetrahedra and materials of a group, for as long as it is being made.
+typedef struct recipe {
+  int (*tets)[4];
+  int *material_of;
+  carom_elastic_material *materials;
+} recipe;
+
+static void fill_recipe(const carom_model *m, const carom_solid_group *g, recipe *r) {
+  int next = 0;
+  for (int k = 0; k < g->solid_count; k++) {
+    const carom_solid *solid = &m->solids[g->solid + k];
+    r->materials[k] = solid->matter;
+    for (int t = solid->tet_start; t < solid->tet_start + solid->tet_count; t++, next++) {
+      for (int c = 0; c < 4; c++) r->tets[next][c] = m->tets[t][c] - g->node_start;
+      r->material_of[next] = k;
+    }
+  }
 }
 
 // An object of our own: the model's has no scratch for two.
-static carom_status make_elastic(const carom_stepper *stepper, carom_solids *s, int k, carom_error *error) {
-  const carom_model *m = s->model;
-  const carom_solid *solid = &m->solids[k];
+static carom_status make_elastic(const carom_stepper *stepper, const carom_solids *s, carom_solid_group *g, int tets,
+                                 const recipe *r, carom_error *error) {
   carom_elastic_def def = carom_elastic_default_def();
   carom_elastic_options options = carom_elastic_default_options();
-  int(*tets)[4] = carom_allocate(&stepper->allocator, (size_t)solid->tet_count, sizeof *tets);
-  if (!tets) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for solid '%s'", solid->name);
-  for (int t = 0; t < solid->tet_count; t++)
-    for (int c = 0; c < 4; c++) tets[t][c] = m->tets[solid->tet_start + t][c] - solid->node_start;
-  def.node_count = solid->node_count, def.nodes = m->rest + solid->node_start;
-  def.tet_count = solid->tet_count, def.tets = (const int(*)[4])tets;
-  def.material_count = 1, def.materials = &solid->matter;
-  def.law = solid->law, def.threads = stepper->threads;
+  fill_recipe(s->model, g, (recipe *)r);
+  def.node_count = g->node_count, def.nodes = s->model->rest + g->node_start;
+  def.tet_count = tets, def.tets = (const int(*)[4])r->tets, def.material_of = r->material_of;
+  def.material_count = g->solid_count, def.materials = r->materials;
+  def.law = s->model->solids[g->solid].law, def.threads = stepper->threads;
   options.method = s->implicit ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
-  carom_status status = carom_elastic_create(&def, &stepper->allocator, &s->elastics[k], error);
-  carom_release(&stepper->allocator, tets);
+  if (s->implicit) options.max_halvings = 0;  // bodies and contacts are to go along
+  if (s->implicit) options.tolerance = 1e-10;  // momenta are kept whatever is left
+  carom_status status = carom_elastic_create(&def, &stepper->allocator, &g->elastic, error);
   if (status != CAROM_OK) return status;
-  return carom_elastic_stepper_create(s->elastics[k], &options, &stepper->allocator, &s->steppers[k], error);
+  return carom_elastic_stepper_create(g->elastic, &options, &stepper->allocator, &g->stepper, error);
+}
+
+static carom_status make_group(const carom_stepper *stepper, const carom_solids *s, carom_solid_group *g,
+                               carom_error *error) {
+  const carom_allocator *a = &stepper->allocator;
+  recipe r = {NULL};
+  int tets = 0;
+  for (int k = 0; k < g->solid_count; k++) tets += s->model->solids[g->solid + k].tet_count;
+  r.tets = carom_allocate(a, (size_t)tets, sizeof *r.tets);
+  bool room = CAROM_NEW_ALL(a, CAROM_ROOM(r.material_of, tets), CAROM_ROOM(r.materials, g->solid_count));
+  carom_status status = r.tets && room ? make_elastic(stepper, s, g, tets, &r, error)
+                                       : carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d tetrahedra", tets);
+  CAROM_RELEASE_ALL(a, r.tets, r.material_of, r.materials);
+  return status;
 }
 
 carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *s, carom_error *error) {
+  int next = 0, count;
   s->model = stepper->model;
+  count = s->model->solid_count;
   s->implicit = stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT;
   s->time = NAN;
-  if (s->model->solid_count == 0) return CAROM_OK;
+  s->group_count = s->implicit && count > 0 ? 1 : count;
   carom_status status = CAROM_OK;
-  for (int k = 0; k < s->model->solid_count && status == CAROM_OK; k++) status = make_elastic(stepper, s, k, error);
-  number_pins(s);
-  number_triangles(s);
+  for (int k = 0; k < s->group_count && status == CAROM_OK; k++) {
+    carom_solid_group *g = &s->groups[k];
+    g->solid = k, g->solid_count = s->implicit ? count : 1;
+    gather(s, g);
+    number_pins(s, g);
+    number_triangles(s, g, &next);
+    status = make_group(stepper, s, g, error);
+  }
   return status;
 }
 
 void carom_solids_free(carom_solids *s) {
-  for (int k = 0; s->model && k < s->model->solid_count; k++) {
-    carom_elastic_stepper_destroy(s->steppers[k]);
-    carom_elastic_destroy(s->elastics[k]);
+  for (int k = 0; k < s->group_count; k++) {
+    carom_elastic_stepper_destroy(s->groups[k].stepper);
+    carom_elastic_destroy(s->groups[k].elastic);
   }
 }
 
 // ---- a step ---------------------------------------------------------------------------------------------------------
 
-// Whether accelerations are those of this state.
+// Whether accelerations are those of this state. Clocks differ by round-off.
 static bool is_known(const carom_solids *s, const carom_state *state) {
   size_t bytes = (size_t)state->node_count * sizeof *s->x;
-  return s->time == state->time && !memcmp(s->x, state->nodes, bytes);
+  return fabs(s->time - state->time) < 1e-9 && !memcmp(s->x, state->nodes, bytes);
 }
 
 // Damping sees velocities, which contacts have changed perhaps.
-static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid *solid) {
-  size_t bytes = (size_t)solid->node_count * sizeof *s->v;
-  return solid->matter.damping == 0 ||
-         !memcmp(s->v + solid->node_start, state->node_velocities + solid->node_start, bytes);
+static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid_group *g) {
+  size_t bytes = (size_t)g->node_count * sizeof *s->v;
+  return !g->damped || !memcmp(s->v + g->node_start, state->node_velocities + g->node_start, bytes);
 }
 
-// Pressures are constant in a step, with the value of its middle. Says whether any of this solid changed.
-static bool set_pressures(carom_solids *s, int k, double time) {
+// Pressures are constant in a step, with the value of its middle. Says whether any changed.
+static bool set_pressures(carom_solids *s, const carom_solid_group *g, double time) {
   bool changed = false;
-  for (int i = s->pressed_start[k]; i < s->pressed_start[k + 1]; i++) {
+  for (int i = g->pressed_start; i < g->pressed_start + g->pressed_count; i++) {
     double now = carom_pressure_at(s->model, s->source[i], time);
     changed = changed || now != s->pressures[i];
     s->pressures[i] = now;
@@ -112,28 +151,42 @@ static bool set_pressures(carom_solids *s, int k, double time) {
   return changed;
 }
 
-typedef struct mover {
+// What the functions among the loads are told.
+typedef struct around {
   const carom_model *model;
-  int first;  // pin of this solid
-} mover;
+  const carom_solid_group *group;
+  carom_soft *soft;
+  const carom_state *state;
+} around;
 
 static void move_pin(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v) {
-  const mover *m = context;
-  carom_pin_motion(m->model, m->first + i, t, x, v);
+  const around *a = context;
+  carom_pin_motion(a->model, a->group->pin_start + i, t, x, v);
 }
 
-static carom_elastic_loads loads_of(const carom_solids *s, int k, mover *holder) {
-  const carom_solid *solid = &s->model->solids[k];
-  int first = s->pressed_start[k];
-  *holder = (mover){s->model, solid->pin_start};
+static carom_status add_contacts(void *context, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f,
+                                 carom_mat3 *K) {
+  const around *a = context;
+  (void)t;
+  return carom_soft_forces(a->soft, a->state, x, v, f, K);
+}
+
+static void add_contact_stiffness(void *context, const carom_vec3 *u, carom_vec3 *y) {
+  carom_soft_stiffness_times(((const around *)context)->soft, u, y);
+}
+
+static carom_elastic_loads loads_of(const carom_solids *s, around *a) {
+  const carom_solid_group *g = a->group;
   return (carom_elastic_loads){.gravity = s->model->gravity,
-                               .triangle_count = s->pressed_start[k + 1] - first,
-                               .triangles = (const int(*)[3])s->triangles + first,
-                               .pressure = s->pressures + first,
-                               .pin_count = solid->pin_count,
-                               .pins = s->pins + solid->pin_start,
-                               .context = holder,
-                               .move = move_pin};
+                               .triangle_count = g->pressed_count,
+                               .triangles = (const int(*)[3])s->triangles + g->pressed_start,
+                               .pressure = s->pressures + g->pressed_start,
+                               .pin_count = g->pin_count,
+                               .pins = s->pins + g->pin_start,
+                               .context = a,
+                               .move = move_pin,
+                               .extra = a->soft ? add_contacts : NULL,
+                               .extra_times = a->soft ? add_contact_stiffness : NULL};
 }
 
 static void book(carom_ledger *ledger, const carom_elastic_report *r) {
@@ -142,34 +195,42 @@ static void book(carom_ledger *ledger, const carom_elastic_report *r) {
   carom_ledger_note_solve(ledger, r->iterations, r->residual);
 }
 
-static carom_status advance_one(carom_solids *s, int k, bool known, carom_state *state, double h, carom_ledger *ledger,
-                                carom_error *error) {
-  const carom_solid *solid = &s->model->solids[k];
-  mover holder;
-  bool changed = set_pressures(s, k, state->time + 0.5 * h);
-  carom_elastic_loads loads = loads_of(s, k, &holder);
-  carom_elastic_report report;
-  carom_elastic_state own = {.t = state->time,
-                             .node_count = solid->node_count,
-                             .x = state->nodes + solid->node_start,
-                             .v = state->node_velocities + solid->node_start,
-                             .a = s->a + solid->node_start,
-                             .a_known = known && !changed && is_as_fast(s, state, solid)};
-  carom_status status = carom_elastic_step(s->steppers[k], &loads, h, &own, &report, error);
-  if (status == CAROM_OK) book(ledger, &report);
-  if (status == CAROM_OK || !error) return status;
+// The message counts tetrahedra of the group; the solid's name, and its own number, is what users know.
+static carom_status blame(const carom_solids *s, const carom_solid_group *g, carom_error *error) {
+  if (!error) return CAROM_NOT_CONVERGED;
   carom_error said = *error;
-  return carom_fail(error, said.status, "solid '%.100s': %s", solid->name, said.message);
+  bool one = g->solid_count == 1;
+  return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids", one ? s->model->solids[g->solid].name : "",
+                    one ? "': " : ": ", said.message);
 }
 
-carom_status carom_solids_advance(carom_solids *s, carom_state *state, double h, carom_ledger *ledger,
-                                  carom_error *error) {
+static carom_status advance_group(carom_solids *s, carom_solid_group *g, bool known, carom_soft *soft,
+                                  carom_state *state, double h, carom_ledger *ledger, carom_error *error) {
+  around a = {s->model, g, soft, state};
+  bool changed = set_pressures(s, g, s->time + 0.5 * h);
+  carom_elastic_loads loads = loads_of(s, &a);
+  carom_elastic_report report;
+  carom_elastic_state own = {.t = s->time,
+                             .node_count = g->node_count,
+                             .x = state->nodes + g->node_start,
+                             .v = state->node_velocities + g->node_start,
+                             .a = s->a + g->node_start,
+                             .a_known = known && !changed && is_as_fast(s, state, g)};
+  carom_status status = carom_elastic_step(g->stepper, &loads, h, &own, &report, error);
+  if (status != CAROM_OK) return blame(s, g, error);
+  book(ledger, &report);
+  return soft ? carom_soft_finish(soft, state, h, ledger, error) : CAROM_OK;
+}
+
+carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h,
+                                  carom_ledger *ledger, carom_error *error) {
   carom_status status = CAROM_OK;
   if (state->node_count == 0) return status;
   bool known = !s->implicit && is_known(s, state);
-  for (int k = 0; k < s->model->solid_count && status == CAROM_OK; k++)
-    status = advance_one(s, k, known, state, h, ledger, error);
-  s->time = state->time + h;
+  if (!known) s->time = state->time;
+  for (int k = 0; k < s->group_count && status == CAROM_OK; k++)
+    status = advance_group(s, &s->groups[k], known, soft, state, h, ledger, error);
+  s->time += h;
   memcpy(s->x, state->nodes, (size_t)state->node_count * sizeof *s->x);
   memcpy(s->v, state->node_velocities, (size_t)state->node_count * sizeof *s->v);
   return status;
@@ -185,8 +246,10 @@ bool carom_solids_remember(carom_solids *s, carom_tape *tape) {
 
 // ---- how long steps may be ------------------------------------------------------------------------------------------
 
-// Of what is stable at rest: a solid that is deformed, and contacts on it, are stiffer.
-static const double SHARE = 0.7;
+// Of what is stable at rest: a solid that is deformed is stiffer, and contacts are (contact/soft.c).
+static double share_of(const carom_integrator *integrator) {
+  return integrator->honours->traits[CAROM_TRAIT_CONTACTS] ? 0.5 : 0.7;
+}
 
 // The solid that allows the shortest steps.
 static int stiffest(const carom_model *m) {
@@ -203,7 +266,7 @@ static bool is_explicit(const carom_integrator *integrator, const carom_model *m
 
 int carom_solids_parts(const carom_integrator *integrator, const carom_model *m, const carom_step_options *options) {
   if (!is_explicit(integrator, m, options)) return 1;
-  double parts = ceil(options->step / (SHARE * m->solids[stiffest(m)].critical_step));
+  double parts = ceil(options->step / (share_of(integrator) * m->solids[stiffest(m)].critical_step));
   return (int)fmax(1, fmin(parts, CAROM_MOST_PARTS));
 }
 
@@ -214,9 +277,16 @@ carom_status carom_solids_check(const carom_integrator *integrator, const carom_
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "solid '%s': solids that deform move by methods of order 2, not %d: leave `order` out",
                       m->solids[0].name, options->order);
+  for (int k = 1; k < m->solid_count && options->quadrature == CAROM_QUADRATURE_MIDPOINT; k++)
+    if (m->solids[k].law != m->solids[0].law)
+      return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                        "solids '%s' and '%s' have different laws (%s and %s): with `quadrature: midpoint` all solids of "
+                        "a scene are solved together and need the same one",
+                        m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
+                        carom_elastic_law_name(m->solids[k].law));
   if (!is_explicit(integrator, m, options)) return CAROM_OK;
   const carom_solid *worst = &m->solids[stiffest(m)];
-  double longest = CAROM_MOST_PARTS * SHARE * worst->critical_step;
+  double longest = CAROM_MOST_PARTS * share_of(integrator) * worst->critical_step;
   if (options->step <= longest) return CAROM_OK;
   bool newmark = !integrator->honours->options[CAROM_OPTION_QUADRATURE].honoured;
   return carom_fail(error, CAROM_ERR_UNSUPPORTED,

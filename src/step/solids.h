@@ -5,16 +5,28 @@
 
 #include "base/arena.h"
 #include "base/tape.h"
+#include "contact/soft.h"
 #include "step/step.h"
+
+// Solids that are stepped as one: each by itself by the explicit method, all together by the implicit one, whose
+// equations contacts couple.
+typedef struct carom_solid_group {
+  int solid, solid_count;            // from which on, how many
+  int node_start, node_count;
+  int pin_start, pin_count;
+  int pressed_start, pressed_count;  // into `triangles`
+  bool damped;
+  carom_elastic *elastic;
+  carom_elastic_stepper *stepper;
+} carom_solid_group;
 
 typedef struct carom_solids {
   const carom_model *model;
   bool implicit;                    // the midpoint rule; else Newmark's explicit method
-  carom_elastic **elastics;         // (solid_count)
-  carom_elastic_stepper **steppers; // (solid_count)
-  int *pins;                        // (pin_count) nodes, counted in each solid from 0
-  int *pressed_start;               // (solid_count + 1) triangles under pressure, solid by solid:
-  int (*triangles)[3];              // (pressed_count) nodes, counted in each solid from 0
+  carom_solid_group *groups;        // (group_count)
+  int group_count;
+  int *pins;                        // (pin_count) nodes, counted in each group from 0
+  int (*triangles)[3];              // (pressed_count) under pressure, group by group; nodes, counted in each from 0
   int *source;                      // (pressed_count) into model->pressures
   double *pressures;                // (pressed_count) Pa, in this step
   carom_vec3 *a;                    // (node_count) accelerations,
@@ -26,10 +38,16 @@ typedef struct carom_solids {
 void carom_solids_push(carom_solids *solids, carom_arena *arena, const carom_model *model);
 carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *solids, carom_error *error);
 void carom_solids_free(carom_solids *solids);
-// Moves the nodes by h, from state->time on, and books what the outside did.
-carom_status carom_solids_advance(carom_solids *solids, carom_state *state, double h, carom_ledger *ledger,
-                                  carom_error *error);
+// Moves the nodes by h, from state->time on, and books what the outside did. With `soft` (implicit alone) contacts are
+// part of it: bodies are where the state has them, at the middle of the step, and their momenta change.
+carom_status carom_solids_advance(carom_solids *solids, carom_soft *soft, carom_state *state, double h,
+                                  carom_ledger *ledger, carom_error *error);
 bool carom_solids_remember(carom_solids *solids, carom_tape *tape);
+
+// ---- variational.c: its two halves, for integrators that stand on it and put something between them
+carom_status carom_variational_bodies(carom_stepper *stepper, carom_state *state, double h, double end,
+                                      carom_ledger *ledger, carom_error *error);
+carom_solids *carom_variational_solids(const carom_stepper *stepper);
 
 // In how many equal parts explicit steps are taken so that they are stable at rest; at least 1.
 int carom_solids_parts(const carom_integrator *integrator, const carom_model *model, const carom_step_options *options);

@@ -9,6 +9,7 @@
 #include "geometry/shape.h"
 #include "model/joints.h"
 #include "model/size.h"
+#include "step/start_solids.h"
 #include "step/step.h"
 
 static const double TYPED = 5e-4;  // overlap, of the thinnest part, that numbers typed with few digits make
@@ -149,6 +150,8 @@ static carom_status find_all(start *s, const carom_state *state, finding *f, car
   return status;
 }
 
+static void note_solid(void *context, const carom_overlap *overlap) { note(context, *overlap); }
+
 carom_status carom_start_overlaps(const carom_model *model, const carom_state *state, int capacity,
                                   carom_overlap *overlaps, int *count, carom_error *error) {
   start s;
@@ -157,18 +160,20 @@ carom_status carom_start_overlaps(const carom_model *model, const carom_state *s
   carom_status status = open_start(model, &s, error);
   if (status != CAROM_OK) return status;
   status = find_all(&s, state, &f, error);
+  if (status == CAROM_OK)
+    status = carom_start_look_at_solids(s.contacts, state, &(carom_overlap_sink){&f, note_solid, TYPED}, error);
   close_start(&s);
   *count = f.count;
   return status;
 }
 
 int carom_overlap_format(const carom_model *model, const carom_overlap *o, char *text, size_t size) {
-  const char *a = model->bodies[o->body_a].name, *where = "at the start";
+  const char *a = carom_model_name(model, o->body_a), *where = "at the start";
   if (o->joint >= 0)
     return snprintf(text, size, "joint '%.100s' is %.3g beyond its limit %s", model->joints[o->joint].name, o->depth,
                     where);
   const char *kind = o->boundary >= 0 ? "boundary " : "";
-  const char *b = o->boundary >= 0 ? model->boundaries[o->boundary].name : model->bodies[o->body_b].name;
+  const char *b = o->boundary >= 0 ? model->boundaries[o->boundary].name : carom_model_name(model, o->body_b);
   return snprintf(text, size, "'%.100s' and %s'%.100s' overlap by %.3g m %s, %.2g of the thinner one", a, kind, b,
                   o->depth, where, o->depth / o->thinnest);
 }

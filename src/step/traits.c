@@ -45,12 +45,10 @@ static bool solids_may_touch(const carom_model *m) {
 
 // Bodies with shapes, one of them moving. Where there are more of them than pairs that are held apart, it need not be
 // asked which.
-static int first_contact(const carom_model *m, int detail) {
+int carom_find_touching(const carom_model *m) {
   double moving = 0, fixed = 0;
   int first = -1;
-  (void)detail;
   if (m->ignores_contacts) return -1;
-  if (solids_may_touch(m)) return m->body_count;
   for (int i = 0; i < m->body_count; i++) {
     if (!solid(m, i)) continue;
     if (!m->bodies[i].fixed && first < 0) first = i;
@@ -60,6 +58,12 @@ static int first_contact(const carom_model *m, int detail) {
   for (int i = 0; i < m->body_count; i++)
     if (!m->bodies[i].fixed && solid(m, i) && may_touch_another(m, i)) return i;
   return -1;
+}
+
+static int first_contact(const carom_model *m, int detail) {
+  int body = carom_find_touching(m);
+  (void)detail;
+  return body < 0 && !m->ignores_contacts && solids_may_touch(m) ? m->body_count : body;
 }
 
 static int first_of_material(const carom_model *m, int material, bool moving) {

@@ -423,6 +423,66 @@ duration: 20 ms
     carom("run", scene, "--no-output", "--step", "0.3ms", "--strict")
 
 
+SOLIDS = """carom: 1
+materials: {rubber: {density: 1000, young: 200 kPa, poisson: 0.4}}
+solids:
+  - name: bar
+    mesh: {box: {size: [1, 1, 2], cells: [1, 1, 2]}}
+    material: rubber
+    velocity: ["-x/10", 0, 0]
+    pinned: [{where: "z > 0.9"}]
+    pressure: [{where: "z < -0.9", value: 1 kPa}]
+integrator: {step: 1 ms}
+duration: 20 ms
+"""
+
+
+def case_solids_are_told_by_check_and_run():
+    scene = write("bar.yaml", SOLIDS)
+    told = carom("check", scene).stdout
+    assert "1 (2000 kg), 12 nodes, 10 tetrahedra, 4 nodes pinned" in told and "nothing can touch" in told, told
+    found = report("check", scene)
+    assert (found["solids"], found["nodes"], found["tetrahedra"], found["pinned_nodes"], found["parts"]) == (1, 12, 10, 4, 1)
+    # Longest edges, 1 m, over the speed of sound, (lambda + 2 mu = 429 kPa, 20.7 m/s), and as short as altitudes make it.
+    assert 0.2 / 20.7 < found["critical_step"] < 1 / 20.7, found
+    ran = carom("run", scene, "--no-output").stdout
+    assert "1 solids of 10 tetrahedra (12 nodes)" in ran and "parts" not in ran, ran
+    found = report("run", scene, "--no-output")
+    assert found["ending"] == "complete" and found["steps"] == 20 and found["tetrahedra"] == 10
+
+
+def case_long_steps_of_solids_are_taken_in_parts():
+    scene = write("bar.yaml", SOLIDS)
+    stable = report("check", scene)["critical_step"]
+    parts = report("check", scene, "--set", "integrator.step=0.1", "--set", "duration=1")["parts"]
+    assert parts > 1 and 0.1 / parts < stable < 0.1 / (parts - 1) / 0.5, (parts, stable)
+    told = carom("check", scene, "--set", "integrator.step=0.1", "--set", "duration=1").stdout
+    assert f"every step is taken in {parts}, so that explicit steps of solids are stable" in told, told
+    refused = carom("check", scene, "--set", "solids.bar.young=1e4 GPa", code=2).stderr
+    assert "solid 'bar' is too stiff for explicit steps" in refused and "midpoint" in refused, refused
+    assert report("check", scene, "--set", "solids.bar.young=1e4 GPa", "--set", "integrator.quadrature=midpoint")["parts"] == 1
+
+
+def case_a_scene_of_solids_resolves_to_itself():
+    scene = write("bar.yaml", SOLIDS)
+    resolved = write("resolved.yaml", carom("check", scene, "--resolved").stdout)
+    one, two = report("run", scene, "--no-output"), report("run", resolved, "--no-output")
+    assert one["state_hash"] == two["state_hash"]
+
+
+def case_mistakes_in_solids_have_their_places():
+    scene = write("bar.yaml", SOLIDS)
+    told = carom("check", scene, "--set", "solids.bar.pinned.0.where=z > 7", code=2).stderr
+    assert "no node of solid 'bar' is there" in told and "z -1 to 1 m" in told, told
+    told = carom("check", scene, "--set", "materials.rubber.poisson=0.5", code=2).stderr
+    assert "below 0.5" in told and told.count("error") == 2, told  # with the count at the end
+    huge = "solids.bar.mesh.box.cells=[1000, 1000, 1000]"
+    assert "5e+09 tetrahedra" in carom("check", scene, "--set", huge, code=2).stderr
+    write("cut.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0")
+    told = carom("check", scene, "--set", "solids.bar.mesh={file: cut.msh}", code=2).stderr
+    assert "cut.msh:7" in told, told
+
+
 def case_pipes_in_the_place_of_files_do_not_wait():
     os.mkfifo("pipe.yaml")
     os.mkfifo("pipe.stl")

@@ -270,3 +270,20 @@ TEST(the_first_example_of_the_reference_works) {
   carom_scene_destroy(s);
   carom_diagnostics_release(&d);
 }
+
+TEST(the_example_of_solids_in_the_reference_works) {
+  REQUIRE(read_reference());
+  char *section = strstr(reference, "<a id=\"solid\">"), *start = section ? strstr(section, "```yaml\n") : NULL;
+  char *end = start ? strstr(start + 8, "```") : NULL;
+  REQUIRE(end);
+  carom_scene *s;
+  carom_diagnostics d;
+  CHECK(carom_scene_parse(&(carom_bytes){"solids.yaml", start + 8, (size_t)(end - start - 8)}, NULL, NULL, &s, &d) ==
+        CAROM_OK);
+  REQUIRE(s);
+  CHECK(d.count == 0 && s->model->solid_count == 2 && s->model->body_count == 1);
+  carom_error error;
+  CHECK(carom_step_check_start(s->model, s->state, &s->step, &error) == CAROM_OK);
+  carom_scene_destroy(s);
+  carom_diagnostics_release(&d);
+}

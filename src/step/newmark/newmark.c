@@ -133,7 +133,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   if (status != CAROM_OK) return status;
   kick(stepper, state, state->time, 0.5 * h, ledger);
   status = drift(stepper, state, w->spins, h, error);
-  if (status == CAROM_OK) status = carom_solids_advance(&w->solids, state, h, ledger, error);
+  if (status == CAROM_OK) status = carom_solids_advance(&w->solids, NULL, state, h, ledger, error);
   if (status != CAROM_OK) return status;
   carom_drives_place(stepper->model, state, end);
   status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);

@@ -8,6 +8,7 @@
 #include "step/potential/potential.h"
 
 #include "model/joints.h"
+#include "step/solids.h"
 
 typedef struct potential {
   carom_contact_potential *contact;
@@ -25,7 +26,9 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   potential *w = stepper->work;
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status != CAROM_OK) return status;
-  return carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
+  status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
+  if (status == CAROM_OK) w->contact->solved = w->contact->soft && carom_variational_solids(stepper)->implicit;
+  return status;
 }
 
 static carom_status begin(carom_stepper *stepper, const carom_state *state, carom_error *error) {
@@ -49,6 +52,31 @@ static carom_status settle(const potential *w, carom_state *state, double time, 
   return status;
 }
 
+// Solids that are solved for take their contacts along, at the middle of the step: bodies move up to there, and on from
+// there (Strang 1968).
+static carom_status flow_around_solids(carom_stepper *stepper, carom_soft *soft, carom_state *state, double h,
+                                       double end, carom_ledger *ledger, carom_error *error) {
+  double start = state->time, middle = start + 0.5 * h;
+  carom_status status = carom_soft_find(soft, state, state->nodes, error);
+  if (status == CAROM_OK) status = carom_variational_bodies(stepper, state, 0.5 * h, middle, ledger, error);
+  if (status != CAROM_OK) return status;
+  carom_drives_place(stepper->model, state, middle);
+  status = carom_solids_advance(carom_variational_solids(stepper), soft, state, h, ledger, error);
+  state->time = middle;
+  if (status == CAROM_OK) status = carom_variational_bodies(stepper, state, 0.5 * h, end, ledger, error);
+  state->time = start;
+  carom_drives_place(stepper->model, state, end);
+  if (status == CAROM_OK) status = carom_soft_find(soft, state, state->nodes, error);
+  carom_ledger_note_overlap(ledger, soft->depth);
+  return status;
+}
+
+static carom_status flow(carom_stepper *stepper, const carom_contact_potential *contact, carom_state *state, double h,
+                         double end, carom_ledger *ledger, carom_error *error) {
+  if (contact->solved) return flow_around_solids(stepper, contact->soft, state, h, end, ledger, error);
+  return carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
+}
+
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
   potential *w = stepper->work;
@@ -56,7 +84,7 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   carom_status status = carom_potential_tune(stepper, contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
-  if (status == CAROM_OK) status = carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
+  if (status == CAROM_OK) status = flow(stepper, contact, state, h, end, ledger, error);
   carom_drives_place(stepper->model, state, end);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status == CAROM_OK) status = settle(w, state, end, ledger, error);

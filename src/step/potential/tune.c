@@ -69,7 +69,7 @@ static carom_status refuse_for_good(const carom_model *model, const carom_state 
 
 static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_potential *contact,
                                   const carom_state *state, double h, carom_error *error) {
-  bool idle = carom_model_uses(stepper->model, CAROM_TRAIT_CONTACTS) < 0;  // one body alone, say
+  bool idle = carom_find_touching(stepper->model) < 0;  // one body alone, say
   if (contact->stiffness > 0 || (idle && carom_model_uses(stepper->model, CAROM_TRAIT_LIMITS) < 0)) return CAROM_OK;
   bool given = stepper->options.stiffness > 0;
   double d = 0, C = given ? stepper->options.stiffness : chosen_stiffness(stepper, state, h, &d);

@@ -456,7 +456,7 @@ static carom_status advance_smoothly(const carom_leg *way, carom_state *state, c
 }
 
 // From kink to kink of the motors by position.
-static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+carom_status carom_variational_bodies(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
   variational *w = stepper->flow;
   double start = state->time, done = 0;
@@ -470,7 +470,19 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
     done = last ? h : done + way.h;
   }
   state->time = start;  // the clock is the caller's
-  return status == CAROM_OK ? carom_solids_advance(&w->solids, state, h, ledger, error) : status;
+  return status;
+}
+
+carom_solids *carom_variational_solids(const carom_stepper *stepper) {
+  variational *w = stepper->flow;
+  return &w->solids;
+}
+
+static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
+                            carom_error *error) {
+  carom_status status = carom_variational_bodies(stepper, state, h, end, ledger, error);
+  carom_solids *solids = carom_variational_solids(stepper);
+  return status == CAROM_OK ? carom_solids_advance(solids, NULL, state, h, ledger, error) : status;
 }
 
 // ---- for checkpoints -----------------------------------------------------------------------------------------------

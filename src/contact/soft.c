@@ -1,0 +1,156 @@
+// Set-up, stiffness, and what is remembered from step to step.
+#include "contact/soft.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "geometry/tet_shape.h"
+
+// Over m/t^2, t the longest explicit step of the tetrahedra: in steps of t/2, which contacts are given, h w = 1.
+static const double SHARE = 4;
+
+static void lay_out(void *owner, carom_arena *arena) {
+  carom_soft *s = owner;
+  const carom_model *m = s->model;
+  s->skins = CAROM_PUSH(arena, carom_skin, m->solid_count);
+  s->hulls = CAROM_PUSH(arena, carom_hull, m->part_count);
+  s->inverse_mass = CAROM_PUSH(arena, double, m->node_count);
+  s->node_stiffness = CAROM_PUSH(arena, double, m->node_count);
+  s->node_deep = CAROM_PUSH(arena, double, m->node_count);
+  s->load = CAROM_PUSH(arena, double, m->body_count);
+  s->mark = CAROM_PUSH(arena, int, m->node_count);
+  s->bristles = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->bristle_share = CAROM_PUSH(arena, double, m->node_count);
+  s->was = CAROM_PUSH(arena, carom_vec3, m->node_count);
+}
+
+static carom_status make_surfaces(carom_soft *s, const carom_allocator *a, carom_error *error) {
+  const carom_model *m = s->model;
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < m->solid_count && status == CAROM_OK; i++) status = carom_skin_init(m, i, a, &s->skins[i], error);
+  for (int b = 0; b < m->body_count; b++)
+    for (int k = 0; k < m->bodies[b].part_count && status == CAROM_OK; k++) {
+      int part = m->bodies[b].part_start + k;
+      status = carom_hull_init(m, part, b, a, &s->hulls[part], error);
+    }
+  return status;
+}
+
+static void weigh_nodes(carom_soft *s) {
+  const carom_model *m = s->model;
+  for (int i = 0; i < m->node_count; i++) s->inverse_mass[i] = 1 / m->node_masses[i];
+  for (int i = 0; i < m->pin_count; i++) s->inverse_mass[m->pins[i].node] = 0;
+}
+
+// ---- stiffness ------------------------------------------------------------------------------------------------------
+
+// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard than steps
+// of t allow: C h^2 = m with h = t.
+static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double t) {
+  const carom_model *m = s->model;
+  const carom_solid *solid = &m->solids[skin->solid];
+  double least = INFINITY;
+  for (int k = 0; k < 3; k++) {
+    int node = skin->triangles[facet][k];
+    double area = s->node_deep[solid->node_start + node];  // where areas are kept meanwhile
+    least = fmin(least, SHARE * m->node_masses[solid->node_start + node] / (area * t * t));
+  }
+  return least;
+}
+
+static void note_areas(carom_soft *s, const carom_solid *solid) {
+  for (int i = 0; i < solid->skin->node_count; i++)
+    s->node_deep[solid->node_start + solid->skin->nodes[i]] = solid->skin->areas[i];
+}
+
+static void spread_to_nodes(carom_soft *s, const carom_skin *skin) {
+  for (int i = 0; i < skin->count; i++)
+    for (int k = 0; k < 3; k++) s->node_deep[skin->node_start + skin->triangles[i][k]] = INFINITY;
+  for (int i = 0; i < skin->count; i++)
+    for (int k = 0; k < 3; k++) {
+      int node = skin->node_start + skin->triangles[i][k];
+      s->node_stiffness[node] += skin->stiffness[i] * skin->area[i] / 3;
+      s->node_deep[node] = fmin(s->node_deep[node], skin->deep[i]);
+    }
+}
+
+static void choose_stiffness(carom_soft *s) {
+  for (int i = 0; i < s->model->solid_count; i++) {
+    const carom_solid *solid = &s->model->solids[i];
+    carom_skin *skin = &s->skins[i];
+    double t = solid->critical_step;
+    note_areas(s, solid);
+    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, t);
+    spread_to_nodes(s, skin);
+  }
+}
+
+// ---- making and ending ----------------------------------------------------------------------------------------------
+
+carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
+                               carom_error *error) {
+  const carom_soft initial = {.model = model};
+  carom_allocator a = carom_allocator_or_default(allocator);
+  *soft = NULL;
+  carom_soft *s = carom_object_create(&initial, sizeof initial, lay_out, allocator, error);
+  carom_status status = s ? make_surfaces(s, &a, error) : CAROM_ERR_MEMORY;
+  if (status == CAROM_OK) status = carom_shape_create_sphere(1e-90, &a, &s->point, error);
+  for (int i = 0; i < 2 && status == CAROM_OK; i++) status = carom_tet_shape_create(&a, &s->tet[i], error);
+  if (status == CAROM_OK) weigh_nodes(s);
+  if (status == CAROM_OK) choose_stiffness(s);
+  if (status != CAROM_OK)
+    carom_soft_destroy(s);
+  else
+    *soft = s;
+  return status;
+}
+
+void carom_soft_destroy(carom_soft *s) {
+  if (!s) return;
+  const carom_allocator *a = &s->arena.allocator;
+  for (int i = 0; s->skins && i < s->model->solid_count; i++) carom_skin_release(&s->skins[i], a);
+  for (int i = 0; s->hulls && i < s->model->part_count; i++) carom_hull_release(&s->hulls[i], a);
+  carom_shape_release(s->point);
+  for (int i = 0; i < 2; i++) carom_shape_release(s->tet[i]);
+  CAROM_RELEASE_ALL(a, s->near, s->contacts, s->met, s->before);
+  carom_object_destroy(s);
+}
+
+// ---- from step to step ----------------------------------------------------------------------------------------------
+
+carom_status carom_soft_update(carom_soft *s, const carom_state *state, double h, const double *reach,
+                               carom_error *error) {
+  s->time = state->time;
+  s->span = h;
+  s->moved = false;
+  for (int i = 0; i < s->model->solid_count; i++) carom_skin_fit(&s->skins[i], state, h);
+  for (int b = 0; b < s->model->body_count; b++)
+    for (int k = 0; k < s->model->bodies[b].part_count; k++)
+      carom_hull_fit(&s->hulls[s->model->bodies[b].part_start + k], s->model, state, reach[b]);
+  return carom_soft_look_around(s, error);
+}
+
+carom_status carom_soft_note(carom_soft *s, carom_error *error) {
+  if (!carom_reserve(&s->arena.allocator, (void **)&s->before, &s->before_capacity, s->met_count, sizeof *s->before))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the contacts of solids");
+  if (s->met_count > 0) memcpy(s->before, s->met, (size_t)s->met_count * sizeof *s->met);
+  s->before_count = s->met_count;
+  return CAROM_OK;
+}
+
+bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
+  int count = s->before_count;
+  if (!carom_tape_pass(tape, s->bristles, (size_t)s->model->node_count * sizeof *s->bristles) ||
+      !carom_tape_pass(tape, &s->bristle_energy, sizeof s->bristle_energy))
+    return false;
+  if (!carom_tape_pass(tape, &count, sizeof count) || count < 0) return false;
+  if (carom_tape_reads(tape)) {
+    size_t size = (size_t)count * sizeof *s->before;
+    if (size > tape->size - tape->at ||
+        !carom_reserve(&s->arena.allocator, (void **)&s->before, &s->before_capacity, count, sizeof *s->before))
+      return false;
+    s->before_count = count;
+  }
+  return carom_tape_pass(tape, s->before, (size_t)count * sizeof *s->before);
+}

@@ -1,0 +1,153 @@
+// Contact of solids that deform, with each other, with themselves and with rigid bodies, as a potential: every point
+// where surfaces overlap stores C/2 gap^2 (Johnson 2012, eq. 3.38). There are three kinds of points:
+//
+//   - of two facets that face each other, one of a solid and one of a solid or of a rigid polytope: the corners of the
+//     polygon in which they cover each other (facets.h), C being k times a corner's share of its area;
+//   - nodes of a solid against half-spaces and curved parts, C being k times the node's share of its surface;
+//   - the deepest point of a curved part under a facet of a solid, for parts that are small beside facets.
+//
+// k, in Pa/m, makes contact no stiffer than the tetrahedra behind it, or than steps allow: it goes with the mesh's size
+// as they do, and the forces of a pair with the area, so that finer meshes touch no harder. Restitution is a drag while
+// surfaces part, point by point, as between rigid bodies (potential.h); friction is Coulomb's, and holds (soft_bend.c).
+#ifndef CAROM_SRC_CONTACT_SOFT_H
+#define CAROM_SRC_CONTACT_SOFT_H
+
+#include "base/arena.h"
+#include "base/tape.h"
+#include "contact/ledger.h"
+#include "contact/skins.h"
+
+// Two facets, or a node or facet and a curved part, that may touch in this step.
+typedef enum carom_soft_kind {
+  CAROM_SOFT_SKINS,  // facet a of one skin, facet b of another or the same
+  CAROM_SOFT_HULL,   // facet a of a skin, facet b of a hull
+  CAROM_SOFT_NODE,   // node a of a skin's solid, hull
+  CAROM_SOFT_POKE,   // facet a of a skin, hull's lowest point
+} carom_soft_kind;
+
+typedef struct carom_soft_near {
+  carom_soft_kind kind;
+  int skin, other;  // skins or hulls
+  int a, b;
+} carom_soft_near;
+
+// One end of a contact: nodes with weights, or a body.
+typedef struct carom_soft_end {
+  int body;     // or CAROM_SOLID(i)
+  int node[3];  // of all solids
+  double weight[3];
+  carom_vec3 point;
+} carom_soft_end;
+
+typedef struct carom_soft_contact {
+  carom_soft_end end[2];     // A, B
+  carom_vec3 normal;         // unit, from B to A
+  double gap;                // m, < 0; at the middle of a step that is solved for it may be more
+  double rate;               // m/s, of the gap
+  double stiffness;          // C, N/m
+  double deep;               // m
+  double restitution, friction;
+  carom_vec3 impulse;        // on A, in the last kick
+  carom_vec3 bent;           // of its bristles (soft_bend.c), as seen from A, m
+  // ---- at the middle of a step that is solved for
+  double pressed, dragged;   // along the normal, N, and what the drag took off it
+  carom_vec3 force;          // on A, N
+  double slope, hold;        // how it answers to displacements along the normal and across it, N/m
+  bool slips;                // along the unit vector
+  carom_vec3 along;
+} carom_soft_contact;
+
+// Two surfaces that touch, in the order of A and B.
+typedef struct carom_soft_pair {
+  int body[2];
+} carom_soft_pair;
+
+typedef struct carom_soft {
+  carom_arena arena;
+  const carom_model *model;
+  carom_skin *skins;         // (solid_count)
+  carom_hull *hulls;         // (part_count)
+  const carom_shape *point;  // a ball of next to no radius
+  carom_shape *tet[2];       // for the separation oracle: what is behind two facets
+  double *inverse_mass;      // (node_count) 0 where pinned
+  double *node_stiffness;    // (node_count) N/m against what does not deform; 0 inside
+  double *node_deep;         // (node_count) m
+  double *load;              // (body_count) sum of the stiffness of contacts, N/m
+  carom_vec3 *bristles;      // (node_count) how far those of nodes are bent, m
+  double *bristle_share;     // (node_count) N/m, while they are found
+  double bristle_energy;     // J, in all of them
+  carom_vec3 *was;           // (node_count) where nodes were in the kick at the start of the step
+  int *mark;                 // (node_count) the hull against which a node was put down last
+  carom_soft_near *near;
+  carom_soft_contact *contacts;
+  carom_soft_pair *met, *before;  // that touch now, and at the end of the last step
+  int near_count, near_capacity, count, capacity;
+  int met_count, met_capacity, before_count, before_capacity;
+  double energy, depth;      // stored at the last look, J; deepest overlap then, m
+  double time, span;         // the step
+  bool moved;                // nodes have, since the kick at its start
+  const carom_vec3 *nodes;   // (node_count) where contacts are looked for
+  const carom_vec3 *rates;   // (node_count) how fast nodes are then
+  bool trial;                // on the way of a solver, where surfaces may pass each other
+} carom_soft;
+
+carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
+                               carom_error *error);
+void carom_soft_destroy(carom_soft *soft);  // null is fine
+
+// What may touch in a step of h from this state; reach (body_count) of the bodies, m.
+carom_status carom_soft_update(carom_soft *soft, const carom_state *state, double h, const double *reach,
+                               carom_error *error);
+// Finds the contacts of bodies as the state has them and of nodes (node_count). CAROM_NOT_CONVERGED, naming who and what would do, where surfaces
+// would pass each other in a step, or press through each other.
+carom_status carom_soft_find(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes, carom_error *error);
+// Velocities of nodes and momenta of bodies change by the forces of these contacts times dt. Books what fixed and
+// driven bodies and pins did, losses and events.
+carom_status carom_soft_kick(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger, carom_error *error);
+// ---- inside an implicit step, soft_midpoint.c: the middle of it is where contacts act, bodies being where the state has
+// them then. Springs, drag and friction are solved for.
+// Adds forces to f and stands in for -df/dx by K (may be null), as carom_elastic_loads.extra is to do.
+carom_status carom_soft_forces(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes,
+                               const carom_vec3 *rates, carom_vec3 *f, carom_mat3 *K);
+void carom_soft_stiffness_times(const carom_soft *soft, const carom_vec3 *u, carom_vec3 *y);
+// After the solve: bodies get the opposite of what nodes got. Books it all.
+carom_status carom_soft_finish(carom_soft *soft, carom_state *state, double h, carom_ledger *ledger, carom_error *error);
+
+// The pairs that touch now are those that lasted, in the next step.
+carom_status carom_soft_note(carom_soft *soft, carom_error *error);
+bool carom_soft_remember(carom_soft *soft, carom_tape *tape);
+
+// ---- soft_near.c
+carom_status carom_soft_look_around(carom_soft *soft, carom_error *error);
+// ---- soft_kick.c
+void carom_soft_push_body(const carom_soft *soft, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
+                          carom_ledger *ledger);
+void carom_soft_push_friction(const carom_soft *soft, carom_state *state, carom_soft_contact *contact,
+                              carom_vec3 impulse, carom_ledger *ledger);
+void carom_soft_push(const carom_soft *soft, carom_state *state, carom_soft_contact *contact, carom_vec3 impulse,
+                     carom_ledger *ledger);
+// The velocity of A against B there.
+carom_vec3 carom_soft_slip(const carom_soft *soft, const carom_state *state, const carom_vec3 *rates,
+                           const carom_soft_contact *contact);
+double carom_soft_felt_mass(const carom_soft *soft, const carom_state *state, const carom_soft_contact *contact,
+                            carom_vec3 along);
+// ---- soft_bend.c
+// How far the bristles of a contact are bent, by those of its nodes; and as far as friction holds them.
+carom_vec3 carom_soft_bent(const carom_soft *soft, const carom_soft_contact *contact);
+carom_vec3 carom_soft_held(const carom_soft_contact *contact, carom_vec3 bent, double pressed);
+// Nodes take over what their contacts have; books what was lost of the work (J) that the bristles did.
+void carom_soft_bend(carom_soft *soft, double work, carom_ledger *ledger);
+// Friction on A and its opposite on B act a gap apart. A body takes it where the solid has it. Of two solids the normal
+// forces on A's nodes shift, by these shares of the friction (of N, N, or N s, N s), so that it does not turn both.
+void carom_soft_counter(const carom_soft *soft, const carom_soft_contact *contact, carom_vec3 friction, double shares[3]);
+carom_vec3 carom_soft_grip_point(const carom_soft_contact *contact, int end);
+// Of an end, the nodes being as fast as told.
+carom_vec3 carom_soft_velocity(const carom_soft *soft, const carom_state *state, const carom_vec3 *rates,
+                               const carom_soft_end *end);
+// 1/kg, of an impulse along a direction.
+double carom_soft_answer(const carom_soft *soft, const carom_state *state, const carom_soft_end *end,
+                         carom_vec3 direction);
+// ---- soft_tell.c
+carom_status carom_soft_tell(carom_soft *soft, carom_ledger *ledger, carom_error *error);
+
+#endif

@@ -1,0 +1,257 @@
+// From what is near to contacts, at one configuration.
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "contact/soft.h"
+#include "collide/support.h"
+#include "geometry/tet_shape.h"
+#include "model/row.h"
+
+// Of the overlap at which contact would be lost: more must not be closed in one step.
+static const double CAUTION = 0.5;
+
+// ---- one contact ----------------------------------------------------------------------------------------------------
+
+static carom_soft_end end_of_skin(const carom_skin *skin, int facet, const double weight[3], carom_vec3 point) {
+  carom_soft_end end = {.body = CAROM_SOLID(skin->solid), .point = point};
+  for (int k = 0; k < 3; k++) end.node[k] = skin->node_start + skin->triangles[facet][k], end.weight[k] = weight[k];
+  return end;
+}
+
+static carom_soft_end end_of_node(const carom_soft *s, int node, carom_vec3 point) {
+  int solid = carom_model_solid_of(s->model, node);
+  return (carom_soft_end){
+      .body = CAROM_SOLID(solid), .node = {node, node, node}, .weight = {1, 0, 0}, .point = point};
+}
+
+static carom_soft_end end_of_hull(const carom_hull *hull, carom_vec3 point) {
+  return (carom_soft_end){.body = hull->body, .point = point};
+}
+
+// Rigid bodies that move stand first, those that do not last.
+static void put_in_order(const carom_model *m, carom_soft_contact *c) {
+  int b = c->end[1].body;
+  if (b < 0 || m->bodies[b].fixed) return;
+  carom_soft_end other = c->end[0];
+  c->end[0] = c->end[1], c->end[1] = other;
+  c->normal = cm_neg(c->normal);
+}
+
+static double rate_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
+  carom_vec3 a = carom_soft_velocity(s, state, s->rates, &c->end[0]);
+  return cm_dot(c->normal, cm_sub(a, carom_soft_velocity(s, state, s->rates, &c->end[1])));
+}
+
+// The step begins, passes or ends in contact.
+static bool is_felt(const carom_soft *s, const carom_soft_contact *c) {
+  return c->gap < 0 || (s->trial && c->gap - 0.5 * s->span * fabs(c->rate) < 0);
+}
+
+static carom_status too_fast(const carom_soft *s, const carom_soft_contact *c, double speed, carom_error *error) {
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "'%s' and '%s' meet at %.3g m/s at t = %.9g s, too fast for surfaces of %.3g m: use a step below "
+                    "%.2g s",
+                    carom_model_name(s->model, c->end[0].body), carom_model_name(s->model, c->end[1].body), speed,
+                    s->time, 2 * c->deep, CAUTION * c->deep / speed);
+}
+
+static carom_status pressed_through(const carom_soft *s, const carom_soft_contact *c, carom_error *error) {
+  return carom_fail(error, CAROM_NOT_CONVERGED,
+                    "'%s' and '%s' are pressed %.3g m into each other at t = %.9g s, more than contact between such "
+                    "tetrahedra can hold (%.3g m): use smaller steps, a stiffer material or a coarser mesh",
+                    carom_model_name(s->model, c->end[0].body), carom_model_name(s->model, c->end[1].body), -c->gap,
+                    s->time, c->deep);
+}
+
+static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_contact *c, carom_error *error) {
+  put_in_order(s->model, c);
+  if (c->gap <= -c->deep || c->stiffness == 0) return CAROM_OK;
+  c->rate = rate_of(s, state, c);
+  double speed = -c->rate;
+  if (!s->trial && c->gap - speed * s->span < -CAUTION * c->deep && speed * s->span > 0.5 * CAUTION * c->deep)
+    return too_fast(s, c, speed, error);
+  if (!is_felt(s, c)) return CAROM_OK;
+  if (c->gap < -0.9 * c->deep && !s->trial) return pressed_through(s, c, error);
+  carom_contact_surface surface = carom_model_surface(s->model, c->end[0].body, c->end[1].body);
+  c->restitution = surface.restitution, c->friction = surface.friction;
+  if (!carom_grow(&s->arena.allocator, (void **)&s->contacts, s->count, &s->capacity, sizeof *s->contacts))
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts of solids", s->count + 1);
+  s->contacts[s->count++] = *c;
+  s->energy += c->gap < 0 ? 0.5 * c->stiffness * c->gap * c->gap : 0;
+  s->depth = fmax(s->depth, -c->gap);
+  return CAROM_OK;
+}
+
+// ---- facets ---------------------------------------------------------------------------------------------------------
+
+// The tetrahedron behind a facet.
+static carom_placed behind(const carom_soft *s, const carom_skin *skin, int facet, int which) {
+  const carom_solid *solid = &s->model->solids[skin->solid];
+  const int *n = s->model->tets[solid->tet_start + solid->skin->triangle_tets[facet]];
+  const carom_vec3 *x = s->nodes;
+  return (carom_placed){s->tet[which], carom_tet_shape_put(s->tet[which], x[n[0]], x[n[1]], x[n[2]], x[n[3]])};
+}
+
+// The corners in which two facets meet. The direction in which what is behind them parts soonest is the oracle's.
+static int meet(const carom_facet *f, const carom_facet *g, const carom_placed *a, const carom_placed *b,
+                carom_facet_point *points) {
+  carom_distance_result d = {.distance = 0};
+  if (a && carom_distance(a, b, NULL, &d) != CAROM_OK) return 0;
+  return carom_facets_meet(f, g, &d.normal, points);
+}
+
+static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
+  const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
+  const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
+  carom_facing facing = carom_facets_face(f, g);
+  if (facing == CAROM_FACING_AWAY) return 0;
+  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
+  carom_placed a = behind(s, p, n->a, 0), b = behind(s, q, n->b, 1);
+  return meet(f, g, &a, &b, points);
+}
+
+static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
+  const carom_skin *skin = &s->skins[n->skin];
+  const carom_hull *hull = &s->hulls[n->other];
+  const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
+  carom_facing facing = carom_facets_face(f, g);
+  if (facing == CAROM_FACING_AWAY) return 0;
+  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
+  carom_placed a = behind(s, skin, n->a, 0);
+  return meet(f, g, &a, &hull->placed, points);
+}
+
+static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
+  const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
+  carom_facet_point points[CAROM_FACET_POINTS];
+  int count = meet_skins(s, n, points);
+  double k = 1 / (1 / p->stiffness[n->a] + 1 / q->stiffness[n->b]);
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    carom_soft_contact c = {.normal = points[i].normal,
+                            .gap = points[i].gap,
+                            .stiffness = k * points[i].area,
+                            .deep = fmin(p->deep[n->a], q->deep[n->b])};
+    c.end[0] = end_of_skin(p, n->a, points[i].weight_a, points[i].point_a);
+    c.end[1] = end_of_skin(q, n->b, points[i].weight_b, points[i].point_b);
+    status = keep(s, state, &c, error);
+  }
+  return status;
+}
+
+static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
+  const carom_skin *skin = &s->skins[n->skin];
+  const carom_hull *hull = &s->hulls[n->other];
+  carom_facet_point points[CAROM_FACET_POINTS];
+  int count = meet_hull(s, n, points);
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    carom_soft_contact c = {.normal = points[i].normal,
+                            .gap = points[i].gap,
+                            .stiffness = skin->stiffness[n->a] * points[i].area,
+                            .deep = fmin(skin->deep[n->a], hull->deep)};
+    c.end[0] = end_of_skin(skin, n->a, points[i].weight_a, points[i].point_a);
+    c.end[1] = end_of_hull(hull, points[i].point_b);
+    status = keep(s, state, &c, error);
+  }
+  return status;
+}
+
+// ---- points ---------------------------------------------------------------------------------------------------------
+
+static carom_status find_node(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
+  const carom_hull *hull = &s->hulls[n->other];
+  carom_vec3 x = s->nodes[n->a];
+  carom_placed point = {s->point, cm_pose(x, cm_quat(1, 0, 0, 0))};
+  carom_distance_result d;
+  carom_status status = carom_distance(&point, &hull->placed, NULL, &d);
+  if (status != CAROM_OK)
+    return carom_fail(error, status, "node %d of the solids has no distance to '%s' at t = %.9g s", n->a,
+                      s->model->bodies[hull->body].name, s->time);
+  carom_soft_contact c = {.normal = d.normal,
+                          .gap = d.distance,
+                          .stiffness = s->node_stiffness[n->a],
+                          .deep = fmin(s->node_deep[n->a], hull->deep)};
+  c.end[0] = end_of_node(s, n->a, x);
+  c.end[1] = end_of_hull(hull, cm_axpy(x, -d.distance, d.normal));
+  return keep(s, state, &c, error);
+}
+
+// Weights of the point of a facet's plane; false when it lies beside the facet.
+static bool is_over(const carom_facet *f, carom_vec3 x, double weight[3]) {
+  carom_vec3 p = cm_sub(f->x[1], f->x[0]), q = cm_sub(f->x[2], f->x[0]), r = cm_sub(x, f->x[0]), twice = cm_cross(p, q);
+  weight[1] = cm_dot(twice, cm_cross(r, q)) / cm_norm2(twice);
+  weight[2] = cm_dot(twice, cm_cross(p, r)) / cm_norm2(twice);
+  weight[0] = 1 - weight[1] - weight[2];
+  return weight[0] >= 0 && weight[1] >= 0 && weight[2] >= 0;
+}
+
+// As large as a facet, or as the part's own cross section.
+static double poked_area(const carom_skin *skin, int facet, const carom_shape *shape) {
+  double r = carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
+  return fmin(skin->area[facet], 3.14159265358979 * r * r) / 3;
+}
+
+static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
+  const carom_skin *skin = &s->skins[n->skin];
+  const carom_hull *hull = &s->hulls[n->other];
+  const carom_facet *f = &skin->facets[n->a];
+  carom_supporter supporter;
+  double weight[3];
+  int vertex;
+  carom_supporter_place(&supporter, &hull->placed);
+  carom_vec3 x = cm_add(hull->placed.pose.p, carom_support_lowest(&supporter, f->normal, &vertex));
+  double gap = cm_dot(f->normal, cm_sub(x, f->x[0]));
+  carom_vec3 foot = cm_axpy(x, -gap, f->normal);
+  if (!is_over(f, foot, weight)) return CAROM_OK;
+  carom_soft_contact c = {.normal = cm_neg(f->normal),
+                          .gap = gap,
+                          .stiffness = skin->stiffness[n->a] * poked_area(skin, n->a, hull->placed.shape),
+                          .deep = fmin(skin->deep[n->a], hull->deep)};
+  c.end[0] = end_of_skin(skin, n->a, weight, foot);
+  c.end[1] = end_of_hull(hull, x);
+  return keep(s, state, &c, error);
+}
+
+// ---- all ------------------------------------------------------------------------------------------------------------
+
+typedef carom_status find_function(carom_soft *s, const carom_soft_near *n, const carom_state *state,
+                                   carom_error *error);
+static find_function *const find_by_kind[] = {find_skins, find_hull, find_node, find_poke};
+
+static void refit(carom_soft *s, const carom_state *state) {
+  for (int i = 0; i < s->model->solid_count; i++) carom_skin_place(&s->skins[i], s->nodes);
+  for (int i = 0; i < s->model->part_count; i++) carom_hull_fit(&s->hulls[i], s->model, state, 0);
+}
+
+// A light body on many nodes swings faster than they do.
+static carom_status check_loads(const carom_soft *s, carom_error *error) {
+  memset(s->load, 0, (size_t)s->model->body_count * sizeof *s->load);
+  for (int i = 0; i < s->count; i++)
+    for (int end = 0; end < 2; end++)
+      if (s->contacts[i].end[end].body >= 0) s->load[s->contacts[i].end[end].body] += s->contacts[i].stiffness;
+  for (int b = 0; b < s->model->body_count; b++) {
+    const carom_body *body = &s->model->bodies[b];
+    double J = fmax(body->inverse_inertia.x, fmax(body->inverse_inertia.y, body->inverse_inertia.z));
+    double answer = body->fixed ? 0 : body->inverse_mass + J * body->bounding_radius * body->bounding_radius;
+    if (s->span * s->span * s->load[b] * answer <= 2) continue;
+    return carom_fail(error, CAROM_NOT_CONVERGED,
+                      "body '%s' is light for the solids it touches at t = %.9g s: use a step below %.2g s", body->name,
+                      s->time, sqrt(2 / (s->load[b] * answer)));
+  }
+  return CAROM_OK;
+}
+
+carom_status carom_soft_find(carom_soft *s, const carom_state *state, const carom_vec3 *nodes, carom_error *error) {
+  carom_status status = CAROM_OK;
+  s->nodes = nodes;
+  if (!s->trial) s->rates = state->node_velocities;
+  s->count = 0;
+  s->energy = s->depth = 0;
+  if (s->near_count == 0) return status;
+  refit(s, state);
+  for (int i = 0; i < s->near_count && status == CAROM_OK; i++)
+    status = find_by_kind[s->near[i].kind](s, &s->near[i], state, error);
+  return status == CAROM_OK ? check_loads(s, error) : status;
+}
