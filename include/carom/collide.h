@@ -103,8 +103,9 @@ typedef struct carom_distance_result {
   double weight[3];              ///< >= 0, sum 1; they give the points
   carom_feature feature_a, feature_b;  ///< what carries the contact
   int iterations;                      ///< how hard it was
-  double duality_gap;  ///< certified error of the distance over the size of the bodies: round-off, but for equal curved
-                       ///< bodies about one centre, where it may be 1e-2
+  double duality_gap;  ///< certified error of the distance over the size of the bodies: round-off, but for curved
+                       ///< bodies about one centre, where it may be 1e-2: -distance along the normal parts them, but
+                       ///< that it is the least, and the points, are known to no more than that
 } carom_distance_result;
 
 /// The quadratically constrained program (Johnson 2012, eq. 2.28): the true signed distance, begun from the

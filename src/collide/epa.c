@@ -29,6 +29,7 @@ enum { SMALL_CACHE = 16 };  // corners kept of small bodies
 
 // What a search may leave between its bounds, over the size of the bodies, without all facets being looked at.
 #define LEFT 1e-13
+#define CURVED_LEFT 1e-9
 
 typedef struct face {
   short v[3];         // corners, counter-clockwise from outside
@@ -450,7 +451,7 @@ static ending expand(polytope *P, carom_difference *D, bool convex, int *nearest
 
 static void fill(const polytope *P, int i, carom_facet *facet) {
   facet->normal = P->faces[i].n;
-  facet->depth = P->faces[i].distance;
+  facet->depth = facet->lower = P->faces[i].distance;
   around_foot(P, i, facet);
 }
 
@@ -478,13 +479,22 @@ static __attribute__((noinline)) ending search_large(carom_difference *D, const 
   return search(&P, D, s, facet, cache);
 }
 
+// Another way to the depth, where the polytope has not proven it; false where it all but has.
+static bool give_up(carom_difference *D, carom_facet *facet) {
+  double left = (facet->upper - facet->depth) / D->size;
+  bool can = carom_survey_can(D);
+  if (left <= (can ? LEFT : CURVED_LEFT)) return false;
+  if (can)
+    carom_survey(D, facet);
+  else
+    carom_descend(D, facet);
+  return true;
+}
+
 void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
   ending end = search_small(D, s, facet, cache);
   if (end == TOO_LARGE) end = search_large(D, s, facet, cache);
-  bool left = facet->upper - facet->depth > LEFT * D->size;
-  if ((end != TOO_LARGE && end != AT_LIMIT) || !left || !carom_survey_can(D)) return;
-  carom_survey(D, facet);
-  if (cache) cache->points = cache->faces = 0;
+  if ((end == TOO_LARGE || end == AT_LIMIT) && give_up(D, facet) && cache) cache->points = cache->faces = 0;
 }
 
 // The first tetrahedron from the corners alone; false when they lie in one plane.

@@ -8,8 +8,9 @@
 #include "collide/survey.h"
 
 #include <float.h>
+#include <string.h>
 
-enum { FOOT_STEPS = 64 };
+enum { FOOT_STEPS = 64, DOWNHILL_QUERIES = 200 };
 static const double LEAN = 1e-7;  // tilt of a query that prefers one corner of a facet to another
 
 typedef struct survey {
@@ -130,7 +131,7 @@ static void find_columns(survey *s, carom_facet *facet) {
     carom_column c = carom_difference_lowest(s->D, cm_axpy(cm_neg(s->n), LEAN / distance, off));
     c.d = cm_sub(c.d, foot);
     bool nearer = cm_dot(off, c.d) < cm_dot(off, x.p) - 4 * s->D->round_off * distance;
-    if (!nearer || cm_dot(s->n, c.d) < -8 * s->D->round_off) break;
+    if (!nearer || cm_dot(s->n, c.d) < -8 * s->D->round_off - LEAN * LEAN * s->D->size) break;
     x.c[x.count++] = c;
   }
   carom_simplex_polish(&x);
@@ -141,6 +142,12 @@ static void find_columns(survey *s, carom_facet *facet) {
   }
 }
 
+static void fill(survey *s, carom_facet *facet) {
+  facet->normal = s->n;
+  facet->depth = facet->upper = s->least;
+  find_columns(s, facet);
+}
+
 void carom_survey(carom_difference *D, carom_facet *facet) {
   survey s = {.D = D, .least = DBL_MAX};
   side a = {&D->a, &D->b, true}, b = {&D->b, &D->a, false};
@@ -148,7 +155,36 @@ void carom_survey(carom_difference *D, carom_facet *facet) {
   if (a_has_faces) look_at_faces(&s, &a);
   if (b_has_faces) look_at_faces(&s, &b);
   follow_arcs(&s, a_has_faces ? &a : &b);
-  facet->normal = s.n;
-  facet->depth = facet->upper = s.least;
-  find_columns(&s, facet);
+  fill(&s, facet);
+  facet->lower = s.least;
+}
+
+// How far the weighted columns are from the foot of the perpendicular.
+static double miss_of(const carom_facet *f, carom_vec3 n, double depth) {
+  carom_vec3 miss = cm_scale(-depth, n);
+  for (int k = 0; k < f->count; k++) miss = cm_axpy(miss, f->w[k], f->c[k].d);
+  return cm_norm(miss);
+}
+
+// The reach h(n) of D falls fastest, on the sphere of directions, against d - h n, d the furthest column. Steps are
+// halved until it does fall, and doubled when it has.
+void carom_descend(carom_difference *D, carom_facet *facet) {
+  survey s = {.D = D, .n = facet->normal};
+  s.c = carom_difference_lowest(D, cm_neg(s.n));
+  s.least = cm_dot(s.n, s.c.d);
+  double step = 1 / D->size;
+  for (int query = 0; query < DOWNHILL_QUERIES; query++) {
+    carom_vec3 slope = cm_axpy(s.c.d, -s.least, s.n), n = cm_unit(cm_axpy(s.n, -step, slope));
+    if (!(step * cm_norm(slope) > DBL_EPSILON)) break;
+    carom_column c = carom_difference_lowest(D, cm_neg(n));
+    double reach = cm_dot(n, c.d);
+    step *= reach < s.least ? 2 : 0.5;
+    if (reach < s.least) s.least = reach, s.n = n, s.c = c;
+  }
+  carom_facet before = *facet;
+  fill(&s, facet);
+  if (miss_of(&before, s.n, s.least) < miss_of(facet, s.n, s.least)) {  // a kink that descent has not come down to
+    facet->count = before.count;
+    memcpy(facet->c, before.c, sizeof before.c), memcpy(facet->w, before.w, sizeof before.w);
+  }
 }

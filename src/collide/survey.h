@@ -10,4 +10,8 @@ bool carom_survey_can(const carom_difference *D);
 // As carom_epa, for a D that can be surveyed.
 void carom_survey(carom_difference *D, carom_facet *facet);
 
+// For curved bodies, which have no facets to look at: from the facet's normal downhill to where D reaches least far, at
+// least nearby. The depth is then D's reach there, along which the bodies surely part; `lower` stays.
+void carom_descend(carom_difference *D, carom_facet *facet);
+
 #endif
