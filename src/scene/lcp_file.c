@@ -95,7 +95,8 @@ typedef carom_status reader(void *context, carom_lcp_set *set, carom_text *text,
 // Reads with numbers as C spells them, whatever the locale. What was made is the caller's after a failure too.
 static carom_status read_in_c(const carom_bytes *bytes, reader *read, void *context, carom_lcp_set *set,
                               carom_error *error) {
-  carom_text text = {bytes->name, bytes->data, bytes->data + bytes->size, 1};
+  const char *data = bytes->data;
+  carom_text text = {bytes->name, data, data + bytes->size, 1};
   locale_t own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = own ? uselocale(own) : (locale_t)0;
   if (!own) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", bytes->name);
   carom_status status = read(context, set, &text, error);

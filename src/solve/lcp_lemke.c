@@ -190,34 +190,35 @@ static bool above(int count, const double *x, double bound) {
 // ---- the search ----------------------------------------------------------------------------------------------------
 
 // How far an inverse has been used.
-typedef struct wear {
+typedef struct inverse_wear {
   int age;       // exchanges since it was computed
   double fresh;  // the digits that it had lost then: an ill-conditioned basis has none better
-} wear;
+} inverse_wear;
 
-static carom_status refresh(carom_lcp_lemke *lemke, wear *wear) {
+static carom_status refresh(carom_lcp_lemke *lemke, inverse_wear *wear) {
   wear->age = 0;
   if (carom_lcp_basis_refactor(&lemke->basis) != CAROM_OK) return CAROM_ERR_SINGULAR;
   recompute(lemke);
   return CAROM_OK;
 }
 
-static bool is_good(const wear *wear, double defect) { return defect <= fmax(DEFECT, WORN * wear->fresh); }
+static bool is_good(const inverse_wear *wear, double defect) { return defect <= fmax(DEFECT, WORN * wear->fresh); }
 
-static bool is_worn(const wear *wear, double defect) {
+static bool is_worn(const inverse_wear *wear, double defect) {
   if (wear->age == 0) return false;
   return wear->age >= REFACTOR_EVERY || defect > SPOILT || (wear->age >= REFACTOR_AT_SOONEST && !is_good(wear, defect));
 }
 
 // A ray is believed only with a fresh inverse, a small pivot only with one that is as good: directions are refined, so
 // that the pivot has the digits that its basis allows, and another inverse would not give it more.
-static bool is_believed(const carom_lcp_lemke *lemke, int leaving, double reach, const wear *wear, double defect) {
+static bool is_believed(const carom_lcp_lemke *lemke, int leaving, double reach, const inverse_wear *wear,
+                        double defect) {
   if (wear->age == 0) return true;
   return leaving >= 0 && (*place_of(lemke, leaving).d > DOUBTFUL * reach || is_good(wear, defect));
 }
 
 // What leaves for `entering`, -1 on a ray.
-static carom_status find_leaving(carom_lcp_lemke *lemke, int entering, int *leaving, wear *wear) {
+static carom_status find_leaving(carom_lcp_lemke *lemke, int entering, int *leaving, inverse_wear *wear) {
   for (;;) {
     double defect, noise = carom_lcp_basis_direction(&lemke->basis, entering, lemke->dw, lemke->dc, &defect);
     if (wear->age == 0) wear->fresh = defect;
@@ -259,7 +260,7 @@ static bool ray_proves_none(carom_lcp_lemke *lemke, int entering) {
 
 static carom_lcp_outcome search(carom_lcp_lemke *lemke, carom_lcp_lemke_run *run) {
   int n = lemke->basis.n, z0 = 2 * n;
-  wear wear = {0};
+  inverse_wear wear = {0};
   carom_lcp_basis_direction(&lemke->basis, z0, lemke->dw, lemke->dc, NULL);
   int leaving = first_leaving(lemke);
   pivot(lemke, z0, leaving);
