@@ -238,11 +238,7 @@ static double run_engine(const sample *s, const touching_engine *engine, const o
 }
 
 static bool run_size(int tets, const options *o, bench_log *log, double *size, double *seconds) {
-  static const touching_engine *const ENGINES_OF[] = {&touching_midpoint,
-#ifdef BENCH_BULLET
-                                                      &touching_bullet,
-#endif
-                                                      NULL};
+  static const touching_engine *const ENGINES_OF[] = {&touching_midpoint, NULL};
   sample s;
   if (!sample_make(&s, tets)) return false;
   double carom = run_engine(&s, &touching_carom, o, log, 0);

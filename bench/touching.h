@@ -1,4 +1,4 @@
-// Two blocks of rubber, one pressed onto the other and sliding over it: one job for all engines.
+// Two blocks of rubber, one pressed onto the other and sliding over it: one job for both methods.
 #ifndef CAROM_BENCH_TOUCHING_H
 #define CAROM_BENCH_TOUCHING_H
 
@@ -36,9 +36,6 @@ typedef struct touching_engine {
 } touching_engine;
 
 extern const touching_engine touching_carom, touching_midpoint;
-#ifdef BENCH_BULLET
-extern const touching_engine touching_bullet;
-#endif
 
 #ifdef __cplusplus
 }

@@ -82,5 +82,5 @@ static double stored(void *world) { return ((blocks *)world)->report.stored; }
 
 const touching_engine touching_carom = {"Carom explicit", NULL,   "double", 1000000, create_explicit, step,
                                         read_node,        stored, destroy};
-const touching_engine touching_midpoint = {"Carom midpoint", NULL,   "double", 12000, create_implicit, step,
+const touching_engine touching_midpoint = {"Carom midpoint", NULL,   "double", 2000, create_implicit, step,
                                            read_node,        stored, destroy};
