@@ -45,11 +45,13 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
 static const double ROUGHLY = 0.05;  // of the energies at play
 
 // Energy and work that positions leave open that are rounded, J: of a stiff solid that falls there is nothing else.
+static const double STILL = 1e-9;  // of the size: motion that is none
+
 static double rounding(const carom_elastic_stepper *s, double way) {
   double most = 0;
   for (int i = 0; i < s->elastic->node_count; i++) most = fmax(most, cm_norm2(s->x1[i]));
-  double slack = 4 * DBL_EPSILON * sqrt(most);
-  return slack * (slack + way) * s->elastic->stiffest * s->elastic->node_count;
+  double slack = 4 * DBL_EPSILON * sqrt(most), still = STILL * sqrt(most);
+  return (slack * way + still * still) * s->elastic->stiffest * s->elastic->node_count;
 }
 
 bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b) {
@@ -63,8 +65,7 @@ static bool is_plausible(carom_elastic_stepper *s, const carom_solid_sum *sum, d
                          const carom_elastic_state *state) {
   carom_solid_balance b = {.stored_before = s->stored, .stored = sum->energy};
   b.dissipated = 0.5 * h * (s->power + sum->power);
-  for (int i = 0; i < state->node_count; i++)
-    b.way = fmax(b.way, cm_norm(cm_sub(state->x[i], s->x1[i])));
+  for (int i = 0; i < state->node_count; i++) b.way = fmax(b.way, cm_norm(cm_sub(state->x[i], s->x1[i])));
   for (int i = 0; i < state->node_count; i++)
     b.work += 0.5 * cm_dot(cm_add(s->own1[i], s->own[i]), cm_sub(state->x[i], s->x1[i]));
   return carom_solid_plausible(s, &b);

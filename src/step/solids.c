@@ -80,7 +80,6 @@ static carom_status make_elastic(const carom_stepper *stepper, const carom_solid
   def.law = s->model->solids[g->solid].law, def.threads = stepper->threads;
   options.method = s->implicit ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
   if (s->together) options.max_halvings = 0;  // bodies and contacts are to go along
-  if (s->implicit) options.tolerance = 1e-10;  // momenta are kept whatever is left
   for (int k = 0; k < g->solid_count && g->solid_count > 1; k++) {
     double own = s->model->solids[g->solid + k].critical_step;
     options.rest_step = options.rest_step > 0 ? fmin(options.rest_step, own) : own;
@@ -139,10 +138,10 @@ static bool is_known(const carom_solids *s, const carom_state *state) {
   return fabs(s->time - state->time) < 1e-9 && !memcmp(s->x, state->nodes, bytes);
 }
 
-// Damping sees velocities, which contacts have changed perhaps.
-static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid_group *g) {
+// Damping and contacts see velocities.
+static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid_group *g, bool touches) {
   size_t bytes = (size_t)g->node_count * sizeof *s->v;
-  return !g->damped || !memcmp(s->v + g->node_start, state->node_velocities + g->node_start, bytes);
+  return !(g->damped || touches) || !memcmp(s->v + g->node_start, state->node_velocities + g->node_start, bytes);
 }
 
 // Pressures are constant in a step, with the value of its middle. Says whether any changed.
@@ -208,8 +207,8 @@ static carom_status blame(const carom_solids *s, const carom_solid_group *g, car
   if (soft && soft->failure.status != CAROM_OK) return error->status;
   carom_error said = *error;
   bool one = g->solid_count == 1;
-  return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids", one ? s->model->solids[g->solid].name : "",
-                    one ? "': " : ": ", said.message);
+  return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids",
+                    one ? s->model->solids[g->solid].name : "", one ? "': " : ": ", said.message);
 }
 
 // The group's part of a state, by its own clock.
@@ -238,7 +237,7 @@ static carom_status learn_group(carom_solids *s, carom_solid_group *g, bool know
                                 carom_error *error) {
   around a = {s->model, g, soft, state};
   carom_elastic_loads loads = loads_of(s, &a);
-  carom_elastic_state own = part_of(s, g, known && is_as_fast(s, state, g), state);
+  carom_elastic_state own = part_of(s, g, known && is_as_fast(s, state, g, soft != NULL), state);
   carom_status status = carom_elastic_learn(g->stepper, &loads, &own, error);
   return status == CAROM_OK ? status : blame(s, g, soft, status, error);
 }
@@ -268,8 +267,8 @@ static carom_status move(carom_solids *s, carom_soft *soft, carom_state *state, 
   return status;
 }
 
-carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h,
-                                  carom_ledger *ledger, carom_error *error) {
+carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h, carom_ledger *ledger,
+                                  carom_error *error) {
   return state->node_count == 0 ? CAROM_OK : move(s, soft, state, h, ledger, error);
 }
 
@@ -316,11 +315,12 @@ carom_status carom_solids_check(const carom_integrator *integrator, const carom_
                       m->solids[0].name, options->order);
   for (int k = 1; k < m->solid_count && carom_solids_may_touch(m); k++)
     if (m->solids[k].law != m->solids[0].law)
-      return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                        "solids '%s' and '%s' have different laws (%s and %s): solids that may touch are moved together "
-                        "and need the same one",
-                        m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
-                        carom_elastic_law_name(m->solids[k].law));
+      return carom_fail(
+          error, CAROM_ERR_UNSUPPORTED,
+          "solids '%s' and '%s' have different laws (%s and %s): solids that may touch are moved together "
+          "and need the same one",
+          m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
+          carom_elastic_law_name(m->solids[k].law));
   if (!is_explicit(integrator, m, options)) return CAROM_OK;
   const carom_solid *worst = &m->solids[stiffest(m)];
   double longest = CAROM_MOST_PARTS * share_of(integrator) * worst->critical_step;
