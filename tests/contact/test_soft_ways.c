@@ -64,8 +64,11 @@ static double clap(const soft_method *method, bool self_contact) {
   return closest;
 }
 
-TEST(a_strip_that_closes_passes_itself_when_not_asked_to_touch) {
-  for (int k = 0; k < SOFT_METHODS; k++) CHECK(clap(&soft_methods[k], false) < -0.02);
+TEST(a_strip_that_closes_touches_itself_when_asked_to) {
+  for (int k = 0; k < SOFT_METHODS; k++) {
+    CHECK(clap(&soft_methods[k], true) > -3e-3);
+    CHECK(clap(&soft_methods[k], false) < -0.02);
+  }
 }
 
 // ---- through thin shells --------------------------------------------------------------------------------------------
