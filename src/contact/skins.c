@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "collide/broadphase_box.h"
+#include "collide/support.h"
 #include "model/size.h"
 
 static const double DEEP = 0.5;   // of the height of the tetrahedron behind a facet
@@ -120,7 +121,6 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
   for (int i = 0; i < n && room; i++) {
     skin->boxes[i] = box_of(skin->facets[i].x[0], skin->facets[i].x[1], skin->facets[i].x[2], 0);
     skin->deep[i] = DEEP * height_of(model, s, i);
-    skin->mean_area += skin->area[i] / n;
   }
   if (room && carom_box_tree_init(&skin->tree, skin->boxes, n, allocator)) return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the surface of solid '%s'", s->name);
@@ -144,8 +144,32 @@ void carom_skin_fit(carom_skin *skin, const carom_state *state, double h) {
 
 // ---- hulls of rigid parts -------------------------------------------------------------------------------------------
 
-static const carom_polytope *sharp_polytope(const carom_shape *shape) {
-  return carom_shape_radius(shape) > 0 ? NULL : carom_shape_polytope(shape);
+// Directions in which corners are looked for: turns about z by latitude.
+enum { TURNS = 24, LATITUDES = 13 };
+static const double PI = 3.14159265358979323846;
+
+// A polytope with its corners where the shape lies lowest in many directions.
+static carom_status facet_shape(const carom_shape *shape, const carom_allocator *a, const carom_shape **polytope,
+                                carom_error *error) {
+  carom_vec3 points[TURNS * LATITUDES];
+  carom_placed placed = {shape, cm_pose_identity()};
+  carom_supporter supporter;
+  int vertex;
+  carom_supporter_place(&supporter, &placed);
+  for (int i = 0; i < TURNS * LATITUDES; i++) {
+    double turn = 2 * PI * (i % TURNS) / TURNS, tilt = PI * ((double)(i / TURNS) / (LATITUDES - 1) - 0.5);
+    carom_vec3 direction = cm_vec3(cos(tilt) * cos(turn), cos(tilt) * sin(turn), sin(tilt));
+    points[i] = carom_support_lowest(&supporter, direction, &vertex);
+  }
+  return carom_shape_create_hull(points, TURNS * LATITUDES, a, polytope, error);
+}
+
+static carom_status touched_shape(const carom_shape *shape, const carom_allocator *a, const carom_shape **touched,
+                                  carom_error *error) {
+  bool polytope = carom_shape_polytope(shape) && carom_shape_radius(shape) == 0;
+  if (!polytope && carom_shape_get_kind(shape) != CAROM_SHAPE_HALFSPACE) return facet_shape(shape, a, touched, error);
+  *touched = carom_shape_retain(shape);
+  return CAROM_OK;
 }
 
 // Fans of the faces.
@@ -160,11 +184,11 @@ static void cut_faces(const carom_polytope *p, int (*triangles)[3]) {
 
 carom_status carom_hull_init(const carom_model *model, int part, int body, const carom_allocator *allocator,
                              carom_hull *hull, carom_error *error) {
-  const carom_shape *shape = model->parts[part].shape;
-  const carom_polytope *p = sharp_polytope(shape);
-  *hull = (carom_hull){.part = part, .body = body, .count = p ? 2 * p->vertex_count - 4 : 0};
-  hull->deep = carom_shape_half_depth(shape);
-  if (!p) return CAROM_OK;
+  *hull = (carom_hull){.part = part, .body = body, .deep = carom_shape_half_depth(model->parts[part].shape)};
+  carom_status status = touched_shape(model->parts[part].shape, allocator, &hull->shape, error);
+  const carom_polytope *p = status == CAROM_OK ? carom_shape_polytope(hull->shape) : NULL;
+  if (!p) return status;
+  hull->count = 2 * p->vertex_count - 4;
   hull->triangles = carom_allocate(allocator, (size_t)hull->count, sizeof *hull->triangles);
   bool room =
       CAROM_NEW_ALL(allocator, CAROM_ROOM(hull->vertices, p->vertex_count), CAROM_ROOM(hull->normals, p->vertex_count),
@@ -179,6 +203,7 @@ carom_status carom_hull_init(const carom_model *model, int part, int body, const
 }
 
 void carom_hull_release(carom_hull *hull, const carom_allocator *allocator) {
+  carom_shape_release(hull->shape);
   CAROM_RELEASE_ALL(allocator, hull->triangles, hull->neighbors, hull->normals, hull->vertices, hull->facets,
                     hull->boxes);
 }
@@ -186,7 +211,7 @@ void carom_hull_release(carom_hull *hull, const carom_allocator *allocator) {
 void carom_hull_fit(carom_hull *hull, const carom_model *model, const carom_state *state, double reach) {
   const carom_part *part = &model->parts[hull->part];
   reach += fmin(0.5 * hull->deep, carom_shape_bounding_radius(part->shape));
-  const carom_polytope *p = sharp_polytope(part->shape);
+  const carom_polytope *p = carom_shape_polytope(hull->shape);
   carom_vec3 spare = cm_vec3(reach, reach, reach);
   hull->placed =
       (carom_placed){part->shape, cm_compose(cm_pose(state->x[hull->body], state->q[hull->body]), part->pose)};

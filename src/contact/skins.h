@@ -1,6 +1,6 @@
 // Surfaces that solids touch with and are touched by: their own, which deform, and those of rigid parts. A skin is made
-// of facets in a tree of boxes; a hull of a rigid polytope is few facets that move with the body. Curved parts and
-// half-spaces have none: points are held against them one by one.
+// of facets in a tree of boxes; a hull is few facets that move with the body, those of a polytope or, of a curved part, of
+// one with its corners on it. Half-spaces have none: nodes are held against them one by one.
 #ifndef CAROM_SRC_CONTACT_SKINS_H
 #define CAROM_SRC_CONTACT_SKINS_H
 
@@ -19,14 +19,14 @@ typedef struct carom_skin {
   double *area;               // (count) at rest, m2
   carom_aabb *boxes;          // (count) widened by how far they may get
   double stiffness;           // of contact, Pa/m
-  double mean_area;           // of a facet at rest, m2
   double *deep;               // (count) overlaps beyond are no contact any more, m
   carom_box_tree tree;
 } carom_skin;
 
-// Of a rigid part; without facets where it is curved or unbounded.
+// Of a rigid part; without facets where it is unbounded.
 typedef struct carom_hull {
   int part, body, count;
+  const carom_shape *shape;  // the polytope that is touched, or the half-space
   int (*triangles)[3];   // (count) vertices of its polytope
   int (*neighbors)[3];   // (count) as of a skin
   carom_vec3 *vertices;  // (vertex_count) in the world

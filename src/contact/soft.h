@@ -1,10 +1,9 @@
 // Contact of solids that deform, with each other, with themselves and with rigid bodies, as a potential: every point
-// where surfaces overlap stores C/2 gap^2 (Johnson 2012, eq. 3.38). There are three kinds of points:
+// where surfaces overlap stores C/2 gap^2 (Johnson 2012, eq. 3.38). There are two kinds of points:
 //
-//   - of two facets that face each other, one of a solid and one of a solid or of a rigid polytope: the corners of the
+//   - of two facets that face each other, one of a solid and one of a solid or of a rigid part: the corners of the
 //     polygon in which they cover each other (facets.h), C being k times a corner's share of its area;
-//   - nodes of a solid against half-spaces and curved parts, C being k times the node's share of its surface;
-//   - the deepest point of a curved part under a facet of a solid, for parts that are small beside facets.
+//   - nodes of a solid against half-spaces, C being k times the node's share of its surface.
 //
 // k, in Pa/m, makes contact no stiffer than the tetrahedra behind it, or than steps allow: it goes with the mesh's size
 // as they do, and the forces of a pair with the area, so that finer meshes touch no harder. Restitution is a drag while
@@ -17,12 +16,11 @@
 #include "contact/ledger.h"
 #include "contact/skins.h"
 
-// Two facets, or a node or facet and a curved part, that may touch in this step.
+// Two facets, or a node and a half-space, that may touch in this step.
 typedef enum carom_soft_kind {
   CAROM_SOFT_SKINS,  // facet a of one skin, facet b of another or the same
   CAROM_SOFT_HULL,   // facet a of a skin, facet b of a hull
-  CAROM_SOFT_NODE,   // node a of a skin's solid, hull
-  CAROM_SOFT_POKE,   // facet a of a skin, hull's lowest point
+  CAROM_SOFT_NODE,   // node a of a skin's solid, half-space
 } carom_soft_kind;
 
 typedef struct carom_soft_near {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collide/support.h"
 #include "contact/soft.h"
 #include "geometry/tet_shape.h"
 #include "model/row.h"
@@ -279,38 +278,11 @@ static carom_status find_node(carom_soft *s, const carom_soft_near *n, const car
   return keep(s, state, &c, error);
 }
 
-// As large as a facet is in the mean, or as the part's own cross section.
-static double poked_area(const carom_skin *skin, const carom_shape *shape) {
-  double r = carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
-  return fmin(skin->mean_area, 3.14159265358979 * r * r) / 3;
-}
-
-static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
-  const carom_skin *skin = &s->skins[n->skin];
-  const carom_hull *hull = &s->hulls[n->other];
-  const carom_facet *f = &skin->facets[n->a];
-  carom_supporter supporter;
-  double weight[3];
-  int vertex;
-  carom_supporter_place(&supporter, &hull->placed);
-  carom_vec3 x = cm_add(hull->placed.pose.p, carom_support_lowest(&supporter, f->normal, &vertex));
-  double gap = cm_dot(f->normal, cm_sub(x, f->x[0]));
-  carom_vec3 foot = cm_axpy(x, -gap, f->normal);
-  if (!is_over(f, foot, 0, weight)) return CAROM_OK;
-  carom_soft_contact c = {.normal = cm_neg(f->normal),
-                          .gap = gap,
-                          .stiffness = skin->stiffness * poked_area(skin, hull->placed.shape),
-                          .deep = fmin(skin->deep[n->a], hull->deep)};
-  c.end[0] = end_of_skin(skin, n->a, weight, foot);
-  c.end[1] = end_of_hull(hull, x);
-  return keep(s, state, &c, error);
-}
-
 // ---- all ------------------------------------------------------------------------------------------------------------
 
 typedef carom_status find_function(carom_soft *s, const carom_soft_near *n, const carom_state *state,
                                    carom_error *error);
-static find_function *const find_by_kind[] = {find_skins, find_hull, find_node, find_poke};
+static find_function *const find_by_kind[] = {find_skins, find_hull, find_node};
 
 static void refit(carom_soft *s, const carom_state *state) {
   for (int i = 0; i < s->model->solid_count; i++)

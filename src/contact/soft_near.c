@@ -52,7 +52,7 @@ static bool look_at_hull_facet(void *context, int a) {
   return add(l, CAROM_SOFT_HULL, a, l->facet);
 }
 
-// The nodes of a facet, each once for a hull; and the hull's lowest point under it.
+// The nodes of a facet, each once for a half-space.
 static bool look_at_points(void *context, int a) {
   looking *l = context;
   const carom_skin *skin = &l->s->skins[l->skin];
@@ -62,7 +62,7 @@ static bool look_at_points(void *context, int a) {
     l->s->mark[node] = l->other + 1;
     if (!add(l, CAROM_SOFT_NODE, node, 0)) return false;
   }
-  return isinf(l->s->hulls[l->other].deep) || add(l, CAROM_SOFT_POKE, a, 0);
+  return true;
 }
 
 static void look_at_hull(looking *l) {

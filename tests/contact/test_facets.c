@@ -270,8 +270,8 @@ TEST(facing) {
     double angle = degrees * acos(-1) / 180;
     carom_facet down = carom_facet_of(cm_vec3(0, 0, 0), cm_vec3(0, 1, 0), cm_vec3(1, 0, 0));
     down = moved_facet(&down, cm_pose(cm_zero3(), cm_exp(cm_vec3(angle, 0, 0))));
-    if (degrees == 20 || degrees == 90) continue;  // where it changes
-    carom_facing expected = degrees < 20 ? CAROM_FACING_FLAT : degrees < 90 ? CAROM_FACING_ASKEW : CAROM_FACING_AWAY;
+    if (degrees == 20) continue;  // where it changes
+    carom_facing expected = degrees < 20 ? CAROM_FACING_FLAT : degrees < 85 ? CAROM_FACING_ASKEW : CAROM_FACING_AWAY;
     CHECK(carom_facets_face(&up, &down) == expected && carom_facets_face(&down, &up) == expected);
   }
 }
@@ -431,7 +431,7 @@ TEST(slivers) {
           cm_norm(cm_sub(cm_sub(points[k].point_a, points[k].point_b), cm_scale(points[k].gap, points[k].normal))),
           1e-6);
     }
-    CHECK_NEAR(sum, covered(&c, cm_vec3(0, 0, 1)), 1e-6 * least + 1e-8 * thin + 3e-8);
+    CHECK_NEAR(sum, covered(&c, cm_vec3(0, 0, 1)), 1e-6 * least + 1e-8 * thin + 3e-6);  // sides nearer than 1e-6 are one
   }
 }
 
