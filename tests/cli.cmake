@@ -36,6 +36,13 @@ if(CAROM_CHROMIUM AND NODE_EXECUTABLE AND CAROM_VIEWER AND EXISTS ${PROJECT_SOUR
     file(MAKE_DIRECTORY ${sensed_folder})
     add_test(NAME browser.make_sensed COMMAND result_samples ${sensed_folder})
     add_test(NAME browser.view_sensed COMMAND carom_cli view ${sensed_folder}/complete.h5 -o ${sensed_folder}/page.html --quiet)
+    add_test(NAME browser.view_soft COMMAND carom_cli view ${sensed_folder}/soft.h5 -o ${sensed_folder}/soft.html --quiet)
+    add_test(NAME browser.soft_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
+             ${sensed_folder}/soft.html)
+    set_tests_properties(browser.view_soft PROPERTIES DEPENDS browser.make_sensed FIXTURES_REQUIRED sensed FIXTURES_SETUP soft
+                         LABELS browser TIMEOUT ${CAROM_HANG})
+    set_tests_properties(browser.soft_page PROPERTIES FIXTURES_REQUIRED "sensed;soft" LABELS browser TIMEOUT ${CAROM_HANG}
+                         RUN_SERIAL ON ENVIRONMENT "${browser_environment}")
     add_test(NAME browser.sensed_page COMMAND ${NODE_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/browser/check-page.mjs
              ${sensed_folder}/page.html --screenshot ${PROJECT_BINARY_DIR}/screenshots/sensed.png --hash t=0.5&paused)
     set_tests_properties(browser.make_sensed PROPERTIES FIXTURES_SETUP sensed LABELS browser TIMEOUT ${CAROM_HANG})

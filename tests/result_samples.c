@@ -2,7 +2,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "result_fixture.h"
+#include "solids_fixture.h"
 
 enum { FRAMES = 120 };
 
@@ -53,6 +53,10 @@ int main(int argc, char **argv) {
   check(carom_export_csv(result, "motion.csv", NULL, &error), &error);
   check(carom_export_vtk(result, "motion.pvd", NULL, &error), &error);
   check(carom_export_glb(result, "motion.glb", NULL, &error), &error);
+  carom_result_close(result);
+  soft_write("soft.h5", FRAMES);
+  if (!(result = fixture_open("soft.h5"))) return 1;
+  check(carom_export_vtk(result, "soft.pvd", NULL, &error), &error);
   carom_result_close(result);
   return 0;
 }

@@ -262,6 +262,11 @@ CAROM_API void carom_elastic_critical_step(carom_elastic_stepper *stepper, const
 CAROM_API carom_status carom_elastic_step(carom_elastic_stepper *stepper, const carom_elastic_loads *loads, double h,
                                           carom_elastic_state *state, carom_elastic_report *report, carom_error *error);
 
+/// Finds the accelerations with which the next explicit step begins, unless they are known, as carom_elastic_step would:
+/// for those who want to know the forces of `extra` before the step. Fails as it does.
+CAROM_API carom_status carom_elastic_learn(carom_elastic_stepper *stepper, const carom_elastic_loads *loads,
+                                           carom_elastic_state *state, carom_error *error);
+
 /// What explicit steps of h keep better than the energy, J: that of the modified equation, to second order in h
 /// (Hairer, Lubich, Wanner 2006, IX.3), T + V + h^2 (v.Kv / 12 - a.Ma / 24), without damping and with gravity, `force`
 /// and pins at rest as the only loads. The state's `a` must be known.

@@ -16,14 +16,18 @@ extern "C" {
 CAROM_API carom_status carom_export_replay(carom_result *result, const char *path, const carom_progress *progress,
                                            carom_error *error);
 /// A table of comma-separated values: time, body, position, orientation, velocity, angular velocity; a line per body
-/// and frame. Beside it the audit ("name.audit.csv") and, if there are any, the events ("name.events.csv") and the
-/// channels ("name.channels.csv": time, then a column for each).
+/// and frame. Beside it the audit ("name.audit.csv") and, if there are any, the events ("name.events.csv"), the
+/// channels ("name.channels.csv": time, then a column for each) and the solids that deform ("name.solids.csv": centre
+/// of mass, momentum, angular momentum about the world's origin, energies, least det F, largest stress; a line per
+/// solid and frame).
 CAROM_API carom_status carom_export_csv(carom_result *result, const char *path, const carom_progress *progress,
                                         carom_error *error);
-/// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView.
+/// A .pvd collection at `path` and one .vtp file a frame beside it, for ParaView; where there are solids that deform
+/// one .vtu file a frame as well, with their tetrahedra, von Mises stresses and velocities.
 CAROM_API carom_status carom_export_vtk(carom_result *result, const char *path, const carom_progress *progress,
                                         carom_error *error);
-/// An animated binary glTF 2.0 scene.
+/// An animated binary glTF 2.0 scene of the rigid bodies. Solids that deform are left out: glTF has no shapes that are
+/// given frame by frame.
 CAROM_API carom_status carom_export_glb(carom_result *result, const char *path, const carom_progress *progress,
                                         carom_error *error);
 

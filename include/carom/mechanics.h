@@ -10,16 +10,32 @@
 extern "C" {
 #endif
 
-// Of the moving bodies of a state of this model. None of these allocates.
+// Of the moving bodies and the nodes of solids of a state of this model. None of these allocates.
 
-/// Of translation and rotation, J.
+/// Of translation and rotation, and of nodes, J.
 CAROM_API double carom_kinetic_energy(const carom_model *model, const carom_state *state);
-/// Of gravity, charges and springs, J. Gravity's zero is at the world origin.
+/// Of gravity, charges, springs and deformed solids, J. Gravity's zero is at the world origin. Infinite where a
+/// tetrahedron is inverted and its law has a pole there.
 CAROM_API double carom_potential_energy(const carom_model *model, const carom_state *state);
 /// The sum of p, world axes, kg m/s.
 CAROM_API carom_vec3 carom_linear_momentum(const carom_model *model, const carom_state *state);
 /// The sum of x cross p + l, about the world origin, world axes, kg m2/s.
 CAROM_API carom_vec3 carom_angular_momentum(const carom_model *model, const carom_state *state);
+
+/// What one solid that deforms has.
+typedef struct carom_solid_sample {
+  double kinetic;               ///< of its nodes, J
+  double elastic;               ///< stored by deformation, J; infinite as above
+  double weight;                ///< of gravity, J, zero at the world origin
+  carom_vec3 center;            ///< of mass, m
+  carom_vec3 momentum;          ///< kg m/s; over the mass it is the velocity of the centre
+  carom_vec3 angular_momentum;  ///< about the world origin, kg m2/s
+  double least_J;               ///< the least det F; a tetrahedron is inverted where it is not above 0
+  int least_tet;                ///< where that is, counted from 0 in the solid
+} carom_solid_sample;
+
+/// Of solid `solid` of the model. Allocates nothing; any number of threads may ask at once.
+CAROM_API carom_solid_sample carom_solid_sample_of(const carom_model *model, const carom_state *state, int solid);
 
 // ---- what joints carried ------------------------------------------------------------------------------
 // Found from a motion: what changed the momenta of every body in a step, less gravity, force fields and contacts, came
@@ -90,6 +106,9 @@ typedef struct carom_audit_bounds {
   double friction_law;      ///< energy that friction put in by acting along the slip
   double constraint;        ///< joint drift over the largest body's radius
   double creep;             ///< slip with friction inside its cone, over the body's least width (motions by frames)
+  double inversion;         ///< 1 less the least det F of a tetrahedron, which is inverted where that is not below 1
+  double solid_overlap;     ///< deepest overlap of a solid that deforms, over the least width of the thinner
+  double pins;              ///< how far held nodes are from where they should be, over the solid's least width
   // models whose bodies lie on supports, in the place of energy and momenta:
   double equilibrium;  ///< what passes through a body against what its support takes, over what passes
   double power;        ///< work of driven bodies and forces less what supports and friction take, over that work

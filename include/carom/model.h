@@ -559,6 +559,7 @@ typedef struct carom_solid {
   bool self_contact;              ///< its surface may touch itself
   double mass;                    ///< kg
   double critical_step;           ///< s: explicit steps up to this are stable at rest, without contact
+  double frequency;               ///< rad/s, of its fastest vibration at rest
   const carom_tets_skin *skin;    ///< its surface; nodes and tetrahedra are counted from 0 in each solid
   const carom_elastic *elastic;   ///< at rest as in carom_model.rest; ask only what takes it as const
 } carom_solid;

@@ -37,7 +37,8 @@ CAROM_API carom_status carom_recorder_open(const char *path, const carom_scene *
 /// to there even if the process is killed. A file that was removed meanwhile, with its folder or without, is written
 /// anew, whole, by the next burst, under its name if that is free (options->log hears of it). A write error (disk full)
 /// leaves the earlier bursts intact and makes all further calls fail with the same message. CAROM_ERR_NUMBER for a
-/// state that carom_state_check refuses; then nothing is added. `audit` may be null. Only HDF5 allocates, in a burst.
+/// state that carom_state_check refuses; then nothing is added. `audit` may be null. Stresses and energies of solids
+/// are measured here. Only HDF5 allocates, in a burst.
 CAROM_API carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *state,
                                             const carom_audit_sample *audit, carom_error *error);
 /// Tells what carom_stepper_contact_moments gave (body_count; N m), for the next frame. Allocates nothing. Only runs by
@@ -102,6 +103,18 @@ typedef struct carom_result_joint {
   bool latch;           ///< gained when the bodies collide
 } carom_result_joint;
 
+/// A solid that deforms. Nodes, tetrahedra and triangles of all solids are counted together.
+typedef struct carom_result_solid {
+  char *name;                           ///< never null
+  uint32_t color;                       ///< 0xRRGGBB
+  int law;                              ///< carom_elastic_law
+  double density, lambda, mu, damping;  ///< as in carom_elastic_material
+  double mass;                          ///< kg
+  int node_start, node_count;           ///< into carom_result.rest and the nodes of frames
+  int tet_start, tet_count;             ///< into carom_result.tets and the stresses of frames
+  int triangle_start, triangle_count;   ///< into carom_result.skin
+} carom_result_solid;
+
 #define CAROM_AUDIT_COLUMNS 21  ///< how many series the audit has
 /// One column of the audit series: key, label, unit and group of a plot.
 typedef struct carom_audit_column {
@@ -137,6 +150,16 @@ typedef struct carom_result {
   int joint_count;                          ///< how many
   carom_channel *channels;                  ///< (channel_count) sensed in the run; carom_result_read_channels
   int channel_count;                        ///< how many; 0 in older files
+  carom_result_solid *solids;               ///< (solid_count) that deform; null in files without
+  int solid_count;                          ///< how many
+  int node_count, tet_count;                ///< of all solids
+  int triangle_count;                       ///< of the surfaces of all solids
+  carom_vec3 *rest;                         ///< (node_count) in the world, free of stress, m
+  double *node_masses;                      ///< (node_count) kg
+  int (*tets)[4];                           ///< (tet_count) nodes
+  int (*skin)[3];                           ///< (triangle_count) nodes, counter-clockwise seen from outside
+  double *elastic_energies;                 ///< (frame_count x solid_count) J, frame after frame
+  double *least_J;                          ///< (frame_count x solid_count) least det F of a tetrahedron
   struct carom_result_plan *plan;           ///< what a plan's file holds besides the motion; null in others
   carom_contact_event *events;              ///< (event_count) in order of time
   int event_count;                          ///< how many
@@ -147,13 +170,16 @@ typedef struct carom_result {
   carom_allocator allocator;                ///< of all this
 } carom_result;
 
+/// The name of a body or, for CAROM_SOLID(i), of a solid; "the world" for CAROM_WORLD. Never null.
+CAROM_API const char *carom_result_name(const carom_result *result, int body);
+
 /// The last checkpoint: fills `state` (of the model that was run) and points *memory to *size bytes for
 /// carom_stepper_recall, valid until the result is closed. CAROM_ERR_FORMAT when the file has none, or one of another
 /// model.
 CAROM_API carom_status carom_result_checkpoint(struct carom_result *result, carom_state *state, const void **memory,
                                                size_t *size, carom_error *error);
 
-/// One frame: (body_count) each. A value, made ready by carom_frame_init.
+/// One frame: (body_count) each, unless said otherwise. A value, made ready by carom_frame_init.
 typedef struct carom_frame {
   double time;                     ///< s
   carom_pose *poses;               ///< of the user's body frame
@@ -161,7 +187,10 @@ typedef struct carom_frame {
   carom_vec3 *angular_velocities;  ///< world frame, rad/s
   carom_mat3 *contact_moments;  ///< N m; see carom_stepper_contact_moments; NaN where not told, null in files without
   double *channels;             ///< (channel_count) in their units; NaN where not told, null in files without
-  carom_allocator allocator;    ///< of the arrays
+  carom_vec3 *nodes;            ///< (node_count) of solids, m; null in files without
+  carom_vec3 *node_velocities;  ///< (node_count) m/s; null in files without
+  float *stresses;  ///< (tet_count) von Mises' of Cauchy's stress, that of damping included, Pa; null in files without
+  carom_allocator allocator;  ///< of the arrays
 } carom_frame;
 
 /// Opens a result file and reads all but its frames. A file that is still written, or whose run was killed, is read as

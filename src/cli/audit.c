@@ -54,6 +54,9 @@ static carom_status take_result(trial *t, carom_result *result, carom_state *sta
       carom_state_set_pose(t->model, state, b, frame.poses[b]);
       carom_state_set_velocity(t->model, state, b, frame.velocities[b], frame.angular_velocities[b]);
     }
+    size_t bytes = (size_t)state->node_count * sizeof *state->nodes;
+    if (bytes > 0)
+      memcpy(state->nodes, frame.nodes, bytes), memcpy(state->node_velocities, frame.node_velocities, bytes);
     take(t, state);
   }
   carom_frame_release(&frame);
@@ -116,6 +119,9 @@ static int audit_motion(const audit_words *w, carom_result *result) {
   carom_error error = {0};
   if (code == EXIT_GOOD && result && result->body_count != scene->model->body_count)
     cli_error("%s has %d bodies, the scene %d", w->motion, result->body_count, scene->model->body_count),
+        code = EXIT_MISTAKE;
+  else if (code == EXIT_GOOD && result && result->node_count != scene->state->node_count)
+    cli_error("%s has %d nodes of solids, the scene %d", w->motion, result->node_count, scene->state->node_count),
         code = EXIT_MISTAKE;
   else if (code == EXIT_GOOD && result)
     code = take_result(&t, result, scene->state, &error) == CAROM_OK ? EXIT_GOOD : cli_fail(&error);

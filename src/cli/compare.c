@@ -25,6 +25,7 @@ double cli_worst(const carom_result *result, const char *column) {
 static double largest_distance(const carom_result *result, const carom_frame *a, const carom_frame *b) {
   double largest = 0;
   for (int i = 0; i < result->body_count; i++) largest = fmax(largest, cm_norm(cm_sub(a->poses[i].p, b->poses[i].p)));
+  for (int i = 0; i < result->node_count; i++) largest = fmax(largest, cm_norm(cm_sub(a->nodes[i], b->nodes[i])));
   return largest;
 }
 

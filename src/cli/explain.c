@@ -144,7 +144,9 @@ static int write_scene(const account *a) {
 
 // ---- telling --------------------------------------------------------------------------------------------------------
 
-static const char *name_of(const carom_result *r, int body) { return body >= 0 ? r->bodies[body].name : "world"; }
+static const char *name_of(const carom_result *r, int body) {
+  return body == CAROM_WORLD ? "world" : carom_result_name(r, body);
+}
 
 // The first event of the last moment that has any.
 static int first_of_last(const carom_result *r) {
@@ -171,12 +173,29 @@ static void print_contacts(const account *a) {
   }
 }
 
+// What is behind a broken law of solids, and what helps; null for other laws.
+static const char *cause_of(const char *key) {
+  static const struct {
+    const char *key, *text;
+  } causes[] = {
+      {"inversion", "a tetrahedron was turned inside out: hit or pressed harder than its material takes in such steps"},
+      {"solid_overlap", "surfaces give way like the tetrahedra behind them: these are large or soft for what presses"},
+      {"pins", "nodes left where they are held: the motion was changed, or is not of this scene"},
+  };
+  for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
+    if (strcmp(causes[i].key, key) == 0) return causes[i].text;
+  return NULL;
+}
+
 // Laws that the run broke, whether it came to its end or not.
 static void print_broken(const carom_verdict *v) {
-  for (int i = 0; i < v->count; i++)
-    if (!v->rows[i].pass)
-      cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", v->rows[i].label, v->rows[i].value,
-                v->rows[i].bound, v->rows[i].where[0] ? ": " : "", v->rows[i].where);
+  for (int i = 0; i < v->count; i++) {
+    const carom_verdict_row *row = &v->rows[i];
+    if (row->pass) continue;
+    cli_print(stdout, "  broken      %s is %.3g, allowed is %.3g%s%s\n", row->label, row->value, row->bound,
+              row->where[0] ? ": " : "", row->where);
+    if (cause_of(row->key)) cli_print(stdout, "  cause       %s\n", cause_of(row->key));
+  }
 }
 
 static void print_account(const account *a) {
@@ -191,7 +210,10 @@ static void print_account(const account *a) {
   for (int i = 0; i < RESIDUALS; i++)
     cli_print(stdout, "  %-20s %.3g in the last frame\n", residuals[i], last_residual(r, residuals[i]));
   print_contacts(a);
-  cli_print(stdout, "\n  scene       %s begins there: carom run %s\n", a->written, a->written);
+  if (a->written[0])
+    cli_print(stdout, "\n  scene       %s begins there: carom run %s\n", a->written, a->written);
+  else
+    cli_print(stdout, "\n  scene       none: solids of a scene begin without stress\n");
 }
 
 static void put_contacts(cli_json *json, const account *a) {
@@ -237,8 +259,10 @@ static void print_json(const account *a) {
 static int explain(account *a, bool json) {
   carom_error error = {0};
   if (recall(a, &error) != CAROM_OK) return cli_fail(&error);
-  int code = write_scene(a);
+  bool can_begin_there = a->scene->model->solid_count == 0;
+  int code = can_begin_there ? write_scene(a) : EXIT_GOOD;
   if (code != EXIT_GOOD) return code;
+  if (!can_begin_there) a->written[0] = '\0';
   if (json)
     print_json(a);
   else
@@ -259,7 +283,8 @@ int cli_explain(int argc, char **argv) {
       "explain",
       "RESULT.h5 [OPTIONS]",
       "Tells where a run stopped and why: the last good state, its contacts and residuals, laws "
-      "that it broke, and what the next step says.\nWrites a scene that begins there and takes that one step.",
+      "that it broke, and what the next step says.\nWrites a scene that begins there and takes that one step, unless "
+      "there are solids that deform.",
       options,
       &path,
       1,

@@ -6,7 +6,7 @@
 
 #include "cli/cli.h"
 
-enum { BESIDE = 3 };
+enum { BESIDE = 4 };
 typedef struct format {
   const char *name, *extension;
   const char *beside[BESIDE];  // endings of what is written besides, in the place of the extension; see carom/export.h
@@ -16,7 +16,7 @@ typedef struct format {
 // Longer endings come before shorter ones that they end with.
 static const format formats[] = {
     {"fields", ".fields.csv", {".vti"}, NULL},
-    {"csv", ".csv", {".audit.csv", ".events.csv", ".channels.csv"}, carom_export_csv},
+    {"csv", ".csv", {".audit.csv", ".events.csv", ".channels.csv", ".solids.csv"}, carom_export_csv},
     {"vtk", ".pvd", {NULL}, carom_export_vtk},
     {"glb", ".glb", {NULL}, carom_export_glb},
     {"html", ".html", {NULL}, carom_export_replay},
@@ -81,6 +81,12 @@ static int write_format(const format *f, carom_result *result, const char *outpu
   if (status == CAROM_INTERRUPTED) return cli_stopped(output);
   if (status != CAROM_OK) return cli_fail(&error);
   if (!quiet) cli_print(stdout, "  %s  %s\n", f->name, output);
+  if (!quiet && f->write == carom_export_glb && result->solid_count > 0)
+    cli_print(
+        stderr,
+        "note: %d solids that deform are left out: glTF has no shapes that are given frame by frame; html and vtk "
+        "have them\n",
+        result->solid_count);
   return EXIT_GOOD;
 }
 
@@ -102,13 +108,13 @@ static void name_beside(const export_files *e, const char *ending, char *name, s
 }
 
 // Frames that are there from before are replaced or, beyond the last of ours, removed.
-static bool may_replace_frames(const export_files *e) {
+static bool may_replace_frames(const export_files *e, const char *ending, int count) {
   char folder[CLI_PATH], name[CLI_PATH + 32];
   struct stat about;
   name_beside(e, "_frames", folder, sizeof folder);
   for (int i = 0;; i++) {
-    snprintf(name, sizeof name, "%s/frame_%06d.vtp", folder, i);
-    if (i >= e->result->frame_count && stat(name, &about) != 0) return true;
+    snprintf(name, sizeof name, "%s/frame_%06d.%s", folder, i, ending);
+    if (i >= count && stat(name, &about) != 0) return true;
     if (!cli_may_replace("export", &(cli_output){.path = name}, e->force)) return false;
   }
 }
@@ -124,7 +130,10 @@ static int check_files(const export_files *e) {
   }
   int code = cli_check_files(&files);
   if (code != EXIT_GOOD || e->format->write != carom_export_vtk) return code;
-  return may_replace_frames(e) ? EXIT_GOOD : EXIT_FAILED;
+  int count = e->result->frame_count;
+  bool may =
+      may_replace_frames(e, "vtp", count) && may_replace_frames(e, "vtu", e->result->solid_count > 0 ? count : 0);
+  return may ? EXIT_GOOD : EXIT_FAILED;
 }
 
 int cli_export(int argc, char **argv) {
@@ -133,8 +142,7 @@ int cli_export(int argc, char **argv) {
   field_words words = {0};
   carom_granular_options fields;
   const cli_option options[] = {
-      {CLI_TEXT, 't', "to", "FORMAT", "csv, vtk (.pvd and .vtp for ParaView), glb (animated glTF), html or fields",
-       &to},
+      {CLI_TEXT, 't', "to", "FORMAT", "csv, vtk (.pvd for ParaView), glb (animated glTF), html or fields", &to},
       {CLI_TEXT, 'o', "output", "FILE", "default: the result's name with the format's extension, beside it", &output},
       {CLI_TEXT, 0, "cells", "NX,NY,NZ", "fields: cells of the grid; default: about three grains wide", &words.cells},
       {CLI_TEXT, 0, "from", "TIME", "fields: begin of the window, s", &words.from},

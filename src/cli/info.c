@@ -1,4 +1,5 @@
 // carom info: what a result file holds and how its run went.
+#include <math.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -50,6 +51,32 @@ static void print_channels(const carom_result *r) {
   if (i < r->channel_count) cli_print(stdout, "              and %d more; --json lists them\n", r->channel_count - i);
 }
 
+// The largest stored energy and the smallest det F that a solid had in any frame.
+static void find_extremes(const carom_result *r, int solid, double *energy, double *least_J) {
+  *energy = *least_J = NAN;
+  for (int f = 0; f < r->frame_count; f++) {
+    int i = f * r->solid_count + solid;
+    *energy = fmax(*energy, r->elastic_energies[i]);
+    *least_J = fmin(*least_J, r->least_J[i]);
+  }
+}
+
+static void print_solids(const carom_result *r) {
+  enum { LINES = 12 };
+  if (r->solid_count == 0) return;
+  cli_print(stdout, "  solids      %d that deform: %d nodes, %d tetrahedra\n", r->solid_count, r->node_count,
+            r->tet_count);
+  for (int i = 0; i < r->solid_count && i < LINES; i++) {
+    const carom_result_solid *s = &r->solids[i];
+    double energy, least_J;
+    find_extremes(r, i, &energy, &least_J);
+    cli_print(stdout, "              %s: %.4g kg, %d tetrahedra, %s; elastic energy up to %.3g J, least J %.3g\n",
+              s->name, s->mass, s->tet_count, carom_elastic_law_name((carom_elastic_law)s->law), energy, least_J);
+  }
+  if (r->solid_count > LINES)
+    cli_print(stdout, "              and %d more; --json lists them\n", r->solid_count - LINES);
+}
+
 static void print_text(const char *path, const carom_result *r) {
   cli_print(stdout, "%s: %s\n", path, r->title);
   if (r->description[0]) cli_print(stdout, "  %s\n", r->description);
@@ -60,6 +87,7 @@ static void print_text(const char *path, const carom_result *r) {
   if (r->choice) cli_print(stdout, "  chosen      %s, since %s\n", r->integrator, r->choice);
   cli_print(stdout, "  contents    %d bodies, %d shapes, %d frames, t = 0 to %g of %g s\n", r->body_count,
             r->shape_count, r->frame_count, last_time(r), r->duration);
+  print_solids(r);
   print_channels(r);
   if (!r->complete)
     cli_print(stdout, "  note        the run did not finish; what is here is sound up to the last frame\n");
@@ -77,6 +105,21 @@ static void add_channels(cli_json *json, const carom_result *r) {
   cli_json_close(json, ']');
 }
 
+static void add_solids(cli_json *json, const carom_result *r) {
+  cli_json_open(json, "solids", '[');
+  for (int i = 0; i < r->solid_count; i++) {
+    const carom_result_solid *s = &r->solids[i];
+    double energy, least_J;
+    find_extremes(r, i, &energy, &least_J);
+    cli_json_open(json, NULL, '{');
+    CLI_MEMBERS(json, CLI_T("name", s->name), CLI_T("law", carom_elastic_law_name((carom_elastic_law)s->law)),
+                CLI_N("mass", s->mass), CLI_I("nodes", s->node_count), CLI_I("tetrahedra", s->tet_count),
+                CLI_N("largest_elastic_energy", energy), CLI_N("least_J", least_J));
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
 static void print_json(const char *path, const carom_result *r, bool scene) {
   cli_json json = cli_json_begin(stdout);
   CLI_MEMBERS(&json, CLI_T("file", path), CLI_T("title", r->title), CLI_T("version", r->version),
@@ -86,6 +129,7 @@ static void print_json(const char *path, const carom_result *r, bool scene) {
   CLI_MEMBERS(&json, CLI_N("step", r->step), CLI_N("duration", r->duration), CLI_I("seed", (long long)r->seed),
               CLI_T("ending", r->ending), CLI_B("complete", r->complete), CLI_I("bodies", r->body_count),
               CLI_I("shapes", r->shape_count), CLI_I("frames", r->frame_count), CLI_N("last_time", last_time(r)));
+  if (r->solid_count > 0) add_solids(&json, r);
   add_channels(&json, r);
   cli_json_verdict(&json, &r->verdict);
   if (scene) cli_json_text(&json, "scene", r->scene_resolved);

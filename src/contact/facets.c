@@ -28,10 +28,13 @@ static flat minus2(flat a, flat b) { return (flat){a.u - b.u, a.v - b.v}; }
 typedef struct polygon {
   int count;
   flat corner[CAROM_FACET_POINTS];
+  bool of_b[CAROM_FACET_POINTS];  // the side from this corner to the next is one of B's, else of A's
 } polygon;
 
-static void append(polygon *p, flat corner) {
-  if (p->count < CAROM_FACET_POINTS) p->corner[p->count++] = corner;
+static void append(polygon *p, flat corner, bool of_b) {
+  if (p->count >= CAROM_FACET_POINTS) return;
+  p->corner[p->count] = corner;
+  p->of_b[p->count++] = of_b;
 }
 
 static flat crossing_of(flat a, flat b, double da, double db) {
@@ -48,8 +51,9 @@ static polygon clip(const polygon *p, flat from, flat to) {
   for (int i = 0; i < p->count; i++) {
     flat a = p->corner[i], b = p->corner[(i + 1) % p->count];
     double da = cross2(along, minus2(a, from)), db = cross2(along, minus2(b, from));
-    if (da >= -on) append(&kept, a);
-    if ((da > on && db < -on) || (da < -on && db > on)) append(&kept, crossing_of(a, b, da, db));
+    if (da >= -on) append(&kept, a, da <= on && db < -on ? true : p->of_b[i]);
+    if (da > on && db < -on) append(&kept, crossing_of(a, b, da, db), true);
+    if (da < -on && db > on) append(&kept, crossing_of(a, b, da, db), p->of_b[i]);
   }
   return kept;
 }
@@ -59,6 +63,7 @@ typedef struct meeting {
   carom_vec3 beta, e1, e2, origin;
   flat fa[3], fb[3];  // corners in the plane
   double scale;       // areas at rest over those in the plane
+  double share;       // how much of them is measured on A
 } meeting;
 
 static flat flatten(const meeting *m, carom_vec3 x) {
@@ -69,9 +74,9 @@ static flat flatten(const meeting *m, carom_vec3 x) {
 // Seen against beta B runs counter-clockwise, and A clockwise.
 static polygon cover(const meeting *m) {
   polygon p = {.count = 0};
-  append(&p, m->fa[0]);
-  append(&p, m->fa[2]);
-  append(&p, m->fa[1]);
+  append(&p, m->fa[0], false);
+  append(&p, m->fa[2], false);
+  append(&p, m->fa[1], false);
   for (int i = 0; i < 3 && p.count > 0; i++) p = clip(&p, m->fb[i], m->fb[(i + 1) % 3]);
   return p;
 }
@@ -127,6 +132,20 @@ static double upright(const meeting *m, const carom_facet_point *p) {
   return ramp(fmin(a, b), ASKEW, UPRIGHT);
 }
 
+// Half of each side at either end, outwards; those of B count the other way. Measured on A at rest the area changes by
+// B's sides alone, and on B by those of A.
+static void go_round(const meeting *m, const polygon *p, carom_facet_point *points) {
+  for (int i = 0; i < p->count; i++) points[i].rim = cm_zero3();
+  for (int i = 0; i < p->count; i++) {
+    int next = (i + 1) % p->count;
+    flat side = minus2(p->corner[next], p->corner[i]);
+    double share = 0.5 * (p->of_b[i] ? -m->share : 1 - m->share);
+    carom_vec3 out = cm_axpy(cm_scale(share * side.v, m->e1), -share * side.u, m->e2);
+    points[i].rim = cm_add(points[i].rim, out);
+    points[next].rim = cm_add(points[next].rim, out);
+  }
+}
+
 static void put_corner(const meeting *m, flat corner, carom_facet_point *p) {
   weigh(m->fa, corner, p->weight_a);
   weigh(m->fb, corner, p->weight_b);
@@ -134,7 +153,9 @@ static void put_corner(const meeting *m, flat corner, carom_facet_point *p) {
   p->point_b = weighted(m->b, p->weight_b);
   p->normal = m->beta;
   p->gap = cm_dot(m->beta, cm_sub(p->point_a, p->point_b));
-  p->area *= m->scale * upright(m, p);
+  double weight = m->scale * upright(m, p);
+  p->area *= weight;
+  p->rim = cm_scale(weight, p->rim);
 }
 
 // ---- the pair -------------------------------------------------------------------------------------------------------
@@ -154,18 +175,18 @@ static carom_vec3 between(const carom_facet *a, const carom_facet *b) {
 }
 
 // How much larger the triangles are at rest than they look along beta. The one that leans presses on the other.
-static double scale_of(const meeting *m) {
+static void find_scale(meeting *m) {
   double a = -cm_dot(m->a->normal, m->beta), b = cm_dot(m->b->normal, m->beta);
-  double share = (SMOOTH + 1 - a) / (2 * SMOOTH + 2 - a - b);
-  double open = ramp(fmin(a, b), EDGE_ON, OPEN);
-  return open * (share * m->a->shrunk / fmax(a, EDGE_ON) + (1 - share) * m->b->shrunk / fmax(b, EDGE_ON));
+  double open = ramp(fmin(a, b), EDGE_ON, OPEN), on_a = m->a->shrunk / fmax(a, EDGE_ON);
+  m->share = (SMOOTH + 1 - a) / (2 * SMOOTH + 2 - a - b);
+  m->scale = open * (m->share * on_a + (1 - m->share) * m->b->shrunk / fmax(b, EDGE_ON));
 }
 
 static meeting look(const carom_facet *a, const carom_facet *b, const carom_vec3 *beta) {
   meeting m = {.a = a, .b = b, .origin = a->x[0]};
   m.beta = between(a, b);
   if (carom_facets_face(a, b) == CAROM_FACING_ASKEW) m.beta = *beta;
-  m.scale = scale_of(&m);
+  find_scale(&m);
   cm_frame(m.beta, &m.e1, &m.e2);
   for (int i = 0; i < 3; i++) m.fa[i] = flatten(&m, a->x[i]), m.fb[i] = flatten(&m, b->x[i]);
   return m;
@@ -185,6 +206,7 @@ int carom_facets_meet(const carom_facet *a, const carom_facet *b, const carom_ve
   flat center = centroid_of(&p, &area);
   if (!(0.5 * area > NOTHING * fmin(area_of(m.fa), area_of(m.fb)))) return 0;
   share_out(&p, center, points);
+  go_round(&m, &p, points);
   for (int i = 0; i < p.count; i++) put_corner(&m, p.corner[i], &points[i]);
   return p.count;
 }

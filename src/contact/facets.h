@@ -11,6 +11,10 @@
 // whole tetrahedra to chance, and just off that case they jump from corner to corner; those of the polygon do not, and
 // are as symmetric as it is.
 //
+// Where a polygon ends because a surface does, its area changes as they slide. That is part of the gradient: C/2 gap^2 for
+// every metre of rim, across beta, on the surface that ends there, and its opposite on what lies below. On sides within a
+// surface these cancel, and they keep momenta.
+//
 // Of triangles that lie on each other, as near as 20 degrees, beta is between both normals: that of the smoother
 // surface, if one of them has an edge there, since then the potential is an integral over what presses, whose gradient
 // this is. Otherwise whoever asks gives beta: the direction in which what is behind the triangles parts soonest.
@@ -35,6 +39,7 @@ typedef struct carom_facet_point {
   double weight_a[3], weight_b[3];   // of the corners; each sums to 1
   carom_vec3 point_a, point_b;       // point_a - point_b = gap normal
   double area;                       // its share at rest, m2
+  carom_vec3 rim;                    // how areas change as A moves across beta, m: see above
 } carom_facet_point;
 
 enum { CAROM_FACET_POINTS = 9 };  // most corners of the polygon, with room for round-off

@@ -301,9 +301,6 @@ carom_status carom_contact_potential_kick(carom_contact_potential *p, carom_stat
   }
   book_half(p, state, ledger);
   for (int i = 0; i < p->count && status == CAROM_OK; i++) status = tell(p, state, &p->contacts[i], ledger, error);
-  if (status != CAROM_OK || !p->soft) return status;
-  if (!p->solved) status = carom_soft_kick(p->soft, state, dt, ledger, error);
-  p->energy += p->soft->energy;
   return status;
 }
 

@@ -51,7 +51,6 @@ typedef struct carom_contact_potential {
   carom_memory *memory;  // what overlapped at the end of the last step
   carom_joints *joints;
   carom_soft *soft;      // contact of solids; null where there are none
-  bool solved;           // that is part of an implicit step, and not of the kicks
   double stiffness;  // C, N/m; 0: not chosen yet
   double energy;     // stored at the last kick, J
   carom_potential_contact *contacts;

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "geometry/tet_shape.h"
 
-// Over m/t^2, t the longest explicit step of the tetrahedra: contact then asks for steps of t/2 where they ask for t.
-static const double SHARE = 8;
+// Over m w^2, w the fastest vibration of the tetrahedra: steps of 1/w, which contacts are given, follow both.
+static const double SHARE = 1;
 
 static void lay_out(void *owner, carom_arena *arena) {
   carom_soft *s = owner;
@@ -20,7 +20,11 @@ static void lay_out(void *owner, carom_arena *arena) {
   s->node_deep = CAROM_PUSH(arena, double, m->node_count);
   s->load = CAROM_PUSH(arena, double, m->body_count);
   s->mark = CAROM_PUSH(arena, int, m->node_count);
-  s->kept = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->bristles = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->bristle_share = CAROM_PUSH(arena, double, m->node_count);
+  s->was = CAROM_PUSH(arena, carom_vec3, m->node_count);
+  s->body_x = CAROM_PUSH(arena, carom_vec3, m->body_count);
+  s->body_q = CAROM_PUSH(arena, carom_quat, m->body_count);
 }
 
 static carom_status make_surfaces(carom_soft *s, const carom_allocator *a, carom_error *error) {
@@ -43,16 +47,15 @@ static void weigh_nodes(carom_soft *s) {
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
 
-// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard than steps
-// of t allow: C h^2 = m with h = t.
-static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double t) {
+// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard.
+static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double w) {
   const carom_model *m = s->model;
   const carom_solid *solid = &m->solids[skin->solid];
   double least = INFINITY;
   for (int k = 0; k < 3; k++) {
     int node = skin->triangles[facet][k];
     double area = s->node_deep[solid->node_start + node];  // where areas are kept meanwhile
-    least = fmin(least, SHARE * m->node_masses[solid->node_start + node] / (area * t * t));
+    least = fmin(least, SHARE * w * w * m->node_masses[solid->node_start + node] / area);
   }
   return least;
 }
@@ -77,9 +80,8 @@ static void choose_stiffness(carom_soft *s) {
   for (int i = 0; i < s->model->solid_count; i++) {
     const carom_solid *solid = &s->model->solids[i];
     carom_skin *skin = &s->skins[i];
-    double t = solid->critical_step;
     note_areas(s, solid);
-    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, t);
+    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, solid->frequency);
     spread_to_nodes(s, skin);
   }
 }
@@ -121,6 +123,7 @@ carom_status carom_soft_update(carom_soft *s, const carom_state *state, double h
                                carom_error *error) {
   s->time = state->time;
   s->span = h;
+  s->moved = false;
   for (int i = 0; i < s->model->solid_count; i++) carom_skin_fit(&s->skins[i], state, h);
   for (int b = 0; b < s->model->body_count; b++)
     for (int k = 0; k < s->model->bodies[b].part_count; k++)
@@ -136,15 +139,41 @@ carom_status carom_soft_note(carom_soft *s, carom_error *error) {
   return CAROM_OK;
 }
 
-bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
-  int count = s->before_count;
-  if (!carom_tape_pass(tape, &count, sizeof count) || count < 0) return false;
+// An array that grows: its count, then what is in it.
+static bool remember_array(const carom_soft *s, carom_tape *tape, void **array, int *count, int *capacity, size_t size) {
+  int n = *count;
+  if (!carom_tape_pass(tape, &n, sizeof n) || n < 0) return false;
   if (carom_tape_reads(tape)) {
-    size_t size = (size_t)count * sizeof *s->before;
-    if (size > tape->size - tape->at ||
-        !carom_reserve(&s->arena.allocator, (void **)&s->before, &s->before_capacity, count, sizeof *s->before))
-      return false;
-    s->before_count = count;
+    if ((size_t)n > (tape->size - tape->at) / size) return false;
+    if (!carom_reserve(&s->arena.allocator, array, capacity, n, size)) return false;
+    *count = n;
   }
-  return carom_tape_pass(tape, s->before, (size_t)count * sizeof *s->before);
+  return carom_tape_pass(tape, *array, (size_t)n * size);
+}
+
+static bool names_what_is_there(const carom_soft *s) {
+  for (int i = 0; i < s->count; i++)
+    for (int e = 0; e < 2; e++) {
+      const carom_soft_end *end = &s->contacts[i].end[e];
+      if (end->body >= s->model->body_count || end->body == CAROM_WORLD) return false;
+      if (end->body < CAROM_WORLD && CAROM_SOLID(end->body) >= s->model->solid_count) return false;
+      for (int k = 0; k < 3; k++)
+        if (end->node[k] < 0 || end->node[k] >= s->model->node_count) return false;
+    }
+  return true;
+}
+
+bool carom_soft_remember(carom_soft *s, carom_tape *tape) {
+  size_t nodes = (size_t)s->model->node_count, bodies = (size_t)s->model->body_count;
+  bool sound = carom_tape_pass(tape, s->bristles, nodes * sizeof *s->bristles) &&
+               carom_tape_pass(tape, &s->bristle_energy, sizeof s->bristle_energy) &&
+               carom_tape_pass(tape, s->body_x, bodies * sizeof *s->body_x) &&
+               carom_tape_pass(tape, s->body_q, bodies * sizeof *s->body_q) &&
+               carom_tape_pass(tape, &s->energy, sizeof s->energy) &&
+               carom_tape_pass(tape, &s->depth, sizeof s->depth) &&
+               remember_array(s, tape, (void **)&s->before, &s->before_count, &s->before_capacity, sizeof *s->before) &&
+               remember_array(s, tape, (void **)&s->contacts, &s->count, &s->capacity, sizeof *s->contacts);
+  if (sound && names_what_is_there(s)) return true;
+  s->count = s->before_count = 0;
+  return false;
 }

@@ -36,6 +36,7 @@ static void put_in_order(const carom_model *m, carom_soft_contact *c) {
   carom_soft_end other = c->end[0];
   c->end[0] = c->end[1], c->end[1] = other;
   c->normal = cm_neg(c->normal);
+  c->rim = cm_neg(c->rim);
 }
 
 static double rate_of(const carom_soft *s, const carom_state *state, const carom_soft_contact *c) {
@@ -93,33 +94,60 @@ static carom_placed behind(const carom_soft *s, const carom_skin *skin, int face
   return (carom_placed){s->tet[which], carom_tet_shape_put(s->tet[which], x[n[0]], x[n[1]], x[n[2]], x[n[3]])};
 }
 
+// Corners that are much deeper than what is behind the facets overlaps do not touch along beta: two boxes corner to
+// corner may overlap by little, and look into each other far, along other faces.
+static const double SIDEWAYS = 0.3, STRAIGHT = 0.6;  // overlap over depth: none of it counts, all does
+static const double SHALLOW = 0.03;                  // of the deepest: less is not looked into
+
+static void weigh_depths(carom_facet_point *points, int count, double overlap) {
+  for (int i = 0; i < count; i++) {
+    if (!(points[i].gap < 0)) continue;
+    double weight = fmax(0, fmin(1, (overlap / -points[i].gap - SIDEWAYS) / (STRAIGHT - SIDEWAYS)));
+    points[i].area *= weight;
+    points[i].rim = cm_scale(weight, points[i].rim);
+  }
+}
+
+static bool is_deep(const carom_facet_point *points, int count, double deep) {
+  double lowest = 0;
+  for (int i = 0; i < count; i++)
+    if (points[i].gap > -deep) lowest = fmin(lowest, points[i].gap);
+  return lowest < -SHALLOW * deep;
+}
+
+// What is behind two facets.
+typedef struct behind_facets {
+  carom_placed a, b;
+  double deep;
+} behind_facets;
+
 // The corners in which two facets meet. The direction in which what is behind them parts soonest is the oracle's.
-static int meet(const carom_facet *f, const carom_facet *g, const carom_placed *a, const carom_placed *b,
-                carom_facet_point *points) {
-  carom_distance_result d = {.distance = 0};
-  if (a && carom_distance(a, b, NULL, &d) != CAROM_OK) return 0;
-  return carom_facets_meet(f, g, &d.normal, points);
+static int meet(const carom_facet *f, const carom_facet *g, const behind_facets *behind, carom_facet_point *points) {
+  carom_distance_result d;
+  carom_facing facing = carom_facets_face(f, g);
+  int count = facing == CAROM_FACING_FLAT ? carom_facets_meet(f, g, NULL, points) : 0;
+  if (facing == CAROM_FACING_FLAT && !is_deep(points, count, behind->deep)) return count;
+  if (carom_distance(&behind->a, &behind->b, NULL, &d) != CAROM_OK) return 0;
+  if (facing == CAROM_FACING_ASKEW) count = carom_facets_meet(f, g, &d.normal, points);
+  weigh_depths(points, count, -d.distance);
+  return count;
 }
 
 static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
-  carom_facing facing = carom_facets_face(f, g);
-  if (facing == CAROM_FACING_AWAY) return 0;
-  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
-  carom_placed a = behind(s, p, n->a, 0), b = behind(s, q, n->b, 1);
-  return meet(f, g, &a, &b, points);
+  if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
+  const behind_facets both = {behind(s, p, n->a, 0), behind(s, q, n->b, 1), fmin(p->deep[n->a], q->deep[n->b])};
+  return meet(f, g, &both, points);
 }
 
 static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
   const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
-  carom_facing facing = carom_facets_face(f, g);
-  if (facing == CAROM_FACING_AWAY) return 0;
-  if (facing == CAROM_FACING_FLAT) return meet(f, g, NULL, NULL, points);
-  carom_placed a = behind(s, skin, n->a, 0);
-  return meet(f, g, &a, &hull->placed, points);
+  if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
+  const behind_facets both = {behind(s, skin, n->a, 0), hull->placed, fmin(skin->deep[n->a], hull->deep)};
+  return meet(f, g, &both, points);
 }
 
 static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
@@ -132,6 +160,7 @@ static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const ca
     carom_soft_contact c = {.normal = points[i].normal,
                             .gap = points[i].gap,
                             .stiffness = k * points[i].area,
+                            .rim = cm_scale(k, points[i].rim),
                             .deep = fmin(p->deep[n->a], q->deep[n->b])};
     c.end[0] = end_of_skin(p, n->a, points[i].weight_a, points[i].point_a);
     c.end[1] = end_of_skin(q, n->b, points[i].weight_b, points[i].point_b);
@@ -150,6 +179,7 @@ static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const car
     carom_soft_contact c = {.normal = points[i].normal,
                             .gap = points[i].gap,
                             .stiffness = skin->stiffness[n->a] * points[i].area,
+                            .rim = cm_scale(skin->stiffness[n->a], points[i].rim),
                             .deep = fmin(skin->deep[n->a], hull->deep)};
     c.end[0] = end_of_skin(skin, n->a, points[i].weight_a, points[i].point_a);
     c.end[1] = end_of_hull(hull, points[i].point_b);
@@ -246,7 +276,6 @@ static carom_status check_loads(const carom_soft *s, carom_error *error) {
 carom_status carom_soft_find(carom_soft *s, const carom_state *state, const carom_vec3 *nodes, carom_error *error) {
   carom_status status = CAROM_OK;
   s->nodes = nodes;
-  if (!s->trial) s->rates = state->node_velocities;
   s->count = 0;
   s->energy = s->depth = 0;
   if (s->near_count == 0) return status;

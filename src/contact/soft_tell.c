@@ -69,7 +69,7 @@ static carom_status tell_pair(const carom_soft *s, const carom_soft_pair *pair, 
   if (fabs(twist) <= TWISTED * w.spread) return carom_ledger_event(ledger, &e, error);
   carom_vec3 along, across, impulse = e.impulse, middle = e.point;
   cm_frame(cm_unit(impulse), &along, &across);  // along x across = the impulse's direction
-  double reach = fmax(w.spread, 20 * fabs(twist));
+  double reach = w.spread;
   carom_vec3 part = cm_scale(0.5 * twist / reach * sqrt(square), across);
   e.point = cm_axpy(middle, reach, along), e.impulse = cm_add(cm_scale(0.5, impulse), part);
   carom_status status = carom_ledger_event(ledger, &e, error);

@@ -184,6 +184,10 @@ static carom_status check_def(const carom_model *model, const carom_plan_def *de
         "plans choose their own forces: take the controllers (input '%.80s') out of the scene, and give the "
         "plan actuators",
         model->inputs[0].name);
+  if (model->solid_count > 0)
+    return carom_fail(error, CAROM_ERR_UNSUPPORTED,
+                      "plans know rigid bodies alone: take the solids ('%.80s') out of the scene",
+                      model->solids[0].name);
   if (model->drive_count || model->boundary_count || model->recirculation_count)
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "plans know no driven bodies, boundaries or recirculation: take them out of the scene");

@@ -1,5 +1,6 @@
 // Tables after RFC 4180: a header line with units, fields quoted where needed, lines ending in CR LF, and numbers with
 // 17 digits, so that reading them gives the same doubles.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -158,9 +159,9 @@ static carom_status write_events(csv *out, carom_error *error) {
     const carom_contact_event *e = &result->events[i];
     carom_text_buffer_number(&out->text, e->time, DIGITS);
     carom_text_buffer_print(&out->text, ",%s,", event_name(e->kind));
-    add_field(&out->text, result->bodies[e->body_a].name);
+    add_field(&out->text, carom_result_name(result, e->body_a));
     carom_text_buffer_add(&out->text, ",");
-    add_field(&out->text, e->body_b == CAROM_WORLD ? "world" : result->bodies[e->body_b].name);
+    add_field(&out->text, e->body_b == CAROM_WORLD ? "world" : carom_result_name(result, e->body_b));
     add_numbers(&out->text, &e->point.x, 3);
     add_numbers(&out->text, &e->normal.x, 3);
     add_numbers(&out->text, &e->impulse.x, 3);
@@ -171,10 +172,62 @@ static carom_status write_events(csv *out, carom_error *error) {
   return status == CAROM_OK ? flush(out, 0, error) : status;
 }
 
+// ---- solids ---------------------------------------------------------------------------------------------------------
+
+// Of a solid in a frame: what a table tells beside the time.
+typedef struct solid_row {
+  carom_vec3 center, momentum, angular_momentum;
+  double kinetic, elastic, least_J, stress;
+} solid_row;
+
+static solid_row measure_solid(const carom_result *result, const carom_frame *frame, int frame_index, int s) {
+  const carom_result_solid *solid = &result->solids[s];
+  int at = frame_index * result->solid_count + s;
+  solid_row row = {.elastic = result->elastic_energies[at], .least_J = result->least_J[at]};
+  for (int i = solid->node_start; i < solid->node_start + solid->node_count; i++) {
+    double m = result->node_masses[i];
+    carom_vec3 x = frame->nodes[i], v = frame->node_velocities[i];
+    row.center = cm_axpy(row.center, m / solid->mass, x);
+    row.momentum = cm_axpy(row.momentum, m, v);
+    row.angular_momentum = cm_axpy(row.angular_momentum, m, cm_cross(x, v));
+    row.kinetic += 0.5 * m * cm_norm2(v);
+  }
+  for (int t = solid->tet_start; t < solid->tet_start + solid->tet_count; t++)
+    row.stress = fmax(row.stress, (double)frame->stresses[t]);
+  return row;
+}
+
+static carom_status add_solid_rows(void *context, int i, const carom_frame *frame, carom_error *error) {
+  csv *out = context;
+  carom_status status = CAROM_OK;
+  for (int s = 0; status == CAROM_OK && s < out->result->solid_count; s++) {
+    solid_row row = measure_solid(out->result, frame, i, s);
+    carom_text_buffer_number(&out->text, frame->time, DIGITS);
+    carom_text_buffer_add(&out->text, ",");
+    add_field(&out->text, out->result->solids[s].name);
+    add_numbers(&out->text, &row.center.x, 3);
+    add_numbers(&out->text, &row.momentum.x, 3);
+    add_numbers(&out->text, &row.angular_momentum.x, 3);
+    add_numbers(&out->text, (const double[]){row.kinetic, row.elastic, row.least_J, row.stress}, 4);
+    carom_text_buffer_add(&out->text, "\r\n");
+    status = flush(out, FLUSH_SIZE, error);
+  }
+  return status;
+}
+
+static carom_status write_solids(csv *out, carom_error *error) {
+  carom_text_buffer_add(&out->text,
+                        "time (s),solid,x (m),y (m),z (m),px (kg m/s),py (kg m/s),pz (kg m/s),lx (kg m2/s),"
+                        "ly (kg m2/s),lz (kg m2/s),kinetic (J),elastic (J),least J,largest von Mises stress (Pa)\r\n");
+  carom_selection all = {out->result->frame_count, out->result->frame_count};
+  carom_status status = carom_visit_frames(&(carom_frames){out->result, all, NULL, 0, 1}, add_solid_rows, out, error);
+  return status == CAROM_OK ? flush(out, 0, error) : status;
+}
+
 // ---- files ----------------------------------------------------------------------------------------------------------
 
-// "name.csv" has its audit in "name.audit.csv", its contact events in "name.events.csv" and its channels in
-// "name.channels.csv"; null when out of memory.
+// "name.csv" has its audit in "name.audit.csv", its contact events in "name.events.csv", its channels in
+// "name.channels.csv" and its solids in "name.solids.csv"; null when out of memory.
 static char *companion_path(const char *path, const char *suffix, const carom_allocator *allocator) {
   size_t length = strlen(path), size = length + strlen(suffix) + 1;
   if (length >= 4 && strcmp(path + length - 4, ".csv") == 0) length -= 4;
@@ -217,6 +270,8 @@ carom_status carom_export_csv(carom_result *result, const char *path, const caro
     status = export_companion(result, path, ".events.csv", write_events, error);
   if (status == CAROM_OK && has_name && result->channel_count > 0)
     status = export_companion(result, path, ".channels.csv", write_channels, error);
+  if (status == CAROM_OK && has_name && result->solid_count > 0)
+    status = export_companion(result, path, ".solids.csv", write_solids, error);
   if (status == CAROM_OK) status = carom_atomic_file_commit(&out.file, error);
   release_csv(&out);
   return status;

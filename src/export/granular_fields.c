@@ -270,11 +270,13 @@ static void add_branch(carom_granular *g, carom_vec3 a, carom_vec3 l, carom_vec3
   }
 }
 
-// From the centre of B, or from the point where A touches what does not move, to the centre of A.
+// Of a grain A; solids that deform have no centre that a branch could end at. From the centre of B, or from the point
+// where A touches what does not move, to the centre of A.
 static void add_contact(carom_granular *g, const carom_frame *frame, const carom_contact_event *e) {
   const carom_result_body *bodies = g->result->bodies;
+  if (e->body_a < 0) return;
   carom_vec3 to = cm_transform(frame->poses[e->body_a], bodies[e->body_a].center), from = e->point;
-  bool moving_b = e->body_b != CAROM_WORLD && !bodies[e->body_b].fixed;
+  bool moving_b = e->body_b >= 0 && !bodies[e->body_b].fixed;
   if (moving_b) from = cm_transform(frame->poses[e->body_b], bodies[e->body_b].center);
   if (bodies[e->body_a].fixed) to = e->point;
   add_branch(g, from, cm_sub(to, from), cm_scale(1 / g->result->step, e->impulse));

@@ -12,8 +12,9 @@
 #include "export/replay.h"
 #include "export/replay_channels.h"
 #include "export/replay_pack.h"
+#include "export/replay_solids.h"
 
-static const double max_poses = 20e6;  // more would be too much for a browser
+static const double max_poses = 20e6, max_nodes = 3e6;  // more would be too much for a browser
 
 enum { COMPONENTS = 9, BOX = 8 };  // x y z qw qx qy qz speed spin; lo, hi, speed_max, spin_max
 
@@ -129,9 +130,19 @@ static void add_body(carom_text_buffer *text, const carom_result *result, int b,
   carom_text_buffer_add(text, "}");
 }
 
+// A body without parts, whose frame stays parallel to the world's; its skin is told beside it.
+static void add_solid(carom_text_buffer *text, const carom_result *result, int s) {
+  const carom_result_solid *solid = &result->solids[s];
+  char color[8];
+  snprintf(color, sizeof color, "#%06x", (unsigned)(solid->color & 0xFFFFFFu));
+  carom_text_buffer_json(text, "%s{\"name\":%j,\"color\":\"%s\",\"mass\":%n,\"fixed\":false,\"parts\":[],\"solid\":%d}",
+                         s > 0 || result->body_count > 0 ? ",\n" : "", solid->name, color, solid->mass, s);
+}
+
 static void add_bodies(carom_text_buffer *text, const carom_result *result, const carom_frame *first) {
   carom_text_buffer_add(text, ",\"bodies\":[");
   for (int b = 0; b < result->body_count; b++) add_body(text, result, b, first);
+  for (int s = 0; s < result->solid_count; s++) add_solid(text, result, s);
   carom_text_buffer_add(text, "]");
 }
 
@@ -148,7 +159,7 @@ static void add_walls(carom_text_buffer *text, const carom_result *result) {
   carom_text_buffer_add(text, "]");
 }
 
-static void add_audit_columns(carom_text_buffer *text) {
+static void add_audit_columns(carom_text_buffer *text, const carom_result *result) {
   const carom_audit_column *columns = carom_audit_columns();
   carom_text_buffer_add(text, ",\"audit\":[");
   for (int i = 0; i < CAROM_AUDIT_COLUMNS; i++) {
@@ -156,6 +167,7 @@ static void add_audit_columns(carom_text_buffer *text) {
     carom_text_buffer_json(text, "%s{\"key\":\"%s\",\"label\":%j,\"unit\":%j,\"group\":%j}", i > 0 ? ",\n" : "",
                            columns[i].key, columns[i].label, pure ? "" : columns[i].unit, columns[i].group);
   }
+  carom_replay_solids_describe_columns(result, text);
   carom_text_buffer_add(text, "]");
 }
 
@@ -188,8 +200,9 @@ static void add_description(carom_text_buffer *text, const carom_result *result,
   carom_text_buffer_add(text, "\"");
 }
 
-static void add_head(carom_text_buffer *text, const carom_result *result, const carom_selection *selection,
+static void add_head(carom_text_buffer *text, const carom_replay_solids *solids, const carom_selection *selection,
                      const carom_frame *first) {
+  const carom_result *result = solids->result;
   carom_replay_channels channels = carom_replay_channels_plan(result, selection->count);
   carom_text_buffer_json(text, "{\"format\":\"carom-replay\",\"version\":1,\"title\":%j", result->title);
   add_description(text, result, selection);
@@ -198,8 +211,9 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
   add_shapes(text, result);
   add_bodies(text, result, first);
   add_walls(text, result);
+  carom_replay_solids_describe(solids, text);
   carom_replay_joints(text, result);
-  add_audit_columns(text);
+  add_audit_columns(text, result);
   add_verdict(text, &result->verdict);
   add_camera(text, &result->camera);
   carom_replay_events(text, result);
@@ -214,7 +228,7 @@ static void add_head(carom_text_buffer *text, const carom_result *result, const 
 typedef struct streams {
   const carom_result *result;
   carom_selection selection;
-  int moving;
+  int moving;  // bodies and solids
   unsigned char *bytes;
   size_t size;
   size_t box_at, plane_at, channel_at;  // where the boxes, the low bytes and the channels begin
@@ -223,15 +237,39 @@ typedef struct streams {
   uint16_t *previous;                   // (COMPONENTS x moving) value in the frame before, for the differences
   double (*limits)[BOX];                // (moving) boxes as doubles
   carom_replay_channels channels;
+  size_t solid_at;  // where the skins begin
+  carom_replay_solids solids;
 } streams;
 
+// How one of the things that move stands: bodies first, then solids.
+typedef struct placement {
+  carom_vec3 p;
+  carom_quat q;
+  double speed, spin;
+} placement;
+
+// The number of the body, or body_count and more for solids, after `last` (-1: the first) that moves.
+static int next_moving(const carom_result *result, int last) {
+  int b = last + 1;
+  while (b < result->body_count && result->bodies[b].fixed) b++;
+  return b;
+}
+
+static placement place(const carom_result *result, const carom_frame *frame, int b) {
+  if (b < result->body_count)
+    return (placement){frame->poses[b].p, frame->poses[b].q, cm_norm(frame->velocities[b]),
+                       cm_norm(frame->angular_velocities[b])};
+  carom_solid_motion whole = carom_solid_motion_of(result, frame, b - result->body_count);
+  return (placement){whole.center, cm_qidentity(), cm_norm(whole.velocity), cm_norm(whole.spin)};
+}
+
 // What the box is computed from: three coordinates, then speed and spin.
-static void measure(const carom_frame *frame, int b, double values[5]) {
-  values[0] = frame->poses[b].p.x;
-  values[1] = frame->poses[b].p.y;
-  values[2] = frame->poses[b].p.z;
-  values[3] = cm_norm(frame->velocities[b]);
-  values[4] = cm_norm(frame->angular_velocities[b]);
+static void measure(const placement *at, double values[5]) {
+  values[0] = at->p.x;
+  values[1] = at->p.y;
+  values[2] = at->p.z;
+  values[3] = at->speed;
+  values[4] = at->spin;
   const double most = 3e38;  // what a float32 holds
   for (int i = 0; i < 5; i++) values[i] = isnan(values[i]) ? 0 : fmax(-most, fmin(most, values[i]));
 }
@@ -240,10 +278,12 @@ static carom_status extend_boxes(void *context, int i, const carom_frame *frame,
   streams *s = context;
   (void)error;
   if (frame->channels) carom_replay_channels_add(&s->channels, i, frame->channels);
-  for (int b = 0, m = 0; b < s->result->body_count; b++) {
-    if (s->result->bodies[b].fixed) continue;
-    double v[5], *box = s->limits[m++];
-    measure(frame, b, v);
+  carom_replay_solids_measure(&s->solids, i, frame);
+  for (int m = 0, b = -1; m < s->moving; m++) {
+    b = next_moving(s->result, b);
+    placement at = place(s->result, frame, b);
+    double v[5], *box = s->limits[m];
+    measure(&at, v);
     for (int k = 0; k < 3; k++) {
       if (i == 0 || v[k] < box[k]) box[k] = v[k];
       if (i == 0 || v[k] > box[3 + k]) box[3 + k] = v[k];
@@ -254,21 +294,11 @@ static carom_status extend_boxes(void *context, int i, const carom_frame *frame,
   return CAROM_OK;
 }
 
-// The next float32 not above (or not below) a double, so that the stored box still encloses every frame.
-static float float_below(double value) {
-  float f = (float)value;
-  return (double)f > value ? nextafterf(f, -INFINITY) : f;
-}
-static float float_above(double value) {
-  float f = (float)value;
-  return (double)f < value ? nextafterf(f, INFINITY) : f;
-}
-
 // Quantisation below must use the numbers that the reader will see.
 static void store_boxes(streams *s) {
   for (int m = 0; m < s->moving; m++) {
     for (int k = 0; k < BOX; k++) {
-      float f = k < 3 ? float_below(s->limits[m][k]) : float_above(s->limits[m][k]);
+      float f = k < 3 ? carom_pack_below(s->limits[m][k]) : carom_pack_above(s->limits[m][k]);
       s->limits[m][k] = f;
       carom_pack_f32(s->bytes + s->box_at + 4 * ((size_t)m * BOX + (size_t)k), f);
     }
@@ -299,48 +329,58 @@ static carom_quat continuous(streams *s, int m, int i, carom_quat q) {
 static carom_status put_frame(void *context, int i, const carom_frame *frame, carom_error *error) {
   streams *s = context;
   (void)error;
-  for (int b = 0, m = 0; b < s->result->body_count; b++) {
-    if (s->result->bodies[b].fixed) continue;
+  carom_replay_solids_pack(&s->solids, i, frame, s->bytes + s->solid_at);
+  for (int m = 0, b = -1; m < s->moving; m++) {
+    b = next_moving(s->result, b);
+    placement at = place(s->result, frame, b);
     double v[5];
     const double *box = s->limits[m];
-    measure(frame, b, v);
-    carom_quat q = continuous(s, m, i, frame->poses[b].q);
+    measure(&at, v);
+    carom_quat q = continuous(s, m, i, at.q);
     for (int k = 0; k < 3; k++) put_value(s, k, m, i, carom_pack_level(v[k], box[k], box[3 + k], UINT16_MAX));
     const double c[4] = {q.w, q.x, q.y, q.z};
     for (int k = 0; k < 4; k++) put_value(s, 3 + k, m, i, quantise_unit(c[k]));
     for (int k = 0; k < 2; k++) put_value(s, 7 + k, m, i, carom_pack_level(v[3 + k], 0, box[6 + k], UINT16_MAX));
-    m++;
   }
   return CAROM_OK;
 }
 
 static void put_columns(streams *s) {
   size_t frames = (size_t)s->selection.count, total = (size_t)s->result->frame_count;
+  int more = carom_replay_solids_columns(s->result);
   for (size_t i = 0; i < frames; i++) {
     size_t f = (size_t)carom_selected_frame(&s->selection, (int)i);
     carom_pack_f64(s->bytes + 8 * i, s->result->times[f]);
     for (size_t c = 0; c < CAROM_AUDIT_COLUMNS; c++)
       carom_pack_f64(s->bytes + 8 * ((c + 1) * frames + i), s->result->audit[c * total + f]);
+    for (int c = 0; c < more; c++)
+      carom_pack_f64(s->bytes + 8 * ((CAROM_AUDIT_COLUMNS + (size_t)c + 1) * frames + i),
+                     carom_replay_solids_column(&s->solids, c, (int)i, (int)f));
   }
 }
 
 static carom_status allocate_streams(streams *s, carom_error *error) {
   size_t frames = (size_t)s->selection.count, moving = (size_t)s->moving;
   s->value_count = COMPONENTS * moving * frames;
-  s->box_at = 8 * frames * (1 + CAROM_AUDIT_COLUMNS);
+  s->box_at = 8 * frames * (1 + CAROM_AUDIT_COLUMNS + (size_t)carom_replay_solids_columns(s->result));
   s->plane_at = s->box_at + 4 * BOX * moving;
   s->channel_at = s->plane_at + 2 * s->value_count;
-  s->size = s->channel_at + carom_replay_channels_size(&s->channels);
+  s->solid_at = s->channel_at + carom_replay_channels_size(&s->channels);
   const carom_allocator *allocator = &s->result->allocator;
-  if (CAROM_NEW_ALL(allocator, CAROM_ROOM(s->bytes, s->size), CAROM_ROOM(s->last, moving),
+  bool enough = carom_replay_solids_reserve(&s->solids, s->selection.count);
+  s->size = s->solid_at + carom_replay_solids_size(&s->solids);
+  if (enough &&
+      CAROM_NEW_ALL(allocator, CAROM_ROOM(s->bytes, s->size), CAROM_ROOM(s->last, moving),
                     CAROM_ROOM(s->previous, COMPONENTS * moving), CAROM_ROOM(s->limits, moving)) &&
       carom_replay_channels_create(&s->channels))
     return CAROM_OK;
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d frames of %d bodies", s->selection.count, s->moving);
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d frames of %d bodies and %d nodes",
+                    s->selection.count, s->moving, s->solids.node_count);
 }
 
 static void release_streams(streams *s) {
   carom_replay_channels_release(&s->channels);
+  carom_replay_solids_release(&s->solids);
   CAROM_RELEASE_ALL(&s->result->allocator, s->bytes, s->last, s->previous, s->limits);
 }
 
@@ -351,6 +391,7 @@ static carom_status fill_streams(streams *s, carom_result *result, const carom_p
   if (status != CAROM_OK) return status;
   store_boxes(s);
   carom_replay_channels_pack(&s->channels, s->bytes + s->channel_at);
+  carom_replay_solids_store_boxes(&s->solids, s->bytes + s->solid_at);
   put_columns(s);
   return carom_visit_frames(&(carom_frames){result, s->selection, progress, 0.25, 0.5}, put_frame, s, error);
 }
@@ -400,26 +441,38 @@ static carom_status pack(const streams *s, const carom_progress *progress, carom
   return status;
 }
 
-static carom_status add_head_element(carom_text_buffer *text, carom_result *result, const carom_selection *selection,
+static carom_status add_head_element(carom_text_buffer *text, carom_result *result, const streams *s,
                                      carom_error *error) {
   carom_frame first;
   carom_status status = carom_frame_init(result, &first, error);
   if (status == CAROM_OK && result->frame_count > 0) status = carom_result_read_frame(result, 0, &first, error);
   if (status == CAROM_OK) {
     carom_text_buffer_add(text, "<script id=\"carom-replay\" type=\"application/json\">");
-    add_head(text, result, selection, &first);
+    add_head(text, &s->solids, &s->selection, &first);
     carom_text_buffer_add(text, "</script>\n");
   }
   carom_frame_release(&first);
   return status;
 }
 
+static carom_selection select_frames(const streams *s) {
+  carom_selection of_bodies = carom_select_frames(s->result, s->moving, max_poses);
+  if (s->solids.node_count == 0) return of_bodies;
+  carom_selection of_nodes = carom_select_frames(s->result, s->solids.node_count, max_nodes);
+  return of_nodes.count < of_bodies.count ? of_nodes : of_bodies;
+}
+
 carom_status carom_replay_elements(carom_result *result, const carom_progress *progress, carom_text_buffer *text,
                                    carom_error *error) {
-  streams s = {.result = result, .moving = carom_count_moving(result)};
-  s.selection = carom_select_frames(result, s.moving, max_poses);
+  streams s = {.result = result, .moving = carom_count_moving(result) + result->solid_count};
+  s.channels.result = result;
+  if (!carom_replay_solids_create(&s.solids, result)) {
+    release_streams(&s);
+    return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the skins of %d solids", result->solid_count);
+  }
+  s.selection = select_frames(&s);
   s.channels = carom_replay_channels_plan(result, s.selection.count);
-  carom_status status = add_head_element(text, result, &s.selection, error);
+  carom_status status = add_head_element(text, result, &s, error);
   if (status == CAROM_OK) status = fill_streams(&s, result, progress, error);
   if (status == CAROM_OK) {
     carom_text_buffer_add(text, "<script id=\"carom-data\" type=\"text/plain\">");

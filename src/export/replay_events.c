@@ -2,7 +2,7 @@
 
 typedef struct choice {
   const carom_contact_event *events;
-  int count, total;
+  int count, total, body_count;
 } choice;
 
 static const carom_contact_event *chosen(const choice *c, int i) {
@@ -23,12 +23,18 @@ static void add_times(carom_text_buffer *text, const choice *c) {
   }
 }
 
+// In the page solids come after the bodies.
+static int number_of(const choice *c, int body) {
+  return body < CAROM_WORLD ? c->body_count + CAROM_SOLID(body) : body;
+}
+
 static void add_kinds_and_bodies(carom_text_buffer *text, const choice *c) {
   carom_text_buffer_add(text, "],\n\"kind\":[");
   for (int i = 0; i < c->count; i++) carom_text_buffer_print(text, "%s%d", i > 0 ? "," : "", (int)chosen(c, i)->kind);
   carom_text_buffer_add(text, "],\n\"body\":[");
   for (int i = 0; i < c->count; i++)
-    carom_text_buffer_print(text, "%s%d,%d", i > 0 ? "," : "", chosen(c, i)->body_a, chosen(c, i)->body_b);
+    carom_text_buffer_print(text, "%s%d,%d", i > 0 ? "," : "", number_of(c, chosen(c, i)->body_a),
+                            number_of(c, chosen(c, i)->body_b));
 }
 
 // Where some integrator told them.
@@ -49,7 +55,7 @@ static void add_vectors(carom_text_buffer *text, const choice *c, const char *ke
 }
 
 void carom_replay_events(carom_text_buffer *text, const carom_result *result) {
-  choice c = {result->events, result->event_count, result->event_count};
+  choice c = {result->events, result->event_count, result->event_count, result->body_count};
   if (c.total == 0) return;
   if (c.count > CAROM_REPLAY_EVENTS_MAX) c.count = CAROM_REPLAY_EVENTS_MAX;
   add_times(text, &c);

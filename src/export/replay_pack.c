@@ -20,6 +20,16 @@ void carom_pack_f32(unsigned char *to, float value) {
   put_u32(to, v);
 }
 
+float carom_pack_below(double value) {
+  float f = (float)value;
+  return (double)f > value ? nextafterf(f, -INFINITY) : f;
+}
+
+float carom_pack_above(double value) {
+  float f = (float)value;
+  return (double)f < value ? nextafterf(f, INFINITY) : f;
+}
+
 uint16_t carom_pack_level(double value, double lo, double hi, uint16_t top) {
   if (!(hi > lo)) return 0;
   double scaled = (value - lo) / (hi - lo) * top;

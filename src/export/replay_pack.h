@@ -10,6 +10,10 @@
 void carom_pack_f64(unsigned char *to, double value);
 void carom_pack_f32(unsigned char *to, float value);
 
+// The next float32 not above (or not below) a double, so that a stored box still encloses every frame.
+float carom_pack_below(double value);
+float carom_pack_above(double value);
+
 // 0 at `lo` to `top` at `hi`, and 0 where there is nothing between the two.
 uint16_t carom_pack_level(double value, double lo, double hi, uint16_t top);
 

@@ -1,5 +1,6 @@
-// For ParaView: a collection (.pvd) and one PolyData file (.vtp) per frame in a folder beside it. The files are XML
-// with base64 data; what does not change from frame to frame is encoded once.
+// For ParaView: a collection (.pvd) and, for each frame, a PolyData file (.vtp) of the bodies and an unstructured grid
+// (.vtu) of the solids, where there are some, in a folder beside it. The files are XML with base64 data; what does not
+// change from frame to frame is encoded once.
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "base/memory.h"
 #include "base/vtk_block.h"
 #include "export/export.h"
+#include "export/vtk_solids.h"
 
 typedef struct vtk {
   carom_result *result;
@@ -24,6 +26,7 @@ typedef struct vtk {
   float *points, *velocities;   // (3 point_count)
   carom_text_buffer constants;  // connectivity, offsets and body numbers, encoded
   size_t offset_of[3];          // where each of them begins within `constants`
+  carom_vtk_solids solids;
   carom_text_buffer text;
 } vtk;
 
@@ -150,8 +153,14 @@ static void add_frame_xml(vtk *v, double time) {
   carom_text_buffer_add(t, "\n</AppendedData>\n</VTKFile>\n");
 }
 
-static const char *frame_path(vtk *v, const char *folder, int frame) {
-  snprintf(v->path, v->path_size, "%s/frame_%06d.vtp", folder, frame);
+// What each frame has a file of.
+enum { OF_BODIES, OF_SOLIDS, PARTS };
+static const char *const endings[PARTS] = {"vtp", "vtu"};
+
+static int part_count(const vtk *v) { return v->result->solid_count > 0 ? PARTS : 1; }
+
+static const char *frame_path(vtk *v, const char *folder, int frame, int part) {
+  snprintf(v->path, v->path_size, "%s/frame_%06d.%s", folder, frame, endings[part]);
   return v->path;
 }
 
@@ -161,17 +170,30 @@ static carom_status write_text(carom_atomic_file *file, const carom_text_buffer 
   return status == CAROM_OK ? carom_atomic_file_commit(file, error) : status;
 }
 
-static carom_status write_frame(void *context, int i, const carom_frame *frame, carom_error *error) {
-  vtk *v = context;
+static void add_bodies(vtk *v, const carom_frame *frame) {
   float *point = v->points, *velocity = v->velocities;
   for (int b = 0; b < v->result->body_count; b++) place_body(v, frame, b, &point, &velocity);
-  carom_text_buffer_clear(&v->text);
   add_frame_xml(v, frame->time);
+}
+
+static carom_status write_part(vtk *v, int i, int part, const carom_frame *frame, carom_error *error) {
+  carom_text_buffer_clear(&v->text);
+  if (part == OF_BODIES)
+    add_bodies(v, frame);
+  else
+    carom_vtk_solids_add(&v->solids, frame, &v->text);
   carom_atomic_file file;
-  carom_status status = carom_atomic_file_open(&file, frame_path(v, v->staging, i), &v->result->allocator, error);
+  carom_status status = carom_atomic_file_open(&file, frame_path(v, v->staging, i, part), &v->result->allocator, error);
   file.quick = true;
   if (status == CAROM_OK) status = write_text(&file, &v->text, error);
   carom_atomic_file_abandon(&file);
+  return status;
+}
+
+static carom_status write_frame(void *context, int i, const carom_frame *frame, carom_error *error) {
+  vtk *v = context;
+  carom_status status = CAROM_OK;
+  for (int part = 0; part < part_count(v) && status == CAROM_OK; part++) status = write_part(v, i, part, frame, error);
   return status;
 }
 
@@ -206,6 +228,16 @@ static carom_status make_staging(vtk *v, carom_error *error) {
   return CAROM_OK;
 }
 
+static carom_status publish_part(vtk *v, int part, char *from, carom_error *error) {
+  int i = 0;
+  for (; part < part_count(v) && i < v->result->frame_count; i++) {
+    snprintf(from, v->path_size, "%s", frame_path(v, v->staging, i, part));
+    if (rename(from, frame_path(v, v->folder, i, part)) != 0) return carom_fail_file(error, "write", v->path, errno);
+  }
+  while (unlink(frame_path(v, v->folder, i, part)) == 0) i++;
+  return CAROM_OK;
+}
+
 // The staging folder takes the name if that is free. Otherwise the files move into the folder that is there, which may
 // hold files of others; frames of an older, longer export go.
 static carom_status publish_frames(vtk *v, carom_error *error) {
@@ -214,20 +246,16 @@ static carom_status publish_frames(vtk *v, carom_error *error) {
   char *from = CAROM_NEW(&v->result->allocator, char, v->path_size);
   if (!from) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for '%.700s'", v->folder);
   carom_status status = CAROM_OK;
-  for (int i = 0; status == CAROM_OK && i < v->result->frame_count; i++) {
-    snprintf(from, v->path_size, "%s", frame_path(v, v->staging, i));
-    if (rename(from, frame_path(v, v->folder, i)) != 0) status = carom_fail_file(error, "write", v->path, errno);
-  }
+  for (int part = 0; status == CAROM_OK && part < PARTS; part++) status = publish_part(v, part, from, error);
   carom_release(&v->result->allocator, from);
-  if (status != CAROM_OK) return status;
-  for (int i = v->result->frame_count; unlink(frame_path(v, v->folder, i)) == 0;) i++;
-  rmdir(v->staging);
-  return CAROM_OK;
+  if (status == CAROM_OK) rmdir(v->staging);
+  return status;
 }
 
 static void remove_staging(vtk *v) {
   if (!v->staging) return;
-  for (int i = 0; i < v->result->frame_count; i++) unlink(frame_path(v, v->staging, i));
+  for (int i = 0; i < v->result->frame_count; i++)
+    for (int part = 0; part < part_count(v); part++) unlink(frame_path(v, v->staging, i, part));
   rmdir(v->staging);
 }
 
@@ -242,13 +270,14 @@ static carom_status write_collection(vtk *v, carom_error *error) {
                           "version=\"0.1\" byte_order=\"%s\">\n"
                           "<Collection>\n",
                           carom_vtk_byte_order());
-  for (int i = 0; i < v->result->frame_count; i++) {
-    carom_text_buffer_add(t, "<DataSet timestep=\"");
-    carom_text_buffer_number(t, v->result->times[i], 17);
-    carom_text_buffer_add(t, "\" part=\"0\" file=\"");
-    add_xml_text(t, folder);
-    carom_text_buffer_print(t, "/frame_%06d.vtp\"/>\n", i);
-  }
+  for (int i = 0; i < v->result->frame_count; i++)
+    for (int part = 0; part < part_count(v); part++) {
+      carom_text_buffer_add(t, "<DataSet timestep=\"");
+      carom_text_buffer_number(t, v->result->times[i], 17);
+      carom_text_buffer_print(t, "\" part=\"%d\" file=\"", part);
+      add_xml_text(t, folder);
+      carom_text_buffer_print(t, "/frame_%06d.%s\"/>\n", i, endings[part]);
+    }
   carom_text_buffer_add(t, "</Collection>\n</VTKFile>\n");
   return write_text(&v->collection, t, error);
 }
@@ -263,6 +292,7 @@ static carom_status prepare(vtk *v, const carom_progress *progress, carom_error 
   if (!v->surfaces) return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the surfaces of the bodies");
   status = count_all(v, error);
   if (status == CAROM_OK) status = encode_constants(v, error);
+  if (status == CAROM_OK) status = carom_vtk_solids_create(&v->solids, v->result, error);
   if (status != CAROM_OK) return status;
   if (CAROM_NEW_ALL(allocator, CAROM_ROOM(v->points, 3 * v->point_count),
                     CAROM_ROOM(v->velocities, 3 * v->point_count)))
@@ -275,6 +305,7 @@ static void release_vtk(vtk *v) {
   if (v->surfaces) carom_surfaces_release(v->result, v->surfaces);
   CAROM_RELEASE_ALL(allocator, v->folder, v->staging, v->path, v->points, v->velocities);
   carom_atomic_file_abandon(&v->collection);
+  carom_vtk_solids_release(&v->solids);
   carom_text_buffer_release(&v->constants);
   carom_text_buffer_release(&v->text);
 }

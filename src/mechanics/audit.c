@@ -56,6 +56,8 @@ static bool is_used(const carom_model *m, int material) {
     if (m->bodies[i].material == material) return true;
   for (int i = 0; i < m->boundary_count; i++)
     if (m->boundaries[i].material == material) return true;
+  for (int i = 0; i < m->solid_count; i++)
+    if (m->solids[i].material == material) return true;
   return false;
 }
 
@@ -86,6 +88,13 @@ static void note_scales(carom_audit *audit, const carom_balance *now) {
 // overlaps within their bound are worth.
 static const double REST_HEIGHT = 0.1;
 
+static double reach_of(const carom_state *state, const carom_solid *solid) {
+  double most = 0;
+  for (int i = solid->node_start; i < solid->node_start + solid->node_count; i++)
+    most = fmax(most, cm_norm(state->nodes[i]));
+  return most;
+}
+
 // In a scene at rest nothing moves, but weight and reaction still pass momentum through it: what gravity gives in one
 // step is the least that errors of momenta are compared with, and a small lift of all bodies for energies.
 static void note_weight(carom_audit *audit, const carom_state *state) {
@@ -98,6 +107,12 @@ static void note_weight(carom_audit *audit, const carom_state *state) {
     mass += body->mass;
     moment += body->mass * cm_norm(state->x[i]) * g;
     if (isfinite(thin)) lift += body->mass * g * REST_HEIGHT * thin;
+  }
+  for (int k = 0; k < audit->model->solid_count; k++) {
+    const carom_solid *solid = &audit->model->solids[k];
+    mass += solid->mass;
+    moment += solid->mass * reach_of(state, solid) * g;
+    lift += solid->mass * g * REST_HEIGHT * audit->soft->thin[k];
   }
   double step = fabs(audit->dt);
   audit->momentum_scale = fmax(audit->momentum_scale, mass * g * step);
@@ -123,6 +138,13 @@ static double raw_balance(const carom_audit *audit, const carom_balance *now) {
   return energy - start - carom_sum_value(&audit->work) + carom_sum_value(&audit->lawful_loss);
 }
 
+// A solid's energy may swing by the order of the method and come back (nodes.c): up by what it is now, down by what it
+// was at the start.
+static double less_sway(const carom_audit *audit, double raw) {
+  if (raw > 0) return fmax(0, raw - audit->sway);
+  return raw < 0 ? fmin(0, raw + audit->sway_start) : raw;
+}
+
 static void note_energy(carom_audit *audit, double time, double raw) {
   carom_finding_note(&audit->energy, fabs(raw), time, CAROM_WORLD, CAROM_WORLD);
   carom_finding_note(&audit->made, raw - audit->lowest, time, CAROM_WORLD, CAROM_WORLD);
@@ -137,7 +159,7 @@ static void take_sample(carom_audit *audit, double time, const carom_balance *no
   carom_vec3 dp = cm_sub(cm_sub(now->momentum, audit->start.momentum), carom_sum3_value(&audit->impulse));
   carom_vec3 dl =
       cm_sub(cm_sub(now->angular_momentum, audit->start.angular_momentum), carom_sum3_value(&audit->angular_impulse));
-  note_energy(audit, time, raw);
+  note_energy(audit, time, less_sway(audit, raw));
   carom_finding_note(&audit->momentum, cm_norm(dp), time, CAROM_WORLD, CAROM_WORLD);
   carom_finding_note(&audit->angular_momentum, cm_norm(dl), time, CAROM_WORLD, CAROM_WORLD);
   carom_audit_sample *s = &audit->latest;
@@ -173,7 +195,9 @@ static void book_losses(carom_audit *audit, const carom_step_report *r, carom_la
   bool untold = is_untold(r);
   if (audit->loses || (untold && audit->roughest.restitution < 1)) most.restitution = most.normal = INFINITY;
   if (untold && audit->roughest.friction > 0) most.friction = INFINITY;
-  double let_go = most.yields ? 4 * audit->stored : 0;  // springs, without a push
+  bool yields =
+      most.yields || (audit->soft && audit->roughest.restitution < 1);  // a drag that takes all tells no event
+  double let_go = yields ? 4 * audit->stored : 0;                       // springs, without a push
   most.restitution += let_go, most.normal += let_go;
   double claim = r->restitution_loss + r->friction_loss, unlawful = claim - most.restitution - most.friction;
   if (most.friction == 0) unlawful = fmax(unlawful, r->friction_loss);
@@ -218,6 +242,7 @@ enum { STEPS_UNSEEN = 100 };
 void carom_audit_frame(carom_audit *audit) {
   if (audit->model->ignores_contacts || audit->seen) return;
   carom_overlaps_measure(audit->overlaps, audit->before, NULL, &audit->overlap);
+  carom_audit_look_at_solids(audit, audit->before, true);
   for (int i = 0; i < audit->model->body_count; i++) audit->path[i] = 0;
   audit->unseen = 0;
   audit->seen = true;
@@ -231,6 +256,7 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
   if (audit->model->ignores_contacts) return;
   for (int i = 0; i < audit->model->body_count; i++) {
     double thin = fmin(audit->overlaps->thin[i], audit->overlaps->least);
+    if (audit->soft) thin = fmin(thin, audit->soft->least);
     audit->path[i] += audit->travel[i];
     audit->chosen[i] = audit->path[i] > 0.25 * thin;
     any = any || audit->chosen[i];
@@ -242,6 +268,8 @@ void carom_audit_look(carom_audit *audit, const carom_state *state, const carom_
     carom_passage passage = {audit->before, state, audit->travel, audit->stray, report->events, report->event_count};
     carom_overlaps_sweep(audit->overlaps, &passage, &audit->passage);
   }
+  bool soft = carom_audit_choose_solids(audit);
+  if (audit->soft && (any || soft)) carom_audit_look_at_solids(audit, state, false);
   audit->seen = any && audit->overlaps->grains;  // of grains it costs no more to look at all
   if (any) carom_overlaps_measure(audit->overlaps, state, audit->seen ? NULL : audit->chosen, &audit->overlap);
   if (!audit->seen) return;
@@ -278,17 +306,19 @@ static carom_status make_room(carom_audit *audit, const carom_state *state, caro
     status = carom_arena_lay_out(&audit->arena, lay_out_loads, audit, error);
   }
   if (status == CAROM_OK) status = carom_overlaps_create(audit->model, &audit->allocator, &audit->overlaps, error);
+  if (status == CAROM_OK) status = carom_audit_solids_create(audit, error);
   return status;
 }
 
 static void begin(carom_audit *audit, const carom_state *state) {
-  carom_finding *findings[] = {&audit->energy,    &audit->made,    &audit->dissipated, &audit->loss,
-                               &audit->momentum,  &audit->flight,  &audit->position,   &audit->angular_momentum,
-                               &audit->overlap,   &audit->passage, &audit->residual,   &audit->law,
-                               &audit->slip,      &audit->drift,   &audit->creep,      &audit->equilibrium,
-                               &audit->unbalanced};
+  carom_finding *findings[] = {&audit->energy,     &audit->made,      &audit->dissipated, &audit->loss,
+                               &audit->momentum,   &audit->flight,    &audit->position,   &audit->angular_momentum,
+                               &audit->overlap,    &audit->passage,   &audit->residual,   &audit->law,
+                               &audit->slip,       &audit->drift,     &audit->creep,      &audit->equilibrium,
+                               &audit->unbalanced, &audit->inversion, &audit->pins,       &audit->solid_overlap};
   for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) *findings[i] = carom_finding_none();
-  audit->start = carom_balance_of(audit->model, state);
+  carom_audit_solids_begin(audit);
+  audit->start = carom_balance_with(audit->model, state, audit->solid_now);
   audit->start_time = state->time;
   tie_joints(audit);
   tie_fields(audit);
@@ -322,6 +352,7 @@ carom_status carom_audit_create(const carom_model *model, const carom_state *sta
 void carom_audit_destroy(carom_audit *audit) {
   if (!audit) return;
   carom_allocator a = audit->allocator;
+  carom_audit_solids_destroy(audit);
   carom_overlaps_destroy(audit->overlaps);
   carom_state_destroy(audit->before);
   if (audit->arena.memory) carom_arena_destroy(&audit->arena);
@@ -357,16 +388,20 @@ void carom_audit_step(carom_audit *audit, const carom_state *state, const carom_
   }
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
+  carom_audit_solids_clear(audit);
+  carom_audit_measure_solids(audit, state);
   carom_lawful most = carom_audit_events(audit, state, report);
   carom_audit_flight(audit, state, audit->dt, !is_untold(report));
+  carom_audit_nodes(audit, state, !is_untold(report));
   if (!(fabs(audit->dt - report->step) <= 1e-6 * fabs(report->step)))
     carom_finding_note(&audit->position, INFINITY, state->time, CAROM_WORLD, CAROM_WORLD);
   book(audit, report, most);
-  carom_balance now = carom_balance_of(audit->model, state);
+  carom_balance now = carom_balance_with(audit->model, state, audit->solid_now);
   carom_audit_note_balance(audit, state, &now);
   if (audit->massless) carom_audit_equilibrium(audit, state, report);
   carom_audit_look(audit, state, report);
   carom_state_copy(audit->before, state);
+  carom_audit_solids_keep(audit);
   audit->untold += report->untold;
   audit->steps++;
   if (++audit->unseen >= STEPS_UNSEEN) carom_audit_frame(audit);

@@ -7,6 +7,7 @@
 #include "mechanics/balance.h"
 #include "mechanics/finding.h"
 #include "mechanics/overlap.h"
+#include "mechanics/soft_overlap.h"
 #include "model/fields.h"
 
 // Running least-squares line through (time, error): means and central moments (Welford 1962).
@@ -26,6 +27,19 @@ typedef struct carom_body_step {
   bool moved;                  // put elsewhere by recirculation
 } carom_body_step;
 
+// What one step did to a solid.
+typedef struct carom_solid_step {
+  carom_vec3 impulse;          // of its events,
+  carom_vec3 angular_impulse;  // and about the world origin
+  double pushed;               // sum of |impulse|
+  int events;
+  double travel, path;  // how far any node got in this step, and since it was looked at, m
+  double fastest;       // of its nodes at both ends of the step, m/s
+  double shaking;       // of its nodes against the centre, the largest so far, m/s
+  bool held;            // pins or pressure act on it
+  bool chosen;          // to be looked at
+} carom_solid_step;
+
 // How much contacts may lose in a step, as far as the laws of the surfaces that met allow, J.
 typedef struct carom_lawful {
   double restitution, friction;
@@ -37,13 +51,23 @@ struct carom_audit {
   const carom_model *model;
   carom_allocator allocator;
   carom_overlaps *overlaps;
-  carom_state *before;             // at the end of the last step
-  carom_body_step *step;           // (body_count)
-  double *travel, *path;           // (body_count) how far any point got in this step, and since it was looked at, m
-  double *stray;                   // (body_count) how far within the step it may have been off the straight way, m
-  double *kick, *swing;            // (body_count) by how much velocities changed in the last step, m/s and rad/s
-  double led_round;                // how far bodies with joints may have turned in this step, rad
-  double *crept;                   // (body_count) how far it slipped with friction inside its cone, m
+  carom_state *before;    // at the end of the last step
+  carom_body_step *step;  // (body_count)
+  double *travel, *path;  // (body_count) how far any point got in this step, and since it was looked at, m
+  double *stray;          // (body_count) how far within the step it may have been off the straight way, m
+  double *kick, *swing;   // (body_count) by how much velocities changed in the last step, m/s and rad/s
+  double led_round;       // how far bodies with joints may have turned in this step, rad
+  double *crept;          // (body_count) how far it slipped with friction inside its cone, m
+  // ---- solids that deform (nodes.c)
+  carom_soft_overlaps *soft;          // null where there are none
+  carom_solid_step *solid;            // (solid_count)
+  carom_solid_balance *solid_before;  // (solid_count) at the end of the last step,
+  carom_solid_balance *solid_now;     // (solid_count) and of this one
+  double *node_kick2;                 // (node_count) squares of how velocities changed in the last step, m2/s2
+  double sway_start, sway;            // swings of energy by the order of the method, at the start and now, J
+  bool solids_met;                    // of frames alone: a solid may have touched something
+  carom_finding inversion, pins, solid_overlap;
+  // ---- bodies, still
   bool frames_only;                // no events and no books are known
   bool *chosen;                    // (body_count) to be looked at
   bool *tied;                      // (body_count) by joints, springs, charges or forces
@@ -98,6 +122,22 @@ double carom_audit_speed(const carom_audit *audit, const carom_state *state, int
 
 void carom_audit_free_flight(carom_audit *audit, const carom_state *state, int body);  // its momentum alone
 
+// nodes.c: solids that deform
+carom_status carom_audit_solids_create(carom_audit *audit, carom_error *error);
+void carom_audit_solids_destroy(carom_audit *audit);
+void carom_audit_solids_begin(carom_audit *audit);                              // at the start
+void carom_audit_solids_clear(carom_audit *audit);                              // before the events of a step
+void carom_audit_measure_solids(carom_audit *audit, const carom_state *state);  // before its events are judged
+// Judges all that a step did to nodes; `told`: all events of the step are known.
+void carom_audit_nodes(carom_audit *audit, const carom_state *state, bool told);
+void carom_audit_solids_keep(carom_audit *audit);  // after the step
+void carom_audit_push_solid(carom_audit *audit, int solid, carom_vec3 point, carom_vec3 impulse);
+// Picks the solids that moved far since they were looked at; true when there are any.
+bool carom_audit_choose_solids(carom_audit *audit);
+// `all`: whatever moved or not.
+void carom_audit_look_at_solids(carom_audit *audit, const carom_state *state, bool all);
+bool carom_audit_solid_is_alone(const carom_audit *audit, const carom_state *state, int solid);
+
 // equilibrium.c: bodies without inertia
 bool carom_audit_is_massless(const carom_model *model);
 void carom_audit_equilibrium(carom_audit *audit, const carom_state *state, const carom_step_report *report);
@@ -113,6 +153,14 @@ carom_vec3 carom_audit_relative_velocity(const carom_audit *audit, const carom_s
 double carom_audit_swerve(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
 double carom_audit_slip_leeway(const carom_audit *audit, const carom_state *state, const carom_contact_event *e);
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report);
+
+// soft_laws.c: events that solids take part in
+static inline bool carom_is_soft(const carom_contact_event *e) {
+  return e->body_a < CAROM_WORLD || e->body_b < CAROM_WORLD;
+}
+void carom_audit_soft_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e,
+                            carom_contact_surface surface, carom_lawful *sum);
+void carom_audit_soft_place(carom_audit *audit, const carom_state *state, const carom_contact_event *e, double depth);
 
 // alone.c: pairs that touch nobody else
 typedef struct carom_met {

@@ -14,7 +14,7 @@ static const double NUMBERS = 1e-15;    // round-off of positions, over how far 
 static const double SAME_PLACE = 0.05;  // over the smaller body's radius: a contact that was there before
 
 bool carom_audit_is_massless(const carom_model *m) {
-  return m->support_count > 0 && m->support_count == m->moving_count;
+  return m->support_count > 0 && m->support_count == m->moving_count && m->solid_count == 0;
 }
 
 // What a step did to a body; twists and loads are (linear, angular), about where it was at the start.

@@ -11,7 +11,7 @@ enum { CLOSE_LOOKS = 64 };  // events a step whose place is looked at: all in sm
 carom_vec3 carom_audit_velocity_at(const carom_audit *audit, const carom_state *state, int body, carom_vec3 point) {
   const carom_model *m = audit->model;
   carom_vec3 v = cm_zero3(), w = cm_zero3(), arm = cm_zero3();
-  if (body != CAROM_WORLD) arm = cm_sub(point, state->x[body]);
+  if (body > CAROM_WORLD) arm = cm_sub(point, state->x[body]);
   if (carom_body_moves(m, body)) {
     v = carom_state_velocity(m, state, body);
     w = carom_state_angular_velocity(m, state, body);
@@ -35,21 +35,39 @@ static carom_contact_surface surface_of(const carom_audit *audit, const carom_co
   if (e->body_b != CAROM_WORLD) most = carom_model_surface(m, e->body_a, e->body_b);
   for (int i = 0; i < m->boundary_count; i++) {
     if (m->boundaries[i].body != e->body_b) continue;
-    carom_contact_surface s = carom_materials_surface(m, m->bodies[e->body_a].material, m->boundaries[i].material);
+    carom_contact_surface s = carom_materials_surface(m, carom_model_material(m, e->body_a), m->boundaries[i].material);
     most.restitution = fmin(most.restitution, s.restitution);
     most.friction = fmax(most.friction, s.friction);
   }
   return most;
 }
 
+static bool is_known(const carom_model *m, int body) {
+  return body >= CAROM_SOLID(m->solid_count - 1) && body < m->body_count;
+}
+
+static bool moves(const carom_model *m, int body) { return body < CAROM_WORLD || carom_body_moves(m, body); }
+
 static bool is_sound(const carom_audit *audit, const carom_contact_event *e) {
-  int count = audit->model->body_count;
-  return e->body_a >= 0 && e->body_a < count && e->body_b >= CAROM_WORLD && e->body_b < count &&
-         e->body_a != e->body_b && cm_finite(e->point) && cm_finite(e->normal) && cm_finite(e->impulse) &&
-         (carom_body_moves(audit->model, e->body_a) || carom_body_moves(audit->model, e->body_b));
+  const carom_model *m = audit->model;
+  bool known = is_known(m, e->body_a) && is_known(m, e->body_b) && e->body_a != CAROM_WORLD;
+  bool itself = e->body_a == e->body_b && !(e->body_a < CAROM_WORLD && m->solids[CAROM_SOLID(e->body_a)].self_contact);
+  return known && !itself && cm_finite(e->point) && cm_finite(e->normal) && cm_finite(e->impulse) &&
+         (moves(m, e->body_a) || moves(m, e->body_b));
 }
 
 // ---- what events do to bodies --------------------------------------------------------------------------------------
+
+// A patch of a solid is not flat, so that normal forces twist about its place, too.
+static double soft_twist_of(const carom_audit *audit, const carom_contact_event *e) {
+  double size = INFINITY;
+  for (int end = 0; end < 2; end++) {
+    int b = end == 0 ? e->body_a : e->body_b;
+    if (b < CAROM_WORLD) size = fmin(size, audit->soft->size[CAROM_SOLID(b)]);
+    if (b > CAROM_WORLD) size = fmin(size, audit->model->bodies[b].bounding_radius);
+  }
+  return cm_norm(e->impulse) * size;
+}
 
 // One event may stand for a whole patch: its place is that of the pressure, and friction may twist about it by as much
 // as the cone allows at the rim of the smaller body; not so where a ball touches. Where the body was within the step is
@@ -57,6 +75,7 @@ static bool is_sound(const carom_audit *audit, const carom_contact_event *e) {
 static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
   const carom_body *bodies = audit->model->bodies;
   double size = INFINITY, mu = surface_of(audit, e).friction;
+  if (carom_is_soft(e)) return soft_twist_of(audit, e);
   if (mu == 0) return 0;
   for (int end = 0; end < 2; end++) {
     int b = end == 0 ? e->body_a : e->body_b;
@@ -69,8 +88,10 @@ static double twist_of(const carom_audit *audit, const carom_contact_event *e) {
 
 static void push(carom_audit *audit, const carom_state *state, const carom_contact_event *e, int end) {
   int i = end == 0 ? e->body_a : e->body_b, partner = end == 0 ? e->body_b : e->body_a;
+  carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse);
+  if (i < CAROM_WORLD) carom_audit_push_solid(audit, CAROM_SOLID(i), e->point, J);
   if (!carom_body_moves(audit->model, i)) return;
-  carom_vec3 J = end == 0 ? e->impulse : cm_neg(e->impulse), from = audit->before->x[i];
+  carom_vec3 from = audit->before->x[i];
   carom_vec3 arm = cm_sub(e->point, cm_lerp(from, state->x[i], 0.5));
   double size = cm_norm(J), moved = cm_norm(cm_sub(state->x[i], from));
   carom_body_step *s = &audit->step[i];
@@ -100,8 +121,12 @@ static bool tell_bodies(carom_audit *audit, const carom_state *state, const caro
     carom_finding_note(&audit->law, INFINITY, e->time, CAROM_WORLD, CAROM_WORLD);
     return false;
   }
-  if (e->kind == CAROM_EVENT_STICK && !audit->latches)
+  if (e->kind == CAROM_EVENT_STICK && (!audit->latches || carom_is_soft(e)))
     carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, e->body_b);
+  if (e->kind == CAROM_EVENT_RECIRCULATED && e->body_a < CAROM_WORLD) {
+    carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, CAROM_WORLD);
+    return false;
+  }
   if (e->kind == CAROM_EVENT_RECIRCULATED) {
     if (!is_inlet(audit->model, state->x[e->body_a]))
       carom_finding_note(&audit->law, INFINITY, e->time, e->body_a, CAROM_WORLD);
@@ -118,7 +143,7 @@ static bool tell_bodies(carom_audit *audit, const carom_state *state, const caro
 
 // A stop of a joint has no surface.
 static bool is_stop(const carom_audit *audit, const carom_contact_event *e) {
-  if (!audit->limited[e->body_a]) return false;
+  if (carom_is_soft(e) || !audit->limited[e->body_a]) return false;
   for (int i = 0; i < audit->model->joint_count; i++) {
     const int *b = audit->model->joints[i].body;
     if ((b[0] == e->body_a && b[1] == e->body_b) || (b[0] == e->body_b && b[1] == e->body_a)) return true;
@@ -307,6 +332,10 @@ static carom_lawful lawful_of(const carom_audit *audit, const carom_state *state
 }
 
 static void judge_event(carom_audit *audit, const carom_state *state, const carom_contact_event *e, carom_lawful *sum) {
+  if (carom_is_soft(e)) {
+    carom_audit_soft_event(audit, state, e, surface_of(audit, e), sum);
+    return;
+  }
   carom_met met = {surface_of(audit, e), carom_audit_relative_velocity(audit, audit->before, e),
                    carom_audit_relative_velocity(audit, state, e), turn_in_step(audit, state, e)};
   carom_contact_surface s = met.surface;
@@ -322,13 +351,20 @@ static void judge_event(carom_audit *audit, const carom_state *state, const caro
   sum->yields = sum->yields || s.restitution < 1;
 }
 
+// Of solids one event a step: boxes of all their nodes are asked.
 static void look_closely(carom_audit *audit, const carom_state *state, const carom_step_report *report) {
-  int count = report->event_count, looks = count < CLOSE_LOOKS ? count : CLOSE_LOOKS;
-  for (int k = 0; k < looks; k++) {
-    const carom_contact_event *e = &report->events[(audit->next_event + k) % count];
-    if (is_contact(audit, e)) judge_place(audit, state, e, report->penetration);
+  int count = report->event_count, looks = 0, next = audit->next_event, soft = 0;
+  for (; looks < count && looks < CLOSE_LOOKS && soft < 1; looks++) {
+    const carom_contact_event *e = &report->events[(next + looks) % count];
+    if (!is_contact(audit, e)) continue;
+    if (!carom_is_soft(e)) {
+      judge_place(audit, state, e, report->penetration);
+      continue;
+    }
+    carom_audit_soft_place(audit, state, e, report->penetration);
+    soft++;
   }
-  audit->next_event = count > looks ? (audit->next_event + looks) % count : 0;
+  audit->next_event = count > looks ? (next + looks) % count : 0;
 }
 
 carom_lawful carom_audit_events(carom_audit *audit, const carom_state *state, const carom_step_report *report) {

@@ -44,6 +44,10 @@ static bool is_near(carom_audit *audit, const carom_state *state, int body) {
   return false;
 }
 
+static bool is_near_solid(const carom_audit *audit, const carom_state *state, int body) {
+  return audit->soft && carom_soft_overlaps_near_body(audit->soft, audit->before, state, body, audit->travel[body]);
+}
+
 static carom_vec3 slip_of(const carom_audit *audit, const carom_state *state, int body, const touching *t) {
   carom_contact_event e = {.body_a = body, .body_b = t->other, .point = t->point};
   carom_vec3 u = carom_audit_relative_velocity(audit, state, &e);
@@ -72,7 +76,7 @@ static void judge_creep(carom_audit *audit, const carom_state *state, int body, 
 }
 
 static void judge_energy(carom_audit *audit, const carom_state *state) {
-  carom_balance now = carom_balance_of(audit->model, state);
+  carom_balance now = carom_balance_with(audit->model, state, audit->solid_now);
   carom_audit_note_balance(audit, state, &now);
 }
 
@@ -96,6 +100,7 @@ static void judge_bodies(carom_audit *audit, const carom_state *state) {
   if (!alone && carom_contacts_update(audit->overlaps->pairs, state, audit->travel, &ignored) != CAROM_OK) return;
   for (int i = 0; i < m->body_count; i++) {
     if (m->bodies[i].fixed || audit->overlaps->grains || audit->massless) continue;
+    if (!m->ignores_contacts && is_near_solid(audit, state, i)) continue;
     touching before = touch_of(audit, audit->before, i);
     if (!alone) judge_creep(audit, state, i, &before);
     if (!alone && (is_near(audit, state, i) || is_near(audit, audit->before, i))) continue;
@@ -112,10 +117,14 @@ void carom_audit_motion(carom_audit *audit, const carom_state *state) {
   audit->pushed = 0;
   for (int i = 0; i < audit->model->body_count; i++) audit->step[i] = (carom_body_step){0};
   if (!(audit->dt > 0)) carom_finding_note(&audit->position, INFINITY, state->time, CAROM_WORLD, CAROM_WORLD);
+  carom_audit_solids_clear(audit);
+  carom_audit_measure_solids(audit, state);
   judge_bodies(audit, state);
+  carom_audit_nodes(audit, state, false);
   judge_energy(audit, state);
   carom_audit_look(audit, state, &nothing);
   carom_state_copy(audit->before, state);
+  carom_audit_solids_keep(audit);
   audit->steps++;
   carom_audit_frame(audit);
 }

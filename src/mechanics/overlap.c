@@ -148,7 +148,7 @@ static void measure_pairs(carom_overlaps *o, const carom_state *state, const boo
 }
 
 // What stands still around a ball or a corner at x.
-static double depth_in_boundaries(const carom_overlaps *o, const carom_state *state, carom_vec3 x, double radius) {
+double carom_overlaps_in_boundaries(const carom_overlaps *o, const carom_state *state, carom_vec3 x, double radius) {
   double depth = -INFINITY;
   const carom_grain ball = {.x = x, .radius = radius, .reach = 0};
   for (int i = 0; i < o->model->boundary_count; i++) {
@@ -165,9 +165,9 @@ static double part_in_boundaries(const carom_overlaps *o, const carom_state *sta
   const carom_polytope *P = carom_shape_polytope(placed.shape);
   double depth = -INFINITY, radius = carom_shape_radius(placed.shape);
   if (!P && carom_shape_get_kind(placed.shape) != CAROM_SHAPE_SPHERE) return depth;
-  if (!P) return depth_in_boundaries(o, state, placed.pose.p, radius);
+  if (!P) return carom_overlaps_in_boundaries(o, state, placed.pose.p, radius);
   for (int v = 0; v < P->vertex_count; v++)
-    depth = fmax(depth, depth_in_boundaries(o, state, cm_transform(placed.pose, P->vertices[v]), radius));
+    depth = fmax(depth, carom_overlaps_in_boundaries(o, state, cm_transform(placed.pose, P->vertices[v]), radius));
   return depth;
 }
 

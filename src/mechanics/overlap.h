@@ -43,6 +43,10 @@ typedef struct carom_passage {
 } carom_passage;
 void carom_overlaps_sweep(carom_overlaps *overlaps, const carom_passage *passage, carom_finding *finding);
 
+// How deep a ball (or, of radius 0, a point) is in the boundaries, m; -infinity where there are none.
+double carom_overlaps_in_boundaries(const carom_overlaps *overlaps, const carom_state *state, carom_vec3 x,
+                                    double radius);
+
 // How far a point of the world is from the surface of a body (or, for CAROM_WORLD, the nearest boundary), m.
 double carom_overlaps_to_surface(const carom_overlaps *overlaps, const carom_state *state, int body, carom_vec3 point);
 

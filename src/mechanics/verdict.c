@@ -42,12 +42,17 @@ static bool is_flow(const bounds_row *row, const carom_model *model) {
   return model && model->moving_count >= CAROM_FLOW && row->integrator && strcmp(row->integrator, "cone") == 0;
 }
 
+// Contacts of solids begin and end within steps, and what each leaves is not taken back by swings.
+static double drift_of(const bounds_row *row, const carom_model *model) {
+  return model && model->solid_count > 0 && !model->ignores_contacts ? row->energy : row->drift;
+}
+
 carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_model *model) {
   const bounds_row *row = find_row(integrator);
   bool flow = is_flow(row, model), loose = row->complementarity > 1e-3;  // friction is as good as its solves
   return (carom_audit_bounds){.integrator = row->integrator,
                               .energy = row->energy,
-                              .energy_drift = row->drift,
+                              .energy_drift = drift_of(row, model),
                               .energy_made = row->made,
                               .dissipation = row->dissipation,
                               .unlawful_loss = 1e-6,
@@ -62,6 +67,9 @@ carom_audit_bounds carom_audit_bounds_of(const char *integrator, const carom_mod
                               .friction_law = loose ? 1e-3 : 1e-6,
                               .constraint = row->constraint,
                               .creep = 1e-3,
+                              .inversion = 1,
+                              .solid_overlap = 5e-2,
+                              .pins = 1e-6,
                               .equilibrium = 1e-6,
                               .power = 2e-2,
                               .passivity = 2e-2};
@@ -93,6 +101,8 @@ static const char *remedy(const char *key) {
       {"dissipation", "take a smaller step or an integrator of higher order"},
       {"complementarity", "tighten solver_tolerance or raise solver_iterations"},
       {"constraint", "take a smaller step"},
+      {"solid_overlap", "take a smaller step, a finer mesh or a stiffer material"},
+      {"inversion", "take a smaller step, `law: stable` or more damping"},
       {"violation", "conditions may contradict each other; else try another guess, several starts or more iterations"},
       {"momentum_defect", "tighten the solver's tolerance, or try another guess"},
       {"replay_position", "the motion is unstable, or was not solved sharply: tighten the solver's tolerance"},
@@ -146,14 +156,15 @@ typedef struct judgement {
   carom_verdict *verdict;
 } judgement;
 
-// "'plate' and 'floor' at t = 0.3 s".
+// "'plate' and 'floor' at t = 0.3 s", "tetrahedron 7 of 'bar' at t = 0.3 s".
 static int describe(const carom_audit *audit, const carom_finding *f, char *text, size_t size) {
-  const carom_body *bodies = audit->model->bodies;
+  const carom_model *m = audit->model;
   if (isnan(f->time)) return snprintf(text, size, "%s", "");
-  if (f->body[0] < 0) return snprintf(text, size, "at t = %.6g s", f->time);
-  if (f->body[1] < 0) return snprintf(text, size, "'%.40s' at t = %.6g s", bodies[f->body[0]].name, f->time);
-  return snprintf(text, size, "'%.40s' and '%.40s' at t = %.6g s", bodies[f->body[0]].name, bodies[f->body[1]].name,
-                  f->time);
+  if (f->body[0] == CAROM_WORLD) return snprintf(text, size, "at t = %.6g s", f->time);
+  const char *name = carom_model_name(m, f->body[0]);
+  if (f->what) return snprintf(text, size, "%s %d of '%.40s' at t = %.6g s", f->what, f->number, name, f->time);
+  if (f->body[1] == CAROM_WORLD) return snprintf(text, size, "'%.40s' at t = %.6g s", name, f->time);
+  return snprintf(text, size, "'%.40s' and '%.40s' at t = %.6g s", name, carom_model_name(m, f->body[1]), f->time);
 }
 
 static double given(double bound, double usual) { return bound > 0 ? bound : usual; }
@@ -243,6 +254,19 @@ static void judge_geometry(const judgement *j) {
         carom_relative(a->drift.worst, largest > 0 ? largest : 1), &a->drift);
 }
 
+static void judge_solids(const judgement *j) {
+  const carom_audit *a = j->audit;
+  if (a->model->solid_count == 0) return;
+  ROW(inversion, "Inverted tetrahedra", "1 less the least det F of a tetrahedron; from 1 on it is inverted",
+      a->inversion.worst, &a->inversion);
+  if (!a->model->ignores_contacts)
+    ROW(solid_overlap, "Overlap of solids", "measured at corners, relative to the least width of the thinner",
+        a->solid_overlap.worst, &a->solid_overlap);
+  if (a->model->pin_count > 0)
+    ROW(pins, "Held nodes", "how far from where they are held, relative to the solid's least width", a->pins.worst,
+        &a->pins);
+}
+
 // Of frames alone: energy where nothing outside works, losses where no surface takes any, free flight, geometry, and
 // Coulomb's law where one body touches one that stands still.
 static void judge_frames(const judgement *j) {
@@ -253,10 +277,11 @@ static void judge_frames(const judgement *j) {
         a->position.worst, &a->position);
     return;
   }
-  if (!a->works)
+  bool whole = !a->works && !a->solids_met;  // contacts of solids hold energy, of which frames do not tell
+  if (whole)
     ROW(energy_made, "Energy made", "largest rise of energy, relative to the energy exchanged",
         carom_relative(a->made.worst, a->energy_scale), &a->made);
-  if (!a->works && elastic)
+  if (whole && elastic)
     ROW(dissipation, "Energy lost", "largest fall of energy where no surface takes any, relative",
         carom_relative(a->dissipated.worst, a->energy_scale), &a->dissipated);
   ROW(body_momentum, "Free flight", "momentum of bodies that touch nothing, against weight", a->flight.worst,
@@ -279,6 +304,7 @@ carom_verdict carom_audit_judge(carom_audit *audit, const carom_audit_bounds *bo
   if (!audit->frames_only && !audit->massless) judge_energy(&j), judge_momenta(&j);
   if (!audit->frames_only && audit->contacts) judge_contacts(&j);
   judge_geometry(&j);
+  judge_solids(&j);
   if (audit->failed) {
     char reason[80];
     snprintf(reason, sizeof reason, "a step failed at t = %.9g s", audit->failed_at);

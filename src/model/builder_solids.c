@@ -207,6 +207,7 @@ static carom_status find_critical_step(carom_builder *b, carom_solid *solid, car
   if (status != CAROM_OK) return status;
   carom_elastic_critical_step(stepper, carom_elastic_rest(elastic), &limit);
   solid->critical_step = limit.sharp;
+  solid->frequency = limit.frequency;
   carom_elastic_stepper_destroy(stepper);
   return CAROM_OK;
 }

@@ -15,8 +15,9 @@ typedef struct carom_row {
   carom_vec3 linear[2], angular[2];
 } carom_row;
 
+// Of rigid bodies; not of the world, nor of solids.
 static inline bool carom_body_moves(const carom_model *model, int body) {
-  return body != CAROM_WORLD && !model->bodies[body].fixed;
+  return body > CAROM_WORLD && !model->bodies[body].fixed;
 }
 
 // For messages.

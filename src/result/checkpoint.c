@@ -7,6 +7,7 @@
 
 // ---- bytes ----------------------------------------------------------------------------------------------------------
 
+// How many nodes there are follows from the size of the whole: checkpoints without solids are as they ever were.
 typedef struct header {
   double time;
   int64_t step, body_count, joint_count, input_size;
@@ -16,7 +17,7 @@ typedef struct header {
 static size_t state_bytes(const carom_state *state) {
   size_t body = 3 * sizeof(carom_vec3) + sizeof(carom_quat);
   return (size_t)state->body_count * body + (size_t)state->joint_count * sizeof(carom_joint_state) +
-         (size_t)state->input_size * sizeof(double);
+         (size_t)state->input_size * sizeof(double) + 2 * (size_t)state->node_count * sizeof(carom_vec3);
 }
 
 static unsigned char *put(unsigned char *to, const void *from, size_t size) {
@@ -34,6 +35,8 @@ static void pack(unsigned char *bytes, const carom_state *state, const void *mem
   bytes = put(bytes, state->l, n * sizeof *state->l);
   bytes = put(bytes, state->joints, (size_t)state->joint_count * sizeof *state->joints);
   bytes = put(bytes, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
+  bytes = put(bytes, state->nodes, (size_t)state->node_count * sizeof *state->nodes);
+  bytes = put(bytes, state->node_velocities, (size_t)state->node_count * sizeof *state->node_velocities);
   put(bytes, memory, size);
 }
 
@@ -49,7 +52,7 @@ bool carom_checkpoint_unpack(const unsigned char *bytes, size_t size, carom_stat
   bytes = take(bytes, &h, sizeof h);
   if (h.body_count != state->body_count || h.joint_count != state->joint_count) return false;
   if (h.input_size != state->input_size) return false;
-  if (size - sizeof h != state_bytes(state) + h.memory_size) return false;
+  if (h.memory_size > size || size - sizeof h != state_bytes(state) + h.memory_size) return false;
   if (h.step < 0 || h.step > (int64_t)1 << 53) return false;  // no run comes to that
   size_t n = (size_t)state->body_count;
   state->time = h.time;
@@ -60,6 +63,8 @@ bool carom_checkpoint_unpack(const unsigned char *bytes, size_t size, carom_stat
   bytes = take(bytes, state->l, n * sizeof *state->l);
   bytes = take(bytes, state->joints, (size_t)state->joint_count * sizeof *state->joints);
   bytes = take(bytes, state->inputs, (size_t)state->input_size * sizeof *state->inputs);
+  bytes = take(bytes, state->nodes, (size_t)state->node_count * sizeof *state->nodes);
+  bytes = take(bytes, state->node_velocities, (size_t)state->node_count * sizeof *state->node_velocities);
   *memory = bytes;
   *memory_size = h.memory_size;
   return true;
@@ -92,14 +97,14 @@ void carom_checkpoint_clear(carom_checkpoint_log *log) {
   for (int i = 0; i < CAROM_CHECKPOINT_SLOTS; i++) log->slots[i] = -1;
 }
 
-void carom_checkpoint_create(carom_h5_file *file, size_t body_count) {
-  enum { LEAST = 2048, MOST = 1 << 20, BODY = 13 * sizeof(double) };
+void carom_checkpoint_create(carom_h5_file *file, size_t body_count, size_t node_count) {
+  enum { LEAST = 2048, MOST = 1 << 20, BODY = 13 * sizeof(double), NODE = 6 * sizeof(double) };
   const int64_t nothing[CAROM_CHECKPOINT_SLOTS][CAROM_CHECKPOINT_META] = {{0}};
   carom_h5_array array = meta_array();
   carom_h5_write(file, &array, nothing);
   for (int i = 0; i < CAROM_CHECKPOINT_SLOTS; i++) {
     array = slot_array(i);
-    size_t size = body_count * BODY / 4;
+    size_t size = (body_count * BODY + node_count * NODE) / 4;
     array.chunk[0] = size < LEAST ? LEAST : size > MOST ? MOST : size;
     carom_h5_write(file, &array, NULL);
   }

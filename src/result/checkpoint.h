@@ -16,7 +16,8 @@ typedef struct carom_checkpoint_log {
 } carom_checkpoint_log;
 
 void carom_checkpoint_clear(carom_checkpoint_log *log);
-void carom_checkpoint_create(carom_h5_file *file, size_t body_count);  // the empty datasets
+// The empty datasets.
+void carom_checkpoint_create(carom_h5_file *file, size_t body_count, size_t node_count);
 void carom_checkpoint_open(carom_checkpoint_log *log, carom_h5_file *file);
 void carom_checkpoint_close(carom_checkpoint_log *log);
 void carom_checkpoint_write(carom_checkpoint_log *log, carom_h5_file *file, const carom_state *state,

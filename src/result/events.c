@@ -27,10 +27,14 @@ static int *read_ints(carom_h5_file *file, carom_result_field_id id, hsize_t wid
   return read_column(file, id, H5T_NATIVE_INT, sizeof(int), width, shortest);
 }
 
-static bool fill_event(const event_columns *c, size_t i, int body_count, carom_contact_event *event) {
+static bool is_body(const carom_result *result, int body) {
+  return body >= 0 ? body < result->body_count : body < CAROM_WORLD && CAROM_SOLID(body) < result->solid_count;
+}
+
+static bool fill_event(const event_columns *c, size_t i, const carom_result *result, carom_contact_event *event) {
   const int *body = c->body + 2 * i;
   bool sound = c->kind[i] >= 0 && c->kind[i] <= CAROM_EVENT_RECIRCULATED && isfinite(c->time[i]);
-  for (int k = 0; k < 2; k++) sound = sound && body[k] >= (k == 1 ? CAROM_WORLD : 0) && body[k] < body_count;
+  sound = sound && is_body(result, body[0]) && (body[1] == CAROM_WORLD || is_body(result, body[1]));
   if (!sound) return false;
   *event = (carom_contact_event){
       .kind = (carom_event_kind)c->kind[i], .time = c->time[i], .body_a = body[0], .body_b = body[1]};
@@ -48,7 +52,7 @@ static void fill_events(carom_h5_file *file, carom_result *result, const event_c
     return;
   }
   for (size_t i = 0; i < count && !isnan(c->time[i]); i++) {  // NaN: room was made, but the burst was cut off
-    if (!fill_event(c, i, result->body_count, &result->events[i])) {
+    if (!fill_event(c, i, result, &result->events[i])) {
       carom_h5_fail_format(file, "/events", "has an event of unknown kind, of no body or at no time");
       return;
     }

@@ -14,6 +14,7 @@ struct carom_result_file {
   unsigned char *checkpoint;                 // bytes of the last one, once asked for
   char *names;                               // what carom_result_body.name points into
   char *joint_names;                         // what carom_result_joint.name points into
+  char *solid_names;                         // what carom_result_solid.name points into
   char *channel_texts[2];                    // what names and units of carom_result.channels point into
 };
 

@@ -40,6 +40,28 @@ const carom_audit_column *carom_audit_columns(void) { return columns; }
 
 int carom_series_count(void) { return CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1; }
 
+// The series before those of the audit: what a row is made of.
+static const struct {
+  carom_result_field_id id;
+  carom_series_of of;
+  int rank, components;
+  bool single;
+} told[CAROM_SERIES_AUDIT] = {
+    [CAROM_SERIES_POSITION] = {CAROM_FIELD_POSITION, CAROM_OF_BODIES, 3, 3, false},
+    [CAROM_SERIES_ORIENTATION] = {CAROM_FIELD_ORIENTATION, CAROM_OF_BODIES, 3, 4, false},
+    [CAROM_SERIES_VELOCITY] = {CAROM_FIELD_VELOCITY, CAROM_OF_BODIES, 3, 3, false},
+    [CAROM_SERIES_ANGULAR_VELOCITY] = {CAROM_FIELD_ANGULAR_VELOCITY, CAROM_OF_BODIES, 3, 3, false},
+    [CAROM_SERIES_CONTACT_MOMENT] = {CAROM_FIELD_CONTACT_MOMENT, CAROM_OF_BODIES, 3, 9, false},
+    [CAROM_SERIES_NODE_POSITION] = {CAROM_FIELD_NODE_POSITION, CAROM_OF_NODES, 3, 3, false},
+    [CAROM_SERIES_NODE_VELOCITY] = {CAROM_FIELD_NODE_VELOCITY, CAROM_OF_NODES, 3, 3, false},
+    [CAROM_SERIES_VON_MISES] = {CAROM_FIELD_VON_MISES, CAROM_OF_TETS, 2, 1, true},
+    [CAROM_SERIES_ELASTIC_ENERGY] = {CAROM_FIELD_ELASTIC_ENERGY, CAROM_OF_SOLIDS, 2, 1, false},
+    [CAROM_SERIES_LEAST_J] = {CAROM_FIELD_LEAST_J, CAROM_OF_SOLIDS, 2, 1, false},
+    [CAROM_SERIES_CHANNELS] = {CAROM_FIELD_CHANNEL_VALUE, CAROM_OF_CHANNELS, 2, 1, false},
+};
+
+carom_series_of carom_series_kind(int series) { return told[series].of; }
+
 static carom_series_info describe_field(carom_result_field_id id, int rank, int n1, int n2) {
   carom_result_field field = carom_result_fields[id];
   carom_series_info info = {.unit = field.unit, .description = field.description, .rank = rank};
@@ -49,18 +71,13 @@ static carom_series_info describe_field(carom_result_field_id id, int rank, int 
   return info;
 }
 
-carom_series_info carom_series_describe(int series, int body_count, int channel_count) {
-  static const struct {
-    carom_result_field_id id;
-    int components;
-  } of_bodies[CAROM_SERIES_CHANNELS] = {{CAROM_FIELD_POSITION, 3},
-                                        {CAROM_FIELD_ORIENTATION, 4},
-                                        {CAROM_FIELD_VELOCITY, 3},
-                                        {CAROM_FIELD_ANGULAR_VELOCITY, 3},
-                                        {CAROM_FIELD_CONTACT_MOMENT, 9}};
-  if (series < CAROM_SERIES_CHANNELS)
-    return describe_field(of_bodies[series].id, 3, body_count, of_bodies[series].components);
-  if (series == CAROM_SERIES_CHANNELS) return describe_field(CAROM_FIELD_CHANNEL_VALUE, 2, channel_count, 1);
+carom_series_info carom_series_describe(int series, const carom_series_counts *counts) {
+  if (series < CAROM_SERIES_AUDIT) {
+    carom_series_info info =
+        describe_field(told[series].id, told[series].rank, counts->of[told[series].of], told[series].components);
+    info.single = told[series].single;
+    return info;
+  }
   if (series == carom_series_count() - 1) return describe_field(CAROM_FIELD_TIME, 1, 1, 1);
   const carom_audit_column *column = &columns[series - CAROM_SERIES_AUDIT];
   carom_series_info info = {.unit = column->unit, .description = column->label, .rank = 1, .n1 = 1, .n2 = 1};

@@ -3,6 +3,7 @@
 #ifndef CAROM_SRC_RESULT_LAYOUT_H
 #define CAROM_SRC_RESULT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CAROM_RESULT_FORMAT "carom-result"
@@ -49,6 +50,24 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(JOINT_POSITION, "/joints/position", "m", "its points in the frames of the two bodies")                             \
   N(JOINT_ORIENTATION, "/joints/orientation", "unit quaternions: joint axes (z is the joint's axis) to body axes")     \
   N(JOINT_LATCH, "/joints/latch", "1 for a joint that is gained when its bodies collide, else 0")                      \
+  N(SOLID_NAME, "/solids/name", "name of each solid that deforms")                                                     \
+  N(SOLID_COLOR, "/solids/color", "colour as 0xRRGGBB")                                                                \
+  N(SOLID_LAW, "/solids/law", "form of the elastic energy: neo-hooke, stable or ciarlet")                              \
+  X(SOLID_DENSITY, "/solids/density", "kg/m3", "density at rest")                                                      \
+  X(SOLID_LAMBDA, "/solids/lambda", "Pa", "Lame's first constant")                                                     \
+  X(SOLID_MU, "/solids/mu", "Pa", "shear modulus")                                                                     \
+  X(SOLID_DAMPING, "/solids/damping", "s", "viscous stress over elastic stress, for rates in place of strains")        \
+  X(SOLID_MASS, "/solids/mass", "kg", "mass of each solid")                                                            \
+  N(SOLID_NODE_START, "/solids/node_start", "first node of each solid, a row of /solids/rest")                         \
+  N(SOLID_NODE_COUNT, "/solids/node_count", "number of nodes of each solid")                                           \
+  N(SOLID_TET_START, "/solids/tet_start", "first tetrahedron of each solid, a row of /solids/tets")                    \
+  N(SOLID_TET_COUNT, "/solids/tet_count", "number of tetrahedra of each solid")                                        \
+  N(SOLID_TRIANGLE_START, "/solids/triangle_start", "first triangle of each solid's surface, a row of /solids/skin")   \
+  N(SOLID_TRIANGLE_COUNT, "/solids/triangle_count", "number of triangles of each solid's surface")                     \
+  X(SOLID_REST, "/solids/rest", "m", "nodes of all solids in the world, free of stress")                               \
+  X(SOLID_NODE_MASS, "/solids/node_mass", "kg", "mass of each node: a quarter of every tetrahedron around it")         \
+  N(SOLID_TETS, "/solids/tets", "four nodes of each tetrahedron, rows of /solids/rest")                                \
+  N(SOLID_SKIN, "/solids/skin", "three nodes of each triangle of the surfaces, counter-clockwise seen from outside")   \
   X(PLAN_FORCE_TIME, "/plan/forces/time", "s", "times of the nodes; forces are constant from one to the next")         \
   X(PLAN_FORCE_FORCE, "/plan/forces/force", "N", "force of each actuator in each interval")                            \
   X(PLAN_FORCE_TORQUE, "/plan/forces/torque", "N m", "torque of each actuator in each interval, about its point")      \
@@ -89,6 +108,13 @@ enum { CAROM_RESULT_VERDICT_TEXT_SIZE = 200 };  // bytes of a verdict's key, lab
   X(ANGULAR_VELOCITY, "/trajectory/angular_velocity", "rad/s", "angular velocity along world axes, per frame")         \
   X(CONTACT_MOMENT, "/trajectory/contact_moment", "N m",                                                               \
     "runs by cone: sum of contact force (x) (centre - point) of each body, rows first, per frame")                     \
+  X(NODE_POSITION, "/trajectory/node_position", "m", "nodes of solids in the world, per frame")                        \
+  X(NODE_VELOCITY, "/trajectory/node_velocity", "m/s", "velocity of each node of solids, per frame")                   \
+  X(VON_MISES, "/trajectory/von_mises", "Pa",                                                                          \
+    "von Mises' equivalent of Cauchy's stress in each tetrahedron, that of damping included, per frame")               \
+  X(ELASTIC_ENERGY, "/trajectory/elastic_energy", "J", "elastic energy of each solid, per frame")                      \
+  N(LEAST_J, "/trajectory/least_J",                                                                                    \
+    "least volume of a tetrahedron over that at rest, of each solid, per frame; 0 or less: inside out")                \
   N(CHANNEL_NAME, "/channels/name", "name of each channel: what it is of, a dot, and what of it")                      \
   N(CHANNEL_UNIT, "/channels/unit", "unit of each channel; empty for pure numbers")                                    \
   X(CHANNEL_VALUE, "/channels/value", "see /channels/unit",                                                            \
@@ -141,18 +167,40 @@ enum {
   CAROM_SERIES_VELOCITY,
   CAROM_SERIES_ANGULAR_VELOCITY,
   CAROM_SERIES_CONTACT_MOMENT,  // only in runs by an integrator that tells it
-  CAROM_SERIES_CHANNELS,        // only in runs that have some
-  CAROM_SERIES_AUDIT,           // and the other columns after it
+  CAROM_SERIES_NODE_POSITION,   // these five only where there are solids
+  CAROM_SERIES_NODE_VELOCITY,
+  CAROM_SERIES_VON_MISES,
+  CAROM_SERIES_ELASTIC_ENERGY,
+  CAROM_SERIES_LEAST_J,
+  CAROM_SERIES_CHANNELS,  // only in runs that have some
+  CAROM_SERIES_AUDIT,     // and the other columns after it
 };
+
+// What a row of a series has an entry for.
+typedef enum carom_series_of {
+  CAROM_OF_BODIES,
+  CAROM_OF_CHANNELS,
+  CAROM_OF_NODES,
+  CAROM_OF_TETS,
+  CAROM_OF_SOLIDS,
+  CAROM_OF_KINDS
+} carom_series_of;
+
+typedef struct carom_series_counts {
+  int of[CAROM_OF_KINDS];
+} carom_series_counts;
 
 typedef struct carom_series_info {
   char path[64];
   const char *unit, *description;
-  int rank;       // 1: a number for each frame; 2: one for each channel; 3: some for each body
+  int rank;       // 1: a number for each frame; 2: one for each of some things; 3: several for each
   size_t n1, n2;  // sizes of a row, 1 where the rank is less
+  bool single;    // of 32 bits in the file
 } carom_series_info;
 
 int carom_series_count(void);
-carom_series_info carom_series_describe(int series, int body_count, int channel_count);
+carom_series_info carom_series_describe(int series, const carom_series_counts *counts);
+// What a series before those of the audit is of: where there are none of them it is not kept.
+carom_series_of carom_series_kind(int series);
 
 #endif

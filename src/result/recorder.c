@@ -23,6 +23,7 @@
 #include "result/recorder_events.h"
 #include "result/recorder_head.h"
 #include "result/rescue.h"
+#include "result/solids.h"
 
 enum { SERIES = CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS + 1, TIME_SERIES = SERIES - 1 };
 
@@ -50,6 +51,7 @@ struct carom_recorder {
   carom_event_log events;
   carom_checkpoint_log checkpoints;
   double *buffer;
+  carom_mat3 *stresses;  // (tetrahedra of the largest solid) scratch
   int channel_count;
   int capacity;     // frames that the buffer holds
   int pending;      // frames in the buffer
@@ -70,10 +72,20 @@ static carom_h5_file open_handle(const carom_recorder *recorder, carom_error *er
   return file;
 }
 
+static carom_series_counts count_all(const carom_recorder *recorder) {
+  const carom_model *model = recorder->scene->model;
+  return (carom_series_counts){{[CAROM_OF_BODIES] = model->body_count,
+                                [CAROM_OF_CHANNELS] = recorder->channel_count,
+                                [CAROM_OF_NODES] = model->node_count,
+                                [CAROM_OF_TETS] = model->tet_count,
+                                [CAROM_OF_SOLIDS] = model->solid_count}};
+}
+
 // Contact moments are known to one integrator alone, and would be most of the file of a small scene.
 static bool is_kept(const carom_recorder *recorder, int i) {
   const char *integrator = recorder->scene->step.integrator;
-  if (i == CAROM_SERIES_CHANNELS) return recorder->channel_count > 0;
+  carom_series_counts counts = count_all(recorder);
+  if (i < CAROM_SERIES_AUDIT && counts.of[carom_series_kind(i)] == 0) return false;
   return i != CAROM_SERIES_CONTACT_MOMENT || (integrator && strcmp(integrator, "cone") == 0);
 }
 
@@ -90,7 +102,7 @@ static carom_h5_array series_array(const series *s, const double *fill) {
   carom_h5_array array = {info->path,
                           info->unit,
                           info->description,
-                          H5T_IEEE_F64LE,
+                          info->single ? H5T_IEEE_F32LE : H5T_IEEE_F64LE,
                           H5T_NATIVE_DOUBLE,
                           info->rank,
                           {0, info->n1, info->n2},
@@ -144,16 +156,18 @@ static void create_ending(carom_h5_file *file) {
 static carom_status allocate_buffer(carom_recorder *recorder, carom_error *error) {
   enum { BUFFER_BYTES = 8 << 20, FRAMES_MAX = 8192 };
   size_t width = 0;
+  carom_series_counts counts = count_all(recorder);
   for (int i = 0; i < SERIES; i++) {
     series *s = &recorder->series[i];
-    s->info = carom_series_describe(i, recorder->scene->model->body_count, recorder->channel_count);
+    s->info = carom_series_describe(i, &counts);
     s->width = is_kept(recorder, i) ? s->info.n1 * s->info.n2 : 0;
     width += s->width;
   }
   size_t capacity = BUFFER_BYTES / (width * sizeof(double));
   recorder->capacity = capacity < 1 ? 1 : capacity > FRAMES_MAX ? FRAMES_MAX : (int)capacity;
   recorder->buffer = CAROM_NEW(&recorder->allocator, double, width *(size_t)recorder->capacity);
-  if (!recorder->buffer)
+  recorder->stresses = CAROM_NEW(&recorder->allocator, carom_mat3, carom_result_most_tets(recorder->scene->model));
+  if (!recorder->buffer || !recorder->stresses)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the frames of '%.700s'", recorder->path);
   double *rows = recorder->buffer;
   for (int i = 0; i < SERIES; i++) {
@@ -172,7 +186,7 @@ static carom_h5_image make_image(const carom_recorder *recorder, const carom_rec
   carom_result_write_head(file, what->scene, what->options, what->extra);
   create_series(recorder, file);
   carom_event_log_create(file);
-  carom_checkpoint_create(file, (size_t)what->scene->model->body_count);
+  carom_checkpoint_create(file, (size_t)what->scene->model->body_count, (size_t)what->scene->model->node_count);
   create_ending(file);
   if (file->id >= 0 && !carom_h5_close_in_memory(file->id, &image)) carom_h5_fail_memory(file, "the head");
   return image;
@@ -436,6 +450,17 @@ static void gather_bodies(const carom_recorder *recorder, const carom_state *sta
   }
 }
 
+static void gather_solids(const carom_recorder *recorder, const carom_state *state) {
+  if (state->node_count == 0) return;
+  size_t bytes = (size_t)state->node_count * sizeof(carom_vec3);
+  memcpy(row_of(recorder, CAROM_SERIES_NODE_POSITION), state->nodes, bytes);
+  memcpy(row_of(recorder, CAROM_SERIES_NODE_VELOCITY), state->node_velocities, bytes);
+  carom_result_measure_solids(
+      recorder->scene->model, state, recorder->stresses,
+      &(carom_solid_rows){row_of(recorder, CAROM_SERIES_VON_MISES), row_of(recorder, CAROM_SERIES_ELASTIC_ENERGY),
+                          row_of(recorder, CAROM_SERIES_LEAST_J)});
+}
+
 // In the order of carom_audit_columns.
 static void gather_audit(const carom_recorder *recorder, const carom_audit_sample *a) {
   double values[CAROM_AUDIT_COLUMNS];
@@ -496,6 +521,7 @@ carom_status carom_recorder_frame(carom_recorder *recorder, const carom_state *s
   status = carom_state_check(recorder->scene->model, state, error);
   if (status != CAROM_OK) return status;
   gather_bodies(recorder, state);
+  gather_solids(recorder, state);
   gather_told(recorder, CAROM_SERIES_CONTACT_MOMENT);
   gather_told(recorder, CAROM_SERIES_CHANNELS);
   gather_audit(recorder, audit);
@@ -675,5 +701,6 @@ void carom_recorder_close(carom_recorder *recorder) {
     carom_h5_leave(&guard);
   }
   carom_atomic_file_abandon(&recorder->target);
-  CAROM_RELEASE_ALL(&recorder->allocator, recorder->checkpoints.bytes, recorder->buffer, recorder->path, recorder);
+  CAROM_RELEASE_ALL(&recorder->allocator, recorder->checkpoints.bytes, recorder->buffer, recorder->stresses,
+                    recorder->path, recorder);
 }

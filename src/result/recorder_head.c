@@ -10,6 +10,7 @@
 #include "result/joints.h"
 #include "result/layout.h"
 #include "result/shape_set.h"
+#include "result/solids.h"
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
@@ -231,6 +232,7 @@ void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, cons
   write_geometry(file, scene->model);
   write_walls(file, scene->model);
   carom_result_write_joints(file, scene->model, extra);
+  carom_result_write_solids(file, scene->model);
   if (options) carom_result_write_channels(file, options->channels, options->channel_count);
   if (extra && extra->write) extra->write(file, extra->context);
 }

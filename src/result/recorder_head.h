@@ -28,7 +28,8 @@ typedef struct carom_head_extra {
   const void *context;
 } carom_head_extra;
 
-// Attributes of the root, /scene, /bodies, /parts, /shapes, /walls and /joints; `options` and `extra` may be null.
+// Attributes of the root, /scene, /bodies, /parts, /shapes, /walls, /joints and /solids; `options` and `extra` may be
+// null.
 void carom_result_write_head(carom_h5_file *file, const carom_scene *scene, const carom_recorder_options *options,
                              const carom_head_extra *extra);
 

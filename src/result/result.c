@@ -16,6 +16,7 @@
 #include "result/joints.h"
 #include "result/plan.h"
 #include "result/shape_set.h"
+#include "result/solids.h"
 
 // ---- opening -------------------------------------------------------------------------------------------------------
 
@@ -231,22 +232,31 @@ static void read_shapes(carom_h5_file *file, carom_result *result) {
 
 // ---- series --------------------------------------------------------------------------------------------------------
 
-// Columns of the audit that files from before there were contacts do not have; they read as NaN. And what only some
-// integrators tell.
-static bool may_lack(const carom_result *result, int series) {
+static carom_series_counts count_all(const carom_result *result) {
+  return (carom_series_counts){{[CAROM_OF_BODIES] = result->body_count,
+                                [CAROM_OF_CHANNELS] = result->channel_count,
+                                [CAROM_OF_NODES] = result->node_count,
+                                [CAROM_OF_TETS] = result->tet_count,
+                                [CAROM_OF_SOLIDS] = result->solid_count}};
+}
+
+// What there is nothing of; columns of the audit that files from before there were contacts do not have (they read as
+// NaN); and what only some integrators tell.
+static bool may_lack(const carom_series_counts *counts, int series) {
   enum { OLDER_COLUMNS = 13 };
-  if (series == CAROM_SERIES_CHANNELS) return result->channel_count == 0;
-  bool newer = series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
-  return newer || series == CAROM_SERIES_CONTACT_MOMENT;
+  if (series < CAROM_SERIES_AUDIT)
+    return series == CAROM_SERIES_CONTACT_MOMENT || counts->of[carom_series_kind(series)] == 0;
+  return series >= CAROM_SERIES_AUDIT + OLDER_COLUMNS && series < CAROM_SERIES_AUDIT + CAROM_AUDIT_COLUMNS;
 }
 
 // The length of the shortest series: a burst that was cut off left some of them longer.
 static void open_series(carom_h5_file *file, carom_result *result, hid_t *datasets) {
   hsize_t shortest = INT_MAX;
+  carom_series_counts counts = count_all(result);
   for (int i = 0; i < carom_series_count(); i++) {
-    carom_series_info info = carom_series_describe(i, result->body_count, result->channel_count);
+    carom_series_info info = carom_series_describe(i, &counts);
     hsize_t size[3] = {CAROM_H5_ANY, info.n1, info.n2};
-    if (may_lack(result, i) && file->status == CAROM_OK && !carom_h5_has(file, info.path)) continue;
+    if (may_lack(&counts, i) && file->status == CAROM_OK && !carom_h5_has(file, info.path)) continue;
     datasets[i] = carom_h5_open_dataset(file, info.path, info.rank, size);
     if (datasets[i] >= 0 && size[0] < shortest) shortest = size[0];
   }
@@ -254,7 +264,8 @@ static void open_series(carom_h5_file *file, carom_result *result, hid_t *datase
 }
 
 static void read_column(carom_h5_file *file, hid_t dataset, int series, int count, double *values) {
-  carom_h5_read_numbers(file, dataset, carom_series_describe(series, 0, 0).path, (hsize_t)count, values);
+  carom_h5_read_numbers(file, dataset, carom_series_describe(series, &(carom_series_counts){{0}}).path, (hsize_t)count,
+                        values);
 }
 
 static void read_columns(carom_h5_file *file, carom_result *result, const hid_t *datasets) {
@@ -288,6 +299,7 @@ static void read_series(carom_h5_file *file, carom_result *result) {
   for (int i = 0; i < count; i++) datasets[i] = -1;
   open_series(file, result, datasets);
   if (file->status == CAROM_OK) read_columns(file, result, datasets);
+  carom_result_read_solid_series(file, result, datasets);
   for (int i = 0; i < count; i++) {
     if (i < CAROM_SERIES_AUDIT)
       result->file->series[i] = datasets[i];  // stays open for the frames
@@ -353,6 +365,7 @@ static void read_all(carom_h5_file *file, carom_result *result) {
   read_shapes(file, result);
   check_indices(file, result);
   carom_result_read_channel_names(file, result);
+  carom_result_read_solids(file, result);
   read_series(file, result);
   carom_result_read_events(file, result);
   carom_result_read_walls(file, result);
@@ -416,14 +429,16 @@ void carom_result_close(carom_result *result) {
     close_file(result->file);
     for (int i = 0; i < CAROM_VERDICT_TEXTS; i++) carom_release(&allocator, result->file->verdict_texts[i]);
     CAROM_RELEASE_ALL(&allocator, result->file->checkpoint, result->file->names, result->file->joint_names,
-                      result->file->channel_texts[0], result->file->channel_texts[1], result->file->path);
+                      result->file->solid_names, result->file->channel_texts[0], result->file->channel_texts[1],
+                      result->file->path);
   }
   carom_result_plan_release(result->plan, &allocator);
   CAROM_RELEASE_ALL(&allocator, result->title, result->description, result->version, result->command, result->host,
                     result->created, result->integrator, result->ending, result->times, result->audit, result->bodies,
                     result->scene_source, result->scene_resolved, result->parts, result->file, (void *)result->shapes,
                     result->events, result->walls, result->wall_points, result->joints, result->plan, result->choice,
-                    result->channels, result);
+                    result->channels, result->solids, result->rest, result->node_masses, result->tets, result->skin,
+                    result->elastic_energies, result->least_J, result);
 }
 
 // Places for what not every file tells.
@@ -434,26 +449,35 @@ static bool make_room_for_told(const carom_result *result, carom_frame *frame) {
   return (frame->contact_moments || !moments) && (frame->channels || result->channel_count == 0);
 }
 
+static bool make_room_for_solids(const carom_result *result, carom_frame *frame) {
+  return result->solid_count == 0 || CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(frame->nodes, result->node_count),
+                                                   CAROM_ROOM(frame->node_velocities, result->node_count),
+                                                   CAROM_ROOM(frame->stresses, result->tet_count));
+}
+
 carom_status carom_frame_init(const carom_result *result, carom_frame *frame, carom_error *error) {
   *frame = (carom_frame){.allocator = result->allocator};
   bool enough = CAROM_NEW_ALL(&result->allocator, CAROM_ROOM(frame->poses, result->body_count),
                               CAROM_ROOM(frame->velocities, result->body_count),
                               CAROM_ROOM(frame->angular_velocities, result->body_count));
-  if (enough && make_room_for_told(result, frame)) return CAROM_OK;
+  if (enough && make_room_for_told(result, frame) && make_room_for_solids(result, frame)) return CAROM_OK;
   carom_frame_release(frame);
-  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies", result->body_count);
+  return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for a frame of %d bodies and %d nodes", result->body_count,
+                    result->node_count);
 }
 
 void carom_frame_release(carom_frame *frame) {
   carom_allocator allocator = frame->allocator;
   CAROM_RELEASE_ALL(&allocator, frame->poses, frame->velocities, frame->angular_velocities, frame->contact_moments,
-                    frame->channels);
+                    frame->channels, frame->nodes, frame->node_velocities, frame->stresses);
   *frame = (carom_frame){0};
 }
 
 // One series of one frame: HDF5 scatters positions and orientations into poses as it reads.
 static void read_series_row(carom_h5_file *file, const carom_result *result, int series, int index, void *to) {
-  carom_series_info info = carom_series_describe(series, result->body_count, result->channel_count);
+  carom_series_counts counts = count_all(result);
+  carom_series_info info = carom_series_describe(series, &counts);
+  hid_t type = info.single ? H5T_NATIVE_FLOAT : H5T_NATIVE_DOUBLE;
   if (file->status != CAROM_OK || !to || info.n1 == 0) return;
   hsize_t start[3] = {(hsize_t)index, 0, 0}, block[3] = {1, info.n1, info.n2};
   bool turned = series == CAROM_SERIES_ORIENTATION, posed = turned || series == CAROM_SERIES_POSITION;
@@ -461,7 +485,7 @@ static void read_series_row(carom_h5_file *file, const carom_result *result, int
   hid_t space = H5Dget_space(result->file->series[series]), memory = H5Screate_simple(2, room, NULL);
   if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, block, NULL) < 0 ||
       H5Sselect_hyperslab(memory, H5S_SELECT_SET, into, NULL, part, NULL) < 0 ||
-      H5Dread(result->file->series[series], H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, to) < 0)
+      H5Dread(result->file->series[series], type, memory, space, H5P_DEFAULT, to) < 0)
     carom_h5_fail(file, info.path);
   H5Sclose(memory);
   H5Sclose(space);
@@ -481,6 +505,9 @@ carom_status carom_result_read_frame(carom_result *result, int index, carom_fram
   read_series_row(&file, result, CAROM_SERIES_ANGULAR_VELOCITY, index, frame->angular_velocities);
   read_series_row(&file, result, CAROM_SERIES_CONTACT_MOMENT, index, frame->contact_moments);
   read_series_row(&file, result, CAROM_SERIES_CHANNELS, index, frame->channels);
+  read_series_row(&file, result, CAROM_SERIES_NODE_POSITION, index, frame->nodes);
+  read_series_row(&file, result, CAROM_SERIES_NODE_VELOCITY, index, frame->node_velocities);
+  read_series_row(&file, result, CAROM_SERIES_VON_MISES, index, frame->stresses);
   carom_h5_leave(&guard);
   return file.status;
 }
@@ -498,8 +525,9 @@ carom_status carom_result_checkpoint(carom_result *result, carom_state *state, c
   if (!result->file->checkpoint)
     return carom_fail(error, CAROM_ERR_FORMAT, "'%.700s' has no checkpoint to go on from", result->file->path);
   if (!carom_checkpoint_unpack(result->file->checkpoint, total, state, memory, size))
-    return carom_fail(error, CAROM_ERR_FORMAT,
-                      "the checkpoint of '%.600s' is of another model (the scene has %d bodies)", result->file->path,
-                      state->body_count);
+    return carom_fail(
+        error, CAROM_ERR_FORMAT,
+        "the checkpoint of '%.600s' is of another model (the scene has %d bodies, and %d nodes of solids)",
+        result->file->path, state->body_count, state->node_count);
   return CAROM_OK;
 }

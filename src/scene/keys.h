@@ -163,7 +163,8 @@
   K(S, ANGULAR_MOMENTUM, angular_momentum) K(S, BODY_MOMENTUM, body_momentum) K(S, POSITION, position) \
   K(S, PENETRATION, penetration) K(S, PASSAGE, passage) K(S, COMPLEMENTARITY, complementarity) \
   K(S, CONTACT_LAW, contact_law) K(S, FRICTION_LAW, friction_law) K(S, CONSTRAINT, constraint) \
-  K(S, EQUILIBRIUM, equilibrium) K(S, POWER, power) K(S, PASSIVITY, passivity)
+  K(S, EQUILIBRIUM, equilibrium) K(S, POWER, power) K(S, PASSIVITY, passivity) K(S, INVERSION, inversion) \
+  K(S, SOLID_OVERLAP, solid_overlap) K(S, PINS, pins)
 
 // S(section, name in messages and in the reference)
 #define CAROM_SECTIONS(S) \

@@ -91,6 +91,9 @@ static void read_audit(carom_reader *r) {
       {KEY_AUDIT_EQUILIBRIUM, &b->equilibrium},
       {KEY_AUDIT_POWER, &b->power},
       {KEY_AUDIT_PASSIVITY, &b->passivity},
+      {KEY_AUDIT_INVERSION, &b->inversion},
+      {KEY_AUDIT_SOLID_OVERLAP, &b->solid_overlap},
+      {KEY_AUDIT_PINS, &b->pins},
   };
   for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
     carom_read_number(r, f[bounds[i].key], CAROM_NUMBER, CAROM_POSITIVE, bounds[i].bound);

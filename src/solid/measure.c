@@ -35,7 +35,8 @@ void carom_elastic_stiffness_times(carom_elastic *e, const carom_vec3 *x, const 
 
 // ---- the energy alone -----------------------------------------------------------------------------------------------
 
-LANEWISE void block_energy(const carom_elastic *e, const carom_solid_block *b, const carom_vec3 *x, eight *W, eight *J) {
+LANEWISE void block_energy(const carom_elastic *e, const carom_solid_block *b, const carom_vec3 *x, eight *W,
+                           eight *J) {
   eight3x3 F, c;
   lanes_strain s;
   lanes_law w;
@@ -58,7 +59,7 @@ double carom_elastic_energy(const carom_elastic *e, const carom_vec3 *x, double 
     for (int l = 0; l < LANES && LANES * number + l < e->tet_count; l++) {
       carom_sum_add(&sum, ((const double *)&W)[l]);
       double j = ((const double *)&J)[l];
-      if (!(j >= least)) least = j, tet = LANES * number + l;
+      if (!(j >= least) && !isnan(least)) least = j, tet = LANES * number + l;  // what is no number stays
     }
   }
   if (least_J) *least_J = least;

@@ -85,7 +85,10 @@ carom_solid_failure carom_solid_midpoint(carom_elastic_stepper *s, const carom_e
   failure.stopped = find_forces(s, &n, &power);
   if (failure.stopped) return failure;
   advance(s, loads, h, state);
-  for (int i = 0; i < state->node_count; i++) s->direction[i] = cm_sub(state->x[i], s->x1[i]);
+  for (int i = 0; i < state->node_count; i++) {
+    s->direction[i] = cm_sub(state->x[i], s->x1[i]);
+    balance.way = fmax(balance.way, cm_norm(s->direction[i]));
+  }
   carom_solid_sum end = carom_solid_evaluate(s->elastic, state->x, NULL, false);
   balance.work = carom_solid_dot(state->node_count, s->own, s->direction);
   balance.stored = end.energy, balance.dissipated = h * power;

@@ -44,24 +44,27 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
 
 static const double ROUGHLY = 0.05;  // of the energies at play
 
-// Energy that positions leave open that are rounded, J: of a stiff solid at rest there is nothing else.
-static double rounding(const carom_elastic_stepper *s) {
+// Energy and work that positions leave open that are rounded, J: of a stiff solid that falls there is nothing else.
+static double rounding(const carom_elastic_stepper *s, double way) {
   double most = 0;
   for (int i = 0; i < s->elastic->node_count; i++) most = fmax(most, cm_norm2(s->x1[i]));
-  return 16 * DBL_EPSILON * DBL_EPSILON * most * s->elastic->stiffest * s->elastic->node_count;
+  double slack = 4 * DBL_EPSILON * sqrt(most);
+  return slack * (slack + way) * s->elastic->stiffest * s->elastic->node_count;
 }
 
 bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b) {
   double off = fabs(b->stored - b->stored_before + b->work + b->dissipated);
   if (off <= ROUGHLY * fmax(b->stored_before, b->stored)) return true;
   double before = b->stored_before + carom_elastic_kinetic_energy(s->elastic, s->v1);
-  return off <= ROUGHLY * fmax(before, b->stored) + rounding(s);
+  return off <= ROUGHLY * fmax(before, b->stored) + rounding(s, b->way);
 }
 
 static bool is_plausible(carom_elastic_stepper *s, const carom_solid_sum *sum, double h,
                          const carom_elastic_state *state) {
   carom_solid_balance b = {.stored_before = s->stored, .stored = sum->energy};
   b.dissipated = 0.5 * h * (s->power + sum->power);
+  for (int i = 0; i < state->node_count; i++)
+    b.way = fmax(b.way, cm_norm(cm_sub(state->x[i], s->x1[i])));
   for (int i = 0; i < state->node_count; i++)
     b.work += 0.5 * cm_dot(cm_add(s->own1[i], s->own[i]), cm_sub(state->x[i], s->x1[i]));
   return carom_solid_plausible(s, &b);

@@ -207,6 +207,14 @@ carom_status carom_elastic_step(carom_elastic_stepper *s, const carom_elastic_lo
   return status;
 }
 
+carom_status carom_elastic_learn(carom_elastic_stepper *s, const carom_elastic_loads *loads,
+                                 carom_elastic_state *state, carom_error *error) {
+  carom_status status = carom_solid_check_loads(s->elastic, loads, error);
+  if (status) return status;
+  carom_solid_failure failure = carom_solid_learn(s, loads, state);
+  return failure.kind || failure.stopped ? explain(s, &failure, state->t, 0, error) : CAROM_OK;
+}
+
 double carom_elastic_shadow_energy(carom_elastic_stepper *s, const carom_elastic_loads *loads, double h,
                                    const carom_elastic_state *state) {
   static const carom_elastic_loads nothing = {.pin_count = 0};

@@ -90,6 +90,7 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
 // elasticity. Where a step is far too long for a solid that is strongly deformed, it ends with energy from nowhere.
 typedef struct carom_solid_balance {
   double work, stored_before, stored, dissipated;
+  double way;  // how far any node went, m
 } carom_solid_balance;
 bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b);
 

@@ -69,6 +69,32 @@ static int find_fastest(const carom_model *model, const carom_state *state, doub
   return fastest;
 }
 
+// The fastest node, or one whose speed is no number; -1 where there are no solids.
+static int find_fastest_node(const carom_model *model, const carom_state *state, double h, double *speed) {
+  int fastest = -1;
+  *speed = 0;
+  for (int i = 0; i < model->node_count; i++) {
+    double v = largest(state->node_velocities[i]) + h * largest(model->gravity);
+    if (fastest < 0 || !(v <= *speed)) fastest = i, *speed = v;
+  }
+  return fastest;
+}
+
+static carom_status check_nodes(const carom_model *model, const carom_state *state, carom_error *error) {
+  for (int i = 0; i < model->node_count; i++) {
+    double v = largest(state->node_velocities[i]), away = largest(state->nodes[i]);
+    if (v <= BEYOND && away <= BEYOND) continue;
+    const carom_solid *solid = &model->solids[carom_model_solid_of(model, i)];
+    return carom_fail(
+        error, CAROM_ERR_NUMBER,
+        "node %d of solid '%.200s' %s %.3g %s at t = %.9g s, beyond what can be computed: check its start "
+        "state, its density and the pressure on it",
+        i - solid->node_start, solid->name, v <= BEYOND ? "is at" : "moves at", v <= BEYOND ? away : v,
+        v <= BEYOND ? "m" : "m/s", state->time);
+  }
+  return CAROM_OK;
+}
+
 carom_status carom_step_check_speed(const carom_model *model, const carom_state *state, carom_error *error) {
   for (int i = 0; i < model->body_count; i++) {
     const carom_body *body = &model->bodies[i];
@@ -80,7 +106,7 @@ carom_status carom_step_check_speed(const carom_model *model, const carom_state 
                       body->name, v <= BEYOND ? "is at" : "moves or turns at", v <= BEYOND ? away : v,
                       v <= BEYOND ? "m" : "m/s", state->time);
   }
-  return CAROM_OK;
+  return check_nodes(model, state, error);
 }
 
 // ---- messages --------------------------------------------------------------------------------------------------
@@ -100,6 +126,15 @@ static bool is_of_motion(carom_status status) {
          status == CAROM_ERR_GEOMETRY;
 }
 
+static void tell_node(const carom_model *model, const carom_state *state, double h, carom_error *error) {
+  double speed;
+  int node = find_fastest_node(model, state, h, &speed);
+  if (node < 0 || speed <= INCREDIBLE) return;
+  const carom_solid *solid = &model->solids[carom_model_solid_of(model, node)];
+  add(error, "; node %d of solid '%.60s' would move at %.3g m/s: check its start state, or take a smaller step",
+      node - solid->node_start, solid->name, speed);
+}
+
 void carom_step_tell(const carom_model *model, const carom_state *state, double h, carom_error *error) {
   double speed;
   if (!error || !is_of_motion(error->status)) return;
@@ -113,11 +148,12 @@ void carom_step_tell(const carom_model *model, const carom_state *state, double 
   else if (body >= 0 && !named)
     add(error, "; body '%.60s' is the fastest there, %.3g m/s: check its start state and the forces on it",
         model->bodies[body].name, speed);
+  tell_node(model, state, h, error);
 }
 
 void carom_step_blame(const carom_model *model, carom_error *error) {
   int one, two;
-  if (!error) return;
+  if (!error || strstr(error->message, "solid '")) return;  // solids tell what would do
   size_t n = strlen(error->message), room = sizeof error->message - n;
   const carom_joint *motor = find_motor(model);
   if (find_motors(model, &one, &two))

@@ -154,6 +154,8 @@ carom_status carom_select(const carom_wish *wish, carom_choice *choice, carom_er
 
 // The first moving body that may touch another; -1 when none may, whatever solids do.
 int carom_find_touching(const carom_model *model);
+// Whether a solid may touch something, or itself.
+bool carom_solids_may_touch(const carom_model *model);
 // The first moving body that may touch something over a surface of which asked() is true; -1 when there is none.
 int carom_find_surface(const carom_model *model, bool (*asked)(carom_contact_surface surface));
 // " (joint 'pin'): what comes of it", as far as there is something to say.

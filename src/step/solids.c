@@ -79,7 +79,7 @@ static carom_status make_elastic(const carom_stepper *stepper, const carom_solid
   def.material_count = g->solid_count, def.materials = r->materials;
   def.law = s->model->solids[g->solid].law, def.threads = stepper->threads;
   options.method = s->implicit ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
-  if (s->implicit) options.max_halvings = 0;  // bodies and contacts are to go along
+  if (s->together) options.max_halvings = 0;  // bodies and contacts are to go along
   if (s->implicit) options.tolerance = 1e-10;  // momenta are kept whatever is left
   carom_status status = carom_elastic_create(&def, &stepper->allocator, &g->elastic, error);
   if (status != CAROM_OK) return status;
@@ -106,11 +106,12 @@ carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *s, carom
   count = s->model->solid_count;
   s->implicit = stepper->options.quadrature == CAROM_QUADRATURE_MIDPOINT;
   s->time = NAN;
-  s->group_count = s->implicit && count > 0 ? 1 : count;
+  s->together = carom_solids_may_touch(s->model);
+  s->group_count = s->together && count > 0 ? 1 : count;
   carom_status status = CAROM_OK;
   for (int k = 0; k < s->group_count && status == CAROM_OK; k++) {
     carom_solid_group *g = &s->groups[k];
-    g->solid = k, g->solid_count = s->implicit ? count : 1;
+    g->solid = k, g->solid_count = s->together ? count : 1;
     gather(s, g);
     number_pins(s, g);
     number_triangles(s, g, &next);
@@ -196,44 +197,76 @@ static void book(carom_ledger *ledger, const carom_elastic_report *r) {
 }
 
 // The message counts tetrahedra of the group; the solid's name, and its own number, is what users know.
-static carom_status blame(const carom_solids *s, const carom_solid_group *g, carom_error *error) {
-  if (!error) return CAROM_NOT_CONVERGED;
+static carom_status blame(const carom_solids *s, const carom_solid_group *g, carom_soft *soft, carom_status status,
+                          carom_error *error) {
+  if (!error) return status;
+  if (soft && soft->failure.status != CAROM_OK) *error = soft->failure;
+  if (soft && soft->failure.status != CAROM_OK) return error->status;
   carom_error said = *error;
   bool one = g->solid_count == 1;
   return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids", one ? s->model->solids[g->solid].name : "",
                     one ? "': " : ": ", said.message);
 }
 
-static carom_status advance_group(carom_solids *s, carom_solid_group *g, bool known, carom_soft *soft,
-                                  carom_state *state, double h, carom_ledger *ledger, carom_error *error) {
+// The group's part of a state, by its own clock.
+static carom_elastic_state part_of(const carom_solids *s, const carom_solid_group *g, bool known, carom_state *state) {
+  return (carom_elastic_state){.t = s->time,
+                               .node_count = g->node_count,
+                               .x = state->nodes + g->node_start,
+                               .v = state->node_velocities + g->node_start,
+                               .a = s->a + g->node_start,
+                               .a_known = known};
+}
+
+static carom_status advance_group(carom_solids *s, carom_solid_group *g, carom_soft *soft, carom_state *state, double h,
+                                  carom_ledger *ledger, carom_error *error) {
   around a = {s->model, g, soft, state};
-  bool changed = set_pressures(s, g, s->time + 0.5 * h);
   carom_elastic_loads loads = loads_of(s, &a);
   carom_elastic_report report;
-  carom_elastic_state own = {.t = s->time,
-                             .node_count = g->node_count,
-                             .x = state->nodes + g->node_start,
-                             .v = state->node_velocities + g->node_start,
-                             .a = s->a + g->node_start,
-                             .a_known = known && !changed && is_as_fast(s, state, g)};
+  carom_elastic_state own = part_of(s, g, !s->implicit, state);
   carom_status status = carom_elastic_step(g->stepper, &loads, h, &own, &report, error);
-  if (status != CAROM_OK) return blame(s, g, error);
+  if (status != CAROM_OK) return blame(s, g, soft, status, error);
   book(ledger, &report);
-  return soft ? carom_soft_finish(soft, state, h, ledger, error) : CAROM_OK;
+  return CAROM_OK;
+}
+
+static carom_status learn_group(carom_solids *s, carom_solid_group *g, bool known, carom_soft *soft, carom_state *state,
+                                carom_error *error) {
+  around a = {s->model, g, soft, state};
+  carom_elastic_loads loads = loads_of(s, &a);
+  carom_elastic_state own = part_of(s, g, known && is_as_fast(s, state, g), state);
+  carom_status status = carom_elastic_learn(g->stepper, &loads, &own, error);
+  return status == CAROM_OK ? status : blame(s, g, soft, status, error);
+}
+
+carom_status carom_solids_learn(carom_solids *s, carom_soft *soft, carom_state *state, double h, carom_error *error) {
+  carom_status status = CAROM_OK;
+  if (state->node_count == 0) return status;
+  bool known = is_known(s, state) && (!soft || carom_soft_stands(soft, state));
+  if (!known) s->time = state->time;
+  for (int k = 0; k < s->group_count && status == CAROM_OK; k++) {
+    bool changed = set_pressures(s, &s->groups[k], s->time + 0.5 * h);
+    if (!s->implicit) status = learn_group(s, &s->groups[k], known && !changed, soft, state, error);
+  }
+  return status;
+}
+
+static carom_status move(carom_solids *s, carom_soft *soft, carom_state *state, double h, carom_ledger *ledger,
+                         carom_error *error) {
+  carom_status status = CAROM_OK;
+  if (soft) soft->failure = (carom_error){0};
+  for (int k = 0; k < s->group_count && status == CAROM_OK; k++)
+    status = advance_group(s, &s->groups[k], soft, state, h, ledger, error);
+  s->time += h;
+  memcpy(s->x, state->nodes, (size_t)state->node_count * sizeof *s->x);
+  memcpy(s->v, state->node_velocities, (size_t)state->node_count * sizeof *s->v);
+  if (soft) carom_soft_stand(soft, state);
+  return status;
 }
 
 carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h,
                                   carom_ledger *ledger, carom_error *error) {
-  carom_status status = CAROM_OK;
-  if (state->node_count == 0) return status;
-  bool known = !s->implicit && is_known(s, state);
-  if (!known) s->time = state->time;
-  for (int k = 0; k < s->group_count && status == CAROM_OK; k++)
-    status = advance_group(s, &s->groups[k], known, soft, state, h, ledger, error);
-  s->time += h;
-  memcpy(s->x, state->nodes, (size_t)state->node_count * sizeof *s->x);
-  memcpy(s->v, state->node_velocities, (size_t)state->node_count * sizeof *s->v);
-  return status;
+  return state->node_count == 0 ? CAROM_OK : move(s, soft, state, h, ledger, error);
 }
 
 bool carom_solids_remember(carom_solids *s, carom_tape *tape) {
@@ -277,11 +310,11 @@ carom_status carom_solids_check(const carom_integrator *integrator, const carom_
     return carom_fail(error, CAROM_ERR_UNSUPPORTED,
                       "solid '%s': solids that deform move by methods of order 2, not %d: leave `order` out",
                       m->solids[0].name, options->order);
-  for (int k = 1; k < m->solid_count && options->quadrature == CAROM_QUADRATURE_MIDPOINT; k++)
+  for (int k = 1; k < m->solid_count && carom_solids_may_touch(m); k++)
     if (m->solids[k].law != m->solids[0].law)
       return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                        "solids '%s' and '%s' have different laws (%s and %s): with `quadrature: midpoint` all solids of "
-                        "a scene are solved together and need the same one",
+                        "solids '%s' and '%s' have different laws (%s and %s): solids that may touch are moved together "
+                        "and need the same one",
                         m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
                         carom_elastic_law_name(m->solids[k].law));
   if (!is_explicit(integrator, m, options)) return CAROM_OK;

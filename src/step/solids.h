@@ -8,8 +8,7 @@
 #include "contact/soft.h"
 #include "step/step.h"
 
-// Solids that are stepped as one: each by itself by the explicit method, all together by the implicit one, whose
-// equations contacts couple.
+// Solids that are stepped as one: all together where contacts may couple them, else each by itself.
 typedef struct carom_solid_group {
   int solid, solid_count;            // from which on, how many
   int node_start, node_count;
@@ -23,6 +22,7 @@ typedef struct carom_solid_group {
 typedef struct carom_solids {
   const carom_model *model;
   bool implicit;                    // the midpoint rule; else Newmark's explicit method
+  bool together;                    // there is one group of all
   carom_solid_group *groups;        // (group_count)
   int group_count;
   int *pins;                        // (pin_count) nodes, counted in each group from 0
@@ -38,8 +38,11 @@ typedef struct carom_solids {
 void carom_solids_push(carom_solids *solids, carom_arena *arena, const carom_model *model);
 carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *solids, carom_error *error);
 void carom_solids_free(carom_solids *solids);
-// Moves the nodes by h, from state->time on, and books what the outside did. With `soft` (implicit alone) contacts are
-// part of it: bodies are where the state has them, at the middle of the step, and their momenta change.
+// Finds the forces at the start of a step of h, those of contacts too (soft; null: none), where explicit steps want them.
+carom_status carom_solids_learn(carom_solids *solids, carom_soft *soft, carom_state *state, double h,
+                                carom_error *error);
+// Moves the nodes by h and books what the outside did. Bodies must be where they are at the end of an explicit step, or
+// at the middle of an implicit one: contacts act on nodes as on them there.
 carom_status carom_solids_advance(carom_solids *solids, carom_soft *soft, carom_state *state, double h,
                                   carom_ledger *ledger, carom_error *error);
 bool carom_solids_remember(carom_solids *solids, carom_tape *tape);

@@ -35,7 +35,8 @@ static bool may_touch_another(const carom_model *m, int body) {
 }
 
 // A solid and something else, or itself. Solids count from body_count on where a trait asks for a body.
-static bool solids_may_touch(const carom_model *m) {
+bool carom_solids_may_touch(const carom_model *m) {
+  if (m->ignores_contacts) return false;
   if (m->solid_count > 1) return true;
   if (m->solid_count == 0) return false;
   for (int i = 0; i < m->body_count; i++)
@@ -63,7 +64,7 @@ int carom_find_touching(const carom_model *m) {
 static int first_contact(const carom_model *m, int detail) {
   int body = carom_find_touching(m);
   (void)detail;
-  return body < 0 && !m->ignores_contacts && solids_may_touch(m) ? m->body_count : body;
+  return body < 0 && carom_solids_may_touch(m) ? m->body_count : body;
 }
 
 static int first_of_material(const carom_model *m, int material, bool moving) {

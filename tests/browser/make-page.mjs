@@ -10,8 +10,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const templatePath = process.env.CAROM_TEMPLATE ?? join(here, "..", "..", "viewer", "dist", "replay.html");
 export const marker = "<!--CAROM-REPLAY-->";
 
-/** A state is { position, rotation, speed, spin }; motion(body, time) gives it. */
-export function encode(header, times, audit, motion, channels = []) {
+/**
+ * A state is { position, rotation, speed, spin }; motion(body, time) gives it. deformation(solid, time) gives the skin of
+ * a solid: { nodes, stress }, relative to the position of its body.
+ */
+export function encode(header, times, audit, motion, channels = [], deformation = null) {
   const moving = header.bodies.map((b, i) => i).filter((i) => !header.bodies[i].fixed);
   const states = moving.map((body) => Array.from(times, (t) => motion(body, t)));
   const boxes = states.map(boxOf);
@@ -22,6 +25,7 @@ export function encode(header, times, audit, motion, channels = []) {
     ...boxes.map((box) => Buffer.from(box.buffer)),
     bytePlanes(values),
     ...channelParts(channels),
+    ...skinParts((header.solids ?? []).map((_, s) => Array.from(times, (t) => deformation(s, t)))),
   ];
   return deflateSync(Buffer.concat(parts), { level: 9 }).toString("base64");
 }
@@ -85,6 +89,39 @@ function channelParts(channels) {
   return [Buffer.from(new Float64Array(ranges).buffer), bytePlanes(out)];
 }
 
+/** Boxes of all skins, then levels by component, node and frame as changes of slopes, then stresses by node and frame. */
+function skinParts(skins) {
+  if (skins.length === 0) return [];
+  const box = (run) => Float32Array.from({ length: 7 }, (_, c) => {
+    const all = run.flatMap((f) => (c === 6 ? f.stress : f.nodes.map((n) => n[c % 3])));
+    return outward(all.reduce(c < 3 ? (a, b) => Math.min(a, b) : (a, b) => Math.max(a, b)), c < 3 ? -1 : 1);
+  });
+  const boxes = skins.map(box);
+  const share = (v, lo, hi, top) => (hi > lo ? Math.min(top, Math.max(0, Math.round(((v - lo) / (hi - lo)) * top))) : 0);
+  const levels = [];
+  for (let c = 0; c < 3; c++) {
+    skins.forEach((run, s) => run[0].nodes.forEach((_, n) => {
+      let [before, slope] = [0, 0];
+      run.forEach((f, i) => {
+        const level = share(f.nodes[n][c], boxes[s][c], boxes[s][3 + c], 65535);
+        levels.push(i === 0 ? level : level - before - slope);
+        slope = i === 0 ? 0 : level - before;
+        before = level;
+      });
+    }));
+  }
+  const shades = [];
+  skins.forEach((run, s) => run[0].stress.forEach((_, n) => {
+    let before = 0;
+    for (const f of run) {
+      const shade = share(f.stress[n], 0, boxes[s][6], 255);
+      shades.push(shade - before);
+      before = shade;
+    }
+  }));
+  return [...boxes.map((b) => Buffer.from(b.buffer)), bytePlanes(Uint16Array.from(levels)), Buffer.from(Uint8Array.from(shades))];
+}
+
 function bytePlanes(values) {
   const bytes = Buffer.alloc(2 * values.length);
   values.forEach((v, i) => {
@@ -103,10 +140,10 @@ export function assemble(template, headerText, base64) {
 }
 
 export async function pageOf(scene) {
-  const { header, times, audit, motion, channels } = scene;
+  const { header, times, audit, motion, channels, deformation } = scene;
   const full = { format: "carom-replay", version: 1, generator: "make-page", frames: times.length, ...header };
   const template = await readFile(templatePath, "utf8");
-  return assemble(template, JSON.stringify(full), encode(full, times, audit ?? [], motion, channels));
+  return assemble(template, JSON.stringify(full), encode(full, times, audit ?? [], motion, channels, deformation));
 }
 
 export async function writePage(path, scene) {

@@ -710,3 +710,82 @@ test("a page of the command line tool", { skip: !process.env.CAROM_PAGE }, async
   await shot(page, "carom-page");
   await done();
 });
+
+test("solids are drawn deformed, in the colours of their stress or their own", async () => {
+  const scene = scenes.softCube();
+  for (const theme of ["light", "dark"]) {
+    await withPage(scene, { theme, hash: "#t=0.4&paused" }, async (page) => {
+      const now = await state(page);
+      assert.equal(now.solids, 1);
+      assert.equal(now.stress, true);
+      assert.equal(now.bodies, 2);
+      assert.match(await page.textContent("#stress-key"), /von Mises stress.*kPa/);
+      const stressed = await checkCanvas(page);
+      await page.locator("#stress").click();
+      assert.equal((await state(page)).stress, false);
+      assert.equal(await page.locator("#stress-key").isHidden(), true);
+      const own = await checkCanvas(page);
+      assert.ok(difference(stressed, own) > 0.005, "the colours change");
+      await page.keyboard.press("v");
+      assert.ok(difference(stressed, await checkCanvas(page)) < 0.001, "and come back");
+      await page.evaluate(() => window.carom.seek(1.2)); // pressed where it was stretched
+      assert.ok(difference(stressed, await checkCanvas(page)) > 0.01, "the shape changes");
+      await shot(page, `solid-${theme}`);
+    });
+  }
+});
+
+test("solids can be found, picked and followed, and tell their stress", async () => {
+  const scene = scenes.softCube();
+  await withPage(scene, { hash: "#t=0.4&paused&labels" }, async (page) => {
+    await comparePoses(page, scene, [1], [0, 20, 60], 1e-5);
+    await page.evaluate(() => window.carom.seek(0.4));
+    const at = await page.evaluate(() => window.carom.project("cube"));
+    await page.mouse.click(at.x, at.y);
+    assert.equal((await state(page)).picked, "cube");
+    const fields = await page.locator("#body dl.state dd").allTextContents();
+    assert.equal(fields[0], "64 kg");
+    const most = 7 * Math.abs(0.3 * Math.sin(1.6));
+    close(Number.parseFloat(fields[2].replace("up to ", "")), most, 0.02 * most, "stress in kPa");
+    assert.match(fields[2], /kPa$/);
+    await page.mouse.move(at.x + 3, at.y);
+    assert.match(await page.locator("#labels .tip").textContent(), /^cube: [0-9.]+ k?Pa$/);
+    assert.equal(await page.locator("#labels .label:not(.tip)").count(), 2);
+    await page.locator("#follow").click();
+    assert.equal((await state(page)).follow, true);
+    assert.equal((await state(page)).plots, 2);
+  });
+  await withPage(scene, {}, async (page) => checkPage(page, []));
+});
+
+test("a page of 5000 triangles in 200 frames stays below 5 MB", async () => {
+  const scene = scenes.softPlate(5000, 200);
+  assert.equal(scene.header.solids[0].triangles.length, 3 * 5000);
+  await withPage(scene, { hash: "#t=1&paused" }, async (page, html) => {
+    assert.ok(html.length < 5e6, `the page has ${html.length} bytes`);
+    await checkCanvas(page);
+  });
+});
+
+test("damaged skins are refused", async () => {
+  const damage = [
+    (h) => (h.solids[0].triangles[4] = 8),
+    (h) => h.solids[0].triangles.pop(),
+    (h) => (h.solids[0].body = 2),
+    (h) => (h.solids[0].nodes = 1.5),
+    (h) => (h.solids[0].radius = "wide"),
+  ];
+  for (const harm of damage) {
+    const scene = scenes.softCube(3);
+    const path = join(folder, "skin.html");
+    const html = await writePage(path, scene);
+    const inside = /(<script id="carom-replay"[^>]*>)(.*?)(<\/script>)/s.exec(html);
+    const header = JSON.parse(inside[2]);
+    harm(header);
+    await writeFile(path, html.replace(inside[0], () => inside[1] + JSON.stringify(header) + inside[3]));
+    const opened = await open(browser, path);
+    assert.match((await state(opened.page)).error, /damaged/);
+    await opened.close();
+    rmSync(path);
+  }
+});

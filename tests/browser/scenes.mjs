@@ -433,3 +433,71 @@ export function manyChannels(count) {
     channels: list.map((_, c) => Array.from({ length: points }, (__, k) => c + k)),
   };
 }
+
+const edge = 0.4;
+const swing = (t) => 1 + 0.3 * Math.sin(4 * t);
+
+/** A soft cube that hovers and is stretched along z, beside a rigid box. Node i has the stress i / 7 of the largest. */
+export function softCube(frames = 61) {
+  const corners = Array.from({ length: 8 }, (_, i) => [i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 1 : -1].map((v) => (v * edge) / 2));
+  const quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+  const triangles = quads.flatMap(([a, b, c, d]) => [a, b, c, a, c, d]);
+  const header = {
+    title: "A soft cube",
+    description: "It is stretched and pressed.",
+    shapes: [box(0.2, 0.2, 0.1)],
+    bodies: [
+      { name: "block", color: "#4477aa", mass: 2, fixed: false, parts: whole(0) },
+      { name: "cube", color: "#228833", mass: 64, fixed: false, parts: [], solid: 0 },
+    ],
+    solids: [{ body: 1, radius: (edge * Math.sqrt(3)) / 2, nodes: 8, tetrahedra: 5, triangles }],
+    audit: [
+      { key: "solid0.elastic", label: "cube", unit: "J", group: "Elastic energy" },
+      { key: "solid0.stress", label: "cube", unit: "Pa", group: "Largest stress" },
+    ],
+    events: { time: [1], kind: [0], body: [1, 0], point: [0, 0, 0.3], normal: [0, 0, 1], impulse: [0, 0, 1], total: 1 },
+  };
+  const all = times(frames, 3);
+  return {
+    header,
+    times: all,
+    audit: [all.map((t) => (swing(t) - 1) ** 2), all.map((t) => 7000 * Math.abs(swing(t) - 1))],
+    motion: (body, t) =>
+      body === 0
+        ? { position: [1, 0, 0.1], rotation: [1, 0, 0, 0], speed: 0, spin: 0 }
+        : { position: [0, 0, 0.5 + 0.1 * t], rotation: [1, 0, 0, 0], speed: 0.1, spin: 0 },
+    deformation: (_, t) => ({
+      nodes: corners.map(([x, y, z]) => [x, y, z * swing(t)]),
+      stress: corners.map((_, i) => (7000 * Math.abs(swing(t) - 1) * i) / 7),
+    }),
+  };
+}
+
+/** A plate of so many triangles, with waves that have no pattern from frame to frame. */
+export function softPlate(triangleCount, frames) {
+  const random = dice(7);
+  const across = Math.round(Math.sqrt(triangleCount / 2));
+  const grid = Array.from({ length: (across + 1) ** 2 }, (_, i) => [i % (across + 1), Math.floor(i / (across + 1))].map((k) => k / across));
+  const at = (x, y) => y * (across + 1) + x;
+  const triangles = [];
+  for (let y = 0; y < across; y++)
+    for (let x = 0; x < across; x++) triangles.push(at(x, y), at(x + 1, y), at(x + 1, y + 1), at(x, y), at(x + 1, y + 1), at(x, y + 1));
+  const waves = Array.from({ length: 12 }, () => [1 + 9 * random(), 1 + 9 * random(), 5 + 60 * random(), 6 * random()]);
+  const height = (x, y, t) => waves.reduce((sum, [a, b, w, p]) => sum + 0.02 * Math.sin(a * x + b * y + w * t + p), 0);
+  return {
+    header: {
+      title: "A plate",
+      shapes: [],
+      bodies: [{ name: "plate", color: "#228833", mass: 1, fixed: false, parts: [], solid: 0 }],
+      solids: [{ body: 0, radius: 0.7, nodes: grid.length, tetrahedra: triangles.length, triangles }],
+      audit: [],
+    },
+    times: times(frames, 2),
+    audit: [],
+    motion: () => ({ position: [0, 0, 1], rotation: [1, 0, 0, 0], speed: 0, spin: 0 }),
+    deformation: (_, t) => ({
+      nodes: grid.map(([x, y]) => [x - 0.5 + 0.1 * height(y, x, t), y - 0.5, height(x, y, t)]),
+      stress: grid.map(([x, y]) => 1e5 * Math.abs(height(x, y, 1.3 * t))),
+    }),
+  };
+}

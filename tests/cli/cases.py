@@ -232,6 +232,70 @@ def case_a_killed_run_leaves_a_readable_file():
         assert os.path.getsize("killed.html") > 100000
 
 
+SOFT = """carom: 1
+title: Soft
+duration: 0.2 s
+forces: {gravity: 9.81}
+integrator: {name: potential, step: 0.5 ms, penetration: 2 mm}
+output: {interval: 10 ms}
+bodies:
+  - {name: floor, fixed: true, shape: halfspace}
+solids:
+  - {name: ball, mesh: {ball: {radius: 5 cm, shells: 2}}, density: 1000, young: 50 kPa, poisson: 0.3, position: [0, 0, 0.06]}
+  - {name: bar, mesh: {box: {size: [0.3, 0.1, 0.1], cells: [3, 1, 1]}}, density: 1000, young: 50 kPa, poisson: 0.3, position: [1, 0, 0.06]}
+"""
+
+
+def run_soft(*words):
+    """A run of solids, whatever its audit says of it."""
+    with open("soft.yaml", "w") as f:
+        f.write(SOFT)
+    done = subprocess.run([CAROM, "run", "soft.yaml", *words, "--json"], capture_output=True, text=True, timeout=HANG)
+    assert done.returncode in (0, 3), done.stderr
+    return json.loads(done.stdout)
+
+
+def case_runs_of_solids_go_on_with_the_same_bits():
+    whole = run_soft("--no-output")
+    first = run_soft("--duration", "0.1", "-o", "first.h5")
+    second = run_soft("--continue", "first.h5", "-o", "second.h5")
+    assert first["state_hash"] != whole["state_hash"] == second["state_hash"], (whole, first, second)
+    child = subprocess.Popen([CAROM, "run", "soft.yaml", "--duration", "1e5", "-o", "killed.h5", "-q"])
+    wait_for(child, lambda: os.path.exists("killed.h5") and frames_in("killed.h5") > 3)
+    child.kill()
+    child.wait()
+    end = str(round(report("info", "killed.h5")["last_time"] + 0.5, 2))
+    after = run_soft("--duration", end, "--continue", "killed.h5", "-o", "after.h5")
+    assert after["state_hash"] == run_soft("--duration", end, "--no-output")["state_hash"], after
+
+
+def case_results_of_solids_are_described_exported_and_judged():
+    run_soft("-o", "soft.h5")
+    told = carom("info", "soft.h5").stdout
+    assert "2 that deform" in told and "ball: " in told and "neo-hooke" in told, told
+    solids = report("info", "soft.h5")["solids"]
+    assert [s["name"] for s in solids] == ["ball", "bar"] and [s["tetrahedra"] for s in solids] == [64, 15], solids
+    assert all(s["largest_elastic_energy"] > 0 and 0.5 < s["least_J"] < 1 for s in solids), solids
+    carom("export", "soft.h5", "--to", "csv", "-q")
+    assert open("soft.solids.csv").readline().startswith("time (s),solid,x (m)") and ",ball,floor," in open("soft.events.csv").read()
+    carom("export", "soft.h5", "--to", "vtk", "-q")
+    assert open("soft.pvd").read().count(".vtu") == 21 and len(os.listdir("soft_frames")) == 42
+    carom("export", "soft.h5", "--to", "vtk", "-q")  # over its own files
+    left_out = carom("export", "soft.h5", "--to", "glb").stderr
+    assert "2 solids that deform are left out" in left_out, left_out
+    told = carom("explain", "soft.h5").stdout
+    assert "'bar' on 'floor'" in told and "solids of a scene begin without stress" in told, told
+    assert not os.path.exists("soft.step.yaml")
+    judged = subprocess.run([CAROM, "audit", "soft.h5", "--json"], capture_output=True, text=True, timeout=HANG)
+    assert judged.returncode in (0, 3) and json.loads(judged.stdout)["frames"] == 21, judged
+    with open("finer.yaml", "w") as f:
+        f.write(SOFT.replace("shells: 2", "shells: 3"))
+    assert "nodes of solids, the scene" in carom("audit", "soft.h5", "--scene", "finer.yaml", code=2).stderr
+    if has_viewer():
+        carom("view", "soft.h5", "-q")
+        assert '"solids":[{"body":1,' in open("soft.html").read()
+
+
 def names_seen(work):
     """What happens in this folder meanwhile: pairs of what was done (inotify(7)) and to which name."""
     import ctypes

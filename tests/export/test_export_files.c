@@ -11,7 +11,7 @@
 #include "base/atomic_file.h"
 #include "base/text_buffer.h"
 #include "export/surface.h"
-#include "result_fixture.h"
+#include "solids_fixture.h"
 
 enum { FRAMES = 40 };
 
@@ -465,4 +465,142 @@ TEST(surfaces_are_closed) {
   carom_shape_release(ball);
   carom_shape_release(pill);
   carom_shape_release(box);
+}
+
+// ---- solids --------------------------------------------------------------------------------------------------------
+
+static carom_result *make_soft_result(int frames) {
+  const char *path = fixture_path("soft-export.h5");
+  soft_write(path, frames);
+  carom_result *result = fixture_open(path);
+  unlink(path);
+  return result;
+}
+
+// One line a solid and frame, against sums over the nodes.
+static void check_solid_line(const fixture *f, const carom_result *result, char **field, int line) {
+  int frame = line / FIXTURE_SOLIDS, s = line % FIXTURE_SOLIDS;
+  const carom_solid *solid = &f->model->solids[s];
+  carom_vec3 p = cm_zero3(), l = cm_zero3(), x = cm_zero3();
+  double kinetic = 0;
+  for (int i = solid->node_start; i < solid->node_start + solid->node_count; i++) {
+    double m = f->model->node_masses[i];
+    carom_vec3 r = soft_node(f->model, frame, i), v = soft_node_velocity(frame, i);
+    p = cm_axpy(p, m, v);
+    x = cm_axpy(x, m / solid->mass, r);
+    l = cm_add(l, cm_scale(m, cm_cross(r, v)));
+    kinetic += m * cm_norm2(v) / 2;
+  }
+  CHECK(strtod(field[0], NULL) == fixture_time(frame));
+  CHECK_TEXT(field[1], solid->name);
+  const double known[10] = {x.x, x.y, x.z, p.x, p.y, p.z, l.x, l.y, l.z, kinetic};
+  for (int k = 0; k < 10; k++) CHECK_NEAR(strtod(field[2 + k], NULL), known[k], 1e-12);
+  CHECK(strtod(field[12], NULL) == result->elastic_energies[line]);
+  CHECK(strtod(field[13], NULL) == result->least_J[line]);
+  CHECK(strtod(field[14], NULL) > 0 || frame == 0);
+}
+
+TEST(tables_tell_of_solids) {
+  fixture f;
+  soft_create(&f);
+  carom_result *result = make_soft_result(FRAMES);
+  char name[300], *field[32];
+  const char *path = fixture_path("soft.csv");
+  REQUIRE(result && carom_export_csv(result, path, NULL, NULL) == CAROM_OK);
+  snprintf(name, sizeof name, "%.*s.solids.csv", (int)strlen(path) - 4, path);
+  size_t size;
+  int count = 0, lines = 0;
+  char *text = read_file(name, &size), *at = text;
+  REQUIRE(text);
+  at = split_record(at, field, &count);
+  CHECK(count == 15);
+  CHECK_TEXT(field[1], "solid");
+  for (; at && *at && lines < FRAMES * FIXTURE_SOLIDS; lines++) {
+    at = split_record(at, field, &count);
+    REQUIRE(count == 15);
+    check_solid_line(&f, result, field, lines);
+  }
+  CHECK(lines == FRAMES * FIXTURE_SOLIDS && (!at || !*at));
+  free(text);
+  unlink(name);
+  snprintf(name, sizeof name, "%.*s.events.csv", (int)strlen(path) - 4, path);
+  text = read_file(name, &size);
+  REQUIRE(text);
+  CHECK_CONTAINS(text, ",contact,soft ball,ground,");
+  CHECK_CONTAINS(text, ",contact,\"bar, \"\"long\"\"\",soft ball,");
+  free(text);
+  unlink(name);
+  snprintf(name, sizeof name, "%.*s.audit.csv", (int)strlen(path) - 4, path);
+  unlink(name);
+  unlink(path);
+  carom_result_close(result);
+  fixture_destroy(&f);
+}
+
+// The reader of meshes finds the nodes and tetrahedra in a frame for ParaView, bit for bit; a shorter export, or one
+// without solids, removes the frames of an older one.
+TEST(frames_for_paraview_hold_the_nodes) {
+  fixture f;
+  soft_create(&f);
+  char path[300], name[300];
+  const char *folder = fixture_path("soft-vtk");
+  REQUIRE(mkdir(folder, 0777) == 0);
+  snprintf(path, sizeof path, "%s/run.pvd", folder);
+  carom_result *result = make_soft_result(3), *rigid = make_result(2);
+  REQUIRE(result && carom_export_vtk(result, path, NULL, NULL) == CAROM_OK);
+  for (int i = 0; i < 3; i++) {
+    carom_tets mesh = {0};
+    carom_error error = {CAROM_OK, ""};
+    snprintf(name, sizeof name, "%s/run_frames/frame_%06d.vtu", folder, i);
+    if (carom_tets_read(name, NULL, NULL, &mesh, &error) != CAROM_OK)
+      test_fail(__FILE__, __LINE__, "%s", error.message);
+    REQUIRE(mesh.node_count == f.model->node_count && mesh.tet_count == f.model->tet_count);
+    CHECK(memcmp(mesh.tets, f.model->tets, (size_t)mesh.tet_count * sizeof *mesh.tets) == 0);
+    for (int n = 0; n < mesh.node_count; n++) {
+      carom_vec3 known = soft_node(f.model, i, n);
+      CHECK(memcmp(&mesh.nodes[n], &known, sizeof known) == 0);
+    }
+    carom_tets_release(&mesh);
+  }
+  REQUIRE(carom_export_vtk(rigid, path, NULL, NULL) == CAROM_OK);
+  for (int i = 0; i < 3; i++) {
+    snprintf(name, sizeof name, "%s/run_frames/frame_%06d.vtu", folder, i);
+    CHECK(access(name, F_OK) != 0);
+    snprintf(name, sizeof name, "%s/run_frames/frame_%06d.vtp", folder, i);
+    CHECK((unlink(name) == 0) == (i < 2));
+  }
+  snprintf(name, sizeof name, "%s/run_frames", folder);
+  CHECK(rmdir(name) == 0 && unlink(path) == 0 && rmdir(folder) == 0);
+  carom_result_close(result);
+  carom_result_close(rigid);
+  fixture_destroy(&f);
+}
+
+// Solids alone, without any body, come through every export.
+TEST(exports_without_bodies) {
+  char name[300];
+  const char *source = fixture_path("alone.h5"), *path = fixture_path("alone.out");
+  soft_write_with(source, 2, &(soft_options){.without_bodies = true, .shells = 2});
+  carom_result *result = fixture_open(source);
+  unlink(source);
+  REQUIRE(result && result->body_count == 0);
+  for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++) {
+    carom_error error = {CAROM_OK, ""};
+    if (exporters[i](result, path, NULL, &error) != CAROM_OK) test_fail(__FILE__, __LINE__, "%s", error.message);
+    CHECK(unlink(path) == 0);
+  }
+  static const char *const beside[] = {".solids.csv",
+                                       ".audit.csv",
+                                       ".events.csv",
+                                       "_frames/frame_000000.vtp",
+                                       "_frames/frame_000000.vtu",
+                                       "_frames/frame_000001.vtp",
+                                       "_frames/frame_000001.vtu"};
+  for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+    snprintf(name, sizeof name, "%s%s", path, beside[i]);
+    CHECK(unlink(name) == 0);
+  }
+  snprintf(name, sizeof name, "%s_frames", path);
+  CHECK(rmdir(name) == 0);
+  carom_result_close(result);
 }

@@ -3,7 +3,7 @@
 #include <zlib.h>
 
 #include "export/export.h"
-#include "result_fixture.h"
+#include "solids_fixture.h"
 
 // ---- a small decoder -----------------------------------------------------------------------------------------------
 
@@ -430,4 +430,225 @@ TEST(five_hundred_tumbling_bodies_are_small) {
   CHECK_AT_MOST((double)size, 2.3e6);  // with the 0.7 MB of the viewer: 3 MB
   free(text);
   unlink(path);
+}
+
+// ---- solids --------------------------------------------------------------------------------------------------------
+
+// Where the parts of the data of a page of solids begin.
+typedef struct soft_layout {
+  int moving, nodes, columns;
+  size_t boxes, planes, skins, levels, shades, size;
+} soft_layout;
+
+static soft_layout soft_layout_of(int bodies, int nodes) {
+  soft_layout l = {
+      .moving = bodies + FIXTURE_SOLIDS, .nodes = nodes, .columns = CAROM_AUDIT_COLUMNS + 3 * FIXTURE_SOLIDS};
+  size_t count = (size_t)nodes * FRAMES;
+  l.boxes = 8u * FRAMES * (size_t)(1 + l.columns);
+  l.planes = l.boxes + 32u * (size_t)l.moving;
+  l.skins = l.planes + 18u * (size_t)l.moving * FRAMES;
+  l.levels = l.skins + 28u * FIXTURE_SOLIDS;
+  l.shades = l.levels + 6 * count;
+  l.size = l.shades + count;
+  return l;
+}
+
+// A level after its slopes were added up.
+static double level_at(const replay *r, const soft_layout *l, int c, int n, int frame) {
+  size_t run = ((size_t)c * (size_t)l->nodes + (size_t)n) * FRAMES, count = 3 * (size_t)l->nodes * FRAMES;
+  unsigned value = 0, slope = 0;
+  for (size_t f = 0; f <= (size_t)frame; f++) {
+    unsigned left = r->bytes[l->levels + run + f] | (unsigned)r->bytes[l->levels + count + run + f] << 8;
+    slope = f == 0 ? 0 : slope + left;
+    value = f == 0 ? left : value + slope;
+  }
+  return value & 0xFFFF;
+}
+
+static double shade_at(const replay *r, const soft_layout *l, int n, int frame) {
+  unsigned value = 0;
+  for (size_t f = 0; f <= (size_t)frame; f++) value += r->bytes[l->shades + (size_t)n * FRAMES + f];
+  return value & 0xFF;
+}
+
+// Centre of mass and mean stress around a node, by plain loops.
+static carom_vec3 soft_center(const carom_model *m, const carom_solid *solid, int frame) {
+  carom_vec3 sum = cm_zero3();
+  for (int i = solid->node_start; i < solid->node_start + solid->node_count; i++)
+    sum = cm_axpy(sum, m->node_masses[i] / solid->mass, soft_node(m, frame, i));
+  return sum;
+}
+
+static double soft_stress(const carom_result *result, const carom_frame *frame, int node) {
+  double sum = 0;
+  int count = 0;
+  for (int t = 0; t < result->tet_count; t++)
+    for (int c = 0; c < 4; c++)
+      if (result->tets[t][c] == node) sum += (double)frame->stresses[t], count++;
+  return sum / count;
+}
+
+static void check_skin(const replay *r, const soft_layout *l, carom_result *result, const fixture *f, int frame_index) {
+  carom_frame frame;
+  REQUIRE(carom_frame_init(result, &frame, NULL) == CAROM_OK);
+  REQUIRE(carom_result_read_frame(result, frame_index, &frame, NULL) == CAROM_OK);
+  for (int s = 0, n = 0; s < FIXTURE_SOLIDS; s++) {
+    const carom_solid *solid = &f->model->solids[s];
+    carom_vec3 center = soft_center(f->model, solid, frame_index);
+    double box[7];
+    for (size_t k = 0; k < 7; k++) box[k] = (double)read_f32(r->bytes + l->skins + 28u * (size_t)s + 4 * k);
+    for (int i = 0; i < solid->skin->node_count; i++, n++) {
+      int node = solid->node_start + solid->skin->nodes[i];
+      carom_vec3 x = cm_sub(soft_node(f->model, frame_index, node), center);
+      const double known[3] = {x.x, x.y, x.z};
+      for (int c = 0; c < 3; c++)
+        CHECK_NEAR(box[c] + level_at(r, l, c, n, frame_index) / 65535 * (box[3 + c] - box[c]), known[c],
+                   0.51 / 65535 * (box[3 + c] - box[c]) + 1e-12);
+      CHECK_NEAR(shade_at(r, l, n, frame_index) / 255 * box[6], soft_stress(result, &frame, node), 0.51 / 255 * box[6]);
+    }
+  }
+  carom_frame_release(&frame);
+}
+
+static void check_centers(const replay *r, const soft_layout *l, const fixture *f, int frame) {
+  for (int s = 0; s < FIXTURE_SOLIDS; s++) {
+    int m = l->moving - FIXTURE_SOLIDS + s;
+    carom_vec3 center = soft_center(f->model, &f->model->solids[s], frame);
+    const double known[3] = {center.x, center.y, center.z};
+    for (int c = 0; c < 3; c++) {
+      const unsigned char *box = r->bytes + l->boxes + 32u * (size_t)m + 4u * (size_t)c;
+      double lo = (double)read_f32(box), hi = (double)read_f32(box + 12);
+      CHECK_NEAR(lo + value_at(r, l->planes, l->moving, FRAMES, c, m, frame) / 65535.0 * (hi - lo), known[c],
+                 0.51 / 65535 * (hi - lo) + 1e-12);
+    }
+  }
+}
+
+static void check_plots(const replay *r, carom_result *result) {
+  for (int s = 0; s < FIXTURE_SOLIDS; s++)
+    for (int f = 0; f < FRAMES; f++) {
+      size_t column = CAROM_AUDIT_COLUMNS + 1 + (size_t)s, at = (size_t)f * FIXTURE_SOLIDS + (size_t)s;
+      CHECK(read_f64(r->bytes + 8 * (column * FRAMES + (size_t)f)) == result->elastic_energies[at]);
+      CHECK(read_f64(r->bytes + 8 * ((column + FIXTURE_SOLIDS) * FRAMES + (size_t)f)) == result->least_J[at]);
+    }
+}
+
+TEST(skins_decode_to_the_nodes) {
+  const char *path = fixture_path("skins.h5");
+  for (int kind = 0; kind < 2; kind++) {
+    soft_options options = {.without_bodies = kind == 1, .shells = 2};
+    fixture f;
+    soft_create_with(&f, &options);
+    soft_write_with(path, FRAMES, &options);
+    char *text = elements_of(path);
+    carom_result *result = fixture_open(path);
+    unlink(path);
+    int nodes = f.model->solids[0].skin->node_count + f.model->solids[1].skin->node_count;
+    soft_layout l = soft_layout_of(kind == 1 ? 0 : MOVING, nodes);
+    replay r = decode(text, l.size);
+    REQUIRE(result && r.size == l.size);
+    for (int frame = 0; frame < FRAMES; frame += 37) {
+      check_centers(&r, &l, &f, frame);
+      check_skin(&r, &l, result, &f, frame);
+    }
+    check_plots(&r, result);
+    CHECK_CONTAINS(r.json, "\"name\":\"soft ball\",\"color\":\"#66ccee\"");
+    CHECK_CONTAINS(r.json, kind == 1 ? "\"solids\":[{\"body\":0," : "\"solids\":[{\"body\":5,");
+    CHECK_CONTAINS(r.json, kind == 1 ? "\"body\":[0,1,1,0,0,1," : "\"body\":[5,0,6,5,5,0,");
+    release(&r);
+    carom_result_close(result);
+    free(text);
+    fixture_destroy(&f);
+  }
+}
+
+// A plate all of whose nodes are at its surface. It rests, or waves go through it that have no pattern from frame to
+// frame.
+typedef struct plate {
+  int cells[2], frames;
+  bool waves;
+} plate;
+
+static void wave(const carom_model *model, carom_state *state, double t) {
+  for (int i = 0; i < state->node_count; i++) {
+    carom_vec3 x = model->rest[i], u = cm_zero3();
+    for (int k = 1; k <= 12; k++) {
+      double phase = 3 * k * x.x + (17 - 2 * k) * x.y + 5.3 * k * t + k * k;
+      u = cm_axpy(u, 0.002 * sin(phase), cm_vec3(0.2 * cos(k), 0.2 * sin(k), 1));
+    }
+    state->nodes[i] = cm_add(x, u);
+    state->node_velocities[i] = cm_scale(10, u);
+  }
+}
+
+static void write_plate(const char *path, const plate *p) {
+  carom_builder *builder = NULL;
+  carom_recorder *recorder = NULL;
+  fixture f;
+  carom_tets mesh = {0};
+  carom_tets_box box = carom_tets_box_default();
+  box.size = cm_vec3(0.6, 0.4, 0.02);
+  box.cells[0] = p->cells[0], box.cells[1] = p->cells[1], box.cells[2] = 1;
+  carom_builder_create(NULL, &builder, NULL);
+  REQUIRE(carom_tets_init_box(&box, NULL, &mesh, NULL) == CAROM_OK);
+  soft_add(builder, "plate", &mesh, cm_zero3(), 0x228833);
+  REQUIRE(carom_builder_finish(builder, &f.model, &f.state, NULL) == CAROM_OK);
+  carom_builder_destroy(builder);
+  carom_tets_release(&mesh);
+  f.scene = fixture_scene(f.model, f.state);
+  REQUIRE(carom_recorder_open(path, &f.scene, NULL, NULL, &recorder, NULL) == CAROM_OK);
+  for (int i = 0; i < p->frames; i++) {
+    f.state->time = fixture_time(i);
+    if (p->waves) wave(f.model, f.state, f.state->time);
+    CHECK(carom_recorder_frame(recorder, f.state, NULL, NULL) == CAROM_OK);
+  }
+  CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
+  carom_recorder_close(recorder);
+  fixture_destroy(&f);
+}
+
+TEST(pages_of_solids_are_thinned_when_they_are_too_large) {
+  enum { MANY = 640, NODES = 61 * 41 * 2 };
+  const char *path = fixture_path("thin.h5");
+  write_plate(path, &(plate){{60, 40}, MANY, false});
+  char *text = elements_of(path);
+  unlink(path);
+  int shown = 0, all = 0;
+  const char *told = strstr(text, "This page shows ");
+  REQUIRE(told && sscanf(told, "This page shows %d of %d recorded frames", &shown, &all) == 2);
+  CHECK(all == MANY && shown == 3000000 / NODES);
+  free(text);
+}
+
+TEST(a_page_of_5000_triangles_in_200_frames_stays_below_5_MB) {
+  enum { TEMPLATE = 800000 };  // bytes; tests/browser sees to it that it is less
+  const char *path = fixture_path("weight.h5");
+  write_plate(path, &(plate){{50, 24}, 200, true});
+  carom_result *result = fixture_open(path);
+  REQUIRE(result && result->triangle_count >= 5000 && result->frame_count == 200);
+  carom_result_close(result);
+  char *text = elements_of(path);
+  unlink(path);
+  size_t size = strlen(text);
+  printf("5096 triangles x 200 frames: %.2f MB beside the template\n", (double)size / 1e6);
+  CHECK(size + TEMPLATE < 5000000);
+  free(text);
+}
+
+// A run that was killed before its first burst.
+TEST(pages_of_solids_without_frames) {
+  const char *path = fixture_path("none.h5");
+  for (int frames = 0; frames < 2; frames++) {
+    soft_write(path, frames);
+    char *text = elements_of(path);
+    unlink(path);
+    replay r = decode(text, 100000);
+    size_t nodes = 0, columns = CAROM_AUDIT_COLUMNS + 3 * FIXTURE_SOLIDS, moving = MOVING + FIXTURE_SOLIDS,
+           f = (size_t)frames;
+    for (const char *at = r.json; (at = strstr(at, "\"nodes\":")); at++) nodes += strtoul(at + 8, NULL, 10);
+    CHECK(nodes > 20);
+    CHECK(r.size == f * (8 * (1 + columns) + 18 * moving + 7 * nodes) + 32 * moving + 28 * FIXTURE_SOLIDS);
+    release(&r);
+    free(text);
+  }
 }

@@ -128,6 +128,50 @@ def check_bodies(file):
         assert (np.dot(vertices - a, normal) <= 1e-12).all()
 
 
+def von_mises(F):
+    """Of the neo-Hookean law, without damping; F (..., 3, 3)."""
+    lam, mu = 6e4, 4e4
+    J = np.linalg.det(F)[..., None, None]
+    sigma = (mu * (F @ np.swapaxes(F, -1, -2) - np.eye(3)) + lam * np.log(J) * np.eye(3)) / J
+    deviator = sigma - np.trace(sigma, axis1=-2, axis2=-1)[..., None, None] / 3 * np.eye(3)
+    return np.sqrt(1.5 * (deviator ** 2).sum(axis=(-2, -1)))
+
+
+def check_solids(file):
+    """Nodes bit for bit, and energies and stresses by formulas of our own."""
+    rest, tets, skin = (file["solids/" + n][:] for n in ["rest", "tets", "skin"])
+    x, v = file["trajectory/node_position"], file["trajectory/node_velocity"]
+    N, T = len(rest), len(tets)
+    assert x.shape == v.shape == (F, N, 3) and x.dtype == np.float64
+    assert file["trajectory/von_mises"].shape == (F, T) and file["trajectory/von_mises"].dtype == np.float32
+    assert file["trajectory/elastic_energy"].shape == file["trajectory/least_J"].shape == (F, 2)
+    assert [n.decode() for n in file["solids/name"]] == ["soft ball", 'bar, "long"']
+    assert list(file["solids/law"]) == [b"neo-hooke"] * 2
+    for name in ["node_position", "node_velocity", "von_mises", "elastic_energy", "least_J"]:
+        assert len(file["trajectory/" + name].attrs["description"]) > 5 and file["trajectory/" + name].maxshape[0] is None
+    edges = lambda p: np.stack([p[tets[:, k]] - p[tets[:, 0]] for k in (1, 2, 3)], axis=-1)
+    D = edges(rest)
+    volumes = np.linalg.det(D) / 6
+    assert (volumes > 0).all()
+    masses = np.zeros(N)
+    np.add.at(masses, tets.ravel(), np.repeat(1000 * volumes / 4, 4))
+    assert np.allclose(file["solids/node_mass"], masses, rtol=1e-13)
+    a, b, c = (rest[skin[:, k]] for k in range(3))  # closed, and seen from outside: the volume inside is that of the tets
+    assert np.isclose((np.cross(a, b) * c).sum() / 6, volumes.sum(), rtol=1e-12)
+    for f in range(0, F, 13):
+        assert np.array_equal(x[f], [samples.node(f, rest[i]) for i in range(N)])
+        assert np.array_equal(v[f], [samples.node_velocity(f, i) for i in range(N)])
+        G = edges(x[f]) @ np.linalg.inv(D)
+        J = np.linalg.det(G)
+        W = 2e4 * ((G ** 2).sum(axis=(1, 2)) - 3) - 4e4 * np.log(J) + 3e4 * np.log(J) ** 2
+        for s in range(2):
+            own = slice(file["solids/tet_start"][s], file["solids/tet_start"][s] + file["solids/tet_count"][s])
+            assert np.isclose(file["trajectory/elastic_energy"][f, s], (volumes * W)[own].sum(), rtol=1e-9, atol=1e-12)
+            assert np.isclose(file["trajectory/least_J"][f, s], J[own].min(), rtol=1e-12)
+        # Damping adds to the stress what its small constant allows.
+        assert np.allclose(file["trajectory/von_mises"][f], von_mises(G), rtol=1e-4, atol=600)
+
+
 def check_killed(path):
     try:
         h5py.File(path, "r").close()
@@ -158,6 +202,8 @@ def main():
             check_events(file, F)
             assert file["run/ending"][()] == b"complete"
             assert list(file["run/verdict/pass"]) == [1, 0]
+        with h5py.File(os.path.join(folder, "soft.h5"), "r") as file:
+            check_solids(file)
         check_killed(os.path.join(folder, "killed.h5"))
     print("result files are as documented")
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as xml
 
 import samples
 
-TYPES = {"Float32": ("f", 4), "Int32": ("i", 4)}
+TYPES = {"Float32": ("f", 4), "Float64": ("d", 8), "Int32": ("i", 4), "UInt8": ("B", 1)}
 
 
 def read_block(appended, offset, kind):
@@ -20,18 +20,18 @@ def read_block(appended, offset, kind):
     return struct.unpack(f"<{size // width}{code}", data)
 
 
-def read_piece(path):
+def read_piece(path, kind="PolyData", cells="NumberOfPolys"):
     root = xml.parse(path).getroot()
-    assert root.attrib == {"type": "PolyData", "version": "1.0", "byte_order": "LittleEndian", "header_type": "UInt64"}
-    piece = root.find("PolyData/Piece")
+    assert root.attrib == {"type": kind, "version": "1.0", "byte_order": "LittleEndian", "header_type": "UInt64"}
+    piece = root.find(kind + "/Piece")
     text = root.find("AppendedData").text.strip()
     assert text[0] == "_" and root.find("AppendedData").attrib["encoding"] == "base64"
     arrays, used = {}, 0
     for array in piece.iter("DataArray"):
         offset = int(array.attrib["offset"])
         arrays[array.attrib["Name"]] = read_block(text[1:], offset, array.attrib["type"])
-    time = float(root.find("PolyData/FieldData/DataArray").text)
-    return time, int(piece.attrib["NumberOfPoints"]), int(piece.attrib["NumberOfPolys"]), arrays
+    time = float(root.find(kind + "/FieldData/DataArray").text)
+    return time, int(piece.attrib["NumberOfPoints"]), int(piece.attrib[cells]), arrays
 
 
 def cross(a, b):
@@ -81,6 +81,35 @@ def check_frame(path, frame):
     assert max(abs(c) for c in arrays["points"]) <= max(p[0] for p in ground) + 1e-6
 
 
+def check_solids(path, frame, first):
+    """Tetrahedra of two solids; `first` has the nodes at time 0, where they are at rest."""
+    time, points, cells, arrays = read_piece(path, "UnstructuredGrid", "NumberOfCells")
+    assert time == samples.time(frame)
+    assert len(arrays["points"]) == 3 * points == len(arrays["velocity"]) and len(arrays["connectivity"]) == 4 * cells
+    assert list(arrays["offsets"]) == list(range(4, 4 * cells + 1, 4)) and set(arrays["types"]) == {10}
+    assert sorted(set(arrays["solid"])) == [0, 1] and list(arrays["solid"]) == sorted(arrays["solid"])
+    assert len(arrays["von_mises"]) == cells and min(arrays["von_mises"]) >= 0
+    assert sorted(set(arrays["connectivity"])) == list(range(points))
+    for i in range(points):
+        assert arrays["velocity"][3 * i:3 * i + 3] == samples.node_velocity(frame, i)
+        expected = samples.node(frame, first[3 * i:3 * i + 3])
+        assert all(abs(a - b) < 1e-15 for a, b in zip(arrays["points"][3 * i:3 * i + 3], expected))
+    if frame == 30:
+        assert max(arrays["von_mises"]) > 1000  # stretched by a fifth
+
+
+def check_soft(folder):
+    sets = xml.parse(os.path.join(folder, "soft.pvd")).getroot().findall("Collection/DataSet")
+    assert len(sets) == 2 * samples.FRAMES
+    path = lambda entry: os.path.join(folder, entry.attrib["file"])
+    first = read_piece(path(sets[1]), "UnstructuredGrid", "NumberOfCells")[3]["points"]
+    for i, entry in enumerate(sets):
+        assert float(entry.attrib["timestep"]) == samples.time(i // 2) and entry.attrib["part"] == str(i % 2)
+        assert entry.attrib["file"].endswith((".vtp", ".vtu")[i % 2]) and os.path.exists(path(entry))
+        if i % 20 == 1:
+            check_solids(path(entry), i // 2, first)
+
+
 def main():
     with samples.make() as folder:
         collection = xml.parse(os.path.join(folder, "motion.pvd")).getroot()
@@ -92,6 +121,7 @@ def main():
             assert os.path.exists(path)
             if frame % 17 == 0:
                 check_frame(path, frame)
+        check_soft(folder)
     print("VTK files are sound")
 
 

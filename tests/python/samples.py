@@ -15,7 +15,7 @@ def skip(reason):
 
 
 def make():
-    """A temporary folder with complete.h5, killed.h5, motion.csv, motion.pvd and motion.glb."""
+    """A temporary folder with complete.h5, killed.h5, motion.csv, motion.pvd and motion.glb; soft.h5, soft.pvd."""
     folder = tempfile.TemporaryDirectory()
     subprocess.run([sys.argv[1], folder.name], check=True)
     return folder
@@ -52,6 +52,19 @@ def spin(frame, body):
     if body == 0:
         return (0.0, 0.0, 0.0)
     return (0.1 * frame, -1.5 * body, math.cos(frame + body))
+
+
+def node(frame, rest):
+    """Of a solid that deforms, as soft_node has it: the same operations in the same order."""
+    t = time(frame)
+    stretch, bend = 1 + 0.2 * math.sin(5 * t), 0.5 * math.sin(2 * t)
+    x, y, z = rest
+    return (x + 0.3 * t + bend * (z - 1) * (z - 1), y, 1 + (z - 1) * stretch - 0.5 * t * t)
+
+
+def node_velocity(frame, i):
+    t = time(frame)
+    return (0.3, math.sin(t + i), -t)
 
 
 def audit(frame, column):

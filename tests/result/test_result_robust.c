@@ -4,6 +4,7 @@
 
 #include "export/export.h"
 #include "result_fixture.h"
+#include "solids_fixture.h"
 
 // An allocator that fails from a given call on, or counts.
 typedef struct limited {
@@ -86,6 +87,39 @@ TEST(recorder_without_memory) {
   unlink(path);
 }
 
+static carom_status record_solids(const char *path, const carom_allocator *allocator, carom_error *error) {
+  fixture f;
+  carom_recorder *recorder = NULL;
+  carom_recorder_options options = {.overwrite = true};
+  soft_create(&f);
+  carom_status status = carom_recorder_open(path, &f.scene, &options, allocator, &recorder, error);
+  if (status == CAROM_OK) status = soft_record(&f, recorder, 0, error);
+  if (status == CAROM_OK) status = carom_recorder_finish(recorder, NULL, "complete", error);
+  carom_recorder_close(recorder);
+  fixture_destroy(&f);
+  return status;
+}
+
+static carom_status read_solids(const char *path, const carom_allocator *allocator, carom_error *error) {
+  carom_result *result = NULL;
+  carom_frame frame = {0};
+  carom_status status = carom_result_open(path, allocator, &result, error);
+  if (status != CAROM_OK) return status;
+  status = carom_frame_init(result, &frame, error);
+  if (status == CAROM_OK) status = carom_result_read_frame(result, 0, &frame, error);
+  carom_frame_release(&frame);
+  carom_result_close(result);
+  return status;
+}
+
+TEST(solids_without_memory) {
+  const char *path = fixture_path("memory-solids.h5");
+  fail_at_every_call(record_solids, path);
+  soft_write(path, 1);
+  fail_at_every_call(read_solids, path);
+  unlink(path);
+}
+
 TEST(reader_without_memory) {
   const char *path = fixture_path("memory.h5");
   fixture_write(path, 3);
@@ -160,6 +194,31 @@ TEST(exports_without_memory) {
   unlink(path);
 }
 
+TEST(exports_of_solids_without_memory) {
+  char file[300];
+  const char *path = fixture_path("memory-soft.h5");
+  static const char *const left[] = {
+      ".csv",  ".csv.audit.csv", ".csv.events.csv",          ".csv.solids.csv",         ".glb",
+      ".html", ".pvd",           "_frames/frame_000000.vtp", "_frames/frame_000000.vtu"};
+  soft_write(path, 1);
+  exported_result = path;
+  snprintf(file, sizeof file, "%s.csv", path);
+  fail_at_every_call(try_csv, file);
+  snprintf(file, sizeof file, "%s.glb", path);
+  fail_at_every_call(try_glb, file);
+  snprintf(file, sizeof file, "%s.html", path);
+  fail_at_every_call(try_replay, file);
+  snprintf(file, sizeof file, "%s.pvd", path);
+  fail_at_every_call(try_vtk, file);
+  for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+    snprintf(file, sizeof file, "%s%s", path, left[i]);
+    unlink(file);
+  }
+  snprintf(file, sizeof file, "%s_frames", path);
+  CHECK(rmdir(file) == 0);
+  unlink(path);
+}
+
 TEST(recording_does_not_allocate) {
   const char *path = fixture_path("calm.h5");
   limited l = {.fail_at = -1};
@@ -172,6 +231,24 @@ TEST(recording_does_not_allocate) {
   l.calls = 0;
   l.fail_at = 0;  // from here on every allocation would fail
   for (int i = 0; i < 20000; i++) CHECK(fixture_record(&f, recorder, i, NULL) == CAROM_OK);
+  CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
+  CHECK(l.calls == 0);
+  carom_recorder_close(recorder);
+  unlink(path);
+  fixture_destroy(&f);
+}
+
+TEST(recording_solids_does_not_allocate) {
+  const char *path = fixture_path("calm-solids.h5");
+  limited l = {.fail_at = -1};
+  carom_allocator allocator = limited_allocator(&l);
+  fixture f;
+  carom_recorder *recorder = NULL;
+  soft_create(&f);
+  REQUIRE(carom_recorder_open(path, &f.scene, NULL, &allocator, &recorder, NULL) == CAROM_OK);
+  l.calls = 0;
+  l.fail_at = 0;
+  for (int i = 0; i < 1500; i++) CHECK(soft_record(&f, recorder, i, NULL) == CAROM_OK);
   CHECK(carom_recorder_finish(recorder, NULL, "complete", NULL) == CAROM_OK);
   CHECK(l.calls == 0);
   carom_recorder_close(recorder);

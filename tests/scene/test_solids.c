@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+#include "carom/plan.h"
 #include "carom/scene.h"
 #include "carom/step.h"
 #include "carom/tets.h"
@@ -605,6 +606,19 @@ TEST(steps_that_are_too_long_are_taken_in_parts_or_refused) {
   s->step.quadrature = CAROM_QUADRATURE_MIDPOINT;
   CHECK(carom_step_check_start(s->model, s->state, &s->step, &error) == CAROM_OK);
   CHECK(carom_step_parts(s->model, &s->step) == 1);
+  carom_scene_destroy(s);
+}
+
+TEST(plans_refuse_solids) {
+  carom_scene *s = read_scene(
+      "bodies: [{name: b, shape: {sphere: 1}, mass: 1}]\n"
+      "solids:\n  - {name: soft, mesh: {box: [1, 1, 1]}, young: 1 MPa, poisson: 0.3, position: [5, 0, 0]}\n");
+  REQUIRE(s);
+  carom_plan_def def = carom_plan_default();
+  carom_plan *plan = NULL;
+  carom_error error = {0};
+  CHECK(carom_plan_create(s->model, s->state, &def, NULL, &plan, &error) == CAROM_ERR_UNSUPPORTED);
+  CHECK_TEXT(error.message, "plans know rigid bodies alone: take the solids ('soft') out of the scene");
   carom_scene_destroy(s);
 }
 

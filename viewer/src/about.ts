@@ -5,10 +5,14 @@ import type { Motion } from "./motion";
 
 function facts(motion: Motion): Array<[string, string]> {
   const { header } = motion;
+  const solids = header.solids.length;
+  const moving = motion.moving - solids;
   const fixedBodies = header.bodies.length - motion.moving;
+  const tetrahedra = header.solids.reduce((sum, s) => sum + s.tetrahedra, 0);
   const span = motion.end - motion.start;
   const all: Array<[string, string]> = [
-    ["Bodies", `${motion.moving} moving${fixedBodies > 0 ? `, ${fixedBodies} fixed` : ""}`],
+    ["Bodies", solids > 0 && header.bodies.length === solids ? "" : `${moving} moving${fixedBodies > 0 ? `, ${fixedBodies} fixed` : ""}`],
+    ["Solids", solids > 0 ? `${solids} that deform, ${tetrahedra} tetrahedra` : ""],
     ["Duration", `${number(span)} s in ${header.frames} frames`],
     ["Integrator", header.integrator],
     ["Step", header.step === null ? "" : `${number(header.step)} s`],

@@ -107,13 +107,14 @@ export class Bodies {
     }
   }
 
-  /** The body under a ray, nearest first. */
-  cast(ray: Raycaster): number | null {
+  /** The nearest body under a ray. */
+  cast(ray: Raycaster): { body: number; distance: number } | null {
     const hits = ray.intersectObjects(this.batches.map((b) => b.mesh), false);
     const hit = hits[0];
     if (!hit || hit.instanceId === undefined) return null;
     const batch = this.batches.find((b) => b.mesh === hit.object);
-    return batch?.instances[hit.instanceId]?.body ?? null;
+    const body = batch?.instances[hit.instanceId]?.body;
+    return body === undefined ? null : { body, distance: hit.distance };
   }
 
   /** Of its frame at the present time. */

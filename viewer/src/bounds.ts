@@ -108,6 +108,12 @@ function movingBounds(motion: Motion): Bounds {
   bodies.forEach((body, i) => {
     const box = motion.box(i);
     if (!box) return;
+    const skin = body.solid === null ? null : motion.skins.box(body.solid);
+    if (skin) {
+      grow(bounds, [0, 1, 2].map((c) => box[c]! + skin[c]!), 0);
+      grow(bounds, [0, 1, 2].map((c) => box[3 + c]! + skin[3 + c]!), 0);
+      return;
+    }
     const reach = bodyRadius(body, shapes);
     grow(bounds, box.subarray(0, 3), reach);
     grow(bounds, box.subarray(3, 6), reach);
@@ -159,7 +165,7 @@ export function groundHeight(header: Header, bounds: Bounds): number {
 
 /** The median size of the moving bodies, for things drawn beside them. */
 export function typicalSize(header: Header): number {
-  const sizes = header.bodies.filter((b) => !b.fixed).map((b) => bodyRadius(b, header.shapes)).filter((r) => r > 0);
+  const sizes = header.bodies.filter((b) => !b.fixed).map((b) => (b.solid === null ? bodyRadius(b, header.shapes) : header.solids[b.solid]!.radius)).filter((r) => r > 0);
   sizes.sort((a, b) => a - b);
   return sizes[sizes.length >> 1] ?? 1;
 }

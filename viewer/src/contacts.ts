@@ -8,6 +8,7 @@ import type { InterleavedBufferAttribute } from "three";
 import type { Motion } from "./motion";
 import type { Events } from "./types";
 
+export const contactColor = "#d1495b";
 const most = 2000; // shown at once
 const lasting = 1; // kind of event that belongs to a frame
 
@@ -53,7 +54,7 @@ export class Contacts {
     this.arrows.renderOrder = 3;
     this.arrows.frustumCulled = this.dots.frustumCulled = false;
     group.add(this.dots, this.arrows);
-    this.setColor("#d1495b");
+    this.setColor(contactColor);
   }
 
   setColor(color: string): void {

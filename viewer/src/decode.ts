@@ -1,5 +1,6 @@
 // Turns the BASE64 text into typed arrays; see FORMAT.md for the layout.
 import { unzlibSync } from "fflate";
+import { skinBoxLength, undoShades, undoSlopes, type SkinStreams } from "./skins";
 import type { Header } from "./types";
 
 const components = 9; // x y z qw qx qy qz speed spin
@@ -15,6 +16,7 @@ export interface Streams {
   channelRanges: Float64Array;
   /** Channel-major, then by point. */
   channelLevels: Uint16Array;
+  skins: SkinStreams;
 }
 
 function fail(what: string): never {
@@ -84,6 +86,19 @@ function checkTimes(times: Float64Array): void {
   }
 }
 
+/** `count` is that of the nodes of all skins in all frames. */
+function decodeSkins(header: Header, bytes: Uint8Array, at: number, count: number): SkinStreams {
+  const levelsAt = at + 4 * skinBoxLength * header.solids.length;
+  const boxes = new Float32Array(slice(bytes, at, levelsAt - at));
+  const levels = joinPlanes(bytes, levelsAt, 3 * count);
+  const shades = new Uint8Array(slice(bytes, levelsAt + 6 * count, count));
+  if (header.frames > 0) {
+    undoSlopes(levels, header.frames);
+    undoShades(shades, header.frames);
+  }
+  return { boxes, levels, shades };
+}
+
 export function decode(header: Header, base64: string): Streams {
   const bytes = inflate(fromBase64(base64));
   const frames = header.frames;
@@ -95,7 +110,9 @@ export function decode(header: Header, base64: string): Streams {
   const { points, list } = header.channels;
   const rangesAt = valuesAt + 2 * count;
   const levelsAt = rangesAt + 16 * list.length;
-  const due = levelsAt + 2 * points * list.length;
+  const skinsAt = levelsAt + 2 * points * list.length;
+  const skinNodes = header.solids.reduce((sum, s) => sum + s.nodes, 0);
+  const due = skinsAt + 4 * skinBoxLength * header.solids.length + 7 * skinNodes * frames;
   if (bytes.length !== due) fail(`it has ${bytes.length} bytes where ${due} are due`);
   const times = new Float64Array(slice(bytes, 0, 8 * frames));
   checkTimes(times);
@@ -106,5 +123,6 @@ export function decode(header: Header, base64: string): Streams {
   const channelRanges = new Float64Array(slice(bytes, rangesAt, 16 * list.length));
   const channelLevels = joinPlanes(bytes, levelsAt, points * list.length);
   if (points > 0) undoDeltas(channelLevels, points);
-  return { times, audit, boxes, values, channelRanges, channelLevels };
+  const skins = decodeSkins(header, bytes, skinsAt, skinNodes * frames);
+  return { times, audit, boxes, values, channelRanges, channelLevels, skins };
 }

@@ -76,6 +76,13 @@ export function lengthLabel(metres: number): string {
   return metres < 1000 ? `${number(metres)} m` : `${number(metres / 1000)} km`;
 }
 
+/** A stress in the unit that suits its size. */
+export function stressLabel(pascals: number): string {
+  const units: Array<[number, string]> = [[1e9, "GPa"], [1e6, "MPa"], [1e3, "kPa"]];
+  const [size, unit] = units.find(([least]) => pascals >= least) ?? [1, "Pa"];
+  return `${number(pascals / size, 3)} ${unit}`;
+}
+
 export function speedLabel(speed: number): string {
   return `${speed}× real time`;
 }

@@ -20,7 +20,8 @@ export class Ghosts {
 
   /** A cloud of ten thousand bodies nine times over shows nothing. */
   get allowed(): boolean {
-    return this.motion.frames > 1 && this.motion.moving > 0 && this.motion.moving * usual <= instanceLimit;
+    const rigid = this.motion.moving > this.motion.header.solids.length; // of solids only the surface at one time is drawn
+    return this.motion.frames > 1 && rigid && this.motion.moving * usual <= instanceLimit;
   }
 
   get usual(): number {

@@ -3,6 +3,7 @@
 import { readChannels } from "./channels";
 import { bodyIndex, fail, list, maybeNumber, numbers, object, positive, readPose, text, type Json } from "./json";
 import { readJoint, readPlan } from "./plandata";
+import { readSkins } from "./skins";
 import type { AuditColumn, Body, Events, Header, Part, Shape, Vec3, VerdictRow, Wall } from "./types";
 
 // Paul Tol's "bright" scheme: told apart by colour-blind readers as well.
@@ -61,6 +62,7 @@ function readBody(value: unknown, index: number, shapes: number): Body {
     fixed,
     parts: list(json.parts, `${what} parts`).map((p, i) => readPart(p, shapes, `${what} part ${i}`)),
     pose: fixed ? readPose(json.pose, `${what} pose`) : null,
+    solid: null,
   };
 }
 
@@ -136,6 +138,9 @@ export function readHeader(source: string): Header {
   if (typeof frames !== "number" || !Number.isInteger(frames) || frames < 0) fail("frames is not a count");
   const shapes = list(json.shapes, "shapes").map(readShape);
   const count = list(json.bodies, "bodies").length;
+  const bodies = list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length));
+  const solids = readSkins(json.solids, count);
+  solids.forEach(({ body }, s) => (bodies[body]!.solid = s));
   return {
     title: text(json.title) || "Replay",
     description: text(json.description),
@@ -145,7 +150,8 @@ export function readHeader(source: string): Header {
     frames: frames as number,
     planar: json.planar === true,
     shapes,
-    bodies: list(json.bodies, "bodies").map((b, i) => readBody(b, i, shapes.length)),
+    bodies,
+    solids,
     walls: list(json.walls, "walls").map((w, i) => readWall(w, i, count)),
     audit: list(json.audit, "audit").map(readAudit),
     verdict: list(json.verdict, "verdict").map(readVerdict),

@@ -40,7 +40,8 @@ export class Labels {
 
   /** A half-space is everywhere, and so has no place for its name. */
   private drawn(body: number): boolean {
-    return this.header.bodies[body]!.parts.some((p) => this.header.shapes[p.shape]!.kind !== "halfspace");
+    const { parts, solid } = this.header.bodies[body]!;
+    return solid !== null || parts.some((p) => this.header.shapes[p.shape]!.kind !== "halfspace");
   }
 
   private add(body: number): void {

@@ -2,6 +2,7 @@
 // that ten thousand bodies need no more memory than their 16-bit streams.
 import { valuesOf } from "./channels";
 import { boxLength, type Streams } from "./decode";
+import { SkinMotion } from "./skins";
 import type { Header, Pose } from "./types";
 
 /** A time expressed as "this far between a frame and the next". */
@@ -31,6 +32,7 @@ export class Motion {
   readonly moving: number;
   readonly start: number;
   readonly end: number;
+  readonly skins: SkinMotion;
   /** Which stream a body has, -1 for a fixed one. */
   private readonly slot: Int32Array;
   private readonly a = new Float64Array(7);
@@ -47,6 +49,7 @@ export class Motion {
       if (!body.fixed) this.slot[i] = next++;
     });
     this.moving = next;
+    this.skins = new SkinMotion(header.solids, data.skins, this.frames);
     this.start = this.frames > 0 ? data.times[0]! : 0;
     this.end = this.frames > 0 ? data.times[this.frames - 1]! : 0;
   }

@@ -8,6 +8,7 @@ export interface Options {
   speed: number | null;
   labels: boolean;
   contacts: boolean | null;
+  stress: boolean | null;
   joints: boolean | null;
   forces: boolean | null;
   planes: boolean | null;
@@ -36,6 +37,7 @@ export function readOptions(hash: string): Options {
     speed: positive(params.get("speed")),
     labels: params.has("labels"),
     contacts: toggle("contacts"),
+    stress: toggle("stress"),
     joints: toggle("joints"),
     forces: toggle("forces"),
     planes: toggle("planes"),

@@ -14,6 +14,7 @@ import type { Playback } from "./playback";
 import type { Theme } from "./theme";
 import type { TrailMode } from "./trails";
 import { Transport } from "./transport";
+import { showStressKey } from "./stresskey";
 import { showVerdict } from "./verdict";
 import type { View3d } from "./view3d";
 
@@ -44,6 +45,7 @@ export class Page {
     this.forcePlots = makeForcePlots(playback, theme);
     this.channels = new ChannelPlots(playback, theme);
     if (view?.forces) showArrowKey(view.forces);
+    if (view?.solids.count) showStressKey(playback.motion.skins);
     makeFinder(playback.motion.header, (body) => this.pick(body));
     this.connectButtons();
     const shortcuts = this.shortcuts();
@@ -69,6 +71,7 @@ export class Page {
     if (options.speed !== null) this.playback.setSpeed(options.speed);
     if (options.labels) this.setLabels(true);
     if (options.contacts !== null) this.setContacts(options.contacts);
+    if (options.stress !== null) this.setStress(options.stress);
     if (options.joints !== null) this.setJoints(options.joints);
     if (options.forces !== null) this.setForces(options.forces);
     if (options.planes !== null) this.setPlanes(options.planes);
@@ -153,6 +156,11 @@ export class Page {
     this.showToggles();
   }
 
+  private setStress(shown: boolean): void {
+    this.view?.setStress(shown);
+    this.showToggles();
+  }
+
   private setJoints(shown: boolean): void {
     this.view?.setJoints(shown);
     this.showToggles();
@@ -191,6 +199,7 @@ export class Page {
     on("ghosts", () => this.toggleGhosts());
     on("label-all", () => this.setLabels(!this.view?.labels.all));
     on("contacts", () => this.setContacts(!this.view?.contacts.shown));
+    on("stress", () => this.setStress(!this.view?.solids.stressShown));
     on("joints", () => this.setJoints(!this.view?.joints.shown));
     on("forces", () => this.setForces(!this.view?.forces?.shown));
     on("planes", () => this.setPlanes(!this.view?.planes?.shown));
@@ -226,6 +235,9 @@ export class Page {
       byId(id).hidden = !there;
       press(byId(id), pressed);
     };
+    const solids = (view?.solids.count ?? 0) > 0;
+    show("stress", solids, view?.solids.stressShown ?? false);
+    byId("stress-key").hidden = !solids || !view?.solids.stressShown;
     show("joints", joints.length > 0, view?.joints.shown ?? false);
     show("forces", (plan?.actuators.length ?? 0) > 0, view?.forces?.shown ?? false);
     show("planes", (plan?.planes.length ?? 0) > 0, view?.planes?.shown ?? false);
@@ -257,6 +269,7 @@ export class Page {
       { keys: ["g"], shown: "G", help: "stick figures: all bodies at several instants", run: () => this.toggleGhosts() },
       { keys: ["l"], shown: "L", help: "labels on or off", run: () => this.setLabels(!this.view?.labels.all) },
       { keys: ["x"], shown: "X", help: "contacts on or off", run: () => this.setContacts(!this.view?.contacts.shown) },
+      { keys: ["v"], shown: "V", help: "stress of solids as colours, or their own colours", run: () => this.setStress(!this.view?.solids.stressShown) },
       { keys: ["j"], shown: "J", help: "joints on or off", run: () => this.setJoints(!this.view?.joints.shown) },
       { keys: ["a"], shown: "A", help: "arrows of planned forces on or off", run: () => this.setForces(!this.view?.forces?.shown) },
       { keys: ["s"], shown: "S", help: "separating planes of a plan on or off", run: () => this.setPlanes(!this.view?.planes?.shown) },
@@ -295,6 +308,8 @@ export class Page {
       contacts: view?.contacts.shown ?? false,
       contactsVisible: view?.contacts.visible ?? 0,
       events: header.events.time.length,
+      solids: view?.solids.count ?? 0,
+      stress: (view?.solids.count ?? 0) > 0 && view!.solids.stressShown,
       joints: view?.joints.shown ?? false,
       jointsVisible: view?.joints.visible ?? 0,
       forces: view?.forces?.shown ?? false,

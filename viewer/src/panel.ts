@@ -1,6 +1,6 @@
 // The picked body: its state now, and over time.
 import { byId, make } from "./dom";
-import { decimalsFor, fixed, number } from "./format";
+import { decimalsFor, fixed, number, stressLabel } from "./format";
 import { TimePlot, type Series } from "./plot";
 import type { Playback } from "./playback";
 import type { Theme } from "./theme";
@@ -57,11 +57,17 @@ export class BodyPanel {
     };
     add("Mass", "mass");
     add("Position", "position");
-    add("Orientation", "rotation");
+    if (this.solidOf(body) === null) add("Orientation", "rotation");
+    else add("Stress", "stress");
     add("Speed", "speed");
     add("Spin", "spin");
     this.set("mass", isFixed ? "fixed" : mass === null ? "–" : `${number(mass)} kg`);
     return dl;
+  }
+
+  /** Which of the skins a body is; null when it is rigid. */
+  private solidOf(body: number): number | null {
+    return this.playback.motion.header.bodies[body]!.solid;
   }
 
   private set(key: string, text: string): void {
@@ -100,7 +106,7 @@ export class BodyPanel {
       this.section.append(plot.element);
     };
     add("Position", "m", place);
-    add("Orientation", "quaternion", turn);
+    if (this.solidOf(body) === null) add("Orientation", "quaternion", turn);
     add("Speed", "m/s", speed);
     add("Spin", "rad/s", spin, true);
     this.section.append(make("p", "axis-name", "time in s"));
@@ -115,6 +121,8 @@ export class BodyPanel {
     this.set("rotation", pose ? list(pose.rotation, 4) : "–");
     this.set("speed", `${number(motion.speed(this.body, cursor), 4)} m/s`);
     this.set("spin", `${number(motion.spin(this.body, cursor), 4)} rad/s`);
+    const solid = this.solidOf(this.body);
+    if (solid !== null && motion.frames > 0) this.set("stress", `up to ${stressLabel(motion.skins.largestAt(solid, cursor))}`);
     for (const plot of this.plots) plot.update();
   }
 

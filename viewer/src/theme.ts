@@ -12,6 +12,8 @@ export interface Colors {
   line: string;
   series: string[];
   joint: string;
+  /** Of contacts beside stresses. */
+  contact: string;
   force: string;
   torque: string;
 }
@@ -63,6 +65,7 @@ export class Theme {
       line: read("line"),
       series: Array.from({ length: seriesCount }, (_, i) => read(`series-${i}`)),
       joint: read("joint"),
+      contact: read("contact"),
       force: read("force"),
       torque: read("torque"),
     };

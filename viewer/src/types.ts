@@ -40,6 +40,21 @@ export interface Body {
   parts: Part[];
   /** Only fixed bodies carry their pose; the others have a stream. */
   pose: Pose | null;
+  /** Which of the skins is its surface; null for bodies that do not deform. */
+  solid: number | null;
+}
+
+/** The surface of a solid that deforms. */
+export interface Skin {
+  /** The body that stands for it: its frame is at the centre of mass, along the axes of the world. */
+  body: number;
+  nodes: number;
+  /** At rest, about the centre of mass, m. */
+  radius: number;
+  /** Three nodes each, counter-clockwise seen from outside. */
+  triangles: number[];
+  /** Of the whole solid. */
+  tetrahedra: number;
 }
 
 export interface AuditColumn {
@@ -161,6 +176,7 @@ export interface Header {
   shapes: Shape[];
   bodies: Body[];
   walls: Wall[];
+  solids: Skin[];
   audit: AuditColumn[];
   verdict: VerdictRow[];
   /** PASS, FAIL or INCOMPLETE, and why in one line. */

@@ -3,7 +3,7 @@
 import { Vector3 } from "three";
 import { Bodies } from "./bodies";
 import { radius, sceneBounds, typicalSize } from "./bounds";
-import { Contacts } from "./contacts";
+import { contactColor, Contacts } from "./contacts";
 import { byId } from "./dom";
 import { Forces, type Arrow } from "./forces";
 import { lengthLabel } from "./format";
@@ -14,8 +14,10 @@ import { enablePicking } from "./picking";
 import { Planes } from "./planes";
 import type { Playback } from "./playback";
 import { Quality } from "./quality";
+import { Solids } from "./solids";
 import { Stage } from "./stage";
 import type { Theme } from "./theme";
+import { enableTooltip } from "./tooltip";
 import { Walls } from "./walls";
 import { Trails, type TrailMode } from "./trails";
 import { Triad } from "./triad";
@@ -31,6 +33,7 @@ export class View3d {
   readonly forces: Forces | null;
   readonly planes: Planes | null;
   follow = false;
+  readonly solids: Solids;
   private readonly bodies: Bodies;
   private readonly walls: Walls;
   private readonly triad = new Triad(byId<SVGSVGElement>("triad"));
@@ -48,6 +51,7 @@ export class View3d {
     const bounds = sceneBounds(motion);
     this.stage = new Stage(motion.header, bounds, byId<HTMLCanvasElement>("canvas"));
     this.bodies = new Bodies(motion, this.stage.group);
+    this.solids = new Solids(motion, this.bodies, this.stage.group);
     this.walls = new Walls(motion, this.stage.group);
     this.labels = new Labels(motion.header, this.stage, this.bodies, byId("labels"));
     this.trails = new Trails(motion, this.stage.group);
@@ -60,7 +64,8 @@ export class View3d {
     this.forces = header.plan && new Forces(header.plan, this.bodies, arrow, this.stage.group);
     this.planes = header.plan && new Planes(header.plan, header, size, this.stage.group);
     byId("scale").textContent = `grid ${lengthLabel(this.stage.spacing)}`;
-    enablePicking(this.stage, this.bodies, { pick: onPick, centre: (body) => this.centreOn(body) });
+    enableTooltip(this.stage, this.solids, motion.header, byId("labels"));
+    enablePicking(this.stage, this.bodies, this.solids, { pick: onPick, centre: (body) => this.centreOn(body) });
     playback.onChange(() => this.refresh());
     theme.onChange(() => this.applyTheme());
     this.applyTheme();
@@ -69,11 +74,19 @@ export class View3d {
 
   private applyTheme(): void {
     this.bodies.material.setAccent(this.theme.colors.accent);
+    this.solids.setAccent(this.theme.colors.accent);
+    this.colorContacts();
     this.stage.setColors(this.theme.colors, this.theme.name === "dark");
     this.joints.setColor(this.theme.colors.joint);
     this.ghosts.setBackground(this.theme.colors.background);
     this.forces?.setColors(this.theme.colors.force, this.theme.colors.torque);
     this.planes?.setColor(this.theme.colors.accent);
+  }
+
+  /** Red arrows would be lost among the colours of stress. */
+  private colorContacts(): void {
+    const amongStress = this.solids.count > 0 && this.solids.stressShown;
+    this.contacts.setColor(amongStress ? this.theme.colors.contact : contactColor);
   }
 
   private watchSize(): void {
@@ -91,6 +104,7 @@ export class View3d {
   setPicked(body: number | null): void {
     this.picked = body;
     this.bodies.highlight(body);
+    this.solids.highlight(body);
     this.setTrails(this.trails.mode);
     this.setLabels(this.labels.all);
     this.setFollow(this.follow);
@@ -113,6 +127,12 @@ export class View3d {
 
   setContacts(shown: boolean): void {
     this.contacts.shown = shown;
+    this.refresh();
+  }
+
+  setStress(shown: boolean): void {
+    this.solids.stressShown = shown;
+    this.colorContacts();
     this.refresh();
   }
 
@@ -171,6 +191,7 @@ export class View3d {
     this.stale = false;
     const cursor = this.playback.cursor;
     this.bodies.update(cursor);
+    this.solids.update(cursor);
     this.walls.update(cursor);
     this.trails.update(cursor);
     this.contacts.update(this.playback.time, this.playback.motion.times[cursor.frame] ?? 0);

@@ -129,17 +129,20 @@ static carom_status advance(carom_stepper *stepper, carom_state *state, double h
   note_spins(stepper, state, w->spins);
   carom_status status = carom_potential_tune(stepper, contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
+  if (status == CAROM_OK) status = carom_solids_learn(&w->solids, contact->soft, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
+  if (status == CAROM_OK && contact->soft) status = carom_soft_begin(contact->soft, state, 0.5 * h, ledger, error);
   if (status != CAROM_OK) return status;
   kick(stepper, state, state->time, 0.5 * h, ledger);
   status = drift(stepper, state, w->spins, h, error);
-  if (status == CAROM_OK) status = carom_solids_advance(&w->solids, NULL, state, h, ledger, error);
-  if (status != CAROM_OK) return status;
   carom_drives_place(stepper->model, state, end);
+  if (status == CAROM_OK) status = carom_solids_advance(&w->solids, contact->soft, state, h, ledger, error);
+  if (status == CAROM_OK && contact->soft) status = carom_soft_end_step(contact->soft, state, 0.5 * h, ledger, error);
+  if (status != CAROM_OK) return status;
   status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status != CAROM_OK) return status;
   kick(stepper, state, end, 0.5 * h, ledger);
-  carom_ledger_stored(ledger, contact->energy);
+  carom_ledger_stored(ledger, contact->energy + (contact->soft ? carom_soft_stored(contact->soft) : 0));
   return carom_contact_potential_note(contact, ledger, error);
 }
 

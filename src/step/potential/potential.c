@@ -27,7 +27,7 @@ static carom_status prepare(carom_stepper *stepper, carom_error *error) {
   carom_status status = carom_integrator_variational.prepare(stepper, error);
   if (status != CAROM_OK) return status;
   status = carom_contact_potential_create(stepper->model, &stepper->allocator, &w->contact, error);
-  if (status == CAROM_OK) w->contact->solved = w->contact->soft && carom_variational_solids(stepper)->implicit;
+  if (w->contact && w->contact->soft) w->contact->soft->solved = carom_variational_solids(stepper)->implicit;
   return status;
 }
 
@@ -52,44 +52,70 @@ static carom_status settle(const potential *w, carom_state *state, double time, 
   return status;
 }
 
+// ---- the step ------------------------------------------------------------------------------------------------------
+
+// What a step is made of.
+typedef struct leg {
+  carom_stepper *stepper;
+  carom_soft *soft;  // null: no solids
+  carom_solids *solids;
+  double h, start, end;
+  carom_ledger *ledger;
+} leg;
+
+static carom_status kick_solids(const leg *l, carom_state *state, bool first, carom_error *error) {
+  if (!l->soft || l->solids->implicit) return CAROM_OK;
+  return first ? carom_soft_begin(l->soft, state, 0.5 * l->h, l->ledger, error)
+               : carom_soft_end_step(l->soft, state, 0.5 * l->h, l->ledger, error);
+}
+
+static carom_status flow_explicitly(const leg *l, carom_state *state, carom_error *error) {
+  carom_status status = carom_variational_bodies(l->stepper, state, l->h, l->end, l->ledger, error);
+  carom_drives_place(l->stepper->model, state, l->end);
+  return status == CAROM_OK ? carom_solids_advance(l->solids, l->soft, state, l->h, l->ledger, error) : status;
+}
+
 // Solids that are solved for take their contacts along, at the middle of the step: bodies move up to there, and on from
 // there (Strang 1968).
-static carom_status flow_around_solids(carom_stepper *stepper, carom_soft *soft, carom_state *state, double h,
-                                       double end, carom_ledger *ledger, carom_error *error) {
-  double start = state->time, middle = start + 0.5 * h;
-  carom_status status = carom_soft_find(soft, state, state->nodes, error);
-  if (status == CAROM_OK) status = carom_variational_bodies(stepper, state, 0.5 * h, middle, ledger, error);
+static carom_status flow_around_solids(const leg *l, carom_state *state, carom_error *error) {
+  double middle = l->start + 0.5 * l->h;
+  carom_status status = carom_soft_begin(l->soft, state, 0, l->ledger, error);
+  if (status == CAROM_OK)
+    status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, middle, l->ledger, error);
   if (status != CAROM_OK) return status;
-  carom_drives_place(stepper->model, state, middle);
-  status = carom_solids_advance(carom_variational_solids(stepper), soft, state, h, ledger, error);
+  carom_drives_place(l->stepper->model, state, middle);
+  status = carom_solids_advance(l->solids, l->soft, state, l->h, l->ledger, error);
+  if (status == CAROM_OK) status = carom_soft_end_step(l->soft, state, l->h, l->ledger, error);
   state->time = middle;
-  if (status == CAROM_OK) status = carom_variational_bodies(stepper, state, 0.5 * h, end, ledger, error);
-  state->time = start;
-  carom_drives_place(stepper->model, state, end);
-  if (status == CAROM_OK) status = carom_soft_find(soft, state, state->nodes, error);
-  carom_ledger_note_overlap(ledger, soft->depth);
+  if (status == CAROM_OK)
+    status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, l->end, l->ledger, error);
+  state->time = l->start;
+  carom_drives_place(l->stepper->model, state, l->end);
+  if (status == CAROM_OK) status = carom_soft_look(l->soft, state, error);
+  carom_ledger_note_overlap(l->ledger, l->soft->depth);
   return status;
 }
 
-static carom_status flow(carom_stepper *stepper, const carom_contact_potential *contact, carom_state *state, double h,
-                         double end, carom_ledger *ledger, carom_error *error) {
-  if (contact->solved) return flow_around_solids(stepper, contact->soft, state, h, end, ledger, error);
-  return carom_integrator_variational.advance(stepper, state, h, end, ledger, error);
+static carom_status flow(const leg *l, carom_state *state, carom_error *error) {
+  return l->soft && l->solids->implicit ? flow_around_solids(l, state, error) : flow_explicitly(l, state, error);
 }
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
   potential *w = stepper->work;
   carom_contact_potential *contact = w->contact;
+  const leg l = {stepper, contact->soft, carom_variational_solids(stepper), h, state->time, end, ledger};
   carom_status status = carom_potential_tune(stepper, contact, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_update(contact, state, h, error);
+  if (status == CAROM_OK) status = carom_solids_learn(l.solids, l.soft, state, h, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
-  if (status == CAROM_OK) status = flow(stepper, contact, state, h, end, ledger, error);
-  carom_drives_place(stepper->model, state, end);
+  if (status == CAROM_OK) status = kick_solids(&l, state, true, error);
+  if (status == CAROM_OK) status = flow(&l, state, error);
+  if (status == CAROM_OK) status = kick_solids(&l, state, false, error);
   if (status == CAROM_OK) status = carom_contact_potential_kick(contact, state, 0.5 * h, ledger, error);
   if (status == CAROM_OK) status = settle(w, state, end, ledger, error);
   if (status != CAROM_OK) return status;
-  carom_ledger_stored(ledger, contact->energy);
+  carom_ledger_stored(ledger, contact->energy + (l.soft ? carom_soft_stored(l.soft) : 0));
   return carom_contact_potential_note(contact, ledger, error);
 }
 

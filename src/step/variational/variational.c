@@ -480,8 +480,9 @@ carom_solids *carom_variational_solids(const carom_stepper *stepper) {
 
 static carom_status advance(carom_stepper *stepper, carom_state *state, double h, double end, carom_ledger *ledger,
                             carom_error *error) {
-  carom_status status = carom_variational_bodies(stepper, state, h, end, ledger, error);
   carom_solids *solids = carom_variational_solids(stepper);
+  carom_status status = carom_solids_learn(solids, NULL, state, h, error);
+  if (status == CAROM_OK) status = carom_variational_bodies(stepper, state, h, end, ledger, error);
   return status == CAROM_OK ? carom_solids_advance(solids, NULL, state, h, ledger, error) : status;
 }
 
