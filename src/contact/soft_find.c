@@ -94,42 +94,94 @@ static carom_placed behind(const carom_soft *s, const carom_skin *skin, int face
   return (carom_placed){s->tet[which], carom_tet_shape_put(s->tet[which], x[n[0]], x[n[1]], x[n[2]], x[n[3]])};
 }
 
-// Corners that are much deeper than what is behind the facets overlaps do not touch along beta: two boxes corner to
-// corner may overlap by little, and look into each other far, along other faces.
-static const double SIDEWAYS = 0.3, STRAIGHT = 0.6;  // overlap over depth: none of it counts, all does
-static const double SHALLOW = 0.03;                  // of the deepest: less is not looked into
+// Weights of the point of a facet's plane; false when it lies beside the facet by more than a share of it.
+static bool is_over(const carom_facet *f, carom_vec3 x, double beside, double weight[3]) {
+  carom_vec3 p = cm_sub(f->x[1], f->x[0]), q = cm_sub(f->x[2], f->x[0]), r = cm_sub(x, f->x[0]), twice = cm_cross(p, q);
+  weight[1] = cm_dot(twice, cm_cross(r, q)) / cm_norm2(twice);
+  weight[2] = cm_dot(twice, cm_cross(p, r)) / cm_norm2(twice);
+  weight[0] = 1 - weight[1] - weight[2];
+  return fmin(weight[0], fmin(weight[1], weight[2])) >= -beside;
+}
 
-static void weigh_depths(carom_facet_point *points, int count, double overlap) {
+// A corner may lie deep behind the other facet and just under another face of the same surface: two boxes that overlap
+// by little in one direction look far into each other in the others. It touches along the least of these ways.
+static const double SIDEWAYS = 0.3, STRAIGHT = 0.6;  // of the other way over this one: none of it counts, all does
+static const double SHALLOW = 0.03;                  // of the deepest: less is not looked into
+static const double TURNED = 0.5;                    // cosine: another face
+static const double NEXT_TO = 0.02;                  // places between two facets of a face are under it
+
+// A place under a surface, and how far it is to its faces that look elsewhere than `normal`.
+typedef struct sounding {
+  carom_vec3 place, normal;
+  const carom_facet *facets;
+  double least;
+} sounding;
+
+static bool sound_facet(void *context, int facet) {
+  sounding *q = context;
+  const carom_facet *f = &q->facets[facet];
+  double weight[3], depth = cm_dot(f->normal, cm_sub(f->x[0], q->place));
+  if (cm_dot(f->normal, q->normal) > TURNED || fabs(depth) >= q->least) return true;
+  if (is_over(f, cm_axpy(q->place, depth, f->normal), NEXT_TO, weight)) q->least = fmax(0, depth);  // outside: none at all
+  return true;
+}
+
+static double other_way_out(const carom_skin *skin, carom_vec3 place, carom_vec3 normal, double depth) {
+  sounding q = {place, normal, skin->facets, depth};
+  carom_vec3 reach = cm_vec3(depth, depth, depth);
+  const carom_aabb box = {cm_sub(place, reach), cm_add(place, reach)};
+  carom_box_tree_query(&skin->tree, skin->boxes, &box, sound_facet, &q);
+  return q.least;
+}
+
+static double other_way_out_of_hull(const carom_hull *hull, carom_vec3 place, carom_vec3 normal, double depth) {
+  sounding q = {place, normal, hull->facets, depth};
+  for (int i = 0; i < hull->count; i++) sound_facet(&q, i);
+  return q.least;
+}
+
+// Two surfaces; the second is a skin's or a hull's.
+typedef struct surfaces {
+  const carom_skin *a, *b;
+  const carom_hull *hull;
+  carom_placed behind_a, behind_b;
+  double deep;
+} surfaces;
+
+static double ways_out(const surfaces *s, const carom_facet_point *p, double depth) {
+  double in_a = other_way_out(s->a, p->point_b, cm_neg(p->normal), depth);
+  double in_b = s->b ? other_way_out(s->b, p->point_a, p->normal, depth)
+                     : other_way_out_of_hull(s->hull, p->point_a, p->normal, depth);
+  return fmin(in_a, in_b);
+}
+
+// Corners of the rim are always next to another face; what counts is whether the polygon has room anywhere.
+static void weigh_depths(const surfaces *s, carom_facet_point *points, int count) {
+  carom_facet_point middle = {.gap = 0};
+  double depth = 0, room = 0;
   for (int i = 0; i < count; i++) {
-    if (!(points[i].gap < 0)) continue;
-    double weight = fmax(0, fmin(1, (overlap / -points[i].gap - SIDEWAYS) / (STRAIGHT - SIDEWAYS)));
+    depth = fmax(depth, points[i].gap > -s->deep ? -points[i].gap : 0);
+    middle.normal = points[i].normal;
+    middle.point_a = cm_axpy(middle.point_a, 1.0 / count, points[i].point_a);
+    middle.point_b = cm_axpy(middle.point_b, 1.0 / count, points[i].point_b);
+  }
+  if (depth < SHALLOW * s->deep) return;
+  room = ways_out(s, &middle, depth);
+  for (int i = 0; i < count && room < STRAIGHT * depth; i++) room = fmax(room, ways_out(s, &points[i], depth));
+  double weight = fmax(0, fmin(1, (room / depth - SIDEWAYS) / (STRAIGHT - SIDEWAYS)));
+  for (int i = 0; i < count; i++) {
     points[i].area *= weight;
     points[i].rim = cm_scale(weight, points[i].rim);
   }
 }
 
-static bool is_deep(const carom_facet_point *points, int count, double deep) {
-  double lowest = 0;
-  for (int i = 0; i < count; i++)
-    if (points[i].gap > -deep) lowest = fmin(lowest, points[i].gap);
-  return lowest < -SHALLOW * deep;
-}
-
-// What is behind two facets.
-typedef struct behind_facets {
-  carom_placed a, b;
-  double deep;
-} behind_facets;
-
 // The corners in which two facets meet. The direction in which what is behind them parts soonest is the oracle's.
-static int meet(const carom_facet *f, const carom_facet *g, const behind_facets *behind, carom_facet_point *points) {
-  carom_distance_result d;
-  carom_facing facing = carom_facets_face(f, g);
-  int count = facing == CAROM_FACING_FLAT ? carom_facets_meet(f, g, NULL, points) : 0;
-  if (facing == CAROM_FACING_FLAT && !is_deep(points, count, behind->deep)) return count;
-  if (carom_distance(&behind->a, &behind->b, NULL, &d) != CAROM_OK) return 0;
-  if (facing == CAROM_FACING_ASKEW) count = carom_facets_meet(f, g, &d.normal, points);
-  weigh_depths(points, count, -d.distance);
+static int meet(const surfaces *s, const carom_facet *f, const carom_facet *g, carom_facet_point *points) {
+  carom_distance_result d = {.distance = 0};
+  bool askew = carom_facets_face(f, g) == CAROM_FACING_ASKEW;
+  if (askew && carom_distance(&s->behind_a, &s->behind_b, NULL, &d) != CAROM_OK) return 0;
+  int count = carom_facets_meet(f, g, &d.normal, points);
+  weigh_depths(s, points, count);
   return count;
 }
 
@@ -137,8 +189,9 @@ static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
   if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
-  const behind_facets both = {behind(s, p, n->a, 0), behind(s, q, n->b, 1), fmin(p->deep[n->a], q->deep[n->b])};
-  return meet(f, g, &both, points);
+  double deep = fmin(p->deep[n->a], q->deep[n->b]);
+  const surfaces both = {p, q, NULL, behind(s, p, n->a, 0), behind(s, q, n->b, 1), deep};
+  return meet(&both, f, g, points);
 }
 
 static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
@@ -146,8 +199,9 @@ static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_
   const carom_hull *hull = &s->hulls[n->other];
   const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
   if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
-  const behind_facets both = {behind(s, skin, n->a, 0), hull->placed, fmin(skin->deep[n->a], hull->deep)};
-  return meet(f, g, &both, points);
+  double deep = fmin(skin->deep[n->a], hull->deep);
+  const surfaces both = {skin, NULL, hull, behind(s, skin, n->a, 0), hull->placed, deep};
+  return meet(&both, f, g, points);
 }
 
 static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
@@ -208,15 +262,6 @@ static carom_status find_node(carom_soft *s, const carom_soft_near *n, const car
   return keep(s, state, &c, error);
 }
 
-// Weights of the point of a facet's plane; false when it lies beside the facet.
-static bool is_over(const carom_facet *f, carom_vec3 x, double weight[3]) {
-  carom_vec3 p = cm_sub(f->x[1], f->x[0]), q = cm_sub(f->x[2], f->x[0]), r = cm_sub(x, f->x[0]), twice = cm_cross(p, q);
-  weight[1] = cm_dot(twice, cm_cross(r, q)) / cm_norm2(twice);
-  weight[2] = cm_dot(twice, cm_cross(p, r)) / cm_norm2(twice);
-  weight[0] = 1 - weight[1] - weight[2];
-  return weight[0] >= 0 && weight[1] >= 0 && weight[2] >= 0;
-}
-
 // As large as a facet, or as the part's own cross section.
 static double poked_area(const carom_skin *skin, int facet, const carom_shape *shape) {
   double r = carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
@@ -234,7 +279,7 @@ static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const car
   carom_vec3 x = cm_add(hull->placed.pose.p, carom_support_lowest(&supporter, f->normal, &vertex));
   double gap = cm_dot(f->normal, cm_sub(x, f->x[0]));
   carom_vec3 foot = cm_axpy(x, -gap, f->normal);
-  if (!is_over(f, foot, weight)) return CAROM_OK;
+  if (!is_over(f, foot, 0, weight)) return CAROM_OK;
   carom_soft_contact c = {.normal = cm_neg(f->normal),
                           .gap = gap,
                           .stiffness = skin->stiffness[n->a] * poked_area(skin, n->a, hull->placed.shape),
