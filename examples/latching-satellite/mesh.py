@@ -9,11 +9,11 @@ import math
 
 DEPTH, WIDTH, WALL = 0.10, 0.20, 0.02   # of the box along x; along y and z; of its walls
 APART = 0.08                            # of neighbouring pins
-HOLE, MOUTH = 0.020, 0.032              # radii of a hole inside and outside
+HOLE, MOUTH = 0.024, 0.030              # radii of a hole inside and outside
 BULGE = 1.10 * HOLE                     # the widest part of a pin: ten percent wider than the hole
-CUFF, COLLAR = 0.035, 0.010             # radius and thickness of what stops the other body's shell: wider than the mouth
-SHAFT, NECK = 0.018, 1.05 * WALL        # radius, and length from cuff to bulge: the shell and five percent
-SHOULDER, NOSE, TIP = 0.006, 0.030, 0.010   # lengths from the neck to the widest place and on to the tip; its radius
+CUFF, COLLAR = 0.034, 0.010             # radius and thickness of what stops the other body's shell: wider than the mouth
+SHAFT, NECK = 0.0215, 1.05 * WALL        # radius, and length from cuff to bulge: the shell and five percent
+SHOULDER, NOSE, TIP = 0.006, 0.034, 0.014   # lengths from the neck to the widest place and on to the tip; its radius
 THROUGH = 2                             # cells through a wall that has pins or holes
 
 HALF = APART / 2
