@@ -149,14 +149,23 @@ static void random_classes(const options *o, bench_log *log) {
   }
 }
 
+static lcp_sample stack(int boxes, int K, double compliance, uint64_t seed) {
+  lcp_sample s = lcp_sample_stack((lcp_stack){boxes, K, 0.5, 0.01, 1, seed});
+  for (int i = 0; i < 4 * boxes * (1 + K); i++) *lcp_sample_at(&s, i, i) += compliance;
+  return s;
+}
+
 static void stacks(const options *o, bench_log *log) {
   lcp_sample samples[MOST];
   for (int boxes = 5; boxes <= o->boxes; boxes *= 2)
-    for (int K = 4; K <= 8; K += 4) {
+    for (int kind = 0; kind < 3; kind++) {
       char class[64];
-      int count = boxes < 40 ? o->count : (o->count + 3) / 4;
-      for (int i = 0; i < count; i++) samples[i] = lcp_sample_stack((lcp_stack){boxes, K, 0.5, 0.01, 1, (uint64_t)i});
-      snprintf(class, sizeof class, "stack %d, %d dirs", boxes, K);
+      int count = boxes < 40 ? o->count : (o->count + 3) / 4, K = kind == 1 ? 8 : 4;
+      for (int i = 0; i < count; i++) samples[i] = stack(boxes, K, kind == 2 ? 1e-4 : 0, (uint64_t)i);
+      snprintf(class, sizeof class, "stack %d, %s", boxes,
+               kind == 2   ? "4 dirs, 1e-4"
+               : kind == 1 ? "8 dirs"
+                           : "4 dirs");
       compare(class, samples, count, o, log);
       free_samples(samples, count);
     }

@@ -47,7 +47,7 @@ static const peer PEERS[] = {
     {NULL, "FCL"},
 #endif
 #ifdef BENCH_BULLET
-    {&separation_bullet, "Bullet"},
+    {&separation_bullet, "Bullet"},       {&separation_bullet_epa2, "Bullet"},
 #else
     {NULL, "Bullet"},
 #endif

@@ -32,7 +32,7 @@ extern const separation_engine separation_ccd_gjk, separation_ccd_mpr;
 extern const separation_engine separation_fcl_ccd, separation_fcl_indep;
 #endif
 #ifdef BENCH_BULLET
-extern const separation_engine separation_bullet;
+extern const separation_engine separation_bullet, separation_bullet_epa2;
 #endif
 #ifdef BENCH_MUJOCO
 extern const separation_engine separation_mujoco;

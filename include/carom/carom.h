@@ -11,6 +11,8 @@
 #include "carom/elastic.h"
 #include "carom/export.h"
 #include "carom/flow.h"
+#include "carom/friction.h"
+#include "carom/friction_file.h"
 #include "carom/gait.h"
 #include "carom/geometry.h"
 #include "carom/impact.h"

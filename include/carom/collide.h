@@ -103,7 +103,9 @@ typedef struct carom_distance_result {
   double weight[3];              ///< >= 0, sum 1; they give the points
   carom_feature feature_a, feature_b;  ///< what carries the contact
   int iterations;                      ///< how hard it was
-  double duality_gap;                  ///< certified error of the distance over the size of the bodies
+  double duality_gap;  ///< certified error of the distance over the size of the bodies: round-off, but for curved
+                       ///< bodies about one centre, where it may be 1e-2: -distance along the normal parts them, but
+                       ///< that it is the least, and the points, are known to no more than that
 } carom_distance_result;
 
 /// The quadratically constrained program (Johnson 2012, eq. 2.28): the true signed distance, begun from the
@@ -206,6 +208,14 @@ typedef struct carom_motion {
   carom_pose from, to;       ///< of the shape's frame in the world, at times 0 and 1
 } carom_motion;
 
+/// A body that moves by a twist while the time runs from 0 to 1: straight, and turning about the origin of its pose, by
+/// any angle, several times round too.
+typedef struct carom_twisting {
+  const carom_shape *shape;    ///< borrowed
+  carom_pose from;             ///< of the shape's frame in the world, at time 0
+  carom_vec3 linear, angular;  ///< m and rad in the whole time, world axes
+} carom_twisting;
+
 /// How a search for an impact ended.
 typedef enum carom_impact_outcome {
   CAROM_IMPACT_NONE,      ///< apart all the way
@@ -232,6 +242,12 @@ CAROM_API carom_pose carom_motion_at(const carom_motion *motion, double time);
 /// CAROM_ERR_GEOMETRY when both bodies are half-spaces. `cache` may be null.
 CAROM_API carom_status carom_time_of_impact(const carom_motion *a, const carom_motion *b, double tolerance,
                                             carom_ssh_cache *cache, carom_impact_time *impact);
+/// The pose at a time; before 0 and after 1 the body rests.
+CAROM_API carom_pose carom_twisting_at(const carom_twisting *twisting, double time);
+/// As carom_time_of_impact, for motions that two poses cannot tell: of more than half a turn.
+CAROM_API carom_status carom_time_of_impact_by_twists(const carom_twisting *a, const carom_twisting *b,
+                                                      double tolerance, carom_ssh_cache *cache,
+                                                      carom_impact_time *impact);
 
 // ---- broad phase --------------------------------------------------------------------------------------------------
 

@@ -220,6 +220,9 @@ typedef struct carom_elastic_options {
   /// invert a tetrahedron, or does not converge; default 8. Negative: never, and explicit steps are not compared with
   /// what is stable.
   int max_halvings;
+  /// s; how long explicit steps may be at rest, for solids in several pieces of different materials: each piece allows
+  /// its own, which is more than the stiffest one would with the strongest damping. Default 0: found from those.
+  double rest_step;
 } carom_elastic_options;
 
 /// Options with the defaults named above.

@@ -54,10 +54,13 @@ typedef struct carom_impact_aim {
 
 /// How it went. Losses are kinetic energy turned into heat, J: >= 0 but for round-off.
 typedef struct carom_impact_info {
-  bool converged;                          ///< false: a limit was reached, and the rest was done plastically
-  int iterations;                          ///< reflections, or sweeps over the contacts
-  double approach;                         ///< fastest approach that is left, over the fastest there was
-  double complementarity;                  ///< natural residual of the contact laws, likewise
+  bool converged;   ///< false: a limit was reached, and the rest was done plastically
+  int iterations;   ///< reflections, or sweeps over the contacts
+  double approach;  ///< fastest approach that is left, over the fastest there was
+  /// Natural residual of the contact laws over the largest velocity there was: of carom_impact_rest, and of NEWTON with
+  /// Coulomb's law, where it is not round-off if energy would have risen or elastic contacts were reflected again; 0 of
+  /// the other laws, which have no such form.
+  double complementarity;
   double restitution_loss, friction_loss;  ///< J, by the normal and by the tangential impulses
 } carom_impact_info;
 

@@ -45,7 +45,7 @@ typedef enum carom_lcp_method {
   CAROM_LCP_PGS,         ///< projected Gauss-Seidel or SOR, by blocks when there are any
   CAROM_LCP_NEWTON_FB,   ///< semismooth Newton on the Fischer-Burmeister function, with line search
   CAROM_LCP_NEWTON_MIN,  ///< semismooth Newton on min(z, w), with line search
-  CAROM_LCP_ENUMERATE    ///< every complementary basis in turn; up to CAROM_LCP_ENUMERATE_MAX pairs
+  CAROM_LCP_ENUMERATE    ///< every complementary cone in turn; up to CAROM_LCP_ENUMERATE_MAX pairs
 } carom_lcp_method;
 
 enum { CAROM_LCP_ENUMERATE_MAX = 20 };
@@ -78,11 +78,12 @@ CAROM_API carom_lcp_options carom_lcp_default_options(void);
 typedef enum carom_lcp_outcome {
   CAROM_LCP_SOLVED,   ///< the residual is within the tolerance
   CAROM_LCP_RAY,      ///< Lemke ended on a ray that proves nothing
-  CAROM_LCP_NONE,     ///< no solution: every basis was tried (enumeration), or a y >= 0 with M'y <= 0 and q'y < 0 was
-                      ///< found (Lemke)
+  CAROM_LCP_NONE,     ///< no solution: each complementary cone is proven not to hold q (enumeration), or a y >= 0 with
+                      ///< M'y <= 0 and q'y < 0 was found (Lemke)
   CAROM_LCP_LIMIT,    ///< out of iterations
   CAROM_LCP_TIME,     ///< out of time
-  CAROM_LCP_STALLED,  ///< no further progress: a local minimum of the merit function, or digits lost
+  CAROM_LCP_STALLED,  ///< no further progress: a local minimum of the merit function, or digits lost; of enumeration:
+                      ///< some cone could be neither proven to hold q nor not to
 } carom_lcp_outcome;
 
 /// "solved", "ray", ...; never null.
@@ -93,7 +94,7 @@ CAROM_API const char *carom_lcp_method_name(carom_lcp_method method);
 /// How it went.
 typedef struct carom_lcp_info {
   carom_lcp_outcome outcome;  ///< solved or not, and why
-  carom_lcp_method method;    ///< the one that gave the answer
+  carom_lcp_method method;    ///< the one that gave the outcome
   int iterations;             ///< in the unit of that method, over all attempts with it
   int attempts;               ///< 1 when the first try succeeded
   int refactorizations;       ///< of the basis, for accuracy
@@ -113,9 +114,10 @@ CAROM_API void carom_lcp_work_destroy(carom_lcp_work *work);  ///< null is fine
 
 /// What comes out, and with options->start what goes in. The arrays are the caller's.
 typedef struct carom_lcp_solution {
-  double *z;  ///< (n)
+  double *z;  ///< (n) the best that any method came by, z = 0 among them, whatever the outcome
   double *w;  ///< (n) M z + q; out only
-  /// (n) 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the answer. May be null.
+  /// (n) 1 where z_i is basic and 0 where w_i is: the complementary basis C(alpha) that gave the answer (of a solution
+  /// that lies on no basis, a set of columns that holds it). May be null.
   unsigned char *basis;
 } carom_lcp_solution;
 
@@ -214,7 +216,7 @@ CAROM_API carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_pro
 
 // ---- tools --------------------------------------------------------------------------------------
 
-enum { CAROM_LCP_CHECK_MAX = 20 };  ///< largest matrix that the two checks below take; they cost 2^n
+enum { CAROM_LCP_CHECK_MAX = 20 };  ///< largest matrix that the three checks below take; they cost 2^n
 
 /// Is x'Mx >= 0 for all x >= 0? If not, `witness` (n, may be null) gets an x >= 0 with entries summing to 1 and
 /// x'Mx < 0. M is n x n, column-major. Values above -tolerance times the largest entry count as zero.
@@ -226,6 +228,20 @@ CAROM_API carom_status carom_lcp_is_copositive(int n, const double *M, double to
 /// failures as above. Never allocates.
 CAROM_API carom_status carom_lcp_is_p_matrix(int n, const double *M, double tolerance, bool *yes,
                                              unsigned char *witness, carom_error *error);
+
+/// Whether the condition below holds, and why not.
+typedef struct carom_lcp_condition {
+  bool holds;       ///< there is a solution, and Lemke's method finds it
+  bool copositive;  ///< the first part
+  double *witness;  ///< (n, may be null) when it does not hold: x, or v of the second part, with entries summing to 1
+} carom_lcp_condition;
+
+/// The sufficient condition for a solution (Cottle, Pang and Stone 1992, theorem 3.8.6; Gavrea 2008, theorem 1.2.8): M
+/// is copositive (x'Mx >= 0 for all x >= 0), and v'q >= 0 for every v >= 0 with M v >= 0 and v'M v = 0. M is n x n,
+/// column-major; values above -tolerance times the largest entry count as zero. CAROM_ERR_ARGUMENT for n beyond
+/// CAROM_LCP_CHECK_MAX, CAROM_NOT_CONVERGED when round-off hides the answer. Never allocates.
+CAROM_API carom_status carom_lcp_meets_condition(const carom_lcp_problem *problem, double tolerance,
+                                                 carom_lcp_condition *answer, carom_error *error);
 
 /// Membership of q in the complementary cone pos C(alpha) of a basis (1 where z_i, 0 where w_i is basic): solves
 /// C(alpha) x = q for x (n: z_i or w_i) and tells the least entry; q is in the cone when that is not negative.

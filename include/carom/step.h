@@ -4,6 +4,7 @@
 #define CAROM_STEP_H
 
 #include "carom/base.h"
+#include "carom/friction.h"
 #include "carom/impact.h"
 #include "carom/lcp.h"
 #include "carom/mechanics.h"
@@ -25,8 +26,15 @@ typedef enum carom_energy_condition {
   CAROM_ENERGY_DISCRETE,     ///< the discrete energy of the intervals before and after (eq. 3.70)
 } carom_energy_condition;
 
-/// Is shown every contact problem of `moreau` before it is solved; the problem holds during the call only.
-typedef void carom_problem_sink(void *context, double time, const carom_lcp_problem *problem);
+/// A contact problem as it is shown; all of it holds during the call only.
+typedef struct carom_shown_problem {
+  double time;                             ///< s, at the end of the step
+  const carom_lcp_problem *linear;         ///< with a friction polygon at each contact
+  const carom_friction_problem *friction;  ///< with the round cone; null where other rows than contacts are in it
+} carom_shown_problem;
+
+/// Is shown every contact problem of `moreau` before it is solved.
+typedef void carom_problem_sink(void *context, const carom_shown_problem *problem);
 
 /// Which integrator, and how. Begin with carom_step_default_options(). Which options an integrator honours, and what
 /// each may be, is in its table: see carom_integrator_takes below, or `carom integrators`. One that it does not honour

@@ -37,6 +37,7 @@ int cli_push(int argc, char **argv);
 int cli_demo(int argc, char **argv);
 int cli_gap(int argc, char **argv);
 int cli_lcp(int argc, char **argv);
+int cli_friction(int argc, char **argv);
 int cli_flow(int argc, char **argv);
 int cli_root(int argc, char **argv);
 int cli_saa(int argc, char **argv);

@@ -1,4 +1,5 @@
-// `carom run --dump-contact-problems`: every complementarity problem of a run as a file that `carom lcp` solves.
+// `carom run --dump-contact-problems`: every contact problem of a run as files that `carom lcp` and
+// `carom friction` solve.
 #ifndef CAROM_SRC_CLI_DUMP_H
 #define CAROM_SRC_CLI_DUMP_H
 

@@ -26,6 +26,28 @@ static void print_columns(const carom_ssh_result *r) {
   }
 }
 
+static void print_weights(const char *name, int count, const int *vertex, const double *weight) {
+  cli_print(stdout, "  %-14s", name);
+  for (int i = 0; i < count; i++) {
+    if (vertex[i] >= 0)
+      cli_print(stdout, "%s %d: %.6g", i ? "," : "", vertex[i], weight[i]);
+    else
+      cli_print(stdout, "%s a point: %.6g", i ? "," : "", weight[i]);
+  }
+  cli_print(stdout, "\n");
+}
+
+// The basis above is one of several where faces, edges or corners tie; this is the answer that they share.
+static void print_optimum(const carom_ssh_optimum *o) {
+  cli_print(stdout, "resolved by least norm: %s on %s%s%s\n", feature_name(o->feature_a), feature_name(o->feature_b),
+            o->primal_degenerate ? ", several weights" : "", o->dual_degenerate ? ", several planes" : "");
+  print_vector("alpha", o->alpha);
+  print_vector("point of A", o->point_a);
+  print_vector("point of B", o->point_b);
+  print_weights("vertices of A", o->count_a, o->vertex_a, o->weight_a);
+  print_weights("vertices of B", o->count_b, o->vertex_b, o->weight_b);
+}
+
 static void print_text(const cli_gap_answer *answer) {
   const carom_ssh_result *r = &answer->program;
   const carom_distance_result *d = &answer->distance;
@@ -43,6 +65,7 @@ static void print_text(const cli_gap_answer *answer) {
             r->dual_degenerate ? ", several planes" : "");
   cli_print(stdout, "  %-14s %s after %d pivots, duality gap %.1e of the size\n", "solver", outcome_name(r->outcome),
             r->pivots, r->duality_gap);
+  print_optimum(&answer->optimum);
   cli_print(stdout, "Euclidean distance:\n");
   cli_print(stdout, "  %-14s %.15g m\n", d->distance < 0 ? "depth" : "distance",
             d->distance < 0 ? -d->distance : d->distance);
@@ -91,6 +114,30 @@ static void json_program(cli_json *json, const carom_ssh_result *r) {
   cli_json_close(json, '}');
 }
 
+static void json_weights(cli_json *json, const char *name, int count, const int *vertex, const double *weight) {
+  cli_json_open(json, name, '[');
+  for (int i = 0; i < count; i++) {
+    cli_json_open(json, NULL, '{');
+    CLI_MEMBERS(json, CLI_I("vertex", vertex[i]), CLI_N("weight", weight[i]));
+    cli_json_close(json, '}');
+  }
+  cli_json_close(json, ']');
+}
+
+static void json_optimum(cli_json *json, const carom_ssh_optimum *o) {
+  cli_json_open(json, "resolved", '{');
+  json_vector(json, "alpha", o->alpha);
+  cli_json_number(json, "a1", o->a1);
+  cli_json_number(json, "a2", o->a2);
+  json_vector(json, "point_a", o->point_a);
+  json_vector(json, "point_b", o->point_b);
+  json_weights(json, "vertices_a", o->count_a, o->vertex_a, o->weight_a);
+  json_weights(json, "vertices_b", o->count_b, o->vertex_b, o->weight_b);
+  CLI_MEMBERS(json, CLI_T("feature_a", feature_name(o->feature_a)), CLI_T("feature_b", feature_name(o->feature_b)),
+              CLI_B("primal_degenerate", o->primal_degenerate), CLI_B("dual_degenerate", o->dual_degenerate));
+  cli_json_close(json, '}');
+}
+
 static void json_distance(cli_json *json, const carom_distance_result *d) {
   cli_json_open(json, "euclidean", '{');
   cli_json_number(json, "distance", d->distance);
@@ -106,6 +153,7 @@ static void json_distance(cli_json *json, const carom_distance_result *d) {
 static void print_json(const cli_gap_answer *answer) {
   cli_json json = cli_json_begin(stdout);
   json_program(&json, &answer->program);
+  json_optimum(&json, &answer->optimum);
   json_distance(&json, &answer->distance);
   cli_json_end(&json);
 }
@@ -130,6 +178,7 @@ static bool read_beta(const char *text, carom_ssh_options *options) {
 static carom_status ask(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options,
                         cli_gap_answer *answer) {
   carom_status status = carom_ssh(a, b, options, NULL, &answer->program);
+  if (status == CAROM_OK) status = carom_ssh_resolve(a, b, &answer->program, 0, &answer->optimum);
   return status == CAROM_OK ? carom_distance(a, b, NULL, &answer->distance) : status;
 }
 
@@ -183,7 +232,8 @@ static int run_request(const request *q) {
 
 static const char about[] =
     "Separation of two convex bodies: the gap of the linear program along beta with its planes, witness points and\n"
-    "weights, and the Euclidean distance or depth. A and B are mesh files (.obj, .stl) or shapes as in scenes:\n"
+    "weights; what all optimal answers share, with weights of least norm; and the Euclidean distance or depth. A and B "
+    "are mesh files (.obj, .stl) or shapes as in scenes:\n"
     "\"box: [1, 1, 1]\", \"sphere: 0.5\", \"prism: {sides: 6, radius: 1, height: 2}\", \"halfspace:\".";
 
 int cli_gap(int argc, char **argv) {

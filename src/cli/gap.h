@@ -12,6 +12,7 @@ int cli_gap_body(const char *label, const char *words, const char *pose, carom_p
 // What was found out about two bodies.
 typedef struct cli_gap_answer {
   carom_ssh_result program;
+  carom_ssh_optimum optimum;  // of the same program: all that carries the contact, with weights of least norm
   carom_distance_result distance;
 } cli_gap_answer;
 

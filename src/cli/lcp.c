@@ -1,19 +1,24 @@
-// carom lcp: solves the complementarity problems of a file.
+// carom lcp: solves the complementarity problems of a file, and answers questions about them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/lcp.h"
 
 static const char about[] =
     "Solves complementarity problems: w = M z + q, z >= 0, w >= 0, z'w = 0, and mixed ones with free or boxed "
     "unknowns.\n"
     "FILE is Carom's own text, JSON, LCPFILE1 or a text of the Siconos collection; docs/complementarity.md describes\n"
-    "them. Exit code 1 when a problem was not solved.";
+    "them. Exit code 1 when a problem was not solved.\n"
+    "With --check, --cone and --pointed questions are answered and nothing is solved; with --nonlinear, F(z) is given "
+    "as\n"
+    "expressions.";
 
 typedef struct request {
   const char *path, *method, *tolerance, *iterations, *time_limit, *which, *block_size, *relaxation;
-  bool json, brief;
+  const char *cone, *start, *variables;
+  const char *operands[CAROM_ROOT_MOST];
+  bool json, brief, check, pointed, nonlinear;
   carom_lcp_options options;
   int first, last;  // problems, counted from 0
 } request;
@@ -118,7 +123,32 @@ static carom_status solve(answer *a, const carom_lcp_options *options, carom_err
 
 static void release(answer *a) { free(a->z), free(a->w), free(a->basis); }
 
-static int solve_all(const request *q, const carom_lcp_set *set) {
+static int solve_one(const request *q, const carom_lcp_set *set, int i, cli_json *json) {
+  answer a = {.problem = carom_lcp_set_problem(set, i)};
+  carom_error error;
+  int code = EXIT_MISTAKE;
+  if (solve(&a, &q->options, &error) != CAROM_OK) {
+    cli_error("%s: problem %d: %s", q->path, i + 1, error.message);
+  } else {
+    if (q->json)
+      json_answer(json, q, &a);
+    else
+      print_answer(q, set, i, &a);
+    code = a.info.outcome == CAROM_LCP_SOLVED ? EXIT_GOOD : EXIT_FAILED;
+  }
+  release(&a);
+  return code;
+}
+
+static int answer_one(const request *q, const carom_lcp_set *set, int i, cli_json *json) {
+  carom_mlcp_problem problem = carom_lcp_set_problem(set, i);
+  if (!q->check && !q->cone) return solve_one(q, set, i, json);
+  if (!q->json && carom_lcp_set_count(set) > 1) cli_print(stdout, "%d of %d:\n", i + 1, carom_lcp_set_count(set));
+  cli_json *to = q->json ? json : NULL;
+  return q->check ? cli_lcp_check(&problem, q->path, to) : cli_lcp_cone(&problem, q->path, q->cone, to);
+}
+
+static int answer_all(const request *q, const carom_lcp_set *set) {
   int code = EXIT_GOOD;
   cli_json json = {0};
   if (q->json) {
@@ -127,19 +157,8 @@ static int solve_all(const request *q, const carom_lcp_set *set) {
     cli_json_open(&json, "problems", '[');
   }
   for (int i = q->first; i <= q->last && code != EXIT_MISTAKE; i++) {
-    answer a = {.problem = carom_lcp_set_problem(set, i)};
-    carom_error error;
-    if (solve(&a, &q->options, &error) != CAROM_OK) {
-      cli_error("%s: problem %d: %s", q->path, i + 1, error.message);
-      code = EXIT_MISTAKE;
-    } else {
-      if (q->json)
-        json_answer(&json, q, &a);
-      else
-        print_answer(q, set, i, &a);
-      if (a.info.outcome != CAROM_LCP_SOLVED) code = EXIT_FAILED;
-    }
-    release(&a);
+    int one = answer_one(q, set, i, &json);
+    if (one != EXIT_GOOD) code = one;
   }
   if (q->json) cli_json_close(&json, ']'), cli_json_end(&json);
   return code;
@@ -173,6 +192,39 @@ static bool choose_problems(request *q, const carom_lcp_set *set) {
   return true;
 }
 
+static int answer_file(request *q) {
+  carom_lcp_set *set;
+  carom_error error;
+  if (carom_lcp_set_read(q->path, NULL, &set, &error) != CAROM_OK) {
+    cli_fail(&error);
+    return error.status == CAROM_ERR_FORMAT || error.status == CAROM_ERR_NUMBER ? EXIT_MISTAKE : EXIT_FAILED;
+  }
+  int code = choose_problems(q, set) ? answer_all(q, set) : EXIT_MISTAKE;
+  carom_lcp_set_destroy(set);
+  return code;
+}
+
+static int count_operands(const request *q) {
+  int count = 0;
+  while (count < CAROM_ROOT_MOST && q->operands[count]) count++;
+  return count;
+}
+
+static int run(request *q) {
+  int count = count_operands(q);
+  q->path = q->operands[0];
+  if (q->check + q->pointed + q->nonlinear + (q->cone != NULL) > 1)
+    return cli_error("lcp: --check, --cone, --pointed and --nonlinear are different questions; ask one at a time"),
+           EXIT_MISTAKE;
+  if (!read_options(q)) return EXIT_MISTAKE;
+  if (q->nonlinear)
+    return cli_lcp_solve_nonlinear(
+        &(cli_lcp_nonlinear){q->operands, count, q->start, q->variables, q->options, q->json});
+  if (count > 1) return cli_error("lcp: one FILE at a time; expressions go with --nonlinear"), EXIT_MISTAKE;
+  if (q->start || q->variables) return cli_error("lcp: --start and --variables go with --nonlinear"), EXIT_MISTAKE;
+  return q->pointed ? cli_lcp_pointed(q->path, q->json) : answer_file(q);
+}
+
 int cli_lcp(int argc, char **argv) {
   request q = {0};
   const cli_option options[] = {
@@ -183,21 +235,20 @@ int cli_lcp(int argc, char **argv) {
       {CLI_TEXT, 0, "time-limit", "SECONDS", "for each problem", &q.time_limit},
       {CLI_TEXT, 0, "block", "N", "unknowns per block of pgs (default 1)", &q.block_size},
       {CLI_TEXT, 0, "relaxation", "X", "of pgs, between 0 and 2 (default 1)", &q.relaxation},
+      {CLI_FLAG, 0, "check", NULL, "copositive? P-matrix? a solution for sure? in which cones is q? (up to 20 pairs)",
+       &q.check},
+      {CLI_TEXT, 0, "cone", "ZWZ...", "coordinates of q in the complementary cone of these columns", &q.cone},
+      {CLI_FLAG, 0, "pointed", NULL, "FILE is a friction cone (N, D, F, mu as JSON): can impulses cancel out?",
+       &q.pointed},
+      {CLI_FLAG, 0, "nonlinear", NULL, "instead of FILE, F(z) as one expression for each unknown", &q.nonlinear},
+      {CLI_TEXT, 0, "start", "X,Y,...", "where a nonlinear search begins (default 0)", &q.start},
+      {CLI_TEXT, 0, "variables", "X,Y,...", "its unknowns in order (default: alphabetical)", &q.variables},
       {CLI_FLAG, 'b', "brief", NULL, "leave out z, w and the basis", &q.brief},
       {CLI_FLAG, 0, "json", NULL, "report as one line of JSON", &q.json},
       {CLI_END, 0, NULL, NULL, NULL, NULL},
   };
-  const cli_syntax syntax = {"lcp", "FILE [OPTIONS]", about, options, &q.path, 1, 1};
+  const cli_syntax syntax = {
+      "lcp", "FILE [OPTIONS] | --nonlinear EXPRESSION ... [OPTIONS]", about, options, q.operands, 1, CAROM_ROOT_MOST};
   int code;
-  if (!cli_parse(&syntax, argc, argv, &code)) return code;
-  carom_lcp_set *set;
-  carom_error error;
-  if (!read_options(&q)) return EXIT_MISTAKE;
-  if (carom_lcp_set_read(q.path, NULL, &set, &error) != CAROM_OK) {
-    cli_fail(&error);
-    return error.status == CAROM_ERR_FORMAT || error.status == CAROM_ERR_NUMBER ? EXIT_MISTAKE : EXIT_FAILED;
-  }
-  code = choose_problems(&q, set) ? solve_all(&q, set) : EXIT_MISTAKE;
-  carom_lcp_set_destroy(set);
-  return code;
+  return cli_parse(&syntax, argc, argv, &code) ? run(&q) : code;
 }

@@ -16,6 +16,7 @@ static const cli_verb verbs[] = {
     {"compare", "run a scene by several integrators, side by side", cli_compare},
     {"integrators", "what each integrator honours", cli_integrators},
     {"lcp", "solve complementarity problems from a file", cli_lcp},
+    {"friction", "solve a problem of Coulomb friction from a file", cli_friction},
     {"flow", "how the pixels of one image move to those of the next", cli_flow},
     {"navigate", "ways of many vehicles in safety cages, without collisions", cli_navigate},
     {"root", "roots of equations, where Newton's method fails too", cli_root},

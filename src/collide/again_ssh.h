@@ -77,6 +77,13 @@ CQ_INLINE int descend(const pair *P, columns *c, carom_quad beta, double size, c
   return 0;
 }
 
+// Whether the weighted columns give t beta: of a needle of a triangle, areas are round-off in part.
+CQ_INLINE bool give(const columns *c, carom_quad beta, double t, double size) {
+  carom_quad miss = cq_scale(-t, beta);
+  for (int i = 0; i < 3; i++) miss = cq_axpy(miss, c->w[i], c->d[i]);
+  return cq_dot(miss, miss) <= CAROM_SSH_MISS * CAROM_SSH_MISS * size * size;
+}
+
 bool SSH_AGAIN(const carom_placed *a, const carom_placed *b, const carom_ssh_options *options, carom_ssh_cache *cache,
                carom_ssh_result *r) {
   if (a->shape->kind != CAROM_SHAPE_POLYTOPE || b->shape->kind != CAROM_SHAPE_POLYTOPE || cache->count != 3)
@@ -99,5 +106,6 @@ bool SSH_AGAIN(const carom_placed *a, const carom_placed *b, const carom_ssh_opt
   cq_store(&r->alpha, alpha), cq_store(&r->beta, beta), cq_store(&r->normal, cq_scale(1 / norm, alpha));
   r->duality_gap = (slack > 0 ? slack : 0) / (size * norm);
   fill_ssh(&P, &c, r);
+  if (!give(&c, beta, r->gap, size)) return false;
   return slack <= 8 * DBL_EPSILON * size * norm && norm < DBL_MAX;  // poses that are no numbers end here
 }

@@ -72,7 +72,7 @@ static void fill_apart(const carom_difference *D, const carom_simplex *s, carom_
 
 static void fill_facet(const carom_difference *D, const carom_facet *f, carom_distance_result *r) {
   fill(D, -f->depth, cm_neg(f->normal), f->c, f->w, f->count, r);
-  r->duality_gap = fmax(0, f->upper - f->depth) / D->size;
+  r->duality_gap = fmax(0, f->upper - f->lower) / D->size;
 }
 
 static carom_vec3 axis_of(const carom_supporter *s) {

@@ -14,6 +14,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "collide/survey.h"
+
 // Euler: F = 2 V - 4. Polytopes end with some 20 to 50 corners, curved bodies with 150, and all but some find room in
 // less than 32 KB of stack. Only equal bodies in one place, all of whose facets are nearly as near, need more.
 #define POINTS_FOR(faces) ((faces) / 2 + 2)
@@ -24,6 +26,10 @@ enum { SMALL_CACHE = 16 };  // corners kept of small bodies
 // to round-off / s.
 #define CURVED_TOLERANCE 1e-11
 #define CURVED_NEAR 1e-7
+
+// What a search may leave between its bounds, over the size of the bodies, without all facets being looked at.
+#define LEFT 1e-13
+#define CURVED_LEFT 1e-9
 
 typedef struct face {
   short v[3];         // corners, counter-clockwise from outside
@@ -445,7 +451,7 @@ static ending expand(polytope *P, carom_difference *D, bool convex, int *nearest
 
 static void fill(const polytope *P, int i, carom_facet *facet) {
   facet->normal = P->faces[i].n;
-  facet->depth = P->faces[i].distance;
+  facet->depth = facet->lower = P->faces[i].distance;
   around_foot(P, i, facet);
 }
 
@@ -467,14 +473,28 @@ static __attribute__((noinline)) ending search_small(carom_difference *D, const 
   return search(&P, D, s, facet, cache);
 }
 
-static __attribute__((noinline)) void search_large(carom_difference *D, const carom_simplex *s, carom_facet *facet,
-                                                   carom_ssh_cache *cache) {
+static __attribute__((noinline)) ending search_large(carom_difference *D, const carom_simplex *s, carom_facet *facet,
+                                                     carom_ssh_cache *cache) {
   MAKE_ROOM(P, LARGE);
-  search(&P, D, s, facet, cache);
+  return search(&P, D, s, facet, cache);
+}
+
+// Another way to the depth, where the polytope has not proven it; false where it all but has.
+static bool give_up(carom_difference *D, carom_facet *facet) {
+  double left = (facet->upper - facet->depth) / D->size;
+  bool can = carom_survey_can(D);
+  if (left <= (can ? LEFT : CURVED_LEFT)) return false;
+  if (can)
+    carom_survey(D, facet);
+  else
+    carom_descend(D, facet);
+  return true;
 }
 
 void carom_epa(carom_difference *D, const carom_simplex *s, carom_facet *facet, carom_ssh_cache *cache) {
-  if (search_small(D, s, facet, cache) == TOO_LARGE) search_large(D, s, facet, cache);
+  ending end = search_small(D, s, facet, cache);
+  if (end == TOO_LARGE) end = search_large(D, s, facet, cache);
+  if ((end == TOO_LARGE || end == AT_LIMIT) && give_up(D, facet) && cache) cache->points = cache->faces = 0;
 }
 
 // The first tetrahedron from the corners alone; false when they lie in one plane.

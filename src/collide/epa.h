@@ -8,6 +8,7 @@ typedef struct carom_facet {
   carom_vec3 normal;  // unit, out of D
   double depth;       // normal . d on the facet: distance of the origin from its plane
   double upper;       // certified: no part of D lies further out, so that the depth is at most this
+  double lower;       // certified: the depth is at least this
   int count;
   carom_column c[3];  // columns around the foot of the perpendicular, depth x normal
   double w[3];        // their weights there, >= 0, sum 1

@@ -52,6 +52,13 @@ static mover mover_make(const carom_motion *m) {
   return s;
 }
 
+static mover mover_of_twist(const carom_twisting *m) {
+  mover s = {.shape = m->shape, .v = m->linear, .w = m->angular, .rate = cm_norm(m->angular)};
+  s.from = cm_pose(m->from.p, cm_qunit(m->from.q));
+  s.to = cm_pose(cm_add(m->from.p, m->linear), cm_qunit(cm_qmul(cm_exp(m->angular), s.from.q)));
+  return s;
+}
+
 static carom_quat attitude(const mover *m, double t) {
   return t <= 0 ? m->from.q : t >= 1 ? m->to.q : cm_qunit(cm_qmul(cm_exp(cm_scale(t, m->w)), m->from.q));
 }
@@ -62,6 +69,11 @@ static carom_vec3 position(const mover *m, double t) {
 
 carom_pose carom_motion_at(const carom_motion *motion, double time) {
   mover m = mover_make(motion);
+  return cm_pose(position(&m, time), attitude(&m, time));
+}
+
+carom_pose carom_twisting_at(const carom_twisting *twisting, double time) {
+  mover m = mover_of_twist(twisting);
   return cm_pose(position(&m, time), attitude(&m, time));
 }
 
@@ -330,10 +342,8 @@ static double resolution(const duel *d) {
   return 16 * DBL_EPSILON * (d->size + cm_norm(d->delta) + speed);
 }
 
-static carom_status prepare(const carom_motion *a, const carom_motion *b, double tolerance, duel *d) {
-  bool finite = finite_pose(a->from) && finite_pose(a->to) && finite_pose(b->from) && finite_pose(b->to);
-  if (!finite || !isfinite(tolerance)) return CAROM_ERR_NUMBER;
-  *d = (duel){.a = mover_make(a), .b = mover_make(b)};
+static carom_status prepare(const mover *a, const mover *b, double tolerance, duel *d) {
+  *d = (duel){.a = *a, .b = *b};
   measure(&d->a);
   measure(&d->b);
   d->delta = cm_sub(d->a.from.p, d->b.from.p);
@@ -344,10 +354,32 @@ static carom_status prepare(const carom_motion *a, const carom_motion *b, double
   return isfinite(bend_edges(d, reach_from(d, 0))) ? CAROM_OK : CAROM_ERR_NUMBER;
 }
 
-carom_status carom_time_of_impact(const carom_motion *a, const carom_motion *b, double tolerance,
-                                  carom_ssh_cache *cache, carom_impact_time *impact) {
+static carom_status find(const mover *a, const mover *b, double tolerance, carom_ssh_cache *cache,
+                         carom_impact_time *impact) {
   carom_ssh_cache own = {0};
   duel d;
+  bool finite = finite_pose(a->from) && finite_pose(a->to) && finite_pose(b->from) && finite_pose(b->to);
+  if (!finite || !isfinite(tolerance)) return CAROM_ERR_NUMBER;
   carom_status status = prepare(a, b, tolerance, &d);
   return status == CAROM_OK ? run(&d, cache ? cache : &own, impact) : status;
+}
+
+static bool finite_motion(const carom_motion *m) { return finite_pose(m->from) && finite_pose(m->to); }
+
+static bool finite_twisting(const carom_twisting *m) {
+  return finite_pose(m->from) && cm_finite(m->linear) && cm_finite(m->angular);
+}
+
+carom_status carom_time_of_impact(const carom_motion *a, const carom_motion *b, double tolerance,
+                                  carom_ssh_cache *cache, carom_impact_time *impact) {
+  if (!finite_motion(a) || !finite_motion(b)) return CAROM_ERR_NUMBER;
+  mover x = mover_make(a), y = mover_make(b);
+  return find(&x, &y, tolerance, cache, impact);
+}
+
+carom_status carom_time_of_impact_by_twists(const carom_twisting *a, const carom_twisting *b, double tolerance,
+                                            carom_ssh_cache *cache, carom_impact_time *impact) {
+  if (!finite_twisting(a) || !finite_twisting(b)) return CAROM_ERR_NUMBER;
+  mover x = mover_of_twist(a), y = mover_of_twist(b);
+  return find(&x, &y, tolerance, cache, impact);
 }

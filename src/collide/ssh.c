@@ -230,9 +230,52 @@ static void weigh(const program *s, double w[3]) {
   for (int i = 0; i < 3; i++) w[i] = sum > 0 ? w[i] / sum : 1.0 / 3;
 }
 
+// What the weighted columns miss t beta by.
+static carom_vec3 miss_of(const program *s, const double w[3]) {
+  carom_vec3 miss = cm_scale(s->t, s->beta);
+  for (int i = 0; i < 3; i++) miss = cm_axpy(miss, -w[i], s->basis[i].d);
+  return miss;
+}
+
+static int longest_edge(const column *c) {
+  double length2[3];
+  for (int i = 0; i < 3; i++) length2[i] = cm_norm2(cm_sub(c[(i + 1) % 3].d, c[i].d));
+  int longest = length2[1] > length2[0] ? 1 : 0;
+  return length2[2] > length2[longest] ? 2 : longest;
+}
+
+// Moves weights by `along` the edge from -> to and by `across` towards the third corner, if they stay weights that miss
+// t beta by less.
+static bool move_weights(const program *s, const int corner[3], const double by[3], double w[3]) {
+  double x[3];
+  for (int i = 0; i < 3; i++) x[corner[i]] = w[corner[i]] + by[i];
+  if (!(x[0] >= 0 && x[1] >= 0 && x[2] >= 0) || !(cm_norm2(miss_of(s, x)) < cm_norm2(miss_of(s, w)))) return false;
+  for (int i = 0; i < 3; i++) w[i] = x[i];
+  return true;
+}
+
+// Areas of a triangle that is a needle, seen along beta or from all sides, are round-off in part. The weights move
+// along its longest edge and across it until they give t beta again; across what is a mere line there may be no way.
+static void polish(const program *s, double w[3]) {
+  const column *c = s->basis;
+  int from = longest_edge(c), to = (from + 1) % 3, third = (from + 2) % 3;
+  carom_vec3 e = cm_sub(c[to].d, c[from].d), f = cm_sub(c[third].d, c[from].d);
+  double foot = cm_dot(f, e) / cm_norm2(e), enough = CAROM_SSH_MISS * s->size;
+  carom_vec3 height = cm_axpy(f, -foot, e);
+  for (int round = 0; round < 4; round++) {
+    carom_vec3 miss = miss_of(s, w);
+    if (!(cm_norm2(miss) > enough * enough)) return;
+    double along = cm_dot(miss, e) / cm_norm2(e), across = cm_dot(miss, height) / cm_norm2(height);
+    const int corner[3] = {from, to, third};
+    if (move_weights(s, corner, (double[3]){across * (foot - 1) - along, along - across * foot, across}, w)) continue;
+    if (!move_weights(s, corner, (double[3]){-along, along, 0}, w)) return;
+  }
+}
+
 static void fill_columns(const program *s, carom_ssh_result *r) {
   double w[3];
   weigh(s, w);
+  polish(s, w);
   carom_vec3 xa = cm_zero3(), xb = cm_zero3();
   for (int i = 0; i < 3; i++) {
     const column *c = &s->basis[i];

@@ -6,6 +6,8 @@
 
 // Lines that pass the origin within this part of the bodies' size are taken to meet it.
 #define CAROM_SSH_TIE 3e-14
+// Witness points that miss each other along beta by more than this are looked at again, over the size of the bodies.
+#define CAROM_SSH_MISS 1e-14
 
 // A column of the program: a difference of two points, and its projection along beta.
 typedef struct carom_ssh_column {

@@ -12,8 +12,8 @@ static const double NOTHING = 1e-14;  // of the smaller triangle: polygons below
 static const double ASKEW = 0.25, UPRIGHT = 0.5;
 
 carom_facet carom_facet_of(carom_vec3 x, carom_vec3 y, carom_vec3 z) {
-  carom_vec3 n = cm_unit(cm_cross(cm_sub(y, x), cm_sub(z, x)));
-  return (carom_facet){.x = {x, y, z}, .normal = n, .at = {n, n, n}, .shrunk = 1};
+  carom_vec3 twice = cm_cross(cm_sub(y, x), cm_sub(z, x)), n = cm_unit(twice);
+  return (carom_facet){.x = {x, y, z}, .normal = n, .at = {n, n, n}, .area = 0.5 * cm_norm(twice), .shrunk = 1};
 }
 
 // ---- the polygon, in the plane across beta --------------------------------------------------------------------------

@@ -30,6 +30,7 @@ typedef struct carom_facet {
   carom_vec3 normal;  // unit, outward
   carom_vec3 at[3];   // unit, of the surface at the corners: the mean over the triangles around each
   double sharp[3];    // of the side from corner i to i + 1: 1 - cosine of the angle by which the surface bends; 0 inwards
+  double area;        // m2
   double shrunk;      // area at rest over what it is now
 } carom_facet;
 

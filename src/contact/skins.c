@@ -10,12 +10,10 @@
 static const double DEEP = 0.5;   // of the height of the tetrahedron behind a facet
 static const double SPEED = 1.5;  // what contacts may add on the way
 
-static carom_aabb box_of(const carom_facet *f, double reach) {
-  carom_aabb box = {f->x[0], f->x[0]};
-  for (int k = 1; k < 3; k++) {
-    carom_aabb point = {f->x[k], f->x[k]};
-    box = carom_box_union(&box, &point);
-  }
+static carom_aabb box_of(carom_vec3 x, carom_vec3 y, carom_vec3 z, double reach) {
+  carom_aabb box = {x, x}, second = {y, y}, third = {z, z};
+  box = carom_box_union(&box, &second);
+  box = carom_box_union(&box, &third);
   carom_vec3 spare = cm_vec3(reach, reach, reach);
   return (carom_aabb){cm_sub(box.low, spare), cm_add(box.high, spare)};
 }
@@ -71,15 +69,12 @@ static double bend(const carom_facet *f, const carom_facet *neighbor) {
   return behind < 0 ? bent : 0;
 }
 
-// The mean over the triangles around a corner, by their angles there: it does not depend on how faces are cut.
+// The mean over the triangles around a corner, by their areas.
 static void smooth(carom_facet *facets, const int (*triangles)[3], int count, carom_vec3 *normals, int corners) {
   for (int i = 0; i < corners; i++) normals[i] = cm_zero3();
   for (int i = 0; i < count; i++)
-    for (int k = 0; k < 3; k++) {
-      carom_vec3 p = cm_sub(facets[i].x[(k + 1) % 3], facets[i].x[k]), q = cm_sub(facets[i].x[(k + 2) % 3], facets[i].x[k]);
-      double angle = atan2(cm_norm(cm_cross(p, q)), cm_dot(p, q));
-      normals[triangles[i][k]] = cm_axpy(normals[triangles[i][k]], angle, facets[i].normal);
-    }
+    for (int k = 0; k < 3; k++)
+      normals[triangles[i][k]] = cm_axpy(normals[triangles[i][k]], facets[i].area, facets[i].normal);
   for (int i = 0; i < corners; i++) normals[i] = cm_unit(normals[i]);
   for (int i = 0; i < count; i++)
     for (int k = 0; k < 3; k++) facets[i].at[k] = normals[triangles[i][k]];
@@ -101,7 +96,7 @@ static void put_facets(carom_skin *skin, const carom_vec3 *x) {
   for (int i = 0; i < skin->count; i++) {
     const int *n = skin->triangles[i];
     skin->facets[i] = carom_facet_of(x[n[0]], x[n[1]], x[n[2]]);
-    skin->facets[i].shrunk = skin->area[i] / area_of(n, x);
+    skin->facets[i].shrunk = skin->area[i] / skin->facets[i].area;
   }
   sharpen(skin->facets, (const int(*)[3])skin->neighbors, skin->count);
   smooth(skin->facets, skin->triangles, skin->count, skin->normals, skin->node_count);
@@ -123,7 +118,7 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
   for (int i = 0; i < n && room; i++) skin->area[i] = area_of(skin->triangles[i], model->rest + s->node_start);
   if (room) put_facets(skin, model->rest + s->node_start);
   for (int i = 0; i < n && room; i++) {
-    skin->boxes[i] = box_of(&skin->facets[i], 0);
+    skin->boxes[i] = box_of(skin->facets[i].x[0], skin->facets[i].x[1], skin->facets[i].x[2], 0);
     skin->deep[i] = DEEP * height_of(model, s, i);
   }
   if (room && carom_box_tree_init(&skin->tree, skin->boxes, n, allocator)) return CAROM_OK;
@@ -136,12 +131,12 @@ void carom_skin_release(carom_skin *skin, const carom_allocator *allocator) {
 }
 
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h) {
-  const carom_vec3 *v = state->node_velocities + skin->node_start;
-  carom_skin_place(skin, state->nodes);
+  const carom_vec3 *x = state->nodes + skin->node_start, *v = state->node_velocities + skin->node_start;
   for (int i = 0; i < skin->count; i++) {
-    double fastest = 0;
-    for (int k = 0; k < 3; k++) fastest = fmax(fastest, cm_norm2(v[skin->triangles[i][k]]));
-    skin->boxes[i] = box_of(&skin->facets[i], SPEED * h * sqrt(fastest) + 0.5 * skin->deep[i]);
+    const int *n = skin->triangles[i];
+    double fastest = cm_norm2(v[n[0]]);
+    for (int k = 1; k < 3; k++) fastest = cm_norm2(v[n[k]]) > fastest ? cm_norm2(v[n[k]]) : fastest;
+    skin->boxes[i] = box_of(x[n[0]], x[n[1]], x[n[2]], SPEED * h * sqrt(fastest) + 0.5 * skin->deep[i]);
   }
   carom_box_tree_fit(&skin->tree, skin->boxes);
 }
@@ -198,7 +193,7 @@ void carom_hull_fit(carom_hull *hull, const carom_model *model, const carom_stat
   for (int i = 0; i < hull->count; i++) {
     const int *t = hull->triangles[i];
     hull->facets[i] = carom_facet_of(hull->vertices[t[0]], hull->vertices[t[1]], hull->vertices[t[2]]);
-    hull->boxes[i] = box_of(&hull->facets[i], reach);
+    hull->boxes[i] = box_of(hull->facets[i].x[0], hull->facets[i].x[1], hull->facets[i].x[2], reach);
   }
   sharpen(hull->facets, (const int(*)[3])hull->neighbors, hull->count);
   if (p) smooth(hull->facets, (const int(*)[3])hull->triangles, hull->count, hull->normals, p->vertex_count);

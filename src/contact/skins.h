@@ -10,6 +10,7 @@
 
 // Of a solid. Facet i is that of triangle i of its carom_tets_skin.
 typedef struct carom_skin {
+  bool near;  // something is
   int solid, count, node_start, node_count;
   const int (*triangles)[3];  // (count) nodes of the solid
   int (*neighbors)[3];        // (count) across the side from corner i to i + 1; -1: none
@@ -34,6 +35,7 @@ typedef struct carom_hull {
   carom_aabb box;        // of the part, widened
   carom_placed placed;
   double deep;  // m
+  bool near;    // something is
 } carom_hull;
 
 carom_status carom_skin_init(const carom_model *model, int solid, const carom_allocator *allocator, carom_skin *skin,
@@ -41,7 +43,7 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
 void carom_skin_release(carom_skin *skin, const carom_allocator *allocator);
 // Facets to where the nodes (of all solids) are.
 void carom_skin_place(carom_skin *skin, const carom_vec3 *nodes);
-// The same with boxes, which are widened by how far nodes may get in h.
+// Boxes to where they are, widened by how far nodes may get in h.
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h);
 
 carom_status carom_hull_init(const carom_model *model, int part, int body, const carom_allocator *allocator,

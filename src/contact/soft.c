@@ -8,7 +8,7 @@
 #include "geometry/tet_shape.h"
 
 // Over m w^2, w the fastest vibration of the tetrahedra: steps of 1/w, which contacts are given, follow both.
-static const double SHARE = 1;
+static const double SHARE = 2;
 
 static void lay_out(void *owner, carom_arena *arena) {
   carom_soft *s = owner;

@@ -140,7 +140,6 @@ bool carom_soft_remember(carom_soft *soft, carom_tape *tape);
 // ---- soft_near.c
 carom_status carom_soft_look_around(carom_soft *soft, carom_error *error);
 // ---- soft_kick.c
-carom_status carom_soft_kick(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger, carom_error *error);
 // Of an end, the nodes being as fast as told; of A against B; and how far A has slipped on B since the step began.
 carom_vec3 carom_soft_velocity(const carom_soft *soft, const carom_state *state, const carom_vec3 *rates,
                                const carom_soft_end *end);

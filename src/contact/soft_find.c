@@ -296,8 +296,10 @@ typedef carom_status find_function(carom_soft *s, const carom_soft_near *n, cons
 static find_function *const find_by_kind[] = {find_skins, find_hull, find_node, find_poke};
 
 static void refit(carom_soft *s, const carom_state *state) {
-  for (int i = 0; i < s->model->solid_count; i++) carom_skin_place(&s->skins[i], s->nodes);
-  for (int i = 0; i < s->model->part_count; i++) carom_hull_fit(&s->hulls[i], s->model, state, 0);
+  for (int i = 0; i < s->model->solid_count; i++)
+    if (s->skins[i].near) carom_skin_place(&s->skins[i], s->nodes);
+  for (int i = 0; i < s->model->part_count; i++)
+    if (s->hulls[i].near) carom_hull_fit(&s->hulls[i], s->model, state, 0);
 }
 
 // A light body on many nodes swings faster than they do.

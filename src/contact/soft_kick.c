@@ -107,16 +107,22 @@ static void pass_on(const carom_soft *s, carom_state *state, carom_soft_contact 
 static void book(carom_soft *s, const carom_state *state, double dt, carom_ledger *ledger) {
   for (int i = 0; i < s->count; i++) {
     const carom_soft_contact *c = &s->contacts[i];
-    if (c->dragged > 0) carom_ledger_loss(ledger, dt * c->dragged * c->rate, 0);
-    if (c->friction > 0) s->rubbed += dt * cm_dot(c->grip, carom_soft_slip(s, state, s->rates, c));
+    if (c->dragged == 0 && c->friction == 0) continue;
+    carom_vec3 u = carom_soft_slip(s, state, s->rates, c);
+    carom_ledger_loss(ledger, dt * c->dragged * cm_dot(c->normal, u), 0);
+    s->rubbed += dt * cm_dot(c->grip, u);
   }
 }
 
-carom_status carom_soft_kick(carom_soft *s, carom_state *state, double dt, carom_ledger *ledger, carom_error *error) {
+// `first`: at the start of a step. Between the two kicks bodies have the velocities by which forces of explicit steps do
+// their work.
+static carom_status kick(carom_soft *s, carom_state *state, bool first, double dt, carom_ledger *ledger,
+                         carom_error *error) {
   if (!s->solved) s->rates = state->node_velocities;
   if (!s->solved) s->nodes = state->nodes;
-  book(s, state, dt, ledger);
+  if (first || s->solved) book(s, state, dt, ledger);
   for (int i = 0; i < s->count; i++) pass_on(s, state, &s->contacts[i], dt, ledger);
+  if (!first && !s->solved) book(s, state, dt, ledger);
   carom_ledger_note_overlap(ledger, s->depth);
   return carom_soft_tell(s, ledger, error);
 }
@@ -127,7 +133,7 @@ carom_status carom_soft_begin(carom_soft *s, carom_state *state, double dt, caro
   memcpy(s->was, state->nodes, (size_t)state->node_count * sizeof *s->was);
   s->rubbed = 0;
   s->moved = true;
-  return dt > 0 ? carom_soft_kick(s, state, dt, ledger, error) : CAROM_OK;
+  return dt > 0 ? kick(s, state, true, dt, ledger, error) : CAROM_OK;
 }
 
 static carom_status no_room(const carom_soft *s, const carom_soft_contact *c, carom_error *error) {
@@ -142,7 +148,7 @@ carom_status carom_soft_end_step(carom_soft *s, carom_state *state, double dt, c
                                  carom_error *error) {
   for (int i = 0; i < s->count; i++)
     if (s->contacts[i].gap < -0.9 * s->contacts[i].deep) return no_room(s, &s->contacts[i], error);
-  carom_status status = carom_soft_kick(s, state, dt, ledger, error);
+  carom_status status = kick(s, state, false, dt, ledger, error);
   carom_soft_bend(s, s->rubbed, ledger);
   return status;
 }

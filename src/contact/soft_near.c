@@ -19,6 +19,8 @@ static bool add(looking *l, carom_soft_kind kind, int a, int b) {
     return false;
   }
   s->near[s->near_count++] = (carom_soft_near){kind, l->skin, l->other, a, b};
+  s->skins[l->skin].near = true;
+  *(kind == CAROM_SOFT_SKINS ? &s->skins[l->other].near : &s->hulls[l->other].near) = true;
   return true;
 }
 
@@ -89,6 +91,8 @@ carom_status carom_soft_look_around(carom_soft *s, carom_error *error) {
   s->near_count = 0;
   if (m->ignores_contacts) return CAROM_OK;
   for (int i = 0; i < m->node_count; i++) s->mark[i] = 0;
+  for (int i = 0; i < m->solid_count; i++) s->skins[i].near = false;
+  for (int i = 0; i < m->part_count; i++) s->hulls[i].near = false;
   for (l.skin = 0; l.skin < m->solid_count && !l.full; l.skin++) {
     for (l.other = l.skin; l.other < m->solid_count && !l.full; l.other++) look_at_skins(&l);
     for (l.other = 0; l.other < m->part_count && !l.full; l.other++)

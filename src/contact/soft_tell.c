@@ -17,6 +17,23 @@ static bool is_pair(const carom_soft_contact *c, const carom_soft_pair *pair) {
 
 static carom_vec3 place_of(const carom_soft_contact *c) { return cm_lerp(c->end[0].point, c->end[1].point, 0.5); }
 
+static carom_vec3 moment_at(carom_vec3 center, carom_vec3 point, carom_vec3 impulse) {
+  return cm_cross(cm_sub(point, center), impulse);
+}
+
+// Of what A got from one contact: pressure, friction where it grips, and the shift of pressure that goes with it.
+static carom_vec3 moment_of(const carom_soft *s, const carom_soft_contact *c, carom_vec3 center) {
+  carom_vec3 pressed = cm_scale(cm_dot(c->impulse, c->normal), c->normal), grip = cm_sub(c->impulse, pressed);
+  carom_vec3 moment = cm_add(moment_at(center, c->end[0].point, pressed),
+                             moment_at(center, carom_soft_grip_point(c, 0), grip));
+  double shares[3];
+  carom_soft_counter(s, c, grip, shares);
+  for (int k = 0; k < 3; k++)
+    if (shares[k] != 0)
+      moment = cm_add(moment, moment_at(center, s->nodes[c->end[0].node[k]], cm_scale(shares[k], c->normal)));
+  return moment;
+}
+
 static wrench gather(const carom_soft *s, const carom_soft_pair *pair) {
   wrench w = {.impulse = cm_zero3()};
   double pushed = 0;
@@ -27,14 +44,13 @@ static wrench gather(const carom_soft *s, const carom_soft_pair *pair) {
     pushed += normal;
     w.impulse = cm_add(w.impulse, c->impulse);
     w.center = cm_axpy(w.center, normal, place_of(c));
-    w.normal = cm_axpy(w.normal, normal, c->normal);
+    w.normal = cm_add(w.normal, cm_axpy(c->across, c->pressed, c->normal));  // all but friction
   }
   w.center = pushed > 0 ? cm_scale(1 / pushed, w.center) : w.center;
   for (int i = 0; i < s->count; i++) {
     if (!is_pair(&s->contacts[i], pair)) continue;
-    carom_vec3 arm = cm_sub(s->contacts[i].end[0].point, w.center);
-    w.moment = cm_add(w.moment, cm_cross(arm, s->contacts[i].impulse));
-    w.spread = fmax(w.spread, cm_norm(arm));
+    w.moment = cm_add(w.moment, moment_of(s, &s->contacts[i], w.center));
+    w.spread = fmax(w.spread, cm_norm(cm_sub(s->contacts[i].end[0].point, w.center)));
   }
   return w;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "contact/solve/friction.h"
+#include "contact/solve/plastic.h"
 #include "impact/work.h"
 
 enum { MAX_SWEEPS = 1000 };
@@ -42,7 +42,7 @@ static void push(void *owner, carom_arena *arena) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, n);
   for (size_t i = 0; i < sizeof triples / sizeof *triples; i++) *triples[i] = CAROM_PUSH(arena, double, 3 * n);
   k->list = CAROM_PUSH(arena, int, n);
-  carom_friction_work_push(&k->friction, k->capacity, arena);
+  carom_plastic_work_push(&k->friction, k->capacity, arena);
 }
 
 carom_status carom_impact_work_create(int max_count, const carom_allocator *allocator, carom_impact_work **work,
@@ -112,8 +112,8 @@ static bool compress(carom_impact_work *k, const carom_impact_problem *q, int *s
   for (int i = 0; i < n; i++) k->base[3 * i] = k->plastic[i];
   *sweeps = 0;
   if (!has_friction(q)) return solved;
-  carom_friction_info f = carom_friction_solve(
-      &k->friction, &(carom_friction_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
+  carom_plastic_info f =
+      carom_plastic_solve(&k->friction, &(carom_plastic_problem){n, q->W, q->velocity, q->friction, 0}, k->base, k->v);
   *sweeps = f.sweeps;
   return solved && (f.converged || f.change <= 1e-9);
 }
@@ -157,8 +157,8 @@ static bool part_rubbing(carom_impact_work *k, const carom_impact_problem *q, in
   int n = q->count;
   memcpy(k->b, q->velocity, 3 * (size_t)n * sizeof *k->b);
   for (int i = 0; i < n; i++) k->b[3 * i] -= k->now[i];
-  carom_friction_info f =
-      carom_friction_solve(&k->friction, &(carom_friction_problem){n, q->W, k->b, q->friction, 0}, k->full, k->v);
+  carom_plastic_info f =
+      carom_plastic_solve(&k->friction, &(carom_plastic_problem){n, q->W, k->b, q->friction, 0}, k->full, k->v);
   *sweeps += f.sweeps;
   return f.converged || f.change <= 1e-9;
 }
@@ -330,6 +330,28 @@ static carom_status deliver(carom_impact_work *k, const carom_impact_problem *q,
   return CAROM_OK;
 }
 
+// Coulomb's law at contact i: how far the tangential impulse is from the disc's nearest to where sliding would take it.
+static double rubbing_residual(const carom_impact_problem *q, int i, const double *P, const double *v) {
+  int m = 3 * q->count, t = 3 * i + 1;
+  double weight = fmax(q->W[t + t * m], q->W[t + 1 + (t + 1) * m]), most = q->friction[i] * P[3 * i];
+  if (!(weight > 0)) return 0;
+  double x = P[t] - v[t] / weight, y = P[t + 1] - v[t + 1] / weight, length = hypot(x, y);
+  double part = length > most ? most / length : 1;
+  return weight * hypot(P[t] - part * x, P[t + 1] - part * y);
+}
+
+// Natural residual of Newton's law with Coulomb's: 0 <= P_n, u+ + e u- >= 0, complementary. Where energy would have
+// risen, and where contacts were reflected again, the law does not hold, and this says by how much.
+static double newton_residual(const carom_impact_problem *q, const double *P, const double *v) {
+  double worst = 0;
+  int m = 3 * q->count;
+  for (int i = 0; i < q->count; i++) {
+    double excess = v[3 * i] + q->restitution[i] * q->velocity[3 * i], weight = q->W[3 * i + 3 * i * m] * P[3 * i];
+    worst = fmax(worst, fmax(fabs(fmin(excess, weight)), rubbing_residual(q, i, P, v)));
+  }
+  return worst;
+}
+
 carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_problem *problem, carom_impact_law law,
                                 carom_impact_solution *solution, carom_impact_info *info, carom_error *error) {
   carom_impact_info own;
@@ -354,7 +376,9 @@ carom_status carom_impact_solve(carom_impact_work *work, const carom_impact_prob
     combine(k, problem, s, k->P);
   }
   info->converged = stop_approach(k, problem, threshold) && info->converged;
-  return deliver(k, problem, size, solution, info);
+  status = deliver(k, problem, size, solution, info);
+  if (law == CAROM_IMPACT_NEWTON) info->complementarity = newton_residual(problem, k->P, k->v) / size;
+  return status;
 }
 
 // ---- contacts that last ------------------------------------------------------------------------------------------
@@ -391,8 +415,8 @@ carom_status carom_impact_rest(carom_impact_work *work, const carom_impact_probl
       carom_impact_compress(k, n, k->N, k->u, k->plastic);
       for (int i = 0; i < n; i++) k->P[3 * i] = k->plastic[i];
     }
-    carom_friction_info f = carom_friction_solve(
-        &k->friction, &(carom_friction_problem){n, problem->W, k->b, problem->friction, noise}, k->P, k->v);
+    carom_plastic_info f = carom_plastic_solve(
+        &k->friction, &(carom_plastic_problem){n, problem->W, k->b, problem->friction, noise}, k->P, k->v);
     info->converged = f.converged || f.change <= 1e-9;
     info->iterations = f.sweeps;
   } else {

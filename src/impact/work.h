@@ -3,12 +3,12 @@
 #define CAROM_SRC_IMPACT_WORK_H
 
 #include "carom/impact.h"
-#include "contact/solve/friction.h"
+#include "contact/solve/plastic.h"
 
 struct carom_impact_work {
   carom_arena arena;
   int capacity;
-  carom_friction_work friction;
+  carom_plastic_work friction;
   double *N;                       // (n x n) W between the normals
   double *u;                       // (n) normal velocities before
   double *plastic;                 // (n) impulses that end the approach and no more

@@ -71,8 +71,9 @@ void carom_h5_fail_memory(carom_h5_file *file, const char *what) {
 
 void carom_h5_fail_format(carom_h5_file *file, const char *what, const char *problem) {
   if (file->status != CAROM_OK) return;
-  file->status = carom_fail(file->error, CAROM_ERR_FORMAT, "'%.700s' is damaged or not a result of Carom: %.60s %s",
-                            file->path, what, problem);
+  file->status =
+      carom_fail(file->error, CAROM_ERR_FORMAT, "'%.700s' is damaged or not of the kind that is read here: %.60s %s",
+                 file->path, what, problem);
 }
 
 hid_t carom_h5_access(void) {
@@ -123,6 +124,17 @@ static void *share_context(void *context) { return context; }
 static herr_t keep_context(void *context) {
   (void)context;
   return 0;
+}
+
+hid_t carom_h5_open_in_memory(const void *bytes, size_t size) {
+  enum { INCREMENT = 1 << 16 };
+  hid_t access = carom_h5_access(), file = -1;
+  // HDF5 takes a copy, and does not write to what it copies from. There must be no file of that name.
+  if (access >= 0 && H5Pset_fapl_core(access, INCREMENT, false) >= 0 &&
+      H5Pset_file_image(access, (void *)(uintptr_t)bytes, size) >= 0)
+    file = H5Fopen("/carom/in memory", H5F_ACC_RDONLY, access);
+  if (access >= 0) H5Pclose(access);
+  return file;
 }
 
 hid_t carom_h5_create_in_memory(const char *name, carom_h5_image *image) {

@@ -51,6 +51,7 @@ typedef struct carom_h5_image {
 } carom_h5_image;
 
 // A file that is never written to disk; negative on failure. Its bytes are in `image` after it was closed.
+hid_t carom_h5_open_in_memory(const void *bytes, size_t size);  // of a copy; negative on failure
 hid_t carom_h5_create_in_memory(const char *name, carom_h5_image *image);
 bool carom_h5_close_in_memory(hid_t file, carom_h5_image *image);
 void carom_h5_release_image(carom_h5_image *image);

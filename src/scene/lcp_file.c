@@ -90,36 +90,114 @@ static carom_status read_any(carom_lcp_set *set, carom_text *text, carom_error *
   return carom_text_expected(&look, "a complementarity problem: 'carom-lcp 1', JSON, LCPFILE1 or numbers", word, error);
 }
 
+typedef carom_status reader(void *context, carom_lcp_set *set, carom_text *text, carom_error *error);
+
+// Reads with numbers as C spells them, whatever the locale. What was made is the caller's after a failure too.
+static carom_status read_in_c(const carom_bytes *bytes, reader *read, void *context, carom_lcp_set *set,
+                              carom_error *error) {
+  const char *data = bytes->data;
+  carom_text text = {bytes->name, data, data + bytes->size, 1};
+  locale_t own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = own ? uselocale(own) : (locale_t)0;
+  if (!own) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", bytes->name);
+  carom_status status = read(context, set, &text, error);
+  uselocale(before), freelocale(own);
+  return status;
+}
+
+static carom_status read_problems(void *context, carom_lcp_set *set, carom_text *text, carom_error *error) {
+  (void)context;
+  carom_status status = read_any(set, text, error);
+  if (status == CAROM_OK && set->count == 0)
+    return carom_fail(error, CAROM_ERR_FORMAT, "%s: there is no problem in the file", text->name);
+  return status;
+}
+
+static carom_lcp_set *new_set(const char *name, const carom_allocator *allocator, carom_error *error) {
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_lcp_set *set = CAROM_NEW(&a, carom_lcp_set, 1);
+  if (!set) carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
+  if (set) set->allocator = a;
+  return set;
+}
+
 carom_status carom_lcp_set_parse(const carom_bytes *bytes, const carom_allocator *allocator, carom_lcp_set **set,
                                  carom_error *error) {
-  carom_allocator a = carom_allocator_or_default(allocator);
-  const char *name = bytes->name, *data = bytes->data;
-  carom_text text = {name, data, data + bytes->size, 1};
-  *set = CAROM_NEW(&a, carom_lcp_set, 1);
-  if (!*set) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
-  (*set)->allocator = a;
-  locale_t own = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = own ? uselocale(own) : (locale_t)0;
-  carom_status status =
-      own ? read_any(*set, &text, error) : carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", name);
-  if (own) uselocale(before), freelocale(own);
-  if (status == CAROM_OK && (*set)->count == 0)
-    status = carom_fail(error, CAROM_ERR_FORMAT, "%s: there is no problem in the file", name);
+  *set = new_set(bytes->name, allocator, error);
+  if (!*set) return CAROM_ERR_MEMORY;
+  carom_status status = read_in_c(bytes, read_problems, NULL, *set, error);
   if (status == CAROM_OK) return CAROM_OK;
   carom_lcp_set_destroy(*set);
   *set = NULL;
   return status;
 }
 
+static carom_status read_path(const char *path, const carom_allocator *a, carom_bytes *bytes, carom_error *error) {
+  carom_error why;
+  size_t size;
+  char *data = carom_read_file(path, FILE_MOST, a, &size, &why);
+  *bytes = (carom_bytes){path, data, data ? size : 0};
+  if (data) return CAROM_OK;
+  return carom_fail(error, why.status, "cannot read '%.700s': %s; correct the path", path, why.message);
+}
+
 carom_status carom_lcp_set_read(const char *path, const carom_allocator *allocator, carom_lcp_set **set,
                                 carom_error *error) {
   *set = NULL;
   carom_allocator a = carom_allocator_or_default(allocator);
-  carom_error why;
-  size_t size;
-  char *data = carom_read_file(path, FILE_MOST, &a, &size, &why);
-  if (!data) return carom_fail(error, why.status, "cannot read '%.700s': %s; correct the path", path, why.message);
-  carom_status status = carom_lcp_set_parse(&(carom_bytes){path, data, size}, allocator, set, error);
-  carom_release(&a, data);
+  carom_bytes bytes;
+  carom_status status = read_path(path, &a, &bytes, error);
+  if (status != CAROM_OK) return status;
+  status = carom_lcp_set_parse(&bytes, allocator, set, error);
+  carom_release(&a, (void *)bytes.data);
+  return status;
+}
+
+// ---- friction cones ------------------------------------------------------------------------------------------------
+
+struct carom_cone_file {
+  carom_lcp_set *set;
+  carom_friction_cone cone;
+};
+
+static carom_status read_cone(void *context, carom_lcp_set *set, carom_text *text, carom_error *error) {
+  carom_cone_file *file = context;
+  return carom_lcp_read_cone(set, text, &file->cone, error);
+}
+
+void carom_cone_file_destroy(carom_cone_file *file) {
+  if (!file) return;
+  carom_allocator a = file->set->allocator;
+  carom_lcp_set_destroy(file->set);
+  carom_release(&a, file);
+}
+
+carom_friction_cone carom_cone_file_cone(const carom_cone_file *file) { return file->cone; }
+
+static carom_status parse_cone(const carom_bytes *bytes, const carom_allocator *a, carom_cone_file **file,
+                               carom_error *error) {
+  carom_lcp_set *set = new_set(bytes->name, a, error);
+  if (!set) return CAROM_ERR_MEMORY;
+  *file = CAROM_NEW(a, carom_cone_file, 1);
+  if (!*file) {
+    carom_lcp_set_destroy(set);
+    return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", bytes->name);
+  }
+  (*file)->set = set;
+  return read_in_c(bytes, read_cone, *file, set, error);
+}
+
+carom_status carom_cone_file_read(const char *path, const carom_allocator *allocator, carom_cone_file **file,
+                                  carom_error *error) {
+  *file = NULL;
+  carom_allocator a = carom_allocator_or_default(allocator);
+  carom_bytes bytes;
+  carom_status status = read_path(path, &a, &bytes, error);
+  if (status != CAROM_OK) return status;
+  status = parse_cone(&bytes, &a, file, error);
+  carom_release(&a, (void *)bytes.data);
+  if (status == CAROM_OK) return CAROM_OK;
+  carom_cone_file_destroy(*file);
+  *file = NULL;
   return status;
 }
 

@@ -35,5 +35,7 @@ carom_status carom_lcp_read_text(carom_lcp_set *set, carom_text *text, carom_err
 carom_status carom_lcp_read_json(carom_lcp_set *set, carom_text *text, carom_error *error);
 carom_status carom_lcp_read_siconos(carom_lcp_set *set, carom_text *text, carom_error *error);
 carom_status carom_lcp_read_binary(carom_lcp_set *set, carom_text *text, carom_error *error);
+// The arrays of the cone are those of a record of the set.
+carom_status carom_lcp_read_cone(carom_lcp_set *set, carom_text *text, carom_friction_cone *cone, carom_error *error);
 
 #endif

@@ -126,23 +126,40 @@ static carom_status pass_over(const json *j) {
   return CAROM_OK;
 }
 
-static carom_status read_member(const json *j, carom_lcp_record *r, int sizes[4]) {
-  static const char *const names[] = {"m", "q", "lower", "upper"};
-  const double absent[] = {NAN, NAN, -INFINITY, INFINITY};
-  double **const arrays[] = {&r->M, &r->q, &r->lower, &r->upper};
+// The members of an object that are arrays of numbers.
+typedef struct members {
+  const char *names[4];
+  double **arrays[4];
+  double absent[4];  // what null stands for in an array; NaN where it is not allowed
+  bool optional[4];  // null instead of an array
+  int sizes[4];      // what was read, -1 for nothing
+} members;
+
+static carom_status read_member(const json *j, members *m) {
   carom_word name;
   carom_status status = take_string(j, &name);
   if (status == CAROM_OK) status = take(j, ':');
   for (int i = 0; i < 4 && status == CAROM_OK; i++) {
-    if (!carom_word_is(name, names[i])) continue;
-    if (*arrays[i]) return carom_text_expected(j->text, "each name once", name, j->error);
-    if (i >= 2 && peek(j) == 'n') return pass_over(j);  // null: no such bounds
+    if (!carom_word_is(name, m->names[i])) continue;
+    if (*m->arrays[i]) return carom_text_expected(j->text, "each name once", name, j->error);
+    if (m->optional[i] && peek(j) == 'n') return pass_over(j);
     numbers list = {0};
-    status = take_numbers(j, absent[i], &list);
-    *arrays[i] = list.x, sizes[i] = list.count;
+    status = take_numbers(j, m->absent[i], &list);
+    *m->arrays[i] = list.x, m->sizes[i] = list.count;
     return status;
   }
   return status == CAROM_OK ? pass_over(j) : status;
+}
+
+static carom_status read_members(const json *j, members *m, const char *needed) {
+  for (int i = 0; i < 4; i++) m->sizes[i] = -1;
+  carom_status status = take(j, '{');
+  if (status == CAROM_OK && take_if(j, '}')) return expected(j, needed);
+  while (status == CAROM_OK) {
+    status = read_member(j, m);
+    if (status == CAROM_OK && !take_if(j, ',')) break;
+  }
+  return status == CAROM_OK ? take(j, '}') : status;
 }
 
 // Row by row to column by column.
@@ -156,16 +173,14 @@ static void transpose(int n, double *M) {
 }
 
 static carom_status read_object(const json *j) {
-  int sizes[4] = {-1, -1, -1, -1};
   carom_lcp_record *r = carom_lcp_set_add(j->set);
   if (!r) return carom_fail(j->error, CAROM_ERR_MEMORY, "%s: out of memory", j->text->name);
-  carom_status status = take(j, '{');
-  if (status == CAROM_OK && take_if(j, '}')) return expected(j, "\"M\" and \"q\" in the object");
-  while (status == CAROM_OK) {
-    status = read_member(j, r, sizes);
-    if (status == CAROM_OK && !take_if(j, ',')) break;
-  }
-  if (status == CAROM_OK) status = take(j, '}');
+  members m = {.names = {"m", "q", "lower", "upper"},
+               .arrays = {&r->M, &r->q, &r->lower, &r->upper},
+               .absent = {NAN, NAN, -INFINITY, INFINITY},
+               .optional = {false, false, true, true}};
+  const int *sizes = m.sizes;
+  carom_status status = read_members(j, &m, "\"M\" and \"q\" in the object");
   if (status != CAROM_OK) return status;
   r->n = sizes[1];
   bool fits = r->n >= 0 && r->n <= CAROM_LCP_FILE_MOST && sizes[0] == r->n * r->n && (!r->lower || sizes[2] == r->n) &&
@@ -187,5 +202,37 @@ carom_status carom_lcp_read_json(carom_lcp_set *set, carom_text *text, carom_err
   while (status == CAROM_OK && several && take_if(&j, ','));
   if (status == CAROM_OK && several) status = take(&j, ']');
   if (status == CAROM_OK && peek(&j)) status = expected(&j, "the end of the file");
+  return status;
+}
+
+// ---- friction cones ------------------------------------------------------------------------------------------------
+
+// Columns one after the other, so that their lengths follow from the numbers: mu has one a contact.
+static carom_status measure_cone(const json *j, const int sizes[4], carom_friction_cone *cone) {
+  int contacts = sizes[3], rows = contacts > 0 ? sizes[0] / contacts : 0, per_direction = rows * contacts;
+  int D = sizes[1] > 0 ? sizes[1] : 0, F = sizes[2] > 0 ? sizes[2] : 0;
+  bool fits = rows > 0 && sizes[0] == rows * contacts && D % per_direction == 0 && F % rows == 0;
+  if (!fits)
+    return carom_fail(
+        j->error, CAROM_ERR_FORMAT,
+        "%s:%d: N has %d numbers, D %d, F %d and mu %d; expected a column of N and a number of mu for each "
+        "contact, as many columns of D for each, a column of F for each joint, all of one length",
+        j->text->name, j->text->line, sizes[0] < 0 ? 0 : sizes[0], D, F, contacts < 0 ? 0 : contacts);
+  cone->rows = rows, cone->contacts = contacts, cone->directions = D / per_direction, cone->joints = F / rows;
+  return CAROM_OK;
+}
+
+carom_status carom_lcp_read_cone(carom_lcp_set *set, carom_text *text, carom_friction_cone *cone, carom_error *error) {
+  json j = {set, text, error};
+  carom_lcp_record *r = carom_lcp_set_add(set);
+  if (!r) return carom_fail(error, CAROM_ERR_MEMORY, "%s: out of memory", text->name);
+  members m = {.names = {"n", "d", "f", "mu"},
+               .arrays = {&r->M, &r->lower, &r->upper, &r->q},
+               .absent = {NAN, NAN, NAN, NAN},
+               .optional = {false, true, true, false}};
+  carom_status status = read_members(&j, &m, "\"N\" and \"mu\" in the object");
+  if (status == CAROM_OK && peek(&j)) status = expected(&j, "the end of the file");
+  if (status == CAROM_OK) status = measure_cone(&j, m.sizes, cone);
+  cone->N = r->M, cone->D = r->lower, cone->F = r->upper, cone->mu = r->q;
   return status;
 }

@@ -120,6 +120,7 @@ void carom_elastic_critical_step(carom_elastic_stepper *s, const carom_vec3 *x, 
 // (By the growth itself it would be if what the bound overstates stayed the same.)
 double carom_solid_stable_step(const carom_elastic_stepper *s) {
   double growth = fmax(1, s->now2 / s->stiff2);
-  double w2 = fmin(fmax(s->now2, s->sharp2), s->sharp2 * growth * growth);
+  double w2 = fmin(fmax(s->now2, s->sharp2), s->sharp2 * growth * growth), faster = w2 / s->sharp2;
+  if (s->options.rest_step > 0) return s->options.rest_step / (s->elastic->damped ? faster : sqrt(faster));
   return stable_step(w2, s->elastic->most_damping);
 }

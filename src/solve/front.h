@@ -16,8 +16,10 @@ typedef struct carom_front {
   int parent, child_count;  // parent is -1 for roots
   size_t rows;              // where the rows below begin in `rows`
   size_t panel;             // where the columns of L begin in `panels`: (width + below) x width blocks
+  size_t right;             // where the rows of U begin in `rights`, as columns: below x width blocks
 } carom_front;
 
+// Without symmetry updates are stored whole.
 struct carom_factor {
   carom_allocator allocator;
   int block, blocks;           // rows of a block, and how many blocks
@@ -29,13 +31,19 @@ struct carom_factor {
   carom_front *fronts;         // (front_count) in postorder
   int *front_of;               // (blocks)
   int *rows;                   // ascending within a front
-  double *panels;              // L
+  double *panels;              // L; without symmetry also U where it meets the columns of the front
+  double *rights;              // U beyond them, transposed; without symmetry only
+  int *swap;                   // (block blocks) rows that took each other's place within a front; likewise
   double *stack;               // updates that wait for their parents
   int *waiting;                // (front_count) whose they are
   int *position;               // (blocks) of a row in the front at hand
   double *packed;              // the largest panel, twelve rows together
+  double *packed_right;        // without symmetry: another
+  double *corner;              // a strip of U, transposed; likewise
+  int *pattern_start;          // (blocks + 1) of the pattern; likewise
   double *x, *gathered;        // (block blocks), (block largest)
-  size_t row_count, panel_size, stack_size, largest_panel;
+  size_t row_count, panel_size, right_size, stack_size, largest_panel;
+  bool unsymmetric, quick;
   double flops;
 };
 
@@ -48,7 +56,13 @@ bool carom_front_strip(double *A, size_t stride, size_t height, size_t width);
 void carom_front_pack(const double *A, size_t stride, size_t rows, size_t depth, double *packed);
 // Lower trapezoid of C (rows x columns) minus P P', where P was packed. May spoil what is above the diagonal.
 void carom_front_subtract(double *C, size_t stride, size_t rows, size_t columns, const double *packed, size_t depth);
+// C (rows x columns) minus P Q', both packed.
+void carom_front_subtract_product(double *C, size_t stride, size_t rows, size_t columns, const double *P,
+                                  const double *Q, size_t depth);
 void carom_front_subtract_multiple(double *y, double a, const double *x, size_t n);  // y -= a x
+// A (rows x columns) -= x y', with y in steps of so many numbers.
+void carom_front_subtract_outer(double *A, size_t stride, size_t rows, size_t columns, const double *x, const double *y,
+                                size_t step);
 double carom_front_dot(const double *a, const double *b, size_t n);
 
 #endif

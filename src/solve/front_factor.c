@@ -15,13 +15,15 @@ enum { NARROW = 24 };  // fronts with no more columns take zeros for width
 
 // Minimum degree or nested dissection on the graph of blocks, the elimination tree in postorder; and how many blocks
 // each column of L has.
-static bool find_order(carom_factor *f, const int *start, const int *neighbor, int *count) {
+static bool find_order(carom_factor *f, const carom_block_pattern *pattern, int *count) {
+  const int *start = pattern->start, *neighbor = pattern->neighbor;
   cholmod_common c;
   cholmod_start(&c);
   c.supernodal = CHOLMOD_SIMPLICIAL;  // the supernodal module is GPL, and unused
   c.print = 0;
   c.error_handler = NULL;
-  c.nmethods = 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
+  c.nmethods =
+      f->quick ? 1 : 2;  // the better one; nested dissection needs METIS, and is passed over where that is not there
   c.method[0].ordering = CHOLMOD_AMD;
   c.method[1].ordering = CHOLMOD_NESDIS;
   c.method[1].nd_small = 20;
@@ -144,13 +146,14 @@ static void lay_out(carom_factor *f, const columns *c) {
   for (int s = 0; s < f->front_count; s++) {
     carom_front *front = &f->fronts[s];
     int last = front->first + front->width - 1, below = c->first[last + 1] - c->first[last];
-    front->below = below, front->rows = f->row_count, front->panel = f->panel_size;
+    front->below = below, front->rows = f->row_count, front->panel = f->panel_size, front->right = f->right_size;
     front->parent = below > 0 ? f->front_of[c->row[c->first[last]]] : -1;
     if (below > 0) f->fronts[front->parent].child_count++;
     memcpy(f->rows + f->row_count, c->row + c->first[last], (size_t)below * sizeof *f->rows);
     double w = (double)f->block * front->width, r = (double)f->block * below;
     f->row_count += (size_t)below;
     f->panel_size += (size_t)(w * (w + r));
+    f->right_size += (size_t)(w * r);
     if ((size_t)(w * (w + r + CAROM_FRONT_TALL)) > f->largest_panel)
       f->largest_panel = (size_t)(w * (w + r + CAROM_FRONT_TALL));
     f->flops += w * w * w / 3 + w * w * r + w * r * r;
@@ -173,6 +176,13 @@ static void measure_stack(carom_factor *f) {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
+static bool make_unsymmetric(carom_factor *f) {
+  return CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->rights, f->right_size + 1),
+                       CAROM_ROOM(f->swap, (size_t)f->block * (size_t)f->blocks + 1),
+                       CAROM_ROOM(f->packed_right, f->largest_panel + 1), CAROM_ROOM(f->corner, f->largest_panel + 1),
+                       CAROM_ROOM(f->pattern_start, f->blocks + 1));
+}
+
 static bool analyse(carom_factor *f, columns *c) {
   long long total = 0;
   for (int j = 0; j < f->blocks; j++) total += c->count[j];
@@ -187,7 +197,8 @@ static bool analyse(carom_factor *f, columns *c) {
   measure_stack(f);
   return CAROM_NEW_ALL(&f->allocator, CAROM_ROOM(f->panels, f->panel_size + 1), CAROM_ROOM(f->stack, f->stack_size + 1),
                        CAROM_ROOM(f->gathered, (size_t)f->block * (size_t)f->largest + 1),
-                       CAROM_ROOM(f->packed, f->largest_panel + 1));
+                       CAROM_ROOM(f->packed, f->largest_panel + 1)) &&
+         (!f->unsymmetric || make_unsymmetric(f));
 }
 
 static bool make_columns(const carom_factor *f, columns *c) {
@@ -213,18 +224,20 @@ static bool make_arrays(carom_factor *f, int edges) {
   return there;
 }
 
-carom_status carom_factor_create(const carom_block_pattern *pattern, const carom_allocator *allocator,
-                                 carom_factor **factor) {
+static carom_status create(const carom_block_pattern *pattern, const carom_factor *kind,
+                           const carom_allocator *allocator, carom_factor **factor) {
   carom_allocator a = carom_allocator_or_default(allocator);
   carom_factor *f = CAROM_NEW(&a, carom_factor, 1);
   columns c = {0};
   bool done = false;
   if (f) {
     f->allocator = a, f->block = pattern->block, f->blocks = pattern->blocks, f->threads = 1;
-    done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) &&
-           find_order(f, pattern->start, pattern->neighbor, c.count);
+    f->unsymmetric = kind->unsymmetric, f->quick = kind->quick;
+    done = make_arrays(f, pattern->start[f->blocks]) && make_columns(f, &c) && find_order(f, pattern, c.count);
     if (done) sort_entries(f, pattern->start, pattern->neighbor);
     done = done && analyse(f, &c);
+    if (done && f->unsymmetric)
+      memcpy(f->pattern_start, pattern->start, ((size_t)f->blocks + 1) * sizeof *f->pattern_start);
     free_columns(f, &c);
   }
   *factor = done ? f : NULL;
@@ -233,12 +246,23 @@ carom_status carom_factor_create(const carom_block_pattern *pattern, const carom
   return CAROM_ERR_MEMORY;
 }
 
+carom_status carom_factor_create(const carom_block_pattern *pattern, const carom_allocator *allocator,
+                                 carom_factor **factor) {
+  return create(pattern, &(carom_factor){.unsymmetric = false}, allocator, factor);
+}
+
+carom_status carom_factor_create_lu(const carom_block_pattern *pattern, bool quick, const carom_allocator *allocator,
+                                    carom_factor **factor) {
+  return create(pattern, &(carom_factor){.unsymmetric = true, .quick = quick}, allocator, factor);
+}
+
 void carom_factor_share(carom_factor *f, int threads) { f->threads = threads; }
 
 void carom_factor_destroy(carom_factor *f) {
   if (!f) return;
   CAROM_RELEASE_ALL(&f->allocator, f->order, f->place, f->entry_start, f->entries, f->fronts, f->front_of, f->rows,
-                    f->panels, f->stack, f->waiting, f->position, f->x, f->gathered, f->packed);
+                    f->panels, f->rights, f->swap, f->stack, f->waiting, f->position, f->x, f->gathered, f->packed,
+                    f->packed_right, f->corner, f->pattern_start);
   carom_allocator allocator = f->allocator;
   carom_release(&allocator, f);
 }

@@ -26,6 +26,19 @@ void carom_factor_share(carom_factor *factor, int threads);
 // Factors a matrix with that pattern: the lower half of blocks on the diagonal is stored, all entries of those below.
 // CAROM_ERR_SINGULAR unless positive definite.
 carom_status carom_factor_compute(carom_factor *factor, const carom_sparse *A);
+
+// For matrices without symmetry whose pattern is symmetric; a quick analysis orders by minimum degree alone.
+carom_status carom_factor_create_lu(const carom_block_pattern *pattern, bool quick, const carom_allocator *allocator,
+                                    carom_factor **factor);
+// A = L U with rows swapped within fronts: the blocks of the diagonal, those below it, and
+// those above, all by the pattern (number k above stands at row b, column neighbor[k]), each column after column.
+typedef struct carom_block_values {
+  const double *diagonal, *below, *above;
+} carom_block_values;
+// CAROM_ERR_SINGULAR where no pivot is left in a front.
+carom_status carom_factor_compute_lu(carom_factor *factor, const carom_block_values *A);
+void carom_factor_solve_lu(carom_factor *factor, double *b);  // overwrites b by A^-1 b
+
 void carom_factor_solve(carom_factor *factor, double *b);  // overwrites b by A^-1 b
 double carom_factor_flops(const carom_factor *factor);     // of one factorisation
 double carom_factor_entries(const carom_factor *factor);   // numbers in L

@@ -45,6 +45,20 @@ WIDE void carom_front_subtract(double *C, size_t stride, size_t rows, size_t col
   }
 }
 
+WIDE void carom_front_subtract_product(double *C, size_t stride, size_t rows, size_t columns, const double *P,
+                                       const double *Q, size_t depth) {
+  for (size_t j = 0; j < columns; j += NARROW) {
+    size_t wide = columns - j < NARROW ? columns - j : NARROW;
+    for (size_t i = 0; i < rows; i += TALL) {
+      four s[3 * NARROW];
+      size_t there = rows - i < TALL ? rows - i : TALL;
+      product(P + i * depth, Q + j / TALL * TALL * depth + j % TALL, depth, s);
+      for (size_t l = 0; l < wide; l++)
+        for (size_t k = 0; k < there; k++) C[i + k + (j + l) * stride] -= ((const double *)s)[TALL * l + k];
+    }
+  }
+}
+
 void carom_front_pack(const double *A, size_t stride, size_t rows, size_t depth, double *packed) {
   for (size_t k = 0; k < depth; k++, A += stride)
     for (size_t i = 0; i < rows; i += TALL) {
@@ -80,6 +94,11 @@ WIDE bool carom_front_strip(double *A, size_t stride, size_t height, size_t widt
 
 WIDE void carom_front_subtract_multiple(double *y, double a, const double *x, size_t n) {
   subtract_multiple(y, a, x, n);
+}
+
+WIDE void carom_front_subtract_outer(double *A, size_t stride, size_t rows, size_t columns, const double *x,
+                                     const double *y, size_t step) {
+  for (size_t c = 0; c < columns; c++) subtract_multiple(A + c * stride, y[c * step], x, rows);
 }
 
 WIDE double carom_front_dot(const double *a, const double *b, size_t n) {

@@ -1,4 +1,5 @@
 // The front door: options, the scratch, and the driver that picks a method and falls back on others.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "solve/lcp_work.h"
 
 enum { MOST_PAIRS = 20000, COVERING_VECTORS = 4, ENUMERATE_UNASKED = 12 };
+static const double LOST = 1e-6;  // round-off of w that is too much, over max(1, |q|)
 
 carom_lcp_options carom_lcp_default_options(void) {
   carom_lcp_options options = {.tolerance = 1e-10, .relaxation = 1, .block_size = 1};
@@ -109,6 +111,28 @@ static carom_status check_call(const carom_lcp_call *call, const carom_lcp_solut
   return check_options(o, call->problem->n, error);
 }
 
+// ---- the best of a method ------------------------------------------------------------------------------------------
+
+carom_lcp_best carom_lcp_best_begin(const carom_lcp_call *call, double *z) {
+  memset(z, 0, sizeof(double) * (size_t)call->problem->n);
+  return (carom_lcp_best){call, z, carom_lcp_residual(call->problem, z)};
+}
+
+void carom_lcp_best_note(carom_lcp_best *best, double residual) {
+  if (!(residual < best->residual)) return;
+  best->residual = residual;
+  memcpy(best->z, best->call->work->z, sizeof(double) * (size_t)best->call->problem->n);
+}
+
+double carom_lcp_best_recall(const carom_lcp_best *best) {
+  carom_lcp_work *work = best->call->work;
+  int n = best->call->problem->n;
+  memcpy(work->z, best->z, sizeof(double) * (size_t)n);
+  carom_lcp_evaluate(best->call->problem, work->z, work->w);
+  for (int i = 0; i < n; i++) work->basis[i] = work->z[i] > work->w[i];
+  return best->residual;
+}
+
 // ---- the driver ----------------------------------------------------------------------------------------------------
 
 // What is being made of one call.
@@ -124,21 +148,40 @@ static int rank_of(carom_lcp_outcome outcome) {
   return outcome == CAROM_LCP_SOLVED ? 0 : outcome == CAROM_LCP_NONE ? 1 : outcome == CAROM_LCP_RAY ? 2 : 3;
 }
 
-static bool better(const carom_lcp_attempt *attempt, const carom_lcp_info *info) {
+static bool tells_more(const carom_lcp_attempt *attempt, const carom_lcp_info *info) {
   int mine = rank_of(attempt->outcome), theirs = rank_of(info->outcome);
   return info->attempts == 0 || mine < theirs || (mine == theirs && attempt->residual < info->residual);
 }
 
-// Keeps the best of the answers so far.
+// z = 0: any answer is at least as good.
+static void begin_at_zero(const drive *d) {
+  size_t n = (size_t)d->call->problem->n;
+  memset(d->z, 0, sizeof(double) * n);
+  if (d->basis) memset(d->basis, 0, n);
+  d->info->residual = carom_lcp_residual(d->call->problem, d->z);
+}
+
+// z is so large that w, a sum of large terms, is round-off, and q is lost in it: on a ray of M any z would do.
+static bool loses_q(const drive *d) {
+  const carom_lcp_call *call = d->call;
+  double terms = carom_lcp_largest_terms(call->problem, call->work->z, call->work->w);
+  return DBL_EPSILON * terms > LOST * call->tolerance / call->options.tolerance;
+}
+
+// Keeps the best z so far, whatever the outcome of the attempt that found it, and the outcome that tells most.
 static void keep(const drive *d, carom_lcp_method method, carom_lcp_attempt attempt) {
   carom_lcp_info *info = d->info;
   size_t n = (size_t)d->call->problem->n;
-  bool taken = better(&attempt, info);
-  if (info->attempts++ > 0 && info->method == method) attempt.iterations += info->iterations;
+  if (attempt.residual <= d->call->tolerance) {
+    attempt.outcome = loses_q(d) ? CAROM_LCP_STALLED : CAROM_LCP_SOLVED;
+    if (attempt.outcome == CAROM_LCP_STALLED) attempt.residual = INFINITY;
+  }
+  bool taken = tells_more(&attempt, info);
+  if (info->attempts > 0 && info->method == method) attempt.iterations += info->iterations;
   if (info->method == method || taken) info->iterations = attempt.iterations;
-  if (!taken) return;
-  info->method = method;
-  info->outcome = attempt.outcome;
+  if (taken) info->method = method, info->outcome = attempt.outcome;
+  if (info->attempts++ == 0) begin_at_zero(d);
+  if (!(attempt.residual < info->residual)) return;
   info->residual = attempt.residual;
   memcpy(d->z, d->call->work->z, sizeof(double) * n);
   if (d->basis) memcpy(d->basis, d->call->work->basis, n);
@@ -189,7 +232,7 @@ static void drive_lemke(const drive *d) {
   for (unsigned seed = 0; seed < COVERING_VECTORS && !over(d); seed++) {
     try_lemke(d, NULL, seed, seed + 1 < COVERING_VECTORS ? first : all);
     if (over(d)) break;
-    near_basis(d, d->z);
+    near_basis(d, work->z);
     try_lemke(d, work->basis, seed, first);
   }
 }

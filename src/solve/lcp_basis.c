@@ -106,9 +106,9 @@ static double refine(const carom_lcp_basis *basis, const double *b, double *xw, 
   double missed = finish_solve(basis, b, xw, xc), size = 1 + carom_lcp_largest(basis->k, xc), change = 0;
   if (defect) *defect = missed / size;
   for (int round = 0; round < REFINEMENTS && missed > GOOD_ENOUGH * size; round++) {
-    change = correct(basis, xc);
-    double before = missed;
+    double before = missed, correction = correct(basis, xc);
     missed = finish_solve(basis, b, xw, xc);
+    change = correction * fmin(1, missed / before);  // what one more would be
     if (!(missed < 0.5 * before)) break;
   }
   return change + DBL_EPSILON * size;

@@ -1,9 +1,10 @@
-// Which class a small matrix belongs to. Both checks go through all subsets of rows.
+// Which class a small matrix belongs to, and a condition for solutions. All checks go through all subsets of rows.
 #include <math.h>
 #include <string.h>
 
 #include "math/dense.h"
 #include "solve/lcp_kernels.h"
+#include "solve/lcp_pattern.h"
 #include "solve/lcp_problem.h"
 
 enum { MOST = CAROM_LCP_CHECK_MAX };
@@ -85,4 +86,62 @@ carom_status carom_lcp_is_p_matrix(int n, const double *M, double tolerance, boo
   *yes = is_p(n, M, tolerance * carom_lcp_largest(n * n, M), 0, 0, &failure);
   for (int i = 0; witness && i < n; i++) witness[i] = !*yes && (failure >> i & 1);
   return CAROM_OK;
+}
+
+// ---- a condition for solutions -------------------------------------------------------------------------------------
+
+// M and q divided by their largest entries. v >= 0 with M v >= 0 and v'M v = 0
+// is complementary to M v, so that it lies in some cone of the homogeneous problem. Whether q'v < 0 there is a linear
+// program.
+typedef struct homogeneous {
+  int n;
+  double M[MOST * MOST], q[MOST];
+} homogeneous;
+
+static void normalize(homogeneous *h, const carom_lcp_problem *problem) {
+  int n = h->n = problem->n;
+  double sizes[2] = {carom_lcp_largest(n * n, problem->M), carom_lcp_largest(n, problem->q)};
+  for (int i = 0; i < n * n; i++) h->M[i] = problem->M[i] / (sizes[0] > 0 ? sizes[0] : 1);
+  for (int i = 0; i < n; i++) h->q[i] = problem->q[i] / (sizes[1] > 0 ? sizes[1] : 1);
+}
+
+// Looks for such a v; *undecided tells that one may have been missed.
+static bool find_falling_ray(const homogeneous *h, double *v, bool *undecided) {
+  unsigned char alpha[MOST];
+  *undecided = false;
+  for (unsigned set = 1; set < 1u << h->n; set++) {
+    for (int i = 0; i < h->n; i++) alpha[i] = set >> i & 1;
+    carom_lcp_pattern cone = {h->n, h->M, h->q, alpha, true};
+    carom_lcp_pattern_answer answer = carom_lcp_pattern_solve(&cone, v);
+    for (int i = 0; i < h->n; i++) v[i] = alpha[i] ? v[i] : 0;
+    if (answer == CAROM_LCP_PATTERN_FOUND) return true;
+    *undecided |= answer == CAROM_LCP_PATTERN_UNDECIDED;
+  }
+  return false;
+}
+
+static void give_witness(int n, const double *v, double *witness) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += v[i];
+  for (int i = 0; witness && i < n; i++) witness[i] = v[i] / sum;
+}
+
+carom_status carom_lcp_meets_condition(const carom_lcp_problem *problem, double tolerance, carom_lcp_condition *answer,
+                                       carom_error *error) {
+  homogeneous h;
+  double v[MOST];
+  bool undecided;
+  if (!problem || !answer || !problem->M || !problem->q)
+    return carom_fail(error, CAROM_ERR_ARGUMENT, "carom_lcp_meets_condition: give M (dense), q and an answer");
+  carom_status status =
+      carom_lcp_is_copositive(problem->n, problem->M, tolerance, &answer->copositive, answer->witness, error);
+  answer->holds = false;
+  if (status == CAROM_OK) status = carom_lcp_check(problem, error);
+  if (status != CAROM_OK || !answer->copositive) return status;
+  normalize(&h, problem);
+  answer->holds = !find_falling_ray(&h, v, &undecided);
+  if (!answer->holds) give_witness(h.n, v, answer->witness);
+  if (!answer->holds || !undecided) return CAROM_OK;
+  answer->holds = false;
+  return carom_fail(error, CAROM_NOT_CONVERGED, "carom_lcp_meets_condition: round-off hides the answer");
 }

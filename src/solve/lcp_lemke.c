@@ -23,7 +23,9 @@ static const double DOUBTFUL = 1e-5;          // pivots below this, likewise, ar
 static const double TABLEAU_RESIDUAL = 1e-3;  // over the tolerance: the tableau's answers are taken as they are
 static const double ALREADY = 1e-9;  // a start with nothing further below zero, likewise, may be a solution: try
 static const double NEARLY = 1e-10;  // see ray_proves_none
-static const double DEFECT = 1e-11;  // digits lost by the inverse that call for a fresh one
+static const double DEFECT = 1e-9;   // digits lost by the inverse that call for a fresh one soon
+static const double WORN = 30;       // or so many times what it had lost when it was fresh
+static const double SPOILT = 1e-6;   // at once: refinement of a direction may fail
 enum { REFACTOR_EVERY = 200, REFACTOR_AT_SOONEST = 4, CLOCK_EVERY = 16, REFINEMENTS = 3 };
 
 carom_status carom_lcp_lemke_create(carom_lcp_lemke *lemke, int n_max, const carom_allocator *allocator) {
@@ -187,28 +189,46 @@ static bool above(int count, const double *x, double bound) {
 
 // ---- the search ----------------------------------------------------------------------------------------------------
 
-static carom_status refresh(carom_lcp_lemke *lemke, int *age) {
-  *age = 0;
+// How far an inverse has been used.
+typedef struct inverse_wear {
+  int age;       // exchanges since it was computed
+  double fresh;  // the digits that it had lost then: an ill-conditioned basis has none better
+} inverse_wear;
+
+static carom_status refresh(carom_lcp_lemke *lemke, inverse_wear *wear) {
+  wear->age = 0;
   if (carom_lcp_basis_refactor(&lemke->basis) != CAROM_OK) return CAROM_ERR_SINGULAR;
   recompute(lemke);
   return CAROM_OK;
 }
 
-// What leaves for `entering`, -1 on a ray. A small pivot, and a ray, are believed only with a fresh inverse; after a
-// small pivot the next one is taken with a fresh inverse.
-static carom_status find_leaving(carom_lcp_lemke *lemke, int entering, int *leaving, int *age) {
+static bool is_good(const inverse_wear *wear, double defect) { return defect <= fmax(DEFECT, WORN * wear->fresh); }
+
+static bool is_worn(const inverse_wear *wear, double defect) {
+  if (wear->age == 0) return false;
+  return wear->age >= REFACTOR_EVERY || defect > SPOILT || (wear->age >= REFACTOR_AT_SOONEST && !is_good(wear, defect));
+}
+
+// A ray is believed only with a fresh inverse, a small pivot only with one that is as good: directions are refined, so
+// that the pivot has the digits that its basis allows, and another inverse would not give it more.
+static bool is_believed(const carom_lcp_lemke *lemke, int leaving, double reach, const inverse_wear *wear,
+                        double defect) {
+  if (wear->age == 0) return true;
+  return leaving >= 0 && (*place_of(lemke, leaving).d > DOUBTFUL * reach || is_good(wear, defect));
+}
+
+// What leaves for `entering`, -1 on a ray.
+static carom_status find_leaving(carom_lcp_lemke *lemke, int entering, int *leaving, inverse_wear *wear) {
   for (;;) {
     double defect, noise = carom_lcp_basis_direction(&lemke->basis, entering, lemke->dw, lemke->dc, &defect);
-    bool stale = (defect > DEFECT && *age >= REFACTOR_AT_SOONEST) || *age >= REFACTOR_EVERY;
-    if (!stale) {
+    if (wear->age == 0) wear->fresh = defect;
+    if (!is_worn(wear, defect)) {
       double reach = largest_of(lemke, lemke->dw, lemke->dc);
       *leaving = choose_leaving(lemke, fmax(PIVOT * reach, NOISE * noise));
-      if (*leaving < 0 && *age == 0) *leaving = choose_leaving(lemke, fmin(PIVOT * reach, NOISE * noise));
-      bool clear = *leaving >= 0 && *place_of(lemke, *leaving).d > DOUBTFUL * reach;
-      if (!clear && *age == 0) *age = REFACTOR_EVERY;
-      if (clear || *age == REFACTOR_EVERY) return CAROM_OK;
+      if (*leaving < 0 && wear->age == 0) *leaving = choose_leaving(lemke, fmin(PIVOT * reach, NOISE * noise));
+      if (is_believed(lemke, *leaving, reach, wear, defect)) return CAROM_OK;
     }
-    if (refresh(lemke, age) != CAROM_OK) return CAROM_ERR_SINGULAR;
+    if (refresh(lemke, wear) != CAROM_OK) return CAROM_ERR_SINGULAR;
   }
 }
 
@@ -239,15 +259,16 @@ static bool ray_proves_none(carom_lcp_lemke *lemke, int entering) {
 }
 
 static carom_lcp_outcome search(carom_lcp_lemke *lemke, carom_lcp_lemke_run *run) {
-  int n = lemke->basis.n, z0 = 2 * n, age = 0;
+  int n = lemke->basis.n, z0 = 2 * n;
+  inverse_wear wear = {0};
   carom_lcp_basis_direction(&lemke->basis, z0, lemke->dw, lemke->dc, NULL);
   int leaving = first_leaving(lemke);
   pivot(lemke, z0, leaving);
-  for (run->pivots = 1; leaving != z0; run->pivots++, age++) {
+  for (run->pivots = 1; leaving != z0; run->pivots++, wear.age++) {
     int entering = complement(lemke, leaving);
     if (run->pivots >= run->max_pivots) return CAROM_LCP_LIMIT;
     if (run->pivots % CLOCK_EVERY == 0 && carom_clock() > run->deadline) return CAROM_LCP_TIME;
-    if (find_leaving(lemke, entering, &leaving, &age) != CAROM_OK) return CAROM_LCP_STALLED;
+    if (find_leaving(lemke, entering, &leaving, &wear) != CAROM_OK) return CAROM_LCP_STALLED;
     if (leaving < 0) return ray_proves_none(lemke, entering) ? CAROM_LCP_NONE : CAROM_LCP_RAY;
     pivot(lemke, entering, leaving);
   }

@@ -115,23 +115,21 @@ static double read_answer(const newton *s) {
   return carom_lcp_min_norm(s->n, work->z, work->w);
 }
 
-static carom_lcp_attempt iterate(newton *s) {
+static carom_lcp_attempt iterate(newton *s, carom_lcp_best *best) {
   const carom_lcp_options *o = &s->call->options;
   int limit = o->max_iterations ? o->max_iterations : STEPS;
   carom_lcp_attempt a = {CAROM_LCP_STALLED, 0, INFINITY};
   double value = merit(s, s->z, s->w);
   for (;; a.iterations++) {
     a.residual = read_answer(s);
+    carom_lcp_best_note(best, a.residual);
     if (a.residual <= s->call->tolerance) return a.outcome = CAROM_LCP_SOLVED, a;
     if (!isfinite(a.residual)) return a;
     if (a.iterations >= limit) return a.outcome = CAROM_LCP_LIMIT, a;
     if (carom_clock() > s->call->deadline) return a.outcome = CAROM_LCP_TIME, a;
     linearize(s);
     double slope = find_step(s);
-    if (s->call->work->starved || !search_line(s, slope, &value)) {
-      merit(s, s->z, s->w);
-      return a;
-    }
+    if (s->call->work->starved || !search_line(s, slope, &value)) return a;
   }
 }
 
@@ -141,5 +139,8 @@ carom_lcp_attempt carom_lcp_newton(const carom_lcp_call *call, carom_lcp_method 
   newton s = {call,           lemke,      method,    call->problem->n, lemke->xc, lemke->xw,      work->phi,
               work->gradient, work->step, lemke->pw, lemke->pc,        lemke->dc, lemke->basis.N, lemke->basis.swaps};
   for (int i = 0; i < s.n; i++) s.z[i] = work->z[i] / (lemke->size * lemke->matrix.scale[i]);
-  return iterate(&s);
+  carom_lcp_best best = carom_lcp_best_begin(call, lemke->z);
+  carom_lcp_attempt a = iterate(&s, &best);
+  a.residual = carom_lcp_best_recall(&best);
+  return a;
 }

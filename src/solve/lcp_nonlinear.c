@@ -14,7 +14,8 @@ enum { STEPS = 50, HALVINGS = 30, MEMORY = 4, REGULARIZATIONS = 9 };
 struct carom_ncp_work {
   carom_work_head head;
   carom_lcp_work *linear;
-  double *J, *q, *x, *w, *trial, *F;
+  double *J, *q, *x, *trial, *F;
+  double *best;  // (n_max) the z of least residual
   unsigned char *basis;
 };
 
@@ -23,7 +24,7 @@ static bool fill_work(void *scratch, carom_error *error) {
   const carom_allocator *a = &work->head.allocator;
   size_t n = (size_t)work->head.n_max;
   return CAROM_NEW_ALL(a, CAROM_ROOM(work->J, n * n), CAROM_ROOM(work->q, n), CAROM_ROOM(work->x, n),
-                       CAROM_ROOM(work->w, n), CAROM_ROOM(work->trial, n), CAROM_ROOM(work->F, n),
+                       CAROM_ROOM(work->best, n), CAROM_ROOM(work->trial, n), CAROM_ROOM(work->F, n),
                        CAROM_ROOM(work->basis, n)) &&
          carom_lcp_work_create(work->head.n_max, a, &work->linear, error) == CAROM_OK;
 }
@@ -32,7 +33,7 @@ void carom_ncp_work_destroy(carom_ncp_work *work) {
   if (!work) return;
   carom_allocator a = work->head.allocator;
   carom_lcp_work_destroy(work->linear);
-  CAROM_RELEASE_ALL(&a, work->J, work->q, work->x, work->w, work->trial, work->F, work->basis, work);
+  CAROM_RELEASE_ALL(&a, work->J, work->q, work->x, work->best, work->trial, work->F, work->basis, work);
 }
 
 static void destroy_work(void *work) { carom_ncp_work_destroy(work); }
@@ -54,6 +55,7 @@ typedef struct run {
   double *z, *w;
   carom_lcp_info *info;
   double recent[MEMORY];  // merits of the last steps
+  double least;           // residual of work->best
 } run;
 
 static double square(int n, const double *z, const double *F) {
@@ -123,6 +125,21 @@ static bool finite(int n, const double *x) {
   return true;
 }
 
+// The line search lets the residual rise now and then.
+static void note_best(run *r) {
+  if (!(r->info->residual < r->least)) return;
+  r->least = r->info->residual;
+  memcpy(r->work->best, r->z, sizeof(double) * (size_t)r->problem->n);
+}
+
+static carom_status recall_best(run *r, carom_error *error) {
+  if (r->info->outcome == CAROM_LCP_SOLVED || !(r->least < r->info->residual)) return CAROM_OK;
+  memcpy(r->z, r->work->best, sizeof(double) * (size_t)r->problem->n);
+  r->info->residual = r->least;
+  carom_status status = r->problem->evaluate(r->problem->context, r->z, r->w, NULL);
+  return status == CAROM_OK ? CAROM_OK : evaluation_failed(r, status, error);
+}
+
 static carom_status iterate(run *r, carom_error *error) {
   carom_ncp_work *work = r->work;
   int n = r->problem->n;
@@ -133,6 +150,7 @@ static carom_status iterate(run *r, carom_error *error) {
     r->info->residual = carom_lcp_min_norm(n, r->z, r->w);
     r->info->outcome = CAROM_LCP_SOLVED;
     if (r->info->residual <= r->tolerance) return CAROM_OK;
+    note_best(r);
     r->info->outcome = !moved ? CAROM_LCP_STALLED : r->info->iterations >= r->limit ? CAROM_LCP_LIMIT : CAROM_LCP_TIME;
     if (!moved || r->info->iterations >= r->limit || carom_clock() > r->deadline) return CAROM_OK;
     status = step(r, &moved, error);
@@ -154,11 +172,13 @@ carom_status carom_ncp_solve(carom_ncp_work *work, const carom_ncp_problem *prob
   if (!finite(problem->n, z))
     return carom_fail(error, CAROM_ERR_NUMBER, "carom_ncp_solve: the first guess z is not finite");
   run r = {.work = work, .problem = problem, .linear = o, .tolerance = o.tolerance, .z = z, .w = w, .info = info};
+  r.least = INFINITY;
   r.limit = o.max_iterations ? o.max_iterations : STEPS;
   r.deadline = o.time_limit > 0 ? begin + o.time_limit : INFINITY;
   r.linear.max_iterations = 0, r.linear.start = CAROM_LCP_START_COLD;
   *info = (carom_lcp_info){.method = o.method, .attempts = 1, .residual = INFINITY};
   carom_status status = iterate(&r, error);
+  if (status == CAROM_OK) status = recall_best(&r, error);
   info->seconds = carom_clock() - begin;
   return status;
 }

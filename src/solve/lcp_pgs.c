@@ -108,19 +108,22 @@ static bool blocks_fit(const carom_lcp_call *call) {
 }
 
 carom_lcp_attempt carom_lcp_pgs(const carom_lcp_call *call) {
-  const carom_lcp_problem *problem = call->problem;
   carom_lcp_work *work = call->work;
-  int limit = call->options.max_iterations ? call->options.max_iterations : SWEEPS, n = problem->n;
+  int limit = call->options.max_iterations ? call->options.max_iterations : SWEEPS;
   carom_lcp_attempt a = {CAROM_LCP_STALLED, 0, INFINITY};
+  carom_lcp_best best = carom_lcp_best_begin(call, work->step);
   bool going = blocks_fit(call);
   for (;; a.iterations++) {
-    carom_lcp_evaluate(problem, work->z, work->w);
-    a.residual = carom_lcp_min_norm(n, work->z, work->w);
-    for (int i = 0; i < n; i++) work->basis[i] = work->z[i] > work->w[i];
-    if (a.residual <= call->tolerance) return a.outcome = CAROM_LCP_SOLVED, a;
-    if (!going || !isfinite(a.residual)) return a;
-    if (a.iterations >= limit) return a.outcome = CAROM_LCP_LIMIT, a;
-    if (carom_clock() > call->deadline) return a.outcome = CAROM_LCP_TIME, a;
+    carom_lcp_evaluate(call->problem, work->z, work->w);
+    a.residual = carom_lcp_min_norm(call->problem->n, work->z, work->w);
+    carom_lcp_best_note(&best, a.residual);
+    if (a.residual <= call->tolerance) a.outcome = CAROM_LCP_SOLVED;
+    if (a.residual <= call->tolerance || !going || !isfinite(a.residual)) break;
+    if (a.iterations >= limit) a.outcome = CAROM_LCP_LIMIT;
+    if (a.iterations < limit && carom_clock() > call->deadline) a.outcome = CAROM_LCP_TIME;
+    if (a.outcome != CAROM_LCP_STALLED) break;
     going = sweep(call);
   }
+  a.residual = carom_lcp_best_recall(&best);
+  return a;
 }

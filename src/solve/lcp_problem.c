@@ -98,6 +98,25 @@ void carom_lcp_evaluate(const carom_lcp_problem *problem, const double *z, doubl
     add_blocks(problem->blocks, z, w);
 }
 
+static void add_block_terms(const carom_lcp_blocks *b, const double *z, double *sum) {
+  const double *value = b->value;
+  for (int I = 0; I < b->block_count; I++)
+    for (int p = b->row_start[I]; p < b->row_start[I + 1]; p++)
+      for (int j = b->start[b->column[p]]; j < b->start[b->column[p] + 1]; j++)
+        for (int i = b->start[I]; i < b->start[I + 1]; i++) sum[i] += fabs(*value++ * z[j]);
+}
+
+double carom_lcp_largest_terms(const carom_lcp_problem *problem, const double *z, double *sum) {
+  int n = problem->n;
+  memset(sum, 0, sizeof(double) * (size_t)n);
+  for (int j = 0; problem->M && j < n; j++) {
+    const double *column = problem->M + (size_t)j * (size_t)n;
+    for (int i = 0; z[j] != 0 && i < n; i++) sum[i] += fabs(column[i] * z[j]);
+  }
+  if (!problem->M && n > 0) add_block_terms(problem->blocks, z, sum);
+  return carom_lcp_largest(n, sum);
+}
+
 double carom_lcp_min_norm(int n, const double *z, const double *w) {
   double residual = 0;
   for (int i = 0; i < n; i++) {

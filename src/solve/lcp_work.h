@@ -53,7 +53,22 @@ typedef struct carom_lcp_attempt {
   double residual;
 } carom_lcp_attempt;
 
-// Each begins at work->z. Newton's method and enumeration expect the problem in work->lemke (carom_lcp_lemke_load).
+// The best z that a method came by, kept where the caller says (n).
+typedef struct carom_lcp_best {
+  const carom_lcp_call *call;
+  double *z;
+  double residual;
+} carom_lcp_best;
+
+// Begins with z = 0.
+carom_lcp_best carom_lcp_best_begin(const carom_lcp_call *call, double *z);
+// Takes work->z, whose residual is given, if it is better.
+void carom_lcp_best_note(carom_lcp_best *best, double residual);
+// Puts the best into work->z and work->w, and the basis that it suggests into work->basis. Returns its residual.
+double carom_lcp_best_recall(const carom_lcp_best *best);
+
+// Each begins at work->z, and leaves the best that it came by. Newton's method and enumeration expect the problem in
+// work->lemke (carom_lcp_lemke_load).
 carom_lcp_attempt carom_lcp_pgs(const carom_lcp_call *call);
 carom_lcp_attempt carom_lcp_newton(const carom_lcp_call *call, carom_lcp_method method);
 carom_lcp_attempt carom_lcp_enumerate(const carom_lcp_call *call);

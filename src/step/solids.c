@@ -81,6 +81,10 @@ static carom_status make_elastic(const carom_stepper *stepper, const carom_solid
   options.method = s->implicit ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
   if (s->together) options.max_halvings = 0;  // bodies and contacts are to go along
   if (s->implicit) options.tolerance = 1e-10;  // momenta are kept whatever is left
+  for (int k = 0; k < g->solid_count && g->solid_count > 1; k++) {
+    double own = s->model->solids[g->solid + k].critical_step;
+    options.rest_step = options.rest_step > 0 ? fmin(options.rest_step, own) : own;
+  }
   carom_status status = carom_elastic_create(&def, &stepper->allocator, &g->elastic, error);
   if (status != CAROM_OK) return status;
   return carom_elastic_stepper_create(g->elastic, &options, &stepper->allocator, &g->stepper, error);

@@ -77,7 +77,7 @@ def has_viewer():
 def case_help_and_version():
     assert "usage: carom VERB" in carom("--help").stdout
     assert carom("--version").stdout.startswith("carom 0.")
-    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "plan", "sweep", "design", "push", "navigate", "demo"):
+    for verb in ("run", "check", "info", "explain", "view", "export", "gap", "compare", "integrators", "lcp", "friction", "plan", "sweep", "design", "push", "navigate", "demo"):
         text = carom(verb, "--help").stdout
         assert f"usage: carom {verb}" in text and "--help" in text, text
     assert "usage" in carom(code=2).stderr
@@ -396,6 +396,21 @@ def case_gap_of_cubes_and_balls():
     near(beta["euclidean"]["distance"], 1.5)
 
 
+def case_gap_resolves_ties():
+    box = "box: [1, 1, 1]"
+    for x in (0, 0.25):  # face on face; the witness points are the middle of what they share
+        found = report("gap", box, box, "-a", f"{x},0,1")["resolved"]
+        assert found["feature_a"] == found["feature_b"] == "face", found
+        assert len(found["vertices_a"]) == len(found["vertices_b"]) == 4, found
+        near(sum(v["weight"] for v in found["vertices_a"]), 1), near(sum(v["weight"] for v in found["vertices_b"]), 1)
+        near(found["point_a"][2], 0.5), near(found["point_b"][2], 0.5)
+    centre = report("gap", box, box, "-a", "0,0,1")["resolved"]
+    assert all(abs(v["weight"] - 0.25) < 1e-9 for v in centre["vertices_a"] + centre["vertices_b"]), centre
+    edge = report("gap", box, box, "-a", "0,0,1.7/1,0,0,45", "--beta", "0,0,1")["resolved"]
+    assert edge["feature_a"] == "edge" and edge["feature_b"] == "face", edge
+    assert "face on face" in carom("gap", box, box, "-a", "0,0,1").stdout
+
+
 def case_gap_in_words_and_as_a_page():
     with open("tetra.obj", "w") as f:
         f.write("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
@@ -605,6 +620,75 @@ def case_lcp_of_mixed_problems_and_rays():
     assert "none by enumerate" in carom("lcp", "ray.txt", "-m", "enumerate", code=1).stdout
 
 
+def case_lcp_finds_solutions_on_singular_bases():
+    write("a.json", '[{"M": [[-2, 2, 2], [-2, 0, 2], [0, 0, 0]], "q": [2, -1, 0]}, {"M": [[0, 1], [0, 0]], "q": [-1, 0]}]')
+    for method in ("auto", "enumerate"):
+        for p in report("lcp", "a.json", "-m", method)["problems"]:
+            assert p["outcome"] == "solved" and p["residual"] < 1e-9, p
+
+
+def case_lcp_checks_matrices_and_cones():
+    write("a.txt", LCP)
+    p = report("lcp", "a.txt", "--check")["problems"][0]
+    assert p["copositive"] and p["p_matrix"] and p["condition"] and p["cones_with_q"] == ["zz"] and p["bases"] == 4, p
+    cone = report("lcp", "a.txt", "--cone", "zz")["problems"][0]
+    assert cone["inside"], cone
+    near(cone["x"][1], 7 / 3)
+    cone = report("lcp", "a.txt", "--cone", "zw")["problems"][0]
+    assert not cone["inside"], cone
+    near(cone["least"], -3.5)
+    write("b.txt", "carom-lcp 1 n 2 M 0 0 0 1 q -1 1")
+    p = report("lcp", "b.txt", "--check")["problems"][0]
+    assert p["copositive"] and not p["p_matrix"] and not p["condition"] and p["v"] == [1, 0] and p["minor"] == [0], p
+    write("c.txt", "carom-lcp 1 n 2 M 1 -2 -2 1 q 1 1")
+    p = report("lcp", "c.txt", "--check")["problems"][0]
+    x, y = p["x"]
+    assert not p["copositive"] and x * x - 4 * x * y + y * y < 0 and "v" not in p, p
+    text = carom("lcp", "c.txt", "--check").stdout
+    assert "copositive: no" in text and "fails: M is not copositive" in text, text
+    assert "a z or a w" in carom("lcp", "a.txt", "--cone", "zq", code=2).stderr
+    assert "not a basis" in carom("lcp", "b.txt", "--cone", "zz", code=1).stderr
+    assert "one at a time" in carom("lcp", "a.txt", "--cone", "zz", "--check", code=2).stderr
+    write("mixed.txt", LCP.replace("q -5 -6", "q -5 -6\nlower -inf 0"))
+    assert "has bounds" in carom("lcp", "mixed.txt", "--check", code=2).stderr
+    write("large.json", json.dumps({"M": [[float(i == j) for j in range(21)] for i in range(21)], "q": [1] * 21}))
+    assert "1 to 20" in carom("lcp", "large.json", "--check", code=2).stderr
+
+
+def case_lcp_asks_whether_cones_are_pointed():
+    D = [[1, 0], [-1, 0], [1, 0], [-1, 0]]
+    floor = write("floor.json", json.dumps({"N": [[0, 1], [0, 1]], "D": D, "mu": [0.5, 0.5]}))
+    found = report("lcp", floor, "--pointed")
+    assert found["pointed"] and found["margin"] > 0.5 and found["velocity"][1] == 1, found
+    wedge = write("wedge.json", json.dumps({"N": [[0, 1], [0, -1]], "D": D, "mu": [0.5, 0.5]}))
+    found = json.loads(carom("lcp", wedge, "--pointed", "--json", code=1).stdout)
+    assert not found["pointed"] and len(found["beta"]) == 4, found
+    near(found["c"][0] - found["c"][1], 0), near(sum(found["c"]), 1)
+    assert "cancel out" in carom("lcp", wedge, "--pointed", code=1).stdout
+    bare = write("bare.json", '{"N": [[0, 0, 1]], "mu": [1], "F": [[0, 1, 0]], "D": null}')
+    assert report("lcp", bare, "--pointed")["pointed"]
+    assert "expected a column of N" in carom("lcp", write("bad.json", '{"N": [[0, 1], [0]], "mu": [1, 1]}'), "--pointed", code=2).stderr
+    assert "\"N\" and \"mu\"" in carom("lcp", write("bad.json", "{}"), "--pointed", code=2).stderr
+    assert "missing.json" in carom("lcp", "missing.json", "--pointed", code=1).stderr
+
+
+def case_lcp_solves_nonlinear_problems():
+    # Kojima and Shindoh (1986): (1.2247, 0, 0, 0.5) is one of two solutions.
+    F = ["3*x^2+2*x*y+2*y^2+z+3*u-6", "2*x^2+x+y^2+10*z+2*u-2", "3*x^2+x*y+2*y^2+2*z+9*u-9", "x^2+3*y^2+2*z+3*u-3"]
+    found = report("lcp", "--nonlinear", *F, "--variables", "x,y,z,u", "--start", "1,1,1,1")
+    assert found["outcome"] == "solved" and [u["name"] for u in found["unknowns"]] == ["x", "y", "z", "u"], found
+    for u in found["unknowns"]:
+        assert abs(min(u["z"], u["F"])) < 1e-9, u
+    near(found["unknowns"][0]["z"] ** 2, 1.5, 1e-9)
+    assert "solved" in carom("lcp", "--nonlinear", "exp(x)-2").stdout
+    assert report("lcp", "--nonlinear", "exp(x)+1")["unknowns"][0]["z"] == 0
+    assert "expression ends" in carom("lcp", "--nonlinear", "x+", code=2).stderr
+    assert "--start" in carom("lcp", "--nonlinear", "x-1", "--start", "1,2", code=2).stderr
+    assert "names 2" in carom("lcp", "--nonlinear", "x-1", "--variables", "x,y", code=2).stderr
+    assert "go with --nonlinear" in carom("lcp", "a", "b", code=2).stderr
+    assert "go with --nonlinear" in carom("lcp", write("a.txt", LCP), "--start", "1", code=2).stderr
+
+
 def case_lcp_answers_mistakes():
     write("a.txt", LCP)
     assert "did you mean 'lemke'" in carom("lcp", "a.txt", "-m", "lemka", code=2).stderr
@@ -613,6 +697,45 @@ def case_lcp_answers_mistakes():
     assert "missing.txt" in carom("lcp", "missing.txt", code=1).stderr
     assert "a.txt:5" in carom("lcp", write("a.txt", LCP.replace("2 1", "2 one")), code=2).stderr
     assert "M[0] is nan" in carom("lcp", write_nan("nan.bin"), code=2).stderr
+
+
+# Two contacts of one block pushed down and along: it slides, and is slowed by mu times what carries it.
+FRICTION = "2 2 0\n4 4 4 4\n1 0 1 0 0 1 0 1 1 0 1 0 0 1 0 1\n-1 3 -1 3\n0.5 0.5\n"
+
+
+def case_friction_reads_solves_and_writes():
+    write("a.dat", FRICTION)
+    for method in ("auto", "sweeps", "newton", "interior"):
+        p = report("friction", "a.dat", "-m", method)
+        assert p["outcome"] == "solved" and p["format"] == "siconos" and p["relative"] <= 1e-9, p
+        near(p["r"][0] + p["r"][2], 1, 1e-8), near(p["r"][1] + p["r"][3], -0.5, 1e-8), near(p["u"][1], 2.5, 1e-8)
+    text = carom("friction", "a.dat").stdout
+    assert "solved by" in text and "natural map" in text and "slip" in text, text
+    carom("friction", "a.dat", "-o", "a.hdf5", "-b")
+    again = report("friction", "a.hdf5", "--warm")
+    assert again["format"] == "fclib" and again["sweeps"] == again["steps"] == 0, again
+    carom("friction", "a.dat", "-o", "a.csv", "-b")
+    with open("a.csv") as f:
+        rows = f.read().splitlines()
+    assert rows[0] == "contact,r_n,r_1,u_n,u_1,mode" and len(rows) == 3 and rows[1].endswith("slip"), rows
+
+
+def case_friction_proves_that_there_is_none():
+    write("squeezed.dat", "2 2 0 4 4 4 4  1 0 -1 0 0 1 0 -1 -1 0 1 0 0 -1 0 1  -1 0 -0.5 0  0.5 0.5")
+    p = report("friction", "squeezed.dat", code=1)
+    assert p["outcome"] == "infeasible" and p["certificate"][0] > 0 and p["certificate"][1] > 0, p
+    assert "there is no solution" in carom("friction", "squeezed.dat", code=1).stdout
+
+
+def case_friction_answers_mistakes():
+    write("a.dat", FRICTION)
+    assert "did you mean 'newton'" in carom("friction", "a.dat", "-m", "neuton", code=2).stderr
+    assert "--tolerance" in carom("friction", "a.dat", "--tolerance", "x", code=2).stderr
+    assert "holds no impulses" in carom("friction", "a.dat", "--warm", code=2).stderr
+    assert "missing.dat" in carom("friction", "missing.dat", code=1).stderr
+    assert "b.dat:1" in carom("friction", write("b.dat", "2 2 7"), code=2).stderr
+    assert "mu of contact 1" in carom("friction", write("c.dat", FRICTION.replace("0.5 0.5", "0.5 -1")), code=2).stderr
+    assert "c.dat" in carom("friction", "a.dat", "-o", "c.dat", code=1).stderr
 
 
 def write_nan(name):
@@ -2277,7 +2400,9 @@ def case_problems_are_dumped_by_moreau_alone():
     done = carom("run", arch, *short, "--integrator", "dcr", code=2)
     assert "does not honour 'problem_sink'; moreau does" in done.stderr and not os.path.exists("problems"), done.stderr
     carom("run", arch, *short)
-    assert os.listdir("problems")
+    names = sorted(os.listdir("problems"))
+    assert "00000000.lcp" in names and "00000000.hdf5" in names, names
+    assert report("friction", "problems/00000000.hdf5")["outcome"] == "solved"
 
 
 def case_every_example_is_taken_by_check():

@@ -486,3 +486,62 @@ TEST(far_from_the_origin) {
   CHECK_NEAR(r.time, 0.5, 1e-9);
   release2(a, b);
 }
+
+// ---- twists --------------------------------------------------------------------------------------------------------
+
+// A bar that ends at the axis it turns about, and a ball beside the axis: the bar's side is at the ball's when
+// sin(place - turned) = half the bar's width + the ball's radius.
+TEST(a_bar_meets_a_ball_after_more_than_half_a_turn) {
+  const carom_vec3 corners[8] = {{0, -0.1, -0.1}, {2, -0.1, -0.1}, {0, 0.1, -0.1}, {2, 0.1, -0.1},
+                                 {0, -0.1, 0.1},  {2, -0.1, 0.1},  {0, 0.1, 0.1},  {2, 0.1, 0.1}};
+  const carom_shape *bar = NULL, *ball = NULL;
+  REQUIRE(carom_shape_create_hull(corners, 8, NULL, &bar, NULL) == CAROM_OK);
+  REQUIRE(carom_shape_create_sphere(0.2, NULL, &ball, NULL) == CAROM_OK);
+  for (double place = 0.6; place < 5.8; place += 0.3)
+    for (double turns = 6.3; turns < 40; turns *= 2) {
+      carom_vec3 at = cm_vec3(cos(place), sin(place), 0);
+      carom_twisting a = {bar, cm_pose_identity(), cm_zero3(), cm_vec3(0, 0, turns)};
+      carom_twisting b = {ball, cm_pose(at, cm_qidentity()), cm_zero3(), cm_vec3(1, 20, 3)};
+      carom_impact_time r;
+      REQUIRE(carom_time_of_impact_by_twists(&a, &b, 0, NULL, &r) == CAROM_OK);
+      CHECK(r.outcome == CAROM_IMPACT_FOUND);
+      CHECK_NEAR(r.time, (place - asin(0.3)) / turns, 1e-10);
+    }
+  carom_shape_release(bar), carom_shape_release(ball);
+}
+
+// Where two poses can tell the motion, they tell the same.
+TEST(twists_of_less_than_half_a_turn_are_motions) {
+  carom_random r = carom_random_make(77, 0);
+  const carom_shape *box = NULL;
+  REQUIRE(carom_shape_create_box(cm_vec3(1, 0.7, 0.4), NULL, &box, NULL) == CAROM_OK);
+  for (int i = 0; i < 300; i++) {
+    carom_twisting x[2];
+    carom_motion m[2];
+    for (int k = 0; k < 2; k++) {
+      x[k] = (carom_twisting){box, random_place(&r, k ? 2 : 0), cm_scale(k ? 3 : 0, random_direction(&r)),
+                              cm_scale(carom_random_between(&r, 0, 3), random_direction(&r))};
+      m[k] = (carom_motion){box, x[k].from, carom_twisting_at(&x[k], 1)};
+      carom_pose by_twist = carom_twisting_at(&x[k], 0.37), by_poses = carom_motion_at(&m[k], 0.37);
+      CHECK_AT_MOST(cm_norm(cm_sub(by_twist.p, by_poses.p)), 1e-14);
+      CHECK_NEAR(fabs(cm_qdot(by_twist.q, by_poses.q)), 1, 1e-14);
+    }
+    carom_impact_time by_twists, by_poses;
+    REQUIRE(carom_time_of_impact_by_twists(&x[0], &x[1], 0, NULL, &by_twists) == CAROM_OK);
+    REQUIRE(carom_time_of_impact(&m[0], &m[1], 0, NULL, &by_poses) == CAROM_OK);
+    CHECK(by_twists.outcome == by_poses.outcome);
+    CHECK_NEAR(by_twists.time, by_poses.time, 1e-9);
+  }
+  carom_shape_release(box);
+}
+
+TEST(twists_that_are_not_finite_are_refused) {
+  const carom_shape *ball = NULL;
+  REQUIRE(carom_shape_create_sphere(1, NULL, &ball, NULL) == CAROM_OK);
+  carom_twisting a = {ball, cm_pose_identity(), cm_zero3(), cm_vec3(0, NAN, 0)};
+  carom_twisting b = {ball, cm_pose(cm_vec3(5, 0, 0), cm_qidentity()), cm_zero3(), cm_zero3()};
+  carom_impact_time r;
+  CHECK(carom_time_of_impact_by_twists(&a, &b, 0, NULL, &r) == CAROM_ERR_NUMBER);
+  CHECK(carom_time_of_impact_by_twists(&b, &a, 0, NULL, &r) == CAROM_ERR_NUMBER);
+  carom_shape_release(ball);
+}

@@ -7,6 +7,7 @@
 #include "pair_file.h"
 #include "ssh_samples.h"
 #include "test.h"
+#include "test_collide.h"
 
 enum { POOL = 48, PAIRS = 2000 };
 
@@ -422,4 +423,49 @@ TEST(near_ties_keep_the_certificate) {
     if (x.outcome != CAROM_SSH_LIMIT) CHECK_AT_MOST(x.duality_gap, 1e-12);
     carom_shape_release(a.shape), carom_shape_release(b.shape);
   }
+}
+
+// ---- needles -------------------------------------------------------------------------------------------------------
+
+static const carom_shape *needle(carom_random *r, double aspect) {
+  carom_vec3 x[6];
+  const carom_shape *shape = NULL;
+  for (int i = 0; i < 6; i++)
+    x[i] = cm_vec3(carom_random_normal(r), carom_random_normal(r) / aspect, carom_random_normal(r) / aspect);
+  if (carom_random_below(r, 2) == 0 || carom_shape_create_hull(x, 6, NULL, &shape, NULL) != CAROM_OK)
+    CHECK(carom_shape_create_box(cm_vec3(1, carom_random_below(r, 2) ? 1 : 1 / aspect, 1 / aspect), NULL, &shape,
+                                 NULL) == CAROM_OK);
+  return shape;
+}
+
+// point_a - point_b = gap beta, and distance normal, however thin the bodies: triangles of a basis are needles then,
+// whose areas have half their digits.
+TEST(witness_points_of_needles_give_the_gap) {
+  carom_random r = carom_random_make(91, 0);
+  double worst = 0, farthest = 0;
+  int given_up = 0;
+  for (int i = 0; i < 4000; i++) {
+    double aspect = pow(10, carom_random_between(&r, 4, 8));
+    carom_placed a = placed_at(needle(&r, aspect), cm_zero3(), cm_qidentity()), b = a;
+    b.shape = needle(&r, aspect);
+    b.pose = random_pose(&r, i % 3 == 0 ? 1 : i % 3 == 1 ? 0.1 : 2 / aspect);
+    if (i % 4 == 0) b.pose.q = cm_qidentity();
+    carom_ssh_cache cache = {0};
+    for (int again = 0; again < 2; again++) {
+      carom_ssh_result s;
+      carom_distance_result d;
+      CHECK(carom_ssh(&a, &b, NULL, &cache, &s) == CAROM_OK);
+      CHECK(carom_distance(&a, &b, NULL, &d) == CAROM_OK);
+      double missed = cm_norm(cm_sub(cm_sub(s.point_a, s.point_b), cm_scale(s.gap, s.beta)));
+      if (s.outcome == CAROM_SSH_LIMIT)
+        given_up++;
+      else
+        worst = fmax(worst, missed);
+      farthest = fmax(farthest, cm_norm(cm_sub(cm_sub(d.point_a, d.point_b), cm_scale(d.distance, d.normal))));
+    }
+    carom_shape_release(a.shape), carom_shape_release(b.shape);
+  }
+  CHECK_AT_MOST(worst, 1e-9);
+  CHECK_AT_MOST(farthest, 1e-13);
+  CHECK_AT_MOST(given_up, 4);  // and said so
 }

@@ -33,6 +33,9 @@ TEST(every_text_format_reads_the_same_problem) {
   check_sample("carom-lcp 1\nn 2\nM\n1 2\n3 4\nq -5 -6\n", "text");
   check_sample("# a remark\ncarom-lcp 1 n 2 q -5 -6 # another\n M 1 2 3 4", "text");
   check_sample("2\n0\n2\n2\n2 2\n1 3\n2 4\n-5 -6\n\nanything may follow", "siconos");
+  check_sample("2\n1\n2\n2\n1\n1\n1\n2\n2\n2\n1\n0 1\n0\n0\n1 3 2 4\n-5 -6", "siconos");                // one block
+  check_sample("2 1 2 2  4 2 2  1 2  1 2  3 4  0 2 4  0 1 0 1  0 1  1 2  2 3  3 4  -5 -6", "siconos");  // four
+  check_sample("2 1 2 2  2 2 1  1 2  2  3 2  0 1 2  0 0  0 1 2  1 3 4  -5 -6", "siconos");              // two rows
   check_sample("{\"M\": [[1, 2], [3, 4]], \"q\": [-5, -6]}", "json");
   check_sample(
       " [{\"name\": {\"a\": [1, \"]\"]}, \"q\": [-5,-6.0],\n\"M\": [1,2,3,4e0]},"
@@ -44,9 +47,10 @@ TEST(mixed_problems_get_free_unknowns) {
   // Two equations first, then one pair; the same as parts A B C D a b.
   const char *whole = "1 0 2 1 0 2 3 0 1 0 3 3 3 3  1 2 3 4 5 6 7 8 9  10 11 12";
   const char *parts = "0 1 2 1  1 4 2 5  9  7 8  3 6  10 11 12";
+  const char *blocks = "1 1 2 1 0 2 3 0 1 1 3 3 2 2 1 2 3 3 3 2 0 1 2 0 0 0 1 2 4 5 7 8 1 3 6 9 10 11 12 a remark";
   const char *text = "carom-lcp 1 n 3 M 1 4 7 2 5 8 3 6 9 q 10 11 12 lower -inf -inf 0 upper inf inf inf";
-  const char *files[] = {whole, parts, text};
-  for (int f = 0; f < 3; f++) {
+  const char *files[] = {whole, parts, blocks, text};
+  for (int f = 0; f < 4; f++) {
     carom_lcp_set *set = parse(files[f]);
     if (!set) continue;
     carom_mlcp_problem p = carom_lcp_set_problem(set, 0);
@@ -73,7 +77,17 @@ TEST(mistakes_in_files_are_located) {
       {"carom-lcp 1 n 1 M 1e999 q 1", "out of range"},
       {"carom-lcp 1 n 1 M nan q 1", "found 'nan'"},
       {"carom-lcp 1 n 1 M inf q 1", "found 'inf'"},
-      {"2 1 2 2 2 2 1 2 3 4 5 6", "storage flag"},
+      {"2 1 2 2 2 2 1 2 3 4 5 6", "where a block row ends is 3"},
+      {"2 3 2 2 1", "the storage of the matrix"},
+      {"2 2 2 2 4 0 1 2", "compressed columns"},
+      {"2 0 3 2 3 2 1 2 3 4 5 6 7 8", "3 rows and 2 columns, but the problem has 2 unknowns"},
+      {"2 1 2 3 1 1 1", "2 rows and 3 columns"},
+      {"1 0 1 1 0 1 2 0 1 0 2 1 2 1 1 1", "2 rows and 1 columns"},
+      {"2 1 2 2 1 1 1 2 1 2 1 0 1 0 0 1 3 2 4 -5 -6", "the blocks do not end with the matrix"},
+      {"2 1 2 2 1 1 1 2 2 2 1 1 1 0 0 1 3 2 4 -5 -6", "starts must go from 0"},
+      {"2 1 2 2 1 1 1 2 2 2 1 0 1 1 0 1 3 2 4 -5 -6", "a block's column is 1"},
+      {"2 1 2 2 1 1 1 2 2 2 1 0 1 0 0 1 3 2", "found the end of the file"},
+      {"2 1 2 2 999999 1 1 2 2", "numbers are announced"},
       {"2 0 2 2 2 2 1 2 3", "found the end of the file"},
       {"1 1 1 1 0 3", "a block's start is 3"},
       {"0 0 1 1", "both storage flags are 0"},

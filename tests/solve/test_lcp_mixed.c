@@ -208,6 +208,44 @@ static carom_status refuses(void *context, const double *x, double *F, double *J
   return *(carom_status *)context;
 }
 
+// F of Kojima and Shindo, and the least residual of all points at which it was linearised.
+typedef struct witness_of_steps {
+  double least;
+} witness_of_steps;
+
+static carom_status watched(void *context, const double *z, double *F, double *J) {
+  witness_of_steps *seen = context;
+  double residual = 0;
+  carom_status status = kojima_shindo(NULL, z, F, J);
+  for (int i = 0; J && i < 4; i++) residual = fmax(residual, fabs(fmin(z[i], F[i])));
+  if (J) seen->least = fmin(seen->least, residual);
+  return status;
+}
+
+// The line search lets the residual rise; a solve that is cut short gives the best that it had.
+TEST(nonlinear_solves_cut_short_give_their_best) {
+  carom_random random = carom_random_make(31, 0);
+  carom_ncp_work *work;
+  int cut = 0;
+  REQUIRE(carom_ncp_work_create(4, NULL, &work, NULL) == CAROM_OK);
+  for (int trial = 0; trial < 300; trial++) {
+    witness_of_steps seen = {INFINITY};
+    carom_ncp_problem problem = {.n = 4, .context = &seen, .evaluate = watched};
+    carom_lcp_options options = carom_lcp_default_options();
+    carom_lcp_info info;
+    double z[4], w[4], residual = 0;
+    options.max_iterations = 1 + trial % 6;
+    for (int i = 0; i < 4; i++) z[i] = carom_random_between(&random, 0, 10);
+    CHECK(carom_ncp_solve(work, &problem, &options, &(carom_ncp_solution){z, w}, &info, NULL) == CAROM_OK);
+    for (int i = 0; i < 4; i++) residual = fmax(residual, fabs(fmin(z[i], w[i])));
+    CHECK_NEAR(residual, info.residual, 1e-12 * (1 + residual));
+    CHECK_AT_MOST(info.residual, seen.least * (1 + 1e-12));
+    cut += info.outcome == CAROM_LCP_LIMIT;
+  }
+  CHECK(cut > 100);
+  carom_ncp_work_destroy(work);
+}
+
 TEST(nonlinear_failures_are_reported) {
   carom_status status = CAROM_ERR_GEOMETRY;
   carom_ncp_problem problem = {.n = 1, .context = &status, .evaluate = refuses};

@@ -322,8 +322,9 @@ TEST(enums_out_of_range_are_refused) {
   CHECK(by_check(NULL, &options).status == CAROM_ERR_NUMBER);
 }
 
-static void sink(void *context, double time, const carom_lcp_problem *problem) {
-  (void)time, (void)problem;
+static void sink(void *context, const carom_shown_problem *problem) {
+  CHECK(problem->linear && problem->friction);
+  CHECK(2 * problem->friction->contact_count <= problem->linear->n);
   ++*(int *)context;
 }
 

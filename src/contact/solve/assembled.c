@@ -121,14 +121,39 @@ double carom_lever_rate(const carom_lever *lever, const double *V) {
   return rate;
 }
 
+// u (size) += A x with A (size x size) by columns.
+static inline void add_product(int size, const double *A, const double *x, double *u) {
+  if (size == 3) {
+    double a = x[0], b = x[1], c = x[2];
+    for (int r = 0; r < 3; r++) u[r] += A[r] * a + A[3 + r] * b + A[6 + r] * c;
+  } else {
+    for (int q = 0; q < size; q++)
+      for (int r = 0; r < size; r++) u[r] += A[r + q * size] * x[q];
+  }
+}
+
+static void add_sparse(const carom_assembled *a, const double *P, double *u) {
+  const carom_block_rows *w = a->sparse;
+  size_t B = (size_t)w->size;
+  for (size_t i = 0; i < (size_t)a->count; i++)
+    for (int k = w->start[i]; k < w->start[i + 1]; k++)
+      add_product(w->size, w->value + B * B * (size_t)k, P + B * (size_t)w->column[k], u + B * i);
+}
+
+void carom_assembled_add(const carom_assembled *a, const double *P, double *u) {
+  if (a->sparse) {
+    add_sparse(a, P, u);
+  } else if (a->W) {
+    carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, P, u);
+  } else {
+    carom_levers_push(a, P);
+    for (int r = 0; r < a->rows; r++) u[r] += carom_lever_rate(&a->levers[r], a->V);
+  }
+}
+
 void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u) {
   memcpy(u, a->u0, (size_t)a->rows * sizeof *u);
-  if (a->W) {
-    carom_lcp_combine(a->rows, a->rows, a->W, a->rows, NULL, P, u);
-    return;
-  }
-  carom_levers_push(a, P);
-  for (int r = 0; r < a->rows; r++) u[r] += carom_lever_rate(&a->levers[r], a->V);
+  carom_assembled_add(a, P, u);
 }
 
 double carom_assembled_scale(const carom_assembled *a) { return carom_lcp_largest(a->rows, a->u0); }
@@ -152,17 +177,46 @@ typedef struct run {
   double good, residual;
 } run;
 
+// u (size) += A' x with A (size x size) by columns.
+static inline void add_transposed(int size, const double *A, const double *x, double *u) {
+  if (size == 3) {
+    double a = x[0], b = x[1], c = x[2];
+    for (int r = 0; r < 3; r++) u[r] += A[3 * r] * a + A[3 * r + 1] * b + A[3 * r + 2] * c;
+  } else {
+    for (int r = 0; r < size; r++)
+      for (int q = 0; q < size; q++) u[r] += A[q + r * size] * x[q];
+  }
+}
+
+// Velocities after block number i has changed by d.
+static void push_change(const carom_assembled *a, int i, const double *d, double *u) {
+  const carom_block *b = &a->blocks[i];
+  if (!a->sparse) {
+    carom_lcp_combine(a->rows, b->width, a->W + (size_t)b->first * (size_t)a->rows, a->rows, NULL, d, u);
+    return;
+  }
+  const carom_block_rows *w = a->sparse;
+  int B = w->size;
+  bool moved = false;
+  for (int k = 0; k < B; k++) moved = moved || d[k] != 0;
+  if (!moved) return;
+  for (int k = w->start[i]; k < w->start[i + 1]; k++)  // of the column, which are those of the row transposed
+    add_transposed(B, w->value + (size_t)(B * B) * (size_t)k, d, u + B * w->column[k]);
+}
+
 // The normal first, then the tangents with the velocities that its change leaves: the law of a block alone, twice.
-static void visit(const run *r, const carom_block *b, carom_sweep_tally *tally) {
+static void visit(const run *r, int i, carom_sweep_tally *tally) {
   const carom_assembled *a = r->a;
-  const double *W = a->W + (size_t)b->first * (size_t)a->rows;
+  const carom_block *b = &a->blocks[i];
+  const double *own_column =
+      a->sparse ? carom_block_rows_own(a->sparse, i) : a->W + (size_t)b->first * ((size_t)a->rows + 1);
   double *P = r->x->P + b->first, *u = r->x->u + b->first, *before = r->x->P_before + b->first;
   double normal = carom_assembled_own(a, b->first), rho = carom_block_response(a, b), d[3] = {0}, z[3] = {0}, law[3];
   if (!(normal > 0)) return;
   double across = b->width > 1 ? (b->width * rho - normal) / (b->width - 1) : 0;
   z[0] = P[0] - u[0] / normal;
   d[0] = (b->kind == CAROM_BLOCK_FREE ? z[0] : fmax(z[0], 0)) - P[0];
-  for (int k = 1; k < b->width; k++) z[k] = across > 0 ? P[k] - (u[k] + W[b->first + k] * d[0]) / across : 0;
+  for (int k = 1; k < b->width; k++) z[k] = across > 0 ? P[k] - (u[k] + own_column[k] * d[0]) / across : 0;
   carom_block_law(b, z, law, NULL);
   carom_sweep_tally own = {0};
   for (int k = 0; k < b->width; k++) {
@@ -172,7 +226,7 @@ static void visit(const run *r, const carom_block *b, carom_sweep_tally *tally) 
     own.turn -= rho * d[k] * (P[k] - before[k]);
   }
   carom_sweep_add(tally, &own);
-  carom_lcp_combine(a->rows, b->width, W, a->rows, NULL, d, r->x->u);
+  push_change(a, i, d, r->x->u);
 }
 
 static carom_sweep_tally sweep(void *context, double beta) {
@@ -180,7 +234,7 @@ static carom_sweep_tally sweep(void *context, double beta) {
   carom_sweep_tally tally = {0};
   carom_sweep_extrapolate(r->a->rows, beta, r->x->P, r->x->P_before);
   carom_sweep_extrapolate(r->a->rows, beta, r->x->u, r->x->u_before);
-  for (int i = 0; i < r->a->count; i++) visit(r, &r->a->blocks[i], &tally);
+  for (int i = 0; i < r->a->count; i++) visit(r, i, &tally);
   return tally;
 }
 

@@ -37,20 +37,39 @@ typedef struct carom_lever {
   double own;  // J S J'
 } carom_lever;
 
+// W by blocks of one size, symmetric, all of them stored: those of block row i are number start[i] to start[i + 1] - 1,
+// by ascending column, the one on the diagonal among them; each column after column.
+typedef struct carom_block_rows {
+  int size;
+  const int *start, *column;  // (count + 1), (start[count])
+  const double *value;        // (start[count] size size)
+  const int *own;             // (count) number of the block on the diagonal
+} carom_block_rows;
+
 // A borrowed view.
 typedef struct carom_assembled {
   int count, rows;            // blocks, and their rows
   const carom_block *blocks;  // (count) with ascending rows
-  const double *W;            // (rows x rows) column-major; symmetric or nearly so. Null: through the levers
-  const double *u0;           // (rows)
+  const double *W;   // (rows x rows) column-major; symmetric or nearly so. Null: `sparse`, or through the levers
+  const double *u0;  // (rows)
   // Bodies that nothing couples but their contacts: where these are many, there is less to solve for by body.
   int bodies;
-  const carom_lever *levers;  // (rows)
-  double *V;                  // (6 bodies) scratch
+  const carom_lever *levers;       // (rows)
+  double *V;                       // (6 bodies) scratch
+  const carom_block_rows *sparse;  // W by blocks of that width where most of it is zero, with W null
 } carom_assembled;
+
+// The block of W that a block of rows has on the diagonal, where it is sparse.
+static inline const double *carom_block_rows_own(const carom_block_rows *w, int block) {
+  return w->value + (size_t)(w->size * w->size) * (size_t)w->own[block];
+}
 
 // The diagonal of W.
 static inline double carom_assembled_own(const carom_assembled *a, int row) {
+  if (a->sparse) {
+    int B = a->sparse->size;
+    return carom_block_rows_own(a->sparse, row / B)[row % B * (B + 1)];
+  }
   return a->W ? a->W[(size_t)row * ((size_t)a->rows + 1)] : a->levers[row].own;
 }
 
@@ -65,6 +84,7 @@ double carom_block_residual(const carom_assembled *a, const carom_block *block, 
 
 void carom_levers_push(const carom_assembled *a, const double *P);                    // V = S J' P
 double carom_lever_rate(const carom_lever *lever, const double *V);                   // J V
+void carom_assembled_add(const carom_assembled *a, const double *P, double *u);       // u += W P
 void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u);  // u = u0 + W P
 double carom_assembled_scale(const carom_assembled *a);                               // the largest |u0|
 // The worst of all blocks; infinite where a number is not finite.
@@ -75,7 +95,8 @@ typedef struct carom_iterate {
   double *P, *u, *P_before, *u_before;
 } carom_iterate;
 
-// Sweeps of projected Gauss-Seidel from P until the residual is `good`; returns it and adds to *done. Needs W.
+// Sweeps of projected Gauss-Seidel from P until the residual is `good`; returns it and adds to *done. Needs W, full or
+// sparse.
 double carom_assembled_sweep(const carom_assembled *a, const carom_iterate *x, double good, int most, int *done);
 
 #endif

@@ -13,9 +13,9 @@ static const double NEAR_FALL = 1e-2, LAST_NEAR_EPS = 1e-9;  // of the first one
 static const double NEAR_EPS = 1e-4, FIRST_EPS = 1e-2, LAST_EPS = 1e-7, FALL = 1e-1, FINISH_EPS = 1e-2;
 static const double RISE = 5, SLOWEST_FALL = 0.5;  // of eps after a round that failed
 static const double ROUND_OFF = 1e-13;             // velocities over the largest one
-// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, lost; over the one before:
-// no progress.
-static const double CLOSE = 1e-8, RUNAWAY = 1e3, SLOW = 0.9;
+// Of a round, over its first miss: met well enough for the inverse at hand to do the rest, not in vain though given up,
+// lost; over the one before: no progress.
+static const double CLOSE = 1e-8, HALF_WAY = 1e-2, RUNAWAY = 1e3, SLOW = 0.9;
 enum {
   NEAR_STEPS = 6,
   FAR_STEPS = 15,
@@ -29,19 +29,25 @@ enum {
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
-carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
-  size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
+carom_newton *carom_newton_push_vectors(int rows, carom_arena *arena) {
+  size_t r = (size_t)(rows > 0 ? rows : 1);
   carom_newton n = {0}, *pushed = CAROM_PUSH(arena, carom_newton, 1);
-  n.K = CAROM_PUSH(arena, double, order *order);
-  n.panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
   double **const vectors[] = {&n.P0, &n.P, &n.u, &n.F, &n.trial, &n.v, &n.rhs, &n.x, &n.best, &n.eps, &n.own};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = CAROM_PUSH(arena, double, r);
   n.D = CAROM_PUSH(arena, carom_mat3, r);
-  n.C = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
-  n.Y = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
-  n.active = CAROM_PUSH(arena, int, r);
-  n.swaps = CAROM_PUSH(arena, int, order);
   if (pushed) *pushed = n;
+  return pushed;
+}
+
+carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena) {
+  size_t r = (size_t)(rows > 0 ? rows : 1), order = bodies > 0 ? 6 * (size_t)bodies : r;
+  carom_newton *pushed = carom_newton_push_vectors(rows, arena), none, *n = pushed ? pushed : &none;
+  n->K = CAROM_PUSH(arena, double, order *order);
+  n->panel = CAROM_PUSH(arena, double, bodies > 0 ? 0 : CAROM_LCP_INVERSE_PANEL * r);
+  n->C = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n->Y = CAROM_PUSH(arena, carom_mat3, bodies > 0 ? r : 0);
+  n->active = CAROM_PUSH(arena, int, r);
+  n->swaps = CAROM_PUSH(arena, int, order);
   return pushed;
 }
 
@@ -97,6 +103,7 @@ typedef struct search {
   double least;   // residual of `best`
   bool stubborn;  // goes on without progress
   int steps;
+  double fallen;  // what the last round left of its first miss
 } search;
 
 static void hold(carom_newton *n, const carom_assembled *a) { memcpy(n->P0, n->P, (size_t)a->rows * sizeof *n->P); }
@@ -146,6 +153,7 @@ static double move(carom_newton *n, const carom_assembled *a, double off) {
 static bool run_round(carom_newton *n, int max_steps, search *s) {
   const carom_assembled *a = s->a;
   equations(n, a, n->P, n->u, true);
+  s->fallen = 1;
   double noise, first = miss(n, a, s->scale, &noise), off = first, close = fmax(CLOSE * first, 10 * noise);
   for (int step = 0; step < max_steps && off > close; step++) {
     if (step > 0) equations(n, a, n->P, n->u, true);
@@ -154,6 +162,7 @@ static bool run_round(carom_newton *n, int max_steps, search *s) {
     s->steps++;
     double before = off;
     off = move(n, a, off);
+    s->fallen = off / first;
     if (!s->stubborn && !(off < SLOW * before)) break;
     if (!(off <= RUNAWAY * first)) return false;
   }
@@ -180,7 +189,10 @@ static void finish(carom_newton *n, search *s) {
 static void solve_near(carom_newton *n, search *s, double eps) {
   set_eps(n, s->a, eps, true);
   hold(n, s->a);
-  if (run_round(n, NEAR_STEPS, s)) finish(n, s);
+  if (run_round(n, NEAR_STEPS, s))
+    finish(n, s);
+  else if (s->fallen < HALF_WAY)
+    judge(n, s);  // the better place to begin the next one
 }
 
 // From any. eps falls as long as rounds end within a few steps, and rises when they do not.

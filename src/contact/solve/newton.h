@@ -15,6 +15,12 @@
 
 typedef struct carom_newton carom_newton;  // scratch for problems up to a size
 
+// With W by sparse blocks: allocates, here and in solves, where contacts close that were open when a system was
+// analysed.
+carom_status carom_newton_create_blocks(const carom_assembled *problem, const carom_allocator *allocator,
+                                        carom_newton **newton, carom_error *error);
+void carom_newton_destroy_blocks(carom_newton *newton);  // null is fine
+
 // In an arena, which owns it: for problems through so many bodies, or with W if that is 0. Null when it only counts.
 carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena);
 
@@ -27,7 +33,7 @@ typedef struct carom_newton_goal {
 } carom_newton_goal;
 
 // Improves P (rows) and brings u (rows) up to date; on failure the better of start and end stays. Returns the residual
-// reached, and adds the linear systems that it solved to *steps. Never allocates.
+// reached, and adds the linear systems that it solved to *steps. Allocates with sparse blocks only.
 double carom_newton_solve(carom_newton *newton, const carom_assembled *problem, const carom_newton_goal *goal,
                           double *P, double *u, int *steps);
 

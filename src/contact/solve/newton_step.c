@@ -122,11 +122,14 @@ static void find_step_by_body(carom_newton *n, const carom_assembled *a) {
 // ---- either ---------------------------------------------------------------------------------------------------------
 
 bool carom_newton_factor(carom_newton *n, const carom_assembled *a) {
+  if (a->sparse) return carom_newton_factor_blocks(n, a);
   return a->W ? factor_rows(n, a) : factor_bodies(n, a);
 }
 
 void carom_newton_find_step(carom_newton *n, const carom_assembled *a) {
-  if (a->W)
+  if (a->sparse)
+    carom_newton_find_step_by_blocks(n, a);
+  else if (a->W)
     find_step_by_row(n, a);
   else
     find_step_by_body(n, a);

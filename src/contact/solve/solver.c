@@ -209,7 +209,11 @@ static carom_status show(carom_solver *s, const carom_solver_choice *choice, car
   if (!choice->sink) return CAROM_OK;
   carom_assembled polygons = with_polygons(s, &s->whole);
   carom_status status = carom_pivot_problem(s->pivot, &polygons, &problem, error);
-  if (status == CAROM_OK) choice->sink(choice->sink_context, choice->time, &problem);
+  carom_shown_friction friction = {0};
+  if (status == CAROM_OK) status = carom_shown_friction_make(&s->whole, &s->arena.allocator, &friction, error);
+  if (status == CAROM_OK)
+    choice->sink(choice->sink_context, &problem, friction.problem.dimension ? &friction.problem : NULL);
+  carom_shown_friction_release(&s->arena.allocator, &friction);
   return status;
 }
 

@@ -4,6 +4,7 @@
 #ifndef CAROM_SRC_CONTACT_SOLVE_SOLVER_H
 #define CAROM_SRC_CONTACT_SOLVE_SOLVER_H
 
+#include "carom/friction.h"
 #include "contact/solve/newton.h"
 #include "contact/solve/pivot.h"
 
@@ -37,10 +38,10 @@ typedef struct carom_solver_choice {
   double tolerance;  // residual over the largest velocity that counts as solved; 0: 1e-9
   int iterations;    // the most; 0: the method's own
   double still;      // parts in which no velocity is above this are left without impulses, m/s
-  // Shown the complementarity form first; may be null.
-  void (*sink)(void *context, double time, const carom_lcp_problem *problem);
+  // Shown the problem first: the complementarity form, and that of friction (null where not all blocks are contacts).
+  // May be null.
+  void (*sink)(void *context, const carom_lcp_problem *linear, const carom_friction_problem *friction);
   void *sink_context;
-  double time;  // for the sink
 } carom_solver_choice;
 
 typedef struct carom_solver_outcome {
@@ -59,5 +60,18 @@ carom_status carom_solver_reserve(carom_solver *solver, int count, int rows, int
 // From P to P and u. A problem that was not solved is an outcome, not an error.
 carom_status carom_solver_run(carom_solver *solver, const carom_solver_choice *choice, carom_solver_outcome *outcome,
                               carom_error *error);
+
+// ---- show.c
+// A problem whose blocks are contacts all, by sparse blocks.
+typedef struct carom_shown_friction {
+  carom_friction_problem problem;
+  int *start, *column;
+  double *W, *q, *mu;
+} carom_shown_friction;
+
+// CAROM_OK with problem.dimension 0 when not all blocks are contacts.
+carom_status carom_shown_friction_make(const carom_system *system, const carom_allocator *allocator,
+                                       carom_shown_friction *shown, carom_error *error);
+void carom_shown_friction_release(const carom_allocator *allocator, const carom_shown_friction *shown);
 
 #endif

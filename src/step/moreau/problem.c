@@ -185,15 +185,20 @@ static void apply(carom_moreau *m) {
   carom_moreau_new_velocity(motion);
 }
 
+static void show(void *context, const carom_lcp_problem *linear, const carom_friction_problem *friction) {
+  const carom_moreau *m = context;
+  double time = m->motion.time + m->motion.h;
+  m->options->problem_sink(m->options->sink_context, &(carom_shown_problem){time, linear, friction});
+}
+
 static carom_solver_choice choice_of(const carom_moreau *m, double still) {
   const carom_step_options *o = m->options;
   return (carom_solver_choice){.name = o->solver,
                                .tolerance = o->solver_tolerance,
                                .iterations = o->solver_iterations,
                                .still = still,
-                               .sink = o->problem_sink,
-                               .sink_context = o->sink_context,
-                               .time = m->motion.time + m->motion.h};
+                               .sink = o->problem_sink ? show : NULL,
+                               .sink_context = (void *)(uintptr_t)m};
 }
 
 // Round-off in problems with large mass ratios is no reason to give up: such residuals pass when everybody has

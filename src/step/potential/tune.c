@@ -67,6 +67,16 @@ static carom_status refuse_for_good(const carom_model *model, const carom_state 
   return CAROM_ERR_NUMBER;
 }
 
+static const double YIELDING = 20;  // times the overlap aimed at
+
+// Beside solids that deform, whose surfaces overlap by as much anyway, bodies may be softer than they would be by
+// themselves, where nothing was asked for: as stiff as the step allows.
+static bool yields(const carom_stepper *stepper, double d, double C, double limit) {
+  const carom_step_options *o = &stepper->options;
+  return stepper->model->solid_count > 0 && d > 0 && o->penetration == 0 && o->stiffness == 0 &&
+         sqrt(C / limit) < YIELDING;
+}
+
 static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_potential *contact,
                                   const carom_state *state, double h, carom_error *error) {
   bool idle = carom_find_touching(stepper->model) < 0;  // one body alone, say
@@ -75,6 +85,7 @@ static carom_status tune_contacts(const carom_stepper *stepper, carom_contact_po
   double d = 0, C = given ? stepper->options.stiffness : chosen_stiffness(stepper, state, h, &d);
   double m = carom_contact_least_mass(stepper->model), limit = m / (h * h);
   if (C > limit && !(sqrt(m / C) > SHORTEST)) return refuse_for_good(stepper->model, state, h, error);
+  if (C > limit && yields(stepper, d, C, limit)) C = limit;
   if (C > limit && given)
     return carom_fail(error, CAROM_ERR_ARGUMENT,
                       "a contact stiffness of %.3g N/m is too much for a step of %.3g s: use a step below %.2g s, or a "
