@@ -112,7 +112,7 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
   skin->triangles = (const int(*)[3])s->skin->triangles;
   bool room = CAROM_NEW_ALL(allocator, CAROM_ROOM(skin->facets, n), CAROM_ROOM(skin->boxes, n), CAROM_ROOM(skin->area, n),
                             CAROM_ROOM(skin->normals, s->node_count),
-                            CAROM_ROOM(skin->stiffness, n), CAROM_ROOM(skin->deep, n));
+                            CAROM_ROOM(skin->deep, n));
   skin->neighbors = carom_allocate(allocator, (size_t)n, sizeof *skin->neighbors);
   room = room && skin->neighbors && find_neighbors(skin->triangles, n, allocator, skin->neighbors);
   for (int i = 0; i < n && room; i++) skin->area[i] = area_of(skin->triangles[i], model->rest + s->node_start);
@@ -120,6 +120,7 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
   for (int i = 0; i < n && room; i++) {
     skin->boxes[i] = box_of(skin->facets[i].x[0], skin->facets[i].x[1], skin->facets[i].x[2], 0);
     skin->deep[i] = DEEP * height_of(model, s, i);
+    skin->mean_area += skin->area[i] / n;
   }
   if (room && carom_box_tree_init(&skin->tree, skin->boxes, n, allocator)) return CAROM_OK;
   return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the surface of solid '%s'", s->name);
@@ -127,7 +128,7 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
 
 void carom_skin_release(carom_skin *skin, const carom_allocator *allocator) {
   carom_box_tree_release(&skin->tree);
-  CAROM_RELEASE_ALL(allocator, skin->neighbors, skin->normals, skin->facets, skin->boxes, skin->area, skin->stiffness, skin->deep);
+  CAROM_RELEASE_ALL(allocator, skin->neighbors, skin->normals, skin->facets, skin->boxes, skin->area, skin->deep);
 }
 
 void carom_skin_fit(carom_skin *skin, const carom_state *state, double h) {

@@ -18,7 +18,8 @@ typedef struct carom_skin {
   carom_vec3 *normals;        // (node_count) of the surface at its nodes, unit
   double *area;               // (count) at rest, m2
   carom_aabb *boxes;          // (count) widened by how far they may get
-  double *stiffness;          // (count) of contact, Pa/m
+  double stiffness;           // of contact, Pa/m
+  double mean_area;           // of a facet at rest, m2
   double *deep;               // (count) overlaps beyond are no contact any more, m
   carom_box_tree tree;
 } carom_skin;

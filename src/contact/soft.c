@@ -8,7 +8,7 @@
 #include "geometry/tet_shape.h"
 
 // Over m w^2, w the fastest vibration of the tetrahedra: steps of 1/w, which contacts are given, follow both.
-static const double SHARE = 2;
+static const double SHARE = 2.5;
 
 static void lay_out(void *owner, carom_arena *arena) {
   carom_soft *s = owner;
@@ -47,42 +47,29 @@ static void weigh_nodes(carom_soft *s) {
 
 // ---- stiffness ------------------------------------------------------------------------------------------------------
 
-// So that the nodes of a facet, each with its share of the surface, swing no faster against something hard.
-static double stiffness_of(const carom_soft *s, const carom_skin *skin, int facet, double w) {
-  const carom_model *m = s->model;
-  const carom_solid *solid = &m->solids[skin->solid];
-  double least = INFINITY;
-  for (int k = 0; k < 3; k++) {
-    int node = skin->triangles[facet][k];
-    double area = s->node_deep[solid->node_start + node];  // where areas are kept meanwhile
-    least = fmin(least, SHARE * w * w * m->node_masses[solid->node_start + node] / area);
+// The same all over a solid, so that even pressure sinks in evenly: no node, with its share of the surface, swings
+// faster against something hard than sqrt(SHARE) w.
+static double stiffness_of(const carom_soft *s, const carom_solid *solid) {
+  double least = INFINITY, w = solid->frequency;
+  for (int i = 0; i < solid->skin->node_count; i++) {
+    double mass = s->model->node_masses[solid->node_start + solid->skin->nodes[i]];
+    least = fmin(least, SHARE * w * w * mass / solid->skin->areas[i]);
   }
   return least;
 }
 
-static void note_areas(carom_soft *s, const carom_solid *solid) {
-  for (int i = 0; i < solid->skin->node_count; i++)
-    s->node_deep[solid->node_start + solid->skin->nodes[i]] = solid->skin->areas[i];
-}
-
-static void spread_to_nodes(carom_soft *s, const carom_skin *skin) {
-  for (int i = 0; i < skin->count; i++)
-    for (int k = 0; k < 3; k++) s->node_deep[skin->node_start + skin->triangles[i][k]] = INFINITY;
-  for (int i = 0; i < skin->count; i++)
-    for (int k = 0; k < 3; k++) {
-      int node = skin->node_start + skin->triangles[i][k];
-      s->node_stiffness[node] += skin->stiffness[i] * skin->area[i] / 3;
-      s->node_deep[node] = fmin(s->node_deep[node], skin->deep[i]);
-    }
-}
-
 static void choose_stiffness(carom_soft *s) {
+  for (int i = 0; i < s->model->node_count; i++) s->node_deep[i] = INFINITY;
   for (int i = 0; i < s->model->solid_count; i++) {
     const carom_solid *solid = &s->model->solids[i];
     carom_skin *skin = &s->skins[i];
-    note_areas(s, solid);
-    for (int k = 0; k < skin->count; k++) skin->stiffness[k] = stiffness_of(s, skin, k, solid->frequency);
-    spread_to_nodes(s, skin);
+    skin->stiffness = stiffness_of(s, solid);
+    for (int k = 0; k < solid->skin->node_count; k++)
+      s->node_stiffness[solid->node_start + solid->skin->nodes[k]] = skin->stiffness * solid->skin->areas[k];
+    for (int k = 0; k < 3 * skin->count; k++) {
+      int node = skin->node_start + skin->triangles[k / 3][k % 3];
+      s->node_deep[node] = fmin(s->node_deep[node], skin->deep[k / 3]);
+    }
   }
 }
 

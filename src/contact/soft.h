@@ -45,6 +45,7 @@ typedef struct carom_soft_contact {
   double gap;                // m, < 0; at the middle of a step that is solved for it may be more
   double rate;               // m/s, of the gap
   double stiffness;          // C, N/m
+  double frequency;          // of nodes on such contacts, rad/s
   carom_vec3 rim;            // C over the area, times the rim (facets.h), N/m2
   double deep;               // m
   double restitution, friction;

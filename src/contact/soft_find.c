@@ -65,6 +65,10 @@ static carom_status pressed_through(const carom_soft *s, const carom_soft_contac
                     s->time, c->deep);
 }
 
+static double frequency_of(const carom_soft *s, const carom_soft_end *end) {
+  return end->body < CAROM_WORLD ? s->model->solids[CAROM_SOLID(end->body)].frequency : 0;
+}
+
 static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_contact *c, carom_error *error) {
   put_in_order(s->model, c);
   if (c->gap <= -c->deep || c->stiffness == 0) return CAROM_OK;
@@ -76,6 +80,7 @@ static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_con
   if (c->gap < -0.9 * c->deep && !s->trial) return pressed_through(s, c, error);
   carom_contact_surface surface = carom_model_surface(s->model, c->end[0].body, c->end[1].body);
   c->restitution = surface.restitution, c->friction = surface.friction;
+  c->frequency = fmax(frequency_of(s, &c->end[0]), frequency_of(s, &c->end[1]));
   if (!carom_grow(&s->arena.allocator, (void **)&s->contacts, s->count, &s->capacity, sizeof *s->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts of solids", s->count + 1);
   s->contacts[s->count++] = *c;
@@ -108,12 +113,14 @@ static bool is_over(const carom_facet *f, carom_vec3 x, double beside, double we
 static const double SIDEWAYS = 0.3, STRAIGHT = 0.6;  // of the other way over this one: none of it counts, all does
 static const double SHALLOW = 0.03;                  // of the deepest: less is not looked into
 static const double TURNED = 0.5;                    // cosine: another face
+static const double BESIDE = 0.1;                    // of a facet, on either side of its sides
 static const double NEXT_TO = 0.02;                  // places between two facets of a face are under it
 
 // A place under a surface, and how far it is to its faces that look elsewhere than `normal`.
 typedef struct sounding {
   carom_vec3 place, normal;
   const carom_facet *facets;
+  bool itself;  // the surface touches itself: the facet that it touches with lies there, too
   double least;
 } sounding;
 
@@ -121,13 +128,14 @@ static bool sound_facet(void *context, int facet) {
   sounding *q = context;
   const carom_facet *f = &q->facets[facet];
   double weight[3], depth = cm_dot(f->normal, cm_sub(f->x[0], q->place));
-  if (cm_dot(f->normal, q->normal) > TURNED || fabs(depth) >= q->least) return true;
+  double turned = cm_dot(f->normal, q->normal);
+  if ((q->itself ? fabs(turned) : turned) > TURNED || fabs(depth) >= q->least) return true;
   if (is_over(f, cm_axpy(q->place, depth, f->normal), NEXT_TO, weight)) q->least = fmax(0, depth);  // outside: none at all
   return true;
 }
 
-static double other_way_out(const carom_skin *skin, carom_vec3 place, carom_vec3 normal, double depth) {
-  sounding q = {place, normal, skin->facets, depth};
+static double other_way_out(const carom_skin *skin, bool itself, carom_vec3 place, carom_vec3 normal, double depth) {
+  sounding q = {place, normal, skin->facets, itself, depth};
   carom_vec3 reach = cm_vec3(depth, depth, depth);
   const carom_aabb box = {cm_sub(place, reach), cm_add(place, reach)};
   carom_box_tree_query(&skin->tree, skin->boxes, &box, sound_facet, &q);
@@ -135,7 +143,7 @@ static double other_way_out(const carom_skin *skin, carom_vec3 place, carom_vec3
 }
 
 static double other_way_out_of_hull(const carom_hull *hull, carom_vec3 place, carom_vec3 normal, double depth) {
-  sounding q = {place, normal, hull->facets, depth};
+  sounding q = {place, normal, hull->facets, false, depth};
   for (int i = 0; i < hull->count; i++) sound_facet(&q, i);
   return q.least;
 }
@@ -149,8 +157,8 @@ typedef struct surfaces {
 } surfaces;
 
 static double ways_out(const surfaces *s, const carom_facet_point *p, double depth) {
-  double in_a = other_way_out(s->a, p->point_b, cm_neg(p->normal), depth);
-  double in_b = s->b ? other_way_out(s->b, p->point_a, p->normal, depth)
+  double in_a = other_way_out(s->a, s->a == s->b, p->point_b, cm_neg(p->normal), depth);
+  double in_b = s->b ? other_way_out(s->b, s->a == s->b, p->point_a, p->normal, depth)
                      : other_way_out_of_hull(s->hull, p->point_a, p->normal, depth);
   return fmin(in_a, in_b);
 }
@@ -208,7 +216,7 @@ static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const ca
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
   carom_facet_point points[CAROM_FACET_POINTS];
   int count = meet_skins(s, n, points);
-  double k = 1 / (1 / p->stiffness[n->a] + 1 / q->stiffness[n->b]);
+  double k = 1 / (1 / p->stiffness + 1 / q->stiffness);
   carom_status status = CAROM_OK;
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     carom_soft_contact c = {.normal = points[i].normal,
@@ -232,8 +240,8 @@ static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const car
   for (int i = 0; i < count && status == CAROM_OK; i++) {
     carom_soft_contact c = {.normal = points[i].normal,
                             .gap = points[i].gap,
-                            .stiffness = skin->stiffness[n->a] * points[i].area,
-                            .rim = cm_scale(skin->stiffness[n->a], points[i].rim),
+                            .stiffness = skin->stiffness * points[i].area,
+                            .rim = cm_scale(skin->stiffness, points[i].rim),
                             .deep = fmin(skin->deep[n->a], hull->deep)};
     c.end[0] = end_of_skin(skin, n->a, points[i].weight_a, points[i].point_a);
     c.end[1] = end_of_hull(hull, points[i].point_b);
@@ -262,10 +270,16 @@ static carom_status find_node(carom_soft *s, const carom_soft_near *n, const car
   return keep(s, state, &c, error);
 }
 
-// As large as a facet, or as the part's own cross section.
-static double poked_area(const carom_skin *skin, int facet, const carom_shape *shape) {
+// As large as a facet is in the mean, or as the part's own cross section.
+static double poked_area(const carom_skin *skin, const carom_shape *shape) {
   double r = carom_shape_radius(shape) > 0 ? carom_shape_radius(shape) : carom_shape_bounding_radius(shape);
-  return fmin(skin->area[facet], 3.14159265358979 * r * r) / 3;
+  return fmin(skin->mean_area, 3.14159265358979 * r * r) / 3;
+}
+
+// On the side between two facets both have half.
+static double share_under(const double weight[3]) {
+  double least = fmin(weight[0], fmin(weight[1], weight[2]));
+  return fmax(0, fmin(1, 0.5 + 0.5 * least / BESIDE));
 }
 
 static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
@@ -279,10 +293,12 @@ static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const car
   carom_vec3 x = cm_add(hull->placed.pose.p, carom_support_lowest(&supporter, f->normal, &vertex));
   double gap = cm_dot(f->normal, cm_sub(x, f->x[0]));
   carom_vec3 foot = cm_axpy(x, -gap, f->normal);
-  if (!is_over(f, foot, 0, weight)) return CAROM_OK;
+  is_over(f, foot, 0, weight);
+  double share = share_under(weight);
+  if (share == 0) return CAROM_OK;
   carom_soft_contact c = {.normal = cm_neg(f->normal),
                           .gap = gap,
-                          .stiffness = skin->stiffness[n->a] * poked_area(skin, n->a, hull->placed.shape),
+                          .stiffness = skin->stiffness * share * poked_area(skin, hull->placed.shape),
                           .deep = fmin(skin->deep[n->a], hull->deep)};
   c.end[0] = end_of_skin(skin, n->a, weight, foot);
   c.end[1] = end_of_hull(hull, x);

@@ -28,12 +28,16 @@ static double press(const carom_soft *s, const carom_soft_contact *c, double *sl
   return 0.5 * C * share * share * way;
 }
 
-// Surfaces that part are held back, never more than they are pushed.
-static double hold_back(const carom_soft *s, const carom_state *state, const carom_soft_contact *c, double pressed,
-                        double *slope) {
+// Of the velocity of a node, in an explicit step: a drag that takes more takes it every other step.
+static const double STEADY = 0.7;
+
+// Surfaces that part are held back, never more than they are pushed. What is damped is the swing of nodes on the
+// contact: all contacts of a node together have its frequency, and so their drags add up.
+static double hold_back(const carom_soft *s, const carom_soft_contact *c, double pressed, double *slope) {
   if (!(c->rate > 0) || c->restitution >= 1 || pressed == 0) return 0;
-  double mass = carom_soft_felt_mass(s, state, c, c->normal);
-  double resistance = isfinite(mass) ? 2 * carom_drag_ratio(c->restitution) * sqrt(c->stiffness * mass) : 0;
+  double resistance = 2 * carom_drag_ratio(c->restitution) / c->frequency;
+  if (!s->solved) resistance = fmin(resistance, STEADY / (s->span * c->frequency * c->frequency));
+  resistance *= c->stiffness;
   if (resistance * c->rate >= pressed) {
     *slope = 0;
     return pressed;
@@ -70,7 +74,7 @@ static carom_vec3 grip(const carom_soft *s, const carom_state *state, carom_soft
 // Fills what A feels, N, and how that answers to displacements.
 static void find_force(const carom_soft *s, const carom_state *state, carom_soft_contact *c) {
   double pressed = press(s, c, &c->slope);
-  c->dragged = hold_back(s, state, c, pressed, &c->slope);
+  c->dragged = hold_back(s, c, pressed, &c->slope);
   c->pressed = pressed - c->dragged;
   c->grip = c->bent = cm_zero3();
   c->hold = 0;

@@ -45,11 +45,13 @@ carom_solid_failure carom_solid_learn(carom_elastic_stepper *s, const carom_elas
 static const double ROUGHLY = 0.05;  // of the energies at play
 
 // Energy and work that positions leave open that are rounded, J: of a stiff solid that falls there is nothing else.
+static const double STILL = 1e-9;  // of the size: motion that is none
+
 static double rounding(const carom_elastic_stepper *s, double way) {
   double most = 0;
   for (int i = 0; i < s->elastic->node_count; i++) most = fmax(most, cm_norm2(s->x1[i]));
-  double slack = 4 * DBL_EPSILON * sqrt(most);
-  return slack * (slack + way) * s->elastic->stiffest * s->elastic->node_count;
+  double slack = 4 * DBL_EPSILON * sqrt(most), still = STILL * sqrt(most);
+  return (slack * way + still * still) * s->elastic->stiffest * s->elastic->node_count;
 }
 
 bool carom_solid_plausible(const carom_elastic_stepper *s, const carom_solid_balance *b) {

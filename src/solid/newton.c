@@ -11,7 +11,7 @@ enum { LANES = CAROM_SOLID_LANES, MOST_CUTS = 40 };
 // Forces of contacts jump a little where other features meet: after so many iterations a residual is taken that is so
 // many times the tolerance.
 enum { PATIENCE = 12 };
-static const double NEAR = 1e5;
+static const double NEAR = 1e7;
 
 static const double OVERSHOOT = 0.9;  // of the first slope, that the last may have with the other sign
 

@@ -80,7 +80,6 @@ static carom_status make_elastic(const carom_stepper *stepper, const carom_solid
   def.law = s->model->solids[g->solid].law, def.threads = stepper->threads;
   options.method = s->implicit ? CAROM_ELASTIC_MIDPOINT : CAROM_ELASTIC_NEWMARK;
   if (s->together) options.max_halvings = 0;  // bodies and contacts are to go along
-  if (s->implicit) options.tolerance = 1e-10;  // momenta are kept whatever is left
   for (int k = 0; k < g->solid_count && g->solid_count > 1; k++) {
     double own = s->model->solids[g->solid + k].critical_step;
     options.rest_step = options.rest_step > 0 ? fmin(options.rest_step, own) : own;
@@ -139,10 +138,10 @@ static bool is_known(const carom_solids *s, const carom_state *state) {
   return fabs(s->time - state->time) < 1e-9 && !memcmp(s->x, state->nodes, bytes);
 }
 
-// Damping sees velocities, which contacts have changed perhaps.
-static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid_group *g) {
+// Damping and contacts see velocities.
+static bool is_as_fast(const carom_solids *s, const carom_state *state, const carom_solid_group *g, bool touches) {
   size_t bytes = (size_t)g->node_count * sizeof *s->v;
-  return !g->damped || !memcmp(s->v + g->node_start, state->node_velocities + g->node_start, bytes);
+  return !(g->damped || touches) || !memcmp(s->v + g->node_start, state->node_velocities + g->node_start, bytes);
 }
 
 // Pressures are constant in a step, with the value of its middle. Says whether any changed.
@@ -238,7 +237,7 @@ static carom_status learn_group(carom_solids *s, carom_solid_group *g, bool know
                                 carom_error *error) {
   around a = {s->model, g, soft, state};
   carom_elastic_loads loads = loads_of(s, &a);
-  carom_elastic_state own = part_of(s, g, known && is_as_fast(s, state, g), state);
+  carom_elastic_state own = part_of(s, g, known && is_as_fast(s, state, g, soft != NULL), state);
   carom_status status = carom_elastic_learn(g->stepper, &loads, &own, error);
   return status == CAROM_OK ? status : blame(s, g, soft, status, error);
 }

@@ -79,7 +79,8 @@ static carom_status flow_explicitly(const leg *l, carom_state *state, carom_erro
 // there (Strang 1968).
 static carom_status flow_around_solids(const leg *l, carom_state *state, carom_error *error) {
   double middle = l->start + 0.5 * l->h;
-  carom_status status = carom_soft_begin(l->soft, state, 0, l->ledger, error);
+  carom_status status = carom_soft_look(l->soft, state, error);
+  if (status == CAROM_OK) status = carom_soft_begin(l->soft, state, 0, l->ledger, error);
   if (status == CAROM_OK)
     status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, middle, l->ledger, error);
   if (status != CAROM_OK) return status;
