@@ -194,11 +194,15 @@ TEST(cluster_disperses) {
 
 // ---- a wave in a bar ------------------------------------------------------------------------------------------------
 
+// Waves that are not long beside cells are slower, so that a step becomes an integral of Airy's function, which is a
+// third where the front would be (half of the height lags behind it).
+static const double LEVEL = 2.5e-3 / 3;
+
 // Where the front is that runs to the right: behind it 2.5 mm/s, before it nothing.
 static double front_of(const run *r) {
   double edge = -0.5;
-  for (int i = 0; i < r->model->node_count; i++) {  // the first slice, from the right, that is at least half as fast
-    if (r->state->node_velocities[i].x < 1.25e-3) continue;
+  for (int i = 0; i < r->model->node_count; i++) {  // the rightmost slice that is as fast
+    if (r->state->node_velocities[i].x < LEVEL) continue;
     edge = fmax(edge, r->start->nodes[i].x);
   }
   return edge;
@@ -218,7 +222,7 @@ static double sharp_front_of(const run *r, double cell) {
   double x = cell * floor(front_of(r) / cell + 0.5) - 2 * cell, v = speed_at(r, x);
   for (int k = 0; k < 6; k++) {
     double next = speed_at(r, x + cell);
-    if (v >= 1.25e-3 && next < 1.25e-3) return x + cell * (v - 1.25e-3) / (v - next);
+    if (v >= LEVEL && next < LEVEL) return x + cell * (v - LEVEL) / (v - next);
     x += cell, v = next;
   }
   return NAN;
@@ -287,7 +291,7 @@ TEST(soft_cube_on_wall_long) {
   CHECK_NEAR(b.energy, 1, 1e-3);
   CHECK_NEAR(a.speed, b.speed, 0.01);
   CHECK_NEAR(a.duration, b.duration, 1e-3);
-  CHECK_AT_MOST(a.duration, 1.1 * 0.2 / sqrt(40e3 / 3 / 1000));
+  CHECK_AT_MOST(a.duration, 1.15 * 0.2 / sqrt(40e3 / 3 / 1000));  // contact itself gives way
   CHECK_AT_MOST(0.2 / sqrt(20e3 / 1000), a.duration);
   CHECK(a.speed < 1 && a.speed > 0.5);
 }
@@ -351,8 +355,8 @@ static double mean_of_disc(const run *r, int solid, carom_vec3 origin, carom_vec
   return count > 0 ? sum / count : NAN;
 }
 
-// By how much the widest place of the pin that is least deep in is beyond the narrowest place of its hole; lengths as in
-// examples/latching-satellite/mesh.py.
+// By how much the widest place of the pin that is least deep in is beyond the narrowest place of its hole; lengths as
+// in examples/latching-satellite/mesh.py.
 static double depth_of_bulges(const run *r, carom_vec3 origin) {
   double least = INFINITY;
   for (int i = 0; i < 4; i++) {
