@@ -22,7 +22,7 @@ static void complain(const carom_diagnostics *diagnostics) {
   }
 }
 
-// Reads examples/<name>/scene.yaml with overrides "path=value" (null ends them).
+// Reads examples/<name>.yaml with overrides "path=value" (null ends them).
 static run open_run(const char *name, ...) {
   run r = {.first = NAN, .last = NAN};
   char path[512];
@@ -34,7 +34,7 @@ static run open_run(const char *name, ...) {
   for (const char *o; (o = va_arg(list, const char *)) != NULL && options.override_count < 8;)
     overrides[options.override_count++] = o;
   va_end(list);
-  snprintf(path, sizeof path, "%s/%s/scene.yaml", CAROM_EXAMPLES, name);
+  snprintf(path, sizeof path, "%s/%s.yaml", CAROM_EXAMPLES, name);
   carom_diagnostics diagnostics;
   carom_error error = {0};
   carom_status status = carom_scene_read(path, &options, NULL, &r.scene, &diagnostics);
@@ -178,12 +178,12 @@ static void check_cluster(const char *name, double shortest, double longest) {
   close_run(&r);
 }
 
-TEST(cluster_of_cubes) { check_cluster("cluster-of-cubes", 0.035, 0.055); }
-TEST(cluster_of_16) { check_cluster("cluster-of-16", 0.035, 0.090); }
+TEST(cluster_of_cubes) { check_cluster("cluster-of-cubes/scene", 0.035, 0.055); }
+TEST(cluster_of_16) { check_cluster("cluster-of-16/scene", 0.035, 0.090); }
 
 // All fly apart: away from the centre, faster than they would need to meet again.
 TEST(cluster_disperses) {
-  run r = open_run("cluster-of-cubes", NULL);
+  run r = open_run("cluster-of-cubes/scene", NULL);
   run_to(&r, 0.2);
   for (int i = 0; i < r.model->solid_count; i++) {
     carom_vec3 at = center_of(&r, i);
@@ -229,7 +229,7 @@ static double sharp_front_of(const run *r, double cell) {
 }
 
 TEST(bar_wave) {
-  run r = open_run("bar-wave", NULL);
+  run r = open_run("bar-wave/scene", NULL);
   const double cell = 1.0 / 80;
   run_to(&r, 0.010);
   double near = sharp_front_of(&r, cell);
@@ -242,7 +242,7 @@ TEST(bar_wave) {
 // ---- a cantilever ---------------------------------------------------------------------------------------------------
 
 static double sag(const char *across) {
-  run r = open_run("cantilever", across, NULL);
+  run r = open_run("cantilever/scene", across, NULL);
   run_to(&r, r.scene->duration);
   double sum = 0;
   int count = 0;
@@ -269,7 +269,7 @@ typedef struct rebound {
 } rebound;
 
 static rebound bounce(const char *method, const char *length) {
-  run r = open_run("soft-cube-on-wall", method, length, NULL);
+  run r = open_run("soft-cube-on-wall/scene", method, length, NULL);
   double before = energy_of(measure(&r));
   run_to(&r, r.scene->duration);
   totals t = measure(&r);
@@ -300,7 +300,7 @@ TEST(soft_cube_on_wall_long) {
 
 // Hertz's time of contact of a ball on a rigid plane (Johnson 1985, eq. 11.24): 2.87 (m^2/(R E*^2 V))^(1/5).
 TEST(soft_ball) {
-  run r = open_run("soft-ball", NULL);
+  run r = open_run("soft-ball/scene", NULL);
   const carom_solid *ball = &r.model->solids[solid(&r, "ball")];
   double V = sqrt(2 * 9.81 * 0.1), star = 100e3 / (1 - 0.09), touch = NAN, leave = NAN, top = 0, twin = 0;
   int body = carom_model_find_body(r.model, "twin");
@@ -329,13 +329,13 @@ TEST(soft_ball) {
 // The frame rises by 4 cm (0.1 m/s for 0.35 s and two ramps of 0.05 s), and what it holds with it. Without friction it
 // leaves the box where it was.
 TEST(soft_gripper_long) {
-  run r = open_run("soft-gripper", NULL);
+  run r = open_run("soft-gripper/scene", NULL);
   int body = carom_model_find_body(r.model, "box");
   run_to(&r, r.scene->duration);
   CHECK_NEAR(r.state->x[body].z, 0.02 + 0.04, 2e-3);
   CHECK_AT_MOST(hypot(r.state->x[body].x, r.state->x[body].y), 1e-3);
   close_run(&r);
-  r = open_run("soft-gripper", "materials.rubber.friction=0", NULL);
+  r = open_run("soft-gripper/scene", "materials.rubber.friction=0", NULL);
   run_to(&r, r.scene->duration);
   CHECK_NEAR(r.state->x[body].z, 0.02, 1e-3);
   close_run(&r);
@@ -373,7 +373,7 @@ static double apart(const run *r) { return cm_norm(cm_sub(center_of(r, 1), cente
 // Published: both deform, then stay latched. The pair turns, since it met off its axis; so how fast the centres come
 // nearer or part is asked for, and may be 1 percent of the speed before.
 TEST(latching_satellite_long) {
-  run r = open_run("latching-satellite", NULL);
+  run r = open_run("latching-satellite/latch", NULL);
   totals before = measure(&r);
   run_to(&r, 0.4);
   double from = apart(&r);
@@ -388,7 +388,7 @@ TEST(latching_satellite_long) {
 }
 
 TEST(satellite_misses_when_twice_as_far_off) {
-  run r = open_run("latching-satellite", "constants.offset=20 mm", NULL);
+  run r = open_run("latching-satellite/latch", "constants.offset=20 mm", NULL);
   totals before = measure(&r);
   run_to(&r, 0.1);
   CHECK(depth_of_bulges(&r, cm_vec3(0.186, 0.020, 0)) < -0.05);
