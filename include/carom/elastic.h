@@ -103,8 +103,8 @@ CAROM_API carom_status carom_elastic_forces(carom_elastic *elastic, const carom_
 /// (tet_count), which may be null.
 CAROM_API void carom_elastic_stress(const carom_elastic *elastic, const carom_vec3 *x, const carom_vec3 *v,
                                     carom_mat3 *stress, double *von_mises);
-/// The elastic energy at positions x (node_count), J, as carom_elastic_measure has it, and the least det F and where it is
-/// (both may be null). Uses no scratch: any number of threads may ask one object at once.
+/// The elastic energy at positions x (node_count), J, as carom_elastic_measure has it, and the least det F and where it
+/// is (both may be null). Uses no scratch: any number of threads may ask one object at once.
 CAROM_API double carom_elastic_energy(const carom_elastic *elastic, const carom_vec3 *x, double *least_J,
                                       int *least_tet);
 /// Fills y (node_count) with the product of the exact stiffness d2E/dx2 at x and u (node_count), without a matrix.
@@ -165,11 +165,12 @@ typedef struct carom_elastic_loads {
   void (*move)(void *context, double t, int i, carom_vec3 *x, carom_vec3 *v);
   /// Adds further nodal forces (contact, say) to f (node_count) at time t, and, where K is not null, blocks on the
   /// diagonal that stand for -df/dx to K (node_count), symmetric and not negative: they help Newton's method and change
-  /// no result. Null: none. Its status, when it is not CAROM_OK, ends the call; CAROM_NOT_CONVERGED asks for more parts.
+  /// no result. Null: none. Its status, when it is not CAROM_OK, ends the call; CAROM_NOT_CONVERGED asks for more
+  /// parts.
   carom_status (*extra)(void *own, double t, const carom_vec3 *x, const carom_vec3 *v, carom_vec3 *f, carom_mat3 *K);
   /// Adds the product of -df/dx, where `extra` was asked last, and u (node_count) to y, as a symmetric matrix that is
-  /// not negative. Then K should be no less than that matrix, and Newton's method solves with it by conjugate gradients.
-  /// Null: K is taken for it.
+  /// not negative. Then K should be no less than that matrix, and Newton's method solves with it by conjugate
+  /// gradients. Null: K is taken for it.
   void (*extra_times)(void *own, const carom_vec3 *u, carom_vec3 *y);
 } carom_elastic_loads;
 
@@ -265,8 +266,8 @@ CAROM_API void carom_elastic_critical_step(carom_elastic_stepper *stepper, const
 CAROM_API carom_status carom_elastic_step(carom_elastic_stepper *stepper, const carom_elastic_loads *loads, double h,
                                           carom_elastic_state *state, carom_elastic_report *report, carom_error *error);
 
-/// Finds the accelerations with which the next explicit step begins, unless they are known, as carom_elastic_step would:
-/// for those who want to know the forces of `extra` before the step. Fails as it does.
+/// Finds the accelerations with which the next explicit step begins, unless they are known, as carom_elastic_step
+/// would: for those who want to know the forces of `extra` before the step. Fails as it does.
 CAROM_API carom_status carom_elastic_learn(carom_elastic_stepper *stepper, const carom_elastic_loads *loads,
                                            carom_elastic_state *state, carom_error *error);
 

@@ -291,11 +291,11 @@ CAROM_API carom_support_def carom_support_default(void);  ///< viscous, without 
 
 /// A solid that deforms, and how it starts: free of stress.
 typedef struct carom_solid_def {
-  const char *name;             ///< unique among bodies and solids; null means "solid" and its number
-  const carom_tets *mesh;       ///< at rest, in the solid's own frame; copied
-  carom_pose pose;              ///< of that frame in the world
-  carom_vec3 velocity;          ///< of all nodes, m/s
-  carom_vec3 angular_velocity;  ///< about the centre of mass, world axes, rad/s
+  const char *name;              ///< unique among bodies and solids; null means "solid" and its number
+  const carom_tets *mesh;        ///< at rest, in the solid's own frame; copied
+  carom_pose pose;               ///< of that frame in the world
+  carom_vec3 velocity;           ///< of all nodes, m/s
+  carom_vec3 angular_velocity;   ///< about the centre of mass, world axes, rad/s
   const carom_vec3 *velocities;  ///< (mesh->node_count) world axes, m/s, added to those; null: none
   carom_elastic_law law;         ///< default neo-hooke
   double lambda, mu;             ///< Lame's constants, Pa; carom_elastic_material_of gives them; mu > 0
@@ -631,13 +631,13 @@ struct carom_model {
   const carom_recirculation_def *recirculations;  ///< (recirculation_count)
   const carom_electromagnet *electromagnets;      ///< (electromagnet_count)
   const carom_solid *solids;                      ///< (solid_count)
-  const carom_vec3 *rest;                         ///< (node_count) where nodes are at the start, free of stress; world, m
-  const double *node_masses;                      ///< (node_count) kg
-  const int (*tets)[4];                           ///< (tet_count) nodes of all solids
-  const carom_pin *pins;                          ///< (pin_count) solid by solid, ascending nodes
-  const carom_pressure *pressures;                ///< (pressure_count)
-  const int (*pressed)[3];                        ///< (pressed_count) nodes of all solids
-  carom_allocator allocator;                      ///< of all this
+  const carom_vec3 *rest;           ///< (node_count) where nodes are at the start, free of stress; world, m
+  const double *node_masses;        ///< (node_count) kg
+  const int (*tets)[4];             ///< (tet_count) nodes of all solids
+  const carom_pin *pins;            ///< (pin_count) solid by solid, ascending nodes
+  const carom_pressure *pressures;  ///< (pressure_count)
+  const int (*pressed)[3];          ///< (pressed_count) nodes of all solids
+  carom_allocator allocator;        ///< of all this
 };
 
 // Asking a model allocates nothing.
@@ -685,21 +685,21 @@ typedef struct carom_joint_state {
 
 /// Positions and momenta, and what inputs do. Fixed bodies keep x and q, and have p = l = 0.
 struct carom_state {
-  double time;                ///< s
-  int64_t step;               ///< steps taken so far
-  int body_count;             ///< of the model
-  carom_vec3 *x;              ///< (body_count) centre of mass, m
-  carom_quat *q;              ///< (body_count) principal frame
-  carom_vec3 *p;              ///< (body_count) linear momentum, kg m/s
-  carom_vec3 *l;              ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
-  int joint_count;            ///< of the model
-  carom_joint_state *joints;  ///< (joint_count)
-  int input_size;             ///< of the model
-  double *inputs;             ///< (input_size) what inputs do from here on, until they are told otherwise; N, N m
+  double time;                  ///< s
+  int64_t step;                 ///< steps taken so far
+  int body_count;               ///< of the model
+  carom_vec3 *x;                ///< (body_count) centre of mass, m
+  carom_quat *q;                ///< (body_count) principal frame
+  carom_vec3 *p;                ///< (body_count) linear momentum, kg m/s
+  carom_vec3 *l;                ///< (body_count) angular momentum about the centre of mass, world axes, kg m2/s
+  int joint_count;              ///< of the model
+  carom_joint_state *joints;    ///< (joint_count)
+  int input_size;               ///< of the model
+  double *inputs;               ///< (input_size) what inputs do from here on, until they are told otherwise; N, N m
   int node_count;               ///< of the model
   carom_vec3 *nodes;            ///< (node_count) of solids, m
   carom_vec3 *node_velocities;  ///< (node_count) m/s
-  carom_allocator allocator;  ///< of all this
+  carom_allocator allocator;    ///< of all this
 };
 
 /// A copy of `from` with storage of its own.
@@ -725,7 +725,8 @@ CAROM_API void carom_state_set_velocity(const carom_model *model, carom_state *s
 /// Whether all numbers of a state are finite and its quaternions can be turned by: else CAROM_ERR_NUMBER, naming body
 /// and field. Steppers, audits, plans and recorders ask this of every state that they are given.
 CAROM_API carom_status carom_state_check(const carom_model *model, const carom_state *state, carom_error *error);
-/// A 64-bit FNV-1a hash over time, positions, momenta, joints, inputs and nodes, bit for bit: equal runs have equal hashes.
+/// A 64-bit FNV-1a hash over time, positions, momenta, joints, inputs and nodes, bit for bit: equal runs have equal
+/// hashes.
 CAROM_API uint64_t carom_state_hash(const carom_state *state);
 
 // ---- joints: how they stand and move ----------------------------------------------------------------

@@ -28,8 +28,8 @@ void carom_box_tree_fit(carom_box_tree *tree, const carom_aabb *boxes);
 // Is shown items whose boxes overlap; false ends the search.
 typedef bool carom_box_pair_look(void *context, int item_a, int item_b);
 typedef bool carom_box_item_look(void *context, int item);
-// All pairs of an item of a and one of b. Of one tree with itself each pair once, item_a < item_b. `boxes` as last fitted.
-// Returns false when a look did.
+// All pairs of an item of a and one of b. Of one tree with itself each pair once, item_a < item_b. `boxes` as last
+// fitted. Returns false when a look did.
 bool carom_box_tree_pairs(const carom_box_tree *a, const carom_aabb *boxes_a, const carom_box_tree *b,
                           const carom_aabb *boxes_b, carom_box_pair_look *look, void *context);
 // All items whose boxes overlap one.

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-static const double ALIKE = 0.94;     // cosine: normals within 20 degrees of opposite
-static const double SMOOTH = 1e-3;    // what sharpness is measured by: two that bend less count as equal
+static const double ALIKE = 0.94;   // cosine: normals within 20 degrees of opposite
+static const double SMOOTH = 1e-3;  // what sharpness is measured by: two that bend less count as equal
 // The same of the triangles' own normals: what is seen from the side has no area to speak of.
 static const double EDGE_ON = 0.1, OPEN = 0.3;
 static const double SNAP = 1e-8;      // of a side's length: nearer to its line is on it
@@ -160,9 +160,7 @@ static void put_corner(const meeting *m, flat corner, carom_facet_point *p) {
 
 // ---- the pair -------------------------------------------------------------------------------------------------------
 
-static double sharpness_of(const carom_facet *f) {
-  return SMOOTH + fmax(f->sharp[0], fmax(f->sharp[1], f->sharp[2]));
-}
+static double sharpness_of(const carom_facet *f) { return SMOOTH + fmax(f->sharp[0], fmax(f->sharp[1], f->sharp[2])); }
 
 static double area_of(const flat corner[3]) {
   return 0.5 * fabs(cross2(minus2(corner[1], corner[0]), minus2(corner[2], corner[0])));

@@ -11,9 +11,9 @@
 // whole tetrahedra to chance, and just off that case they jump from corner to corner; those of the polygon do not, and
 // are as symmetric as it is.
 //
-// Where a polygon ends because a surface does, its area changes as they slide. That is part of the gradient: C/2 gap^2 for
-// every metre of rim, across beta, on the surface that ends there, and its opposite on what lies below. On sides within a
-// surface these cancel, and they keep momenta.
+// Where a polygon ends because a surface does, its area changes as they slide. That is part of the gradient: C/2 gap^2
+// for every metre of rim, across beta, on the surface that ends there, and its opposite on what lies below. On sides
+// within a surface these cancel, and they keep momenta.
 //
 // Of triangles that lie on each other, as near as 20 degrees, beta is between both normals: that of the smoother
 // surface, if one of them has an edge there, since then the potential is an integral over what presses, whose gradient
@@ -29,18 +29,18 @@ typedef struct carom_facet {
   carom_vec3 x[3];    // counter-clockwise from outside
   carom_vec3 normal;  // unit, outward
   carom_vec3 at[3];   // unit, of the surface at the corners: the mean over the triangles around each
-  double sharp[3];    // of the side from corner i to i + 1: 1 - cosine of the angle by which the surface bends; 0 inwards
-  double area;        // m2
-  double shrunk;      // area at rest over what it is now
+  double sharp[3];  // of the side from corner i to i + 1: 1 - cosine of the angle by which the surface bends; 0 inwards
+  double area;      // m2
+  double shrunk;    // area at rest over what it is now
 } carom_facet;
 
 typedef struct carom_facet_point {
-  double gap;                        // m; < 0: overlap
-  carom_vec3 normal;                 // unit, from B to A
-  double weight_a[3], weight_b[3];   // of the corners; each sums to 1
-  carom_vec3 point_a, point_b;       // point_a - point_b = gap normal
-  double area;                       // its share at rest, m2
-  carom_vec3 rim;                    // how areas change as A moves across beta, m: see above
+  double gap;                       // m; < 0: overlap
+  carom_vec3 normal;                // unit, from B to A
+  double weight_a[3], weight_b[3];  // of the corners; each sums to 1
+  carom_vec3 point_a, point_b;      // point_a - point_b = gap normal
+  double area;                      // its share at rest, m2
+  carom_vec3 rim;                   // how areas change as A moves across beta, m: see above
 } carom_facet_point;
 
 enum { CAROM_FACET_POINTS = 9 };  // most corners of the polygon, with room for round-off

@@ -50,7 +50,7 @@ typedef struct carom_contact_potential {
   carom_contacts *pairs;
   carom_memory *memory;  // what overlapped at the end of the last step
   carom_joints *joints;
-  carom_soft *soft;      // contact of solids; null where there are none
+  carom_soft *soft;  // contact of solids; null where there are none
   double stiffness;  // C, N/m; 0: not chosen yet
   double energy;     // stored at the last kick, J
   carom_potential_contact *contacts;

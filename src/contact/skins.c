@@ -110,9 +110,9 @@ carom_status carom_skin_init(const carom_model *model, int solid, const carom_al
   int n = s->skin->triangle_count;
   *skin = (carom_skin){.solid = solid, .count = n, .node_start = s->node_start, .node_count = s->node_count};
   skin->triangles = (const int(*)[3])s->skin->triangles;
-  bool room = CAROM_NEW_ALL(allocator, CAROM_ROOM(skin->facets, n), CAROM_ROOM(skin->boxes, n), CAROM_ROOM(skin->area, n),
-                            CAROM_ROOM(skin->normals, s->node_count),
-                            CAROM_ROOM(skin->deep, n));
+  bool room =
+      CAROM_NEW_ALL(allocator, CAROM_ROOM(skin->facets, n), CAROM_ROOM(skin->boxes, n), CAROM_ROOM(skin->area, n),
+                    CAROM_ROOM(skin->normals, s->node_count), CAROM_ROOM(skin->deep, n));
   skin->neighbors = carom_allocate(allocator, (size_t)n, sizeof *skin->neighbors);
   room = room && skin->neighbors && find_neighbors(skin->triangles, n, allocator, skin->neighbors);
   for (int i = 0; i < n && room; i++) skin->area[i] = area_of(skin->triangles[i], model->rest + s->node_start);
@@ -166,9 +166,9 @@ carom_status carom_hull_init(const carom_model *model, int part, int body, const
   hull->deep = carom_shape_half_depth(shape);
   if (!p) return CAROM_OK;
   hull->triangles = carom_allocate(allocator, (size_t)hull->count, sizeof *hull->triangles);
-  bool room = CAROM_NEW_ALL(allocator, CAROM_ROOM(hull->vertices, p->vertex_count),
-                            CAROM_ROOM(hull->normals, p->vertex_count), CAROM_ROOM(hull->facets, hull->count),
-                            CAROM_ROOM(hull->boxes, hull->count));
+  bool room =
+      CAROM_NEW_ALL(allocator, CAROM_ROOM(hull->vertices, p->vertex_count), CAROM_ROOM(hull->normals, p->vertex_count),
+                    CAROM_ROOM(hull->facets, hull->count), CAROM_ROOM(hull->boxes, hull->count));
   if (!room || !hull->triangles)
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for the surface of body '%s'", model->bodies[body].name);
   cut_faces(p, hull->triangles);
@@ -179,7 +179,8 @@ carom_status carom_hull_init(const carom_model *model, int part, int body, const
 }
 
 void carom_hull_release(carom_hull *hull, const carom_allocator *allocator) {
-  CAROM_RELEASE_ALL(allocator, hull->triangles, hull->neighbors, hull->normals, hull->vertices, hull->facets, hull->boxes);
+  CAROM_RELEASE_ALL(allocator, hull->triangles, hull->neighbors, hull->normals, hull->vertices, hull->facets,
+                    hull->boxes);
 }
 
 void carom_hull_fit(carom_hull *hull, const carom_model *model, const carom_state *state, double reach) {
@@ -187,7 +188,8 @@ void carom_hull_fit(carom_hull *hull, const carom_model *model, const carom_stat
   reach += fmin(0.5 * hull->deep, carom_shape_bounding_radius(part->shape));
   const carom_polytope *p = sharp_polytope(part->shape);
   carom_vec3 spare = cm_vec3(reach, reach, reach);
-  hull->placed = (carom_placed){part->shape, cm_compose(cm_pose(state->x[hull->body], state->q[hull->body]), part->pose)};
+  hull->placed =
+      (carom_placed){part->shape, cm_compose(cm_pose(state->x[hull->body], state->q[hull->body]), part->pose)};
   carom_aabb box = carom_aabb_of(&hull->placed);
   hull->box = (carom_aabb){cm_sub(box.low, spare), cm_add(box.high, spare)};
   for (int i = 0; p && i < p->vertex_count; i++) hull->vertices[i] = cm_transform(hull->placed.pose, p->vertices[i]);

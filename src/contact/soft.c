@@ -127,7 +127,8 @@ carom_status carom_soft_note(carom_soft *s, carom_error *error) {
 }
 
 // An array that grows: its count, then what is in it.
-static bool remember_array(const carom_soft *s, carom_tape *tape, void **array, int *count, int *capacity, size_t size) {
+static bool remember_array(const carom_soft *s, carom_tape *tape, void **array, int *count, int *capacity,
+                           size_t size) {
   int n = *count;
   if (!carom_tape_pass(tape, &n, sizeof n) || n < 0) return false;
   if (carom_tape_reads(tape)) {

@@ -40,23 +40,23 @@ typedef struct carom_soft_end {
 } carom_soft_end;
 
 typedef struct carom_soft_contact {
-  carom_soft_end end[2];     // A, B
-  carom_vec3 normal;         // unit, from B to A
-  double gap;                // m, < 0; at the middle of a step that is solved for it may be more
-  double rate;               // m/s, of the gap
-  double stiffness;          // C, N/m
-  double frequency;          // of nodes on such contacts, rad/s
-  carom_vec3 rim;            // C over the area, times the rim (facets.h), N/m2
-  double deep;               // m
+  carom_soft_end end[2];  // A, B
+  carom_vec3 normal;      // unit, from B to A
+  double gap;             // m, < 0; at the middle of a step that is solved for it may be more
+  double rate;            // m/s, of the gap
+  double stiffness;       // C, N/m
+  double frequency;       // of nodes on such contacts, rad/s
+  carom_vec3 rim;         // C over the area, times the rim (facets.h), N/m2
+  double deep;            // m
   double restitution, friction;
-  carom_vec3 impulse;        // on A, in the last kick
+  carom_vec3 impulse;  // on A, in the last kick
   // ---- at the last look
-  double pressed, dragged;   // along the normal, N, and what the drag took off it
-  carom_vec3 grip;           // friction on A, N
-  carom_vec3 across;         // by the rim, on A, N
-  carom_vec3 bent;           // how far its bristles (soft_bend.c) are bent at the end of the step, as seen from A, m
-  double slope, hold;        // how it answers to displacements along the normal and across it, N/m
-  bool slips;                // along the unit vector
+  double pressed, dragged;  // along the normal, N, and what the drag took off it
+  carom_vec3 grip;          // friction on A, N
+  carom_vec3 across;        // by the rim, on A, N
+  carom_vec3 bent;          // how far its bristles (soft_bend.c) are bent at the end of the step, as seen from A, m
+  double slope, hold;       // how it answers to displacements along the normal and across it, N/m
+  bool slips;               // along the unit vector
   carom_vec3 along;
 } carom_soft_contact;
 
@@ -88,15 +88,15 @@ typedef struct carom_soft {
   carom_soft_pair *met, *before;  // that touch now, and at the end of the last step
   int near_count, near_capacity, count, capacity;
   int met_count, met_capacity, before_count, before_capacity;
-  double energy, depth;      // stored at the last look, J; deepest overlap then, m
-  double time, span;         // the step
-  bool moved;                // nodes have, since it began
-  bool solved;               // it is implicit
-  double rubbed;             // work of friction in it, J
-  carom_error failure;       // of the last look
-  const carom_vec3 *nodes;   // (node_count) where contacts are looked for
-  const carom_vec3 *rates;   // (node_count) how fast nodes are then
-  bool trial;                // on the way of a solver, where surfaces may pass each other
+  double energy, depth;     // stored at the last look, J; deepest overlap then, m
+  double time, span;        // the step
+  bool moved;               // nodes have, since it began
+  bool solved;              // it is implicit
+  double rubbed;            // work of friction in it, J
+  carom_error failure;      // of the last look
+  const carom_vec3 *nodes;  // (node_count) where contacts are looked for
+  const carom_vec3 *rates;  // (node_count) how fast nodes are then
+  bool trial;               // on the way of a solver, where surfaces may pass each other
 } carom_soft;
 
 carom_status carom_soft_create(const carom_model *model, const carom_allocator *allocator, carom_soft **soft,
@@ -106,12 +106,12 @@ void carom_soft_destroy(carom_soft *soft);  // null is fine
 // What may touch in a step of h from this state; reach (body_count) of the bodies, m.
 carom_status carom_soft_update(carom_soft *soft, const carom_state *state, double h, const double *reach,
                                carom_error *error);
-// Finds the contacts of bodies as the state has them and of nodes (node_count). CAROM_NOT_CONVERGED, naming who and what
-// would do, where surfaces would pass each other in a step, or press through each other.
+// Finds the contacts of bodies as the state has them and of nodes (node_count). CAROM_NOT_CONVERGED, naming who and
+// what would do, where surfaces would pass each other in a step, or press through each other.
 carom_status carom_soft_find(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes, carom_error *error);
 
-// ---- forces: on nodes with all others, by whoever moves those; on bodies in kicks. Explicit steps take forces at their
-// ends, implicit ones (`solved`) at their middle, bodies being where the state has them then.
+// ---- forces: on nodes with all others, by whoever moves those; on bodies in kicks. Explicit steps take forces at
+// their ends, implicit ones (`solved`) at their middle, bodies being where the state has them then.
 //
 //     carom_soft_begin(soft, state, h/2)       kicks bodies by the forces of the last look
 //     carom_soft_forces(soft, state, ...)      one or more looks
@@ -123,7 +123,8 @@ carom_status carom_soft_find(carom_soft *soft, const carom_state *state, const c
 carom_status carom_soft_forces(carom_soft *soft, const carom_state *state, const carom_vec3 *nodes,
                                const carom_vec3 *rates, carom_vec3 *f, carom_mat3 *K);
 void carom_soft_stiffness_times(const carom_soft *soft, const carom_vec3 *u, carom_vec3 *y);
-carom_status carom_soft_begin(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger, carom_error *error);
+carom_status carom_soft_begin(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger,
+                              carom_error *error);
 carom_status carom_soft_end_step(carom_soft *soft, carom_state *state, double dt, carom_ledger *ledger,
                                  carom_error *error);
 // After an implicit step: what is stored and how deep surfaces overlap at its end.
@@ -157,7 +158,8 @@ carom_vec3 carom_soft_held(const carom_soft_contact *contact, carom_vec3 bent, d
 void carom_soft_bend(carom_soft *soft, double work, carom_ledger *ledger);
 // Friction on A and its opposite on B act a gap apart. A body takes it where the solid has it. Of two solids the normal
 // forces on A's nodes shift, by these shares of the friction (of N, N, or N s, N s), so that it does not turn both.
-void carom_soft_counter(const carom_soft *soft, const carom_soft_contact *contact, carom_vec3 friction, double shares[3]);
+void carom_soft_counter(const carom_soft *soft, const carom_soft_contact *contact, carom_vec3 friction,
+                        double shares[3]);
 carom_vec3 carom_soft_grip_point(const carom_soft_contact *contact, int end);
 // Of an end, the nodes being as fast as told.
 carom_vec3 carom_soft_velocity(const carom_soft *soft, const carom_state *state, const carom_vec3 *rates,

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "contact/soft.h"
 #include "collide/support.h"
+#include "contact/soft.h"
 #include "geometry/tet_shape.h"
 #include "model/row.h"
 
@@ -21,8 +21,7 @@ static carom_soft_end end_of_skin(const carom_skin *skin, int facet, const doubl
 
 static carom_soft_end end_of_node(const carom_soft *s, int node, carom_vec3 point) {
   int solid = carom_model_solid_of(s->model, node);
-  return (carom_soft_end){
-      .body = CAROM_SOLID(solid), .node = {node, node, node}, .weight = {1, 0, 0}, .point = point};
+  return (carom_soft_end){.body = CAROM_SOLID(solid), .node = {node, node, node}, .weight = {1, 0, 0}, .point = point};
 }
 
 static carom_soft_end end_of_hull(const carom_hull *hull, carom_vec3 point) {
@@ -130,7 +129,8 @@ static bool sound_facet(void *context, int facet) {
   double weight[3], depth = cm_dot(f->normal, cm_sub(f->x[0], q->place));
   double turned = cm_dot(f->normal, q->normal);
   if ((q->itself ? fabs(turned) : turned) > TURNED || fabs(depth) >= q->least) return true;
-  if (is_over(f, cm_axpy(q->place, depth, f->normal), NEXT_TO, weight)) q->least = fmax(0, depth);  // outside: none at all
+  if (is_over(f, cm_axpy(q->place, depth, f->normal), NEXT_TO, weight))
+    q->least = fmax(0, depth);  // outside: none at all
   return true;
 }
 

@@ -88,8 +88,8 @@ static void find_force(const carom_soft *s, const carom_state *state, carom_soft
 // stands the one with the sums of sizes of its rows on the diagonal, which is no less: weights sum to 1 on each side.
 static void add_blocks(const carom_soft_contact *c, carom_mat3 *K) {
   double sides = (double)is_solid(&c->end[0]) + (double)is_solid(&c->end[1]);
-  carom_mat3 D = cm_madd(cm_mscale(c->slope - c->hold, cm_outer(c->normal, c->normal)),
-                         cm_diag3(c->hold, c->hold, c->hold));
+  carom_mat3 D =
+      cm_madd(cm_mscale(c->slope - c->hold, cm_outer(c->normal, c->normal)), cm_diag3(c->hold, c->hold, c->hold));
   for (int e = 0; e < 2; e++)
     for (int k = 0; k < 3 && is_solid(&c->end[e]); k++) {
       carom_mat3 *block = &K[c->end[e].node[k]];

@@ -98,8 +98,7 @@ static void pass_on(const carom_soft *s, carom_state *state, carom_soft_contact 
   }
   carom_soft_counter(s, c, grip, shares);
   for (int k = 0; k < 3; k++)
-    if (shares[k] != 0)
-      carom_ledger_outside_at(ledger, cm_scale(-shares[k], c->normal), s->nodes[c->end[0].node[k]]);
+    if (shares[k] != 0) carom_ledger_outside_at(ledger, cm_scale(-shares[k], c->normal), s->nodes[c->end[0].node[k]]);
   c->impulse = cm_add(pressed, grip);
 }
 
@@ -114,8 +113,8 @@ static void book(carom_soft *s, const carom_state *state, double dt, carom_ledge
   }
 }
 
-// `first`: at the start of a step. Between the two kicks bodies have the velocities by which forces of explicit steps do
-// their work.
+// `first`: at the start of a step. Between the two kicks bodies have the velocities by which forces of explicit steps
+// do their work.
 static carom_status kick(carom_soft *s, carom_state *state, bool first, double dt, carom_ledger *ledger,
                          carom_error *error) {
   if (!s->solved) s->rates = state->node_velocities;

@@ -24,8 +24,8 @@ static carom_vec3 moment_at(carom_vec3 center, carom_vec3 point, carom_vec3 impu
 // Of what A got from one contact: pressure, friction where it grips, and the shift of pressure that goes with it.
 static carom_vec3 moment_of(const carom_soft *s, const carom_soft_contact *c, carom_vec3 center) {
   carom_vec3 pressed = cm_scale(cm_dot(c->impulse, c->normal), c->normal), grip = cm_sub(c->impulse, pressed);
-  carom_vec3 moment = cm_add(moment_at(center, c->end[0].point, pressed),
-                             moment_at(center, carom_soft_grip_point(c, 0), grip));
+  carom_vec3 moment =
+      cm_add(moment_at(center, c->end[0].point, pressed), moment_at(center, carom_soft_grip_point(c, 0), grip));
   double shares[3];
   carom_soft_counter(s, c, grip, shares);
   for (int k = 0; k < 3; k++)

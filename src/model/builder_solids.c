@@ -57,8 +57,7 @@ static void place_mesh(carom_builder *b, const carom_solid_def *def, const carom
   for (int i = 0; i < solid->node_count; i++)
     model->rest[solid->node_start + i] = cm_transform(pose, def->mesh->nodes[i]);
   for (int i = 0; i < solid->tet_count; i++)
-    for (int k = 0; k < 4; k++)
-      model->tets[solid->tet_start + i][k] = solid->node_start + def->mesh->tets[i][k];
+    for (int k = 0; k < 4; k++) model->tets[solid->tet_start + i][k] = solid->node_start + def->mesh->tets[i][k];
   carom_tets_lump(def->mesh, solid->matter.density, model->node_masses + solid->node_start);
 }
 
@@ -81,8 +80,9 @@ static carom_status make_own(carom_builder *b, const carom_solid_def *def, carom
   carom_elastic_def elastic = carom_elastic_default_def();
   carom_elastic *made;
   solid->skin = skin;
-  carom_status status = skin ? carom_tets_skin_init(def->mesh, &b->allocator, skin, &b->error)
-                             : carom_fail(&b->error, CAROM_ERR_MEMORY, "out of memory for the skin of '%s'", solid->name);
+  carom_status status =
+      skin ? carom_tets_skin_init(def->mesh, &b->allocator, skin, &b->error)
+           : carom_fail(&b->error, CAROM_ERR_MEMORY, "out of memory for the skin of '%s'", solid->name);
   elastic.node_count = solid->node_count, elastic.nodes = b->model->rest + solid->node_start;
   elastic.tet_count = solid->tet_count, elastic.tets = (const int(*)[4])def->mesh->tets;
   elastic.material_count = 1, elastic.materials = &solid->matter, elastic.law = solid->law;
@@ -252,8 +252,8 @@ static carom_status check_pressure(const carom_builder *b, const carom_pressure_
     if (!isfinite(def->knots[i].time) || !isfinite(def->knots[i].factor) ||
         (i > 0 && !(def->knots[i].time > def->knots[i - 1].time)))
       return carom_fail(error, CAROM_ERR_ARGUMENT,
-                        "pressure on solid '%s': the times of its schedule must be finite and ascend (knot %d)", s->name,
-                        i);
+                        "pressure on solid '%s': the times of its schedule must be finite and ascend (knot %d)",
+                        s->name, i);
   return CAROM_OK;
 }
 
@@ -274,8 +274,7 @@ int carom_builder_add_pressure(carom_builder *builder, const carom_pressure_def 
       !carom_builder_append_knots(builder, def->knots, def->knot_count))
     return carom_builder_out_of_memory(builder);
   for (int i = 0; i < def->triangle_count; i++)
-    for (int k = 0; k < 3; k++)
-      builder->model->pressed[m->pressed_count + i][k] = start + def->triangles[i][k];
+    for (int k = 0; k < 3; k++) builder->model->pressed[m->pressed_count + i][k] = start + def->triangles[i][k];
   m->pressed_count = triangles;
   builder->model->pressures[m->pressure_count] = pressure;
   return m->pressure_count++;

@@ -65,8 +65,7 @@ static bool is_plausible(carom_elastic_stepper *s, const carom_solid_sum *sum, d
                          const carom_elastic_state *state) {
   carom_solid_balance b = {.stored_before = s->stored, .stored = sum->energy};
   b.dissipated = 0.5 * h * (s->power + sum->power);
-  for (int i = 0; i < state->node_count; i++)
-    b.way = fmax(b.way, cm_norm(cm_sub(state->x[i], s->x1[i])));
+  for (int i = 0; i < state->node_count; i++) b.way = fmax(b.way, cm_norm(cm_sub(state->x[i], s->x1[i])));
   for (int i = 0; i < state->node_count; i++)
     b.work += 0.5 * cm_dot(cm_add(s->own1[i], s->own[i]), cm_sub(state->x[i], s->x1[i]));
   return carom_solid_plausible(s, &b);

@@ -40,9 +40,9 @@ carom_elastic_options carom_elastic_default_options(void) {
 static void lay_out(void *owner, carom_arena *arena) {
   carom_elastic_stepper *s = owner;
   int n = s->elastic->node_count;
-  carom_vec3 **arrays[] = {&s->x0,   &s->v0,    &s->a0,     &s->x1,     &s->v1,     &s->rate,      &s->f,     &s->own,
-                           &s->own1, &s->extra, &s->extra1, &s->middle, &s->target, &s->direction, &s->trial, &s->end,
-                           &s->residual, &s->search, &s->image, &s->preconditioned};
+  carom_vec3 **arrays[] = {&s->x0,    &s->v0,   &s->a0,       &s->x1,     &s->v1,     &s->rate,          &s->f,
+                           &s->own,   &s->own1, &s->extra,    &s->extra1, &s->middle, &s->target,        &s->direction,
+                           &s->trial, &s->end,  &s->residual, &s->search, &s->image,  &s->preconditioned};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = CAROM_PUSH(arena, carom_vec3, n);
   s->K = CAROM_PUSH(arena, carom_mat3, n);
   s->pinned = CAROM_PUSH(arena, bool, n);
@@ -207,8 +207,8 @@ carom_status carom_elastic_step(carom_elastic_stepper *s, const carom_elastic_lo
   return status;
 }
 
-carom_status carom_elastic_learn(carom_elastic_stepper *s, const carom_elastic_loads *loads,
-                                 carom_elastic_state *state, carom_error *error) {
+carom_status carom_elastic_learn(carom_elastic_stepper *s, const carom_elastic_loads *loads, carom_elastic_state *state,
+                                 carom_error *error) {
   carom_status status = carom_solid_check_loads(s->elastic, loads, error);
   if (status) return status;
   carom_solid_failure failure = carom_solid_learn(s, loads, state);

@@ -17,7 +17,7 @@ struct carom_elastic_stepper {
   carom_vec3 *middle, *target;  // Newton's method: where it is, where inertia alone would lead
   carom_vec3 *direction, *trial, *end;
   carom_vec3 *residual, *search, *image, *preconditioned;  // of conjugate gradients
-  carom_mat3 *K;  // blocks on the diagonal from the caller's function
+  carom_mat3 *K;                                           // blocks on the diagonal from the caller's function
   bool *pinned;
   carom_elastic_matrix *matrix;  // null for explicit steps
   carom_solid_factor *factor;

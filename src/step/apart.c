@@ -51,7 +51,8 @@ static bool pair_stays_apart(const carom_model *m, const carom_state *state, int
 
 bool carom_stay_apart(const carom_model *model, const carom_state *state, double duration) {
   if (carom_model_uses(model, CAROM_TRAIT_CONTACTS) < 0) return model->boundary_count == 0;
-  if (model->solid_count > 0 || moved_by_more(model) || (double)model->moving_count * model->body_count > MOST_PAIRS) return false;
+  if (model->solid_count > 0 || moved_by_more(model) || (double)model->moving_count * model->body_count > MOST_PAIRS)
+    return false;
   for (int a = 0; a < model->body_count; a++) {
     if (model->bodies[a].fixed || model->bodies[a].part_count == 0) continue;
     for (int b = 0; b < model->body_count; b++) {

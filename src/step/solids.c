@@ -207,8 +207,8 @@ static carom_status blame(const carom_solids *s, const carom_solid_group *g, car
   if (soft && soft->failure.status != CAROM_OK) return error->status;
   carom_error said = *error;
   bool one = g->solid_count == 1;
-  return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids", one ? s->model->solids[g->solid].name : "",
-                    one ? "': " : ": ", said.message);
+  return carom_fail(error, said.status, "%s%.100s%s%s", one ? "solid '" : "the solids",
+                    one ? s->model->solids[g->solid].name : "", one ? "': " : ": ", said.message);
 }
 
 // The group's part of a state, by its own clock.
@@ -267,8 +267,8 @@ static carom_status move(carom_solids *s, carom_soft *soft, carom_state *state, 
   return status;
 }
 
-carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h,
-                                  carom_ledger *ledger, carom_error *error) {
+carom_status carom_solids_advance(carom_solids *s, carom_soft *soft, carom_state *state, double h, carom_ledger *ledger,
+                                  carom_error *error) {
   return state->node_count == 0 ? CAROM_OK : move(s, soft, state, h, ledger, error);
 }
 
@@ -315,11 +315,12 @@ carom_status carom_solids_check(const carom_integrator *integrator, const carom_
                       m->solids[0].name, options->order);
   for (int k = 1; k < m->solid_count && carom_solids_may_touch(m); k++)
     if (m->solids[k].law != m->solids[0].law)
-      return carom_fail(error, CAROM_ERR_UNSUPPORTED,
-                        "solids '%s' and '%s' have different laws (%s and %s): solids that may touch are moved together "
-                        "and need the same one",
-                        m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
-                        carom_elastic_law_name(m->solids[k].law));
+      return carom_fail(
+          error, CAROM_ERR_UNSUPPORTED,
+          "solids '%s' and '%s' have different laws (%s and %s): solids that may touch are moved together "
+          "and need the same one",
+          m->solids[0].name, m->solids[k].name, carom_elastic_law_name(m->solids[0].law),
+          carom_elastic_law_name(m->solids[k].law));
   if (!is_explicit(integrator, m, options)) return CAROM_OK;
   const carom_solid *worst = &m->solids[stiffest(m)];
   double longest = CAROM_MOST_PARTS * share_of(integrator) * worst->critical_step;

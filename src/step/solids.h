@@ -10,7 +10,7 @@
 
 // Solids that are stepped as one: all together where contacts may couple them, else each by itself.
 typedef struct carom_solid_group {
-  int solid, solid_count;            // from which on, how many
+  int solid, solid_count;  // from which on, how many
   int node_start, node_count;
   int pin_start, pin_count;
   int pressed_start, pressed_count;  // into `triangles`
@@ -21,24 +21,25 @@ typedef struct carom_solid_group {
 
 typedef struct carom_solids {
   const carom_model *model;
-  bool implicit;                    // the midpoint rule; else Newmark's explicit method
-  bool together;                    // there is one group of all
-  carom_solid_group *groups;        // (group_count)
+  bool implicit;              // the midpoint rule; else Newmark's explicit method
+  bool together;              // there is one group of all
+  carom_solid_group *groups;  // (group_count)
   int group_count;
-  int *pins;                        // (pin_count) nodes, counted in each group from 0
-  int (*triangles)[3];              // (pressed_count) under pressure, group by group; nodes, counted in each from 0
-  int *source;                      // (pressed_count) into model->pressures
-  double *pressures;                // (pressed_count) Pa, in this step
-  carom_vec3 *a;                    // (node_count) accelerations,
-  carom_vec3 *x, *v;                // (node_count) where and how fast nodes were then,
-  double time;                      // and when; NaN: not known
+  int *pins;            // (pin_count) nodes, counted in each group from 0
+  int (*triangles)[3];  // (pressed_count) under pressure, group by group; nodes, counted in each from 0
+  int *source;          // (pressed_count) into model->pressures
+  double *pressures;    // (pressed_count) Pa, in this step
+  carom_vec3 *a;        // (node_count) accelerations,
+  carom_vec3 *x, *v;    // (node_count) where and how fast nodes were then,
+  double time;          // and when; NaN: not known
 } carom_solids;
 
 // All of these do nothing for models without solids.
 void carom_solids_push(carom_solids *solids, carom_arena *arena, const carom_model *model);
 carom_status carom_solids_prepare(carom_stepper *stepper, carom_solids *solids, carom_error *error);
 void carom_solids_free(carom_solids *solids);
-// Finds the forces at the start of a step of h, those of contacts too (soft; null: none), where explicit steps want them.
+// Finds the forces at the start of a step of h, those of contacts too (soft; null: none), where explicit steps want
+// them.
 carom_status carom_solids_learn(carom_solids *solids, carom_soft *soft, carom_state *state, double h,
                                 carom_error *error);
 // Moves the nodes by h and books what the outside did. Bodies must be where they are at the end of an explicit step, or

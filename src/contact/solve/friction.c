@@ -343,7 +343,7 @@ static carom_status newton(portfolio *s, int most) {
   double goal = goal_of(s);
   carom_status status = s->newton ? CAROM_OK : carom_newton_create_blocks(&s->a, &s->allocator, &s->newton, NULL);
   if (status != CAROM_OK) return status;
-  carom_newton_goal wanted = {0.01 * goal, 0.1 * goal, 0.5 * goal, most, .last_digit = true};
+  carom_newton_goal wanted = {0.01 * goal, 0.1 * goal, 0.5 * goal, most, .half_way = true, .last_digit = true};
   carom_newton_solve(s->newton, &s->a, &wanted, s->P, s->u, &s->info->steps);
   judge(s);
   return CAROM_OK;

@@ -191,7 +191,7 @@ static void solve_near(carom_newton *n, search *s, double eps) {
   hold(n, s->a);
   if (run_round(n, NEAR_STEPS, s))
     finish(n, s);
-  else if (s->fallen < HALF_WAY)
+  else if (s->goal.half_way && s->fallen < HALF_WAY)
     judge(n, s);  // the better place to begin the next one
 }
 

@@ -29,6 +29,7 @@ carom_newton *carom_newton_push(int rows, int bodies, carom_arena *arena);
 typedef struct carom_newton_goal {
   double good, wanted, accepted;
   int most;         // steps after which nothing new is begun; 0: no such limit
+  bool half_way;    // a round that was given up, but got near, is where the next one begins
   bool last_digit;  // tries tiny eps, too, where larger ones lead nowhere: for heavy bodies on light ones
 } carom_newton_goal;
 

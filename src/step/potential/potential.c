@@ -81,15 +81,13 @@ static carom_status flow_around_solids(const leg *l, carom_state *state, carom_e
   double middle = l->start + 0.5 * l->h;
   carom_status status = carom_soft_look(l->soft, state, error);
   if (status == CAROM_OK) status = carom_soft_begin(l->soft, state, 0, l->ledger, error);
-  if (status == CAROM_OK)
-    status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, middle, l->ledger, error);
+  if (status == CAROM_OK) status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, middle, l->ledger, error);
   if (status != CAROM_OK) return status;
   carom_drives_place(l->stepper->model, state, middle);
   status = carom_solids_advance(l->solids, l->soft, state, l->h, l->ledger, error);
   if (status == CAROM_OK) status = carom_soft_end_step(l->soft, state, l->h, l->ledger, error);
   state->time = middle;
-  if (status == CAROM_OK)
-    status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, l->end, l->ledger, error);
+  if (status == CAROM_OK) status = carom_variational_bodies(l->stepper, state, 0.5 * l->h, l->end, l->ledger, error);
   state->time = l->start;
   carom_drives_place(l->stepper->model, state, l->end);
   if (status == CAROM_OK) status = carom_soft_look(l->soft, state, error);
