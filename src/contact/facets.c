@@ -25,16 +25,19 @@ typedef struct flat {
 static double cross2(flat a, flat b) { return a.u * b.v - a.v * b.u; }
 static flat minus2(flat a, flat b) { return (flat){a.u - b.u, a.v - b.v}; }
 
+// Whose side the one from a corner to the next is: where sides lie on each other, of both.
+typedef enum side_of { OF_A = 1, OF_B = 2, OF_BOTH = 3 } side_of;
+
 typedef struct polygon {
   int count;
   flat corner[CAROM_FACET_POINTS];
-  bool of_b[CAROM_FACET_POINTS];  // the side from this corner to the next is one of B's, else of A's
+  side_of side[CAROM_FACET_POINTS];
 } polygon;
 
-static void append(polygon *p, flat corner, bool of_b) {
+static void append(polygon *p, flat corner, side_of side) {
   if (p->count >= CAROM_FACET_POINTS) return;
   p->corner[p->count] = corner;
-  p->of_b[p->count++] = of_b;
+  p->side[p->count++] = side;
 }
 
 static flat crossing_of(flat a, flat b, double da, double db) {
@@ -51,9 +54,10 @@ static polygon clip(const polygon *p, flat from, flat to) {
   for (int i = 0; i < p->count; i++) {
     flat a = p->corner[i], b = p->corner[(i + 1) % p->count];
     double da = cross2(along, minus2(a, from)), db = cross2(along, minus2(b, from));
-    if (da >= -on) append(&kept, a, da <= on && db < -on ? true : p->of_b[i]);
-    if (da > on && db < -on) append(&kept, crossing_of(a, b, da, db), true);
-    if (da < -on && db > on) append(&kept, crossing_of(a, b, da, db), p->of_b[i]);
+    bool along_it = fabs(da) <= on && fabs(db) <= on;
+    if (da >= -on) append(&kept, a, da <= on && db < -on ? OF_B : along_it ? OF_BOTH : p->side[i]);
+    if (da > on && db < -on) append(&kept, crossing_of(a, b, da, db), OF_B);
+    if (da < -on && db > on) append(&kept, crossing_of(a, b, da, db), p->side[i]);
   }
   return kept;
 }
@@ -74,9 +78,9 @@ static flat flatten(const meeting *m, carom_vec3 x) {
 // Seen against beta B runs counter-clockwise, and A clockwise.
 static polygon cover(const meeting *m) {
   polygon p = {.count = 0};
-  append(&p, m->fa[0], false);
-  append(&p, m->fa[2], false);
-  append(&p, m->fa[1], false);
+  append(&p, m->fa[0], OF_A);
+  append(&p, m->fa[2], OF_A);
+  append(&p, m->fa[1], OF_A);
   for (int i = 0; i < 3 && p.count > 0; i++) p = clip(&p, m->fb[i], m->fb[(i + 1) % 3]);
   return p;
 }
@@ -139,7 +143,7 @@ static void go_round(const meeting *m, const polygon *p, carom_facet_point *poin
   for (int i = 0; i < p->count; i++) {
     int next = (i + 1) % p->count;
     flat side = minus2(p->corner[next], p->corner[i]);
-    double share = 0.5 * (p->of_b[i] ? -m->share : 1 - m->share);
+    double share = 0.5 * ((p->side[i] & OF_A ? 1 - m->share : 0) - (p->side[i] & OF_B ? m->share : 0));
     carom_vec3 out = cm_axpy(cm_scale(share * side.v, m->e1), -share * side.u, m->e2);
     points[i].rim = cm_add(points[i].rim, out);
     points[next].rim = cm_add(points[next].rim, out);

@@ -156,9 +156,9 @@ carom_vec3 carom_soft_bent(const carom_soft *soft, const carom_soft_contact *con
 carom_vec3 carom_soft_held(const carom_soft_contact *contact, carom_vec3 bent, double pressed);
 // Nodes take over what their contacts have; books what was lost of the work (J) that the bristles did.
 void carom_soft_bend(carom_soft *soft, double work, carom_ledger *ledger);
-// Friction on A and its opposite on B act a gap apart. A body takes it where the solid has it. Of two solids the normal
-// forces on A's nodes shift, by these shares of the friction (of N, N, or N s, N s), so that it does not turn both.
-void carom_soft_counter(const carom_soft *soft, const carom_soft_contact *contact, carom_vec3 friction,
+// Forces across the normal, on A and the opposite on B, act a gap apart. A body takes them where the solid has them. Of
+// two solids the normal forces shift, by these along the normal on the nodes of an end, so that nothing turns both.
+void carom_soft_counter(const carom_soft *soft, const carom_soft_contact *contact, int end, carom_vec3 friction,
                         double shares[3]);
 carom_vec3 carom_soft_grip_point(const carom_soft_contact *contact, int end);
 // Of an end, the nodes being as fast as told.

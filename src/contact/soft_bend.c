@@ -60,15 +60,16 @@ carom_vec3 carom_soft_grip_point(const carom_soft_contact *c, int end) {
 }
 
 // The couple of both is gap n x F. A shift r = gap F/N of the normal force N n on A has the opposite one, r x N n; it
-// takes N grad w . r from node to node, w being their weights in the plane across n.
-void carom_soft_counter(const carom_soft *s, const carom_soft_contact *c, carom_vec3 friction, double shares[3]) {
-  const carom_soft_end *a = &c->end[0];
+// takes N grad w . r from node to node, w being their weights in the plane across n. Each of the two takes half.
+void carom_soft_counter(const carom_soft *s, const carom_soft_contact *c, int end, carom_vec3 friction,
+                        double shares[3]) {
+  const carom_soft_end *a = &c->end[end];
   memset(shares, 0, 3 * sizeof *shares);
-  if (!is_solid(a) || !is_solid(&c->end[1])) return;
+  if (!is_solid(a) || !is_solid(&c->end[1 - end])) return;
   const carom_vec3 x[3] = {s->nodes[a->node[0]], s->nodes[a->node[1]], s->nodes[a->node[2]]};
   double twice = cm_dot(c->normal, cm_cross(cm_sub(x[1], x[0]), cm_sub(x[2], x[0])));
   for (int k = 0; k < 3; k++) {
     carom_vec3 side = cm_sub(x[(k + 2) % 3], x[(k + 1) % 3]);
-    shares[k] = c->gap / twice * cm_dot(cm_cross(c->normal, side), friction);
+    shares[k] = 0.5 * c->gap / twice * cm_dot(cm_cross(c->normal, side), friction);
   }
 }

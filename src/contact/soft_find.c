@@ -183,12 +183,22 @@ static void weigh_depths(const surfaces *s, carom_facet_point *points, int count
   }
 }
 
-// The corners in which two facets meet. The direction in which what is behind them parts soonest is the oracle's.
+// Between facets that are askew: the least plane (Johnson 2012, 2.7.5) by which what is behind them would part along
+// the mean of their normals. Where features tie, as edges that lie on each other do, it is as symmetric as they are.
+static carom_vec3 askew_beta(const surfaces *s, const carom_facet *f, const carom_facet *g) {
+  carom_ssh_options options = carom_ssh_default_options();
+  carom_ssh_result r;
+  carom_ssh_optimum o;
+  options.given_beta = true;
+  options.beta = cm_unit(cm_sub(g->normal, f->normal));
+  if (carom_ssh(&s->behind_a, &s->behind_b, &options, NULL, &r) != CAROM_OK || r.gap >= 0) return options.beta;
+  return carom_ssh_resolve(&s->behind_a, &s->behind_b, &r, 0, &o) == CAROM_OK ? cm_unit(o.alpha) : r.normal;
+}
+
 static int meet(const surfaces *s, const carom_facet *f, const carom_facet *g, carom_facet_point *points) {
-  carom_distance_result d = {.distance = 0};
   bool askew = carom_facets_face(f, g) == CAROM_FACING_ASKEW;
-  if (askew && carom_distance(&s->behind_a, &s->behind_b, NULL, &d) != CAROM_OK) return 0;
-  int count = carom_facets_meet(f, g, &d.normal, points);
+  carom_vec3 beta = askew ? askew_beta(s, f, g) : cm_zero3();
+  int count = carom_facets_meet(f, g, &beta, points);
   weigh_depths(s, points, count);
   return count;
 }

@@ -107,9 +107,11 @@ static void spread(const carom_soft_contact *c, carom_vec3 force, carom_vec3 *f)
 
 static void counter(const carom_soft *s, const carom_soft_contact *c, carom_vec3 *f) {
   double shares[3];
-  carom_soft_counter(s, c, cm_add(c->grip, c->across), shares);
-  for (int k = 0; k < 3; k++)
-    if (shares[k] != 0) f[c->end[0].node[k]] = cm_axpy(f[c->end[0].node[k]], shares[k], c->normal);
+  for (int e = 0; e < 2; e++) {
+    carom_soft_counter(s, c, e, cm_add(c->grip, c->across), shares);
+    for (int k = 0; k < 3; k++)
+      if (shares[k] != 0) f[c->end[e].node[k]] = cm_axpy(f[c->end[e].node[k]], shares[k], c->normal);
+  }
 }
 
 carom_status carom_soft_forces(carom_soft *s, const carom_state *state, const carom_vec3 *nodes,

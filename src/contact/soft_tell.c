@@ -27,7 +27,7 @@ static carom_vec3 moment_of(const carom_soft *s, const carom_soft_contact *c, ca
   carom_vec3 moment =
       cm_add(moment_at(center, c->end[0].point, pressed), moment_at(center, carom_soft_grip_point(c, 0), grip));
   double shares[3];
-  carom_soft_counter(s, c, grip, shares);
+  carom_soft_counter(s, c, 0, grip, shares);
   for (int k = 0; k < 3; k++)
     if (shares[k] != 0)
       moment = cm_add(moment, moment_at(center, s->nodes[c->end[0].node[k]], cm_scale(shares[k], c->normal)));
