@@ -5,9 +5,11 @@
 static const double ALIKE = 0.94;   // cosine: normals within 20 degrees of opposite
 static const double SMOOTH = 1e-3;  // what sharpness is measured by: two that bend less count as equal
 // The same of the triangles' own normals: what is seen from the side has no area to speak of.
-static const double EDGE_ON = 0.1, OPEN = 0.3;
-static const double SNAP = 1e-8;      // of a side's length: nearer to its line is on it
+static const double EDGE_ON = 0.25, OPEN = 0.5;
+static const double SNAP = 1e-6;      // of a side's length: nearer to its line is on it
 static const double NOTHING = 1e-14;  // of the smaller triangle: polygons below this are round-off
+// Between the one's normal and the other's opposite: faces at right angles do not press on each other.
+static const double SQUARE = 0.1, OPPOSITE = 0.4;
 // Cosines between beta and the surfaces where they meet: below the one they do not press, beyond the other they do.
 static const double ASKEW = 0.25, UPRIGHT = 0.5;
 
@@ -179,7 +181,8 @@ static carom_vec3 between(const carom_facet *a, const carom_facet *b) {
 // How much larger the triangles are at rest than they look along beta. The one that leans presses on the other.
 static void find_scale(meeting *m) {
   double a = -cm_dot(m->a->normal, m->beta), b = cm_dot(m->b->normal, m->beta);
-  double open = ramp(fmin(a, b), EDGE_ON, OPEN), on_a = m->a->shrunk / fmax(a, EDGE_ON);
+  double facing = -cm_dot(m->a->normal, m->b->normal);
+  double open = ramp(fmin(a, b), EDGE_ON, OPEN) * ramp(facing, SQUARE, OPPOSITE), on_a = m->a->shrunk / fmax(a, EDGE_ON);
   m->share = (SMOOTH + 1 - a) / (2 * SMOOTH + 2 - a - b);
   m->scale = open * (m->share * on_a + (1 - m->share) * m->b->shrunk / fmax(b, EDGE_ON));
 }
@@ -196,7 +199,7 @@ static meeting look(const carom_facet *a, const carom_facet *b, const carom_vec3
 
 carom_facing carom_facets_face(const carom_facet *a, const carom_facet *b) {
   double facing = -cm_dot(a->normal, b->normal);
-  return facing > ALIKE ? CAROM_FACING_FLAT : facing > 0 ? CAROM_FACING_ASKEW : CAROM_FACING_AWAY;
+  return facing > ALIKE ? CAROM_FACING_FLAT : facing > SQUARE ? CAROM_FACING_ASKEW : CAROM_FACING_AWAY;
 }
 
 int carom_facets_meet(const carom_facet *a, const carom_facet *b, const carom_vec3 *beta, carom_facet_point *points) {
