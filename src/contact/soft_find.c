@@ -112,7 +112,6 @@ static bool is_over(const carom_facet *f, carom_vec3 x, double beside, double we
 static const double SIDEWAYS = 0.3, STRAIGHT = 0.6;  // of the other way over this one: none of it counts, all does
 static const double SHALLOW = 0.03;                  // of the deepest: less is not looked into
 static const double TURNED = 0.5;                    // cosine: another face
-static const double BESIDE = 0.1;                    // of a facet, on either side of its sides
 static const double NEXT_TO = 0.02;                  // places between two facets of a face are under it
 
 // A place under a surface, and how far it is to its faces that look elsewhere than `normal`.
@@ -286,12 +285,6 @@ static double poked_area(const carom_skin *skin, const carom_shape *shape) {
   return fmin(skin->mean_area, 3.14159265358979 * r * r) / 3;
 }
 
-// On the side between two facets both have half.
-static double share_under(const double weight[3]) {
-  double least = fmin(weight[0], fmin(weight[1], weight[2]));
-  return fmax(0, fmin(1, 0.5 + 0.5 * least / BESIDE));
-}
-
 static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
@@ -303,12 +296,10 @@ static carom_status find_poke(carom_soft *s, const carom_soft_near *n, const car
   carom_vec3 x = cm_add(hull->placed.pose.p, carom_support_lowest(&supporter, f->normal, &vertex));
   double gap = cm_dot(f->normal, cm_sub(x, f->x[0]));
   carom_vec3 foot = cm_axpy(x, -gap, f->normal);
-  is_over(f, foot, 0, weight);
-  double share = share_under(weight);
-  if (share == 0) return CAROM_OK;
+  if (!is_over(f, foot, 0, weight)) return CAROM_OK;
   carom_soft_contact c = {.normal = cm_neg(f->normal),
                           .gap = gap,
-                          .stiffness = skin->stiffness * share * poked_area(skin, hull->placed.shape),
+                          .stiffness = skin->stiffness * poked_area(skin, hull->placed.shape),
                           .deep = fmin(skin->deep[n->a], hull->deep)};
   c.end[0] = end_of_skin(skin, n->a, weight, foot);
   c.end[1] = end_of_hull(hull, x);

@@ -491,6 +491,7 @@ static const char head[] =
   "forces: {gravity: [0, 9.81, 0]}\njoints: [{name: j, kind: revolute, between: [world, a], at: [0, 0, 0]" text "}]\n"
 #define TWO "bodies: [{name: a, mass: 1}, {name: b, mass: 1, position: [1, 0, 0]}]\n"
 #define LANDING "bodies: [{name: a, shape: {sphere: 0.1}, position: [0, 0, 0.11], velocity: [0.3, 0, -1]}, "
+#define BESIDE "bodies: [{name: a, mass: 1, position: [1, 0, 0]}]\n"
 #define TIED \
   "forces: {springs: [{from: {body: a}, to: {body: floor, point: [0.5, 0, 0]}, stiffness: 300, rest_length: 0}]}\n"
 
@@ -542,6 +543,8 @@ static const trait_case trait_cases[] = {
      LANDING "]\n"},
     {CAROM_TRAIT_PLANAR_SCENES, TWO ASKEW "planar: true\n", TWO ASKEW},
     {CAROM_TRAIT_SUPPORTS, "bodies: [{name: a, mass: 1, support: {damping: 1}}]\n", "bodies: [{name: a, mass: 1}]\n"},
+    {CAROM_TRAIT_SOLIDS, BESIDE FALL "solids: [{name: s, mesh: {box: [0.1, 0.1, 0.1]}, young: 1e5, poisson: 0.3}]\n",
+     BESIDE FALL},
 };
 enum { TRAIT_CASES = sizeof trait_cases / sizeof *trait_cases };
 
@@ -682,6 +685,7 @@ typedef struct outcome {
   bool failed;
   char message[1000];
   carom_vec3 x, p, l;  // of body 0 at the end
+  carom_vec3 all;      // momentum of all that moves then
   uint64_t hash;
 } outcome;
 
@@ -698,6 +702,7 @@ static outcome run_scene(const carom_scene *scene, int steps) {
     if (o.failed) snprintf(o.message, sizeof o.message, "%s", error.message);
   }
   o.x = scene->state->x[0], o.p = scene->state->p[0], o.l = scene->state->l[0];
+  o.all = carom_linear_momentum(scene->model, scene->state);
   o.hash = carom_state_hash(scene->state);
   carom_stepper_destroy(stepper);
   return o;
@@ -732,7 +737,8 @@ TEST(contacts_that_are_not_seen_are_refused_unless_ignored) {
 }
 
 static double difference(const outcome *a, const outcome *b) {
-  return cm_norm(cm_sub(a->x, b->x)) + cm_norm(cm_sub(a->p, b->p)) + cm_norm(cm_sub(a->l, b->l));
+  return cm_norm(cm_sub(a->x, b->x)) + cm_norm(cm_sub(a->p, b->p)) + cm_norm(cm_sub(a->l, b->l)) +
+         cm_norm(cm_sub(a->all, b->all));
 }
 
 static void check_effect(int integrator, const char *what, const outcome *with, const outcome *without) {
