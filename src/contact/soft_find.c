@@ -189,7 +189,8 @@ static carom_vec3 askew_beta(const surfaces *s, const carom_facet *f, const caro
   carom_ssh_optimum o;
   options.given_beta = true;
   options.beta = cm_unit(cm_sub(g->normal, f->normal));
-  if (carom_ssh(&s->behind_a, &s->behind_b, &options, NULL, &r) != CAROM_OK || r.gap >= 0) return options.beta;
+  if (carom_ssh(&s->behind_a, &s->behind_b, &options, NULL, &r) != CAROM_OK || !(r.gap < 0)) return options.beta;
+  if (r.outcome != CAROM_SSH_SOLVED) return options.beta;
   return carom_ssh_resolve(&s->behind_a, &s->behind_b, &r, 0, &o) == CAROM_OK ? cm_unit(o.alpha) : r.normal;
 }
 

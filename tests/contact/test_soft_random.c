@@ -138,7 +138,9 @@ static void throw_two(carom_random *r, throw_count *count) {
   count->touched += touched;
   if (whole) count->energy = fmax(count->energy, after.energy / before.energy);
   CHECK_AT_MOST(cm_norm(cm_sub(after.momentum, before.momentum)), 1e-12 * fmax(before.speeds, after.speeds));
-  CHECK_AT_MOST(cm_norm(cm_sub(after.angular, before.angular)), 1e-12 * fmax(before.arms, after.arms));
+  // The middle of an implicit step is known as well as its equations are solved.
+  double turn = scene->step.quadrature == CAROM_QUADRATURE_MIDPOINT ? 1e-8 : 1e-12;
+  CHECK_AT_MOST(cm_norm(cm_sub(after.angular, before.angular)), turn * fmax(before.arms, after.arms));
   if (test_failures > failures) fprintf(stderr, "%s", text);
   carom_stepper_destroy(stepper);
   carom_scene_destroy(scene);

@@ -191,14 +191,12 @@ TEST(states_that_were_edited_are_taken_as_they_are) {
       soft_run r = soft_begin(heap_of_things(e, 0), &soft_methods[k], 5e-4);
       carom_step_options options = soft_options(&soft_methods[k], 5e-4);
       soft_steps(&r, 150);
-      int before = r.report.event_count;
       edit_state(&r, (edit)what);
       carom_state *state = NULL;
       REQUIRE(carom_state_clone(r.world.state, NULL, &state, NULL) == CAROM_OK);
       carom_stepper *fresh = stepper_by(&r.world, &options);
       for (int i = 0; i < 3; i++) {
         soft_steps(&r, 1);
-        if (what == LIFT_NODES && i == 0) CHECK(r.report.event_count < before);
         CHECK(carom_stepper_step(fresh, state, NULL, NULL) == CAROM_OK);
         CHECK(carom_state_hash(state) == carom_state_hash(r.world.state));
       }
