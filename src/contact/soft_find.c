@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "contact/potential.h"
 #include "contact/soft.h"
 #include "geometry/tet_shape.h"
 #include "model/row.h"
@@ -78,6 +79,8 @@ static carom_status keep(carom_soft *s, const carom_state *state, carom_soft_con
   if (c->gap < -0.9 * c->deep && !s->trial) return pressed_through(s, c, error);
   carom_contact_surface surface = carom_model_surface(s->model, c->end[0].body, c->end[1].body);
   c->restitution = surface.restitution, c->friction = surface.friction;
+  if (s->drag_for != c->restitution) s->drag_for = c->restitution, s->drag = carom_drag_ratio(c->restitution);
+  c->drag = s->drag;
   c->frequency = fmax(frequency_of(s, &c->end[0]), frequency_of(s, &c->end[1]));
   if (!carom_grow(&s->arena.allocator, (void **)&s->contacts, s->count, &s->capacity, sizeof *s->contacts))
     return carom_fail(error, CAROM_ERR_MEMORY, "out of memory for %d contacts of solids", s->count + 1);
@@ -150,7 +153,8 @@ static double other_way_out_of_hull(const carom_hull *hull, carom_vec3 place, ca
 typedef struct surfaces {
   const carom_skin *a, *b;
   const carom_hull *hull;
-  carom_placed behind_a, behind_b;
+  const carom_soft *soft;
+  int facet_a, facet_b;
   double deep;
 } surfaces;
 
@@ -183,21 +187,33 @@ static void weigh_depths(const surfaces *s, carom_facet_point *points, int count
 
 // Between facets that are askew: the least plane (Johnson 2012, 2.7.5) by which what is behind them would part along
 // the mean of their normals. Where features tie, as edges that lie on each other do, it is as symmetric as they are.
-static carom_vec3 askew_beta(const surfaces *s, const carom_facet *f, const carom_facet *g) {
+static carom_vec3 askew_beta(const surfaces *s, carom_vec3 mean) {
   carom_ssh_options options = carom_ssh_default_options();
   carom_ssh_result r;
   carom_ssh_optimum o;
+  carom_placed a = behind(s->soft, s->a, s->facet_a, 0);
+  carom_placed b = s->b ? behind(s->soft, s->b, s->facet_b, 1) : s->hull->placed;
   options.given_beta = true;
-  options.beta = cm_unit(cm_sub(g->normal, f->normal));
-  if (carom_ssh(&s->behind_a, &s->behind_b, &options, NULL, &r) != CAROM_OK || !(r.gap < 0)) return options.beta;
+  options.beta = mean;
+  if (carom_ssh(&a, &b, &options, NULL, &r) != CAROM_OK || !(r.gap < 0)) return options.beta;
   if (r.outcome != CAROM_SSH_SOLVED) return options.beta;
-  return carom_ssh_resolve(&s->behind_a, &s->behind_b, &r, 0, &o) == CAROM_OK ? cm_unit(o.alpha) : r.normal;
+  return carom_ssh_resolve(&a, &b, &r, 0, &o) == CAROM_OK ? cm_unit(o.alpha) : r.normal;
 }
 
+static bool any_overlaps(const carom_facet_point *points, int count) {
+  for (int i = 0; i < count; i++)
+    if (points[i].gap < 0) return true;
+  return false;
+}
+
+// The oracle is asked only where facets overlap along the mean of their normals.
 static int meet(const surfaces *s, const carom_facet *f, const carom_facet *g, carom_facet_point *points) {
   bool askew = carom_facets_face(f, g) == CAROM_FACING_ASKEW;
-  carom_vec3 beta = askew ? askew_beta(s, f, g) : cm_zero3();
+  carom_vec3 beta = cm_unit(cm_sub(g->normal, f->normal));
   int count = carom_facets_meet(f, g, &beta, points);
+  if (!any_overlaps(points, count)) return count;
+  if (askew) beta = askew_beta(s, beta);
+  if (askew) count = carom_facets_meet(f, g, &beta, points);
   weigh_depths(s, points, count);
   return count;
 }
@@ -207,7 +223,7 @@ static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet
   const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
   if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
   double deep = fmin(p->deep[n->a], q->deep[n->b]);
-  const surfaces both = {p, q, NULL, behind(s, p, n->a, 0), behind(s, q, n->b, 1), deep};
+  const surfaces both = {p, q, NULL, s, n->a, n->b, deep};
   return meet(&both, f, g, points);
 }
 
@@ -217,7 +233,7 @@ static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_
   const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
   if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
   double deep = fmin(skin->deep[n->a], hull->deep);
-  const surfaces both = {skin, NULL, hull, behind(s, skin, n->a, 0), hull->placed, deep};
+  const surfaces both = {skin, NULL, hull, s, n->a, n->b, deep};
   return meet(&both, f, g, points);
 }
 

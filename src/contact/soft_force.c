@@ -35,7 +35,7 @@ static const double STEADY = 0.7;
 // contact: all contacts of a node together have its frequency, and so their drags add up.
 static double hold_back(const carom_soft *s, const carom_soft_contact *c, double pressed, double *slope) {
   if (!(c->rate > 0) || c->restitution >= 1 || pressed == 0) return 0;
-  double resistance = 2 * carom_drag_ratio(c->restitution) / c->frequency;
+  double resistance = 2 * c->drag / c->frequency;
   if (!s->solved) resistance = fmin(resistance, STEADY / (s->span * c->frequency * c->frequency));
   resistance *= c->stiffness;
   if (resistance * c->rate >= pressed) {
