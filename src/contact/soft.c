@@ -86,6 +86,7 @@ carom_status carom_soft_create(const carom_model *model, const carom_allocator *
   for (int i = 0; i < 2 && status == CAROM_OK; i++) status = carom_tet_shape_create(&a, &s->tet[i], error);
   if (status == CAROM_OK) weigh_nodes(s);
   if (status == CAROM_OK) choose_stiffness(s);
+  if (s) s->drag_for = -1;
   if (status != CAROM_OK)
     carom_soft_destroy(s);
   else

@@ -44,6 +44,7 @@ typedef struct carom_soft_contact {
   double rate;            // m/s, of the gap
   double stiffness;       // C, N/m
   double frequency;       // of nodes on such contacts, rad/s
+  double drag;            // over critical, for the restitution
   carom_vec3 rim;         // C over the area, times the rim (facets.h), N/m2
   double deep;            // m
   double restitution, friction;
@@ -86,6 +87,7 @@ typedef struct carom_soft {
   carom_soft_pair *met, *before;  // that touch now, and at the end of the last step
   int near_count, near_capacity, count, capacity;
   int met_count, met_capacity, before_count, before_capacity;
+  double drag_for, drag;    // a coefficient of restitution, and the drag for it
   double energy, depth;     // stored at the last look, J; deepest overlap then, m
   double time, span;        // the step
   bool moved;               // nodes have, since it began

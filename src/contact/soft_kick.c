@@ -99,8 +99,7 @@ static void pass_on(const carom_soft *s, carom_state *state, carom_soft_contact 
   for (int e = 0; e < 2; e++) {
     carom_soft_counter(s, c, e, grip, shares);
     for (int k = 0; k < 3; k++)
-      if (shares[k] != 0)
-        carom_ledger_outside_at(ledger, cm_scale(-shares[k], c->normal), s->nodes[c->end[e].node[k]]);
+      if (shares[k] != 0) carom_ledger_outside_at(ledger, cm_scale(-shares[k], c->normal), s->nodes[c->end[e].node[k]]);
   }
   c->impulse = cm_add(pressed, grip);
 }
