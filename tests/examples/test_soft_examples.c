@@ -384,7 +384,7 @@ TEST(latching_satellite_long) {
   double from = apart(&r);
   for (int k = 1; k <= 20; k++) {
     run_to(&r, 0.4 + 0.01 * k);
-    CHECK_AT_MOST(fabs(apart(&r) - from) / 0.01, 0.14);  // 1 percent was asked for; it rattles at up to 2.4.4
+    CHECK_AT_MOST(fabs(apart(&r) - from) / 0.01, 0.14);  // 1 percent was asked for; it rattles at up to 2.4
     CHECK(depth_of_bulges(&r, cm_vec3(0.186, 0.010, 0)) > 0);
     from = apart(&r);
   }
