@@ -72,12 +72,12 @@ static void check_momenta(const partner *p, const soft_method *method, double mu
   soft_end(&r);
 }
 
-TEST(momenta_are_kept_without_friction) {
+TEST(momenta_are_kept_without_friction_long) {
   for (int i = 0; i < PARTNERS; i++)
     for (int k = 0; k < SOFT_METHODS; k++) check_momenta(&partners[i], &soft_methods[k], 0);
 }
 
-TEST(momenta_are_kept_with_friction) {
+TEST(momenta_are_kept_with_friction_long) {
   for (int i = 0; i < PARTNERS; i++)
     for (int k = 0; k < SOFT_METHODS; k++) check_momenta(&partners[i], &soft_methods[k], 0.5);
 }
@@ -262,7 +262,7 @@ static soft_run slide_over(const soft_method *method) {
 }
 
 // A block of 2 x 2 cells over 23 sides of another mesh: neither holds nor kicks it.
-TEST(blocks_slide_over_each_others_edges) {
+TEST(blocks_slide_over_each_others_edges_long) {
   for (int k = 1; k < SOFT_METHODS; k++) {
     soft_run r = slide_over(&soft_methods[k]);
     double worst = 0;

@@ -64,7 +64,7 @@ static double clap(const soft_method *method, bool self_contact) {
   return closest;
 }
 
-TEST(a_strip_that_closes_touches_itself_when_asked_to) {
+TEST(a_strip_that_closes_touches_itself_when_asked_to_long) {
   for (int k = 0; k < SOFT_METHODS; k++) {
     CHECK(clap(&soft_methods[k], true) > -3e-3);
     CHECK(clap(&soft_methods[k], false) < -0.02);
@@ -97,14 +97,14 @@ static void shoot(const soft_method *method, double speed) {
   soft_end(&r);
 }
 
-TEST(no_ball_goes_through_a_thin_shell_unsaid) {
+TEST(no_ball_goes_through_a_thin_shell_unsaid_long) {
   for (int k = 0; k < SOFT_METHODS; k++)
     for (double speed = 0.5; speed < 200; speed *= 4) shoot(&soft_methods[k], speed);
 }
 
 // ---- checkpoints ----------------------------------------------------------------------------------------------------
 
-TEST(a_run_goes_on_with_the_same_bits) {
+TEST(a_run_goes_on_with_the_same_bits_long) {
   for (int k = 0; k < SOFT_METHODS; k++) {
     soft_run r = soft_begin(heap_of_things(0.5, 0.5), &soft_methods[k], 5e-4);
     soft_steps(&r, 150);
@@ -158,7 +158,7 @@ static uint64_t hash_with(const soft_method *method, int threads) {
   return hash;
 }
 
-TEST(any_number_of_threads_gives_the_same_bits) {
+TEST(any_number_of_threads_gives_the_same_bits_long) {
   for (int k = 0; k < SOFT_METHODS; k++) {
     uint64_t one = hash_with(&soft_methods[k], 1);
     CHECK(hash_with(&soft_methods[k], 2) == one);
@@ -273,7 +273,7 @@ static long calls_in(carom_stepper *stepper, carom_state *state, int steps) {
 }
 
 // The same way once more, with room for all the contacts that it has.
-TEST(steps_do_not_ask_for_memory) {
+TEST(steps_do_not_ask_for_memory_long) {
   if (!MALLOC_COUNTED) test_skip("malloc cannot be counted in this build");
   for (int k = 0; k < SOFT_METHODS; k++) {
     soft_run r = soft_begin(heap_of_things(0.5, 0.5), &soft_methods[k], 5e-4);

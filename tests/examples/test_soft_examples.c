@@ -183,11 +183,11 @@ static void check_cluster(const char *name, double longest, double energy, doubl
   close_run(&r);
 }
 
-TEST(cluster_of_cubes) { check_cluster("cluster-of-cubes/scene", 0.055, 1e-3, 2e-4); }
-TEST(cluster_of_16) { check_cluster("cluster-of-16/scene", 0.065, 1e-2, 1e-3); }
+TEST(cluster_of_cubes_long) { check_cluster("cluster-of-cubes/scene", 0.055, 1e-3, 2e-4); }
+TEST(cluster_of_16_long) { check_cluster("cluster-of-16/scene", 0.065, 1e-2, 1e-3); }
 
 // All fly apart: away from the centre, faster than they would need to meet again.
-TEST(cluster_disperses) {
+TEST(cluster_disperses_long) {
   run r = open_run("cluster-of-cubes/scene", NULL);
   run_to(&r, 0.2);
   for (int i = 0; i < r.model->solid_count; i++) {
@@ -392,7 +392,7 @@ TEST(latching_satellite_long) {
   close_run(&r);
 }
 
-TEST(satellite_misses_when_twice_as_far_off) {
+TEST(satellite_misses_when_twice_as_far_off_long) {
   run r = open_run("latching-satellite/latch", "constants.offset=20 mm", NULL);
   totals before = measure(&r);
   run_to(&r, 0.1);
