@@ -92,7 +92,7 @@ static carom_status make_elastic(const carom_stepper *stepper, const carom_solid
 static carom_status make_group(const carom_stepper *stepper, const carom_solids *s, carom_solid_group *g,
                                carom_error *error) {
   const carom_allocator *a = &stepper->allocator;
-  recipe r = {NULL};
+  recipe r = {.tets = NULL};
   int tets = 0;
   for (int k = 0; k < g->solid_count; k++) tets += s->model->solids[g->solid + k].tet_count;
   r.tets = carom_allocate(a, (size_t)tets, sizeof *r.tets);
