@@ -152,6 +152,7 @@ void carom_assembled_add(const carom_assembled *a, const double *P, double *u) {
 }
 
 void carom_assembled_velocity(const carom_assembled *a, const double *P, double *u) {
+  if (a->rows == 0) return;
   memcpy(u, a->u0, (size_t)a->rows * sizeof *u);
   carom_assembled_add(a, P, u);
 }
