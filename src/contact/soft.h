@@ -37,6 +37,8 @@ typedef struct carom_soft_end {
   carom_vec3 point;
 } carom_soft_end;
 
+static inline bool carom_soft_is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
+
 typedef struct carom_soft_contact {
   carom_soft_end end[2];  // A, B
   carom_vec3 normal;      // unit, from B to A

@@ -53,10 +53,8 @@ void carom_soft_bend(carom_soft *s, double work, carom_ledger *ledger) {
 
 // ---- where friction acts --------------------------------------------------------------------------------------------
 
-static bool is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
-
 carom_vec3 carom_soft_grip_point(const carom_soft_contact *c, int end) {
-  return c->end[is_solid(&c->end[end]) ? end : 1 - end].point;
+  return c->end[carom_soft_is_solid(&c->end[end]) ? end : 1 - end].point;
 }
 
 // The couple of both is gap n x F. A shift r = gap F/N of the normal force N n on A has the opposite one, r x N n; it
@@ -65,7 +63,7 @@ void carom_soft_counter(const carom_soft *s, const carom_soft_contact *c, int en
                         double shares[3]) {
   const carom_soft_end *a = &c->end[end];
   memset(shares, 0, 3 * sizeof *shares);
-  if (!is_solid(a) || !is_solid(&c->end[1 - end])) return;
+  if (!carom_soft_is_solid(a) || !carom_soft_is_solid(&c->end[1 - end])) return;
   const carom_vec3 x[3] = {s->nodes[a->node[0]], s->nodes[a->node[1]], s->nodes[a->node[2]]};
   double twice = cm_dot(c->normal, cm_cross(cm_sub(x[1], x[0]), cm_sub(x[2], x[0])));
   for (int k = 0; k < 3; k++) {

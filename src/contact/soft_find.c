@@ -218,61 +218,37 @@ static int meet(const surfaces *s, const carom_facet *f, const carom_facet *g, c
   return count;
 }
 
-static int meet_skins(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
-  const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
-  const carom_facet *f = &p->facets[n->a], *g = &q->facets[n->b];
-  if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
-  double deep = fmin(p->deep[n->a], q->deep[n->b]);
-  const surfaces both = {p, q, NULL, s, n->a, n->b, deep};
-  return meet(&both, f, g, points);
-}
-
-static int meet_hull(const carom_soft *s, const carom_soft_near *n, carom_facet_point *points) {
-  const carom_skin *skin = &s->skins[n->skin];
-  const carom_hull *hull = &s->hulls[n->other];
-  const carom_facet *f = &skin->facets[n->a], *g = &hull->facets[n->b];
-  if (carom_facets_face(f, g) == CAROM_FACING_AWAY) return 0;
-  double deep = fmin(skin->deep[n->a], hull->deep);
-  const surfaces both = {skin, NULL, hull, s, n->a, n->b, deep};
-  return meet(&both, f, g, points);
+// What facets a and b of both surfaces make of themselves, with k Pa/m.
+static carom_status find_facets(carom_soft *s, const surfaces *both, double k, const carom_state *state,
+                                carom_error *error) {
+  const carom_facet *f = &both->a->facets[both->facet_a];
+  const carom_facet *g = both->b ? &both->b->facets[both->facet_b] : &both->hull->facets[both->facet_b];
+  carom_facet_point points[CAROM_FACET_POINTS];
+  int count = carom_facets_face(f, g) == CAROM_FACING_AWAY ? 0 : meet(both, f, g, points);
+  carom_status status = CAROM_OK;
+  for (int i = 0; i < count && status == CAROM_OK; i++) {
+    const carom_facet_point *p = &points[i];
+    carom_soft_contact c = {
+        .normal = p->normal, .gap = p->gap, .stiffness = k * p->area, .rim = cm_scale(k, p->rim), .deep = both->deep};
+    c.end[0] = end_of_skin(both->a, both->facet_a, p->weight_a, p->point_a);
+    c.end[1] =
+        both->b ? end_of_skin(both->b, both->facet_b, p->weight_b, p->point_b) : end_of_hull(both->hull, p->point_b);
+    status = keep(s, state, &c, error);
+  }
+  return status;
 }
 
 static carom_status find_skins(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_skin *p = &s->skins[n->skin], *q = &s->skins[n->other];
-  carom_facet_point points[CAROM_FACET_POINTS];
-  int count = meet_skins(s, n, points);
-  double k = 1 / (1 / p->stiffness + 1 / q->stiffness);
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < count && status == CAROM_OK; i++) {
-    carom_soft_contact c = {.normal = points[i].normal,
-                            .gap = points[i].gap,
-                            .stiffness = k * points[i].area,
-                            .rim = cm_scale(k, points[i].rim),
-                            .deep = fmin(p->deep[n->a], q->deep[n->b])};
-    c.end[0] = end_of_skin(p, n->a, points[i].weight_a, points[i].point_a);
-    c.end[1] = end_of_skin(q, n->b, points[i].weight_b, points[i].point_b);
-    status = keep(s, state, &c, error);
-  }
-  return status;
+  const surfaces both = {p, q, NULL, s, n->a, n->b, fmin(p->deep[n->a], q->deep[n->b])};
+  return find_facets(s, &both, 1 / (1 / p->stiffness + 1 / q->stiffness), state, error);
 }
 
 static carom_status find_hull(carom_soft *s, const carom_soft_near *n, const carom_state *state, carom_error *error) {
   const carom_skin *skin = &s->skins[n->skin];
   const carom_hull *hull = &s->hulls[n->other];
-  carom_facet_point points[CAROM_FACET_POINTS];
-  int count = meet_hull(s, n, points);
-  carom_status status = CAROM_OK;
-  for (int i = 0; i < count && status == CAROM_OK; i++) {
-    carom_soft_contact c = {.normal = points[i].normal,
-                            .gap = points[i].gap,
-                            .stiffness = skin->stiffness * points[i].area,
-                            .rim = cm_scale(skin->stiffness, points[i].rim),
-                            .deep = fmin(skin->deep[n->a], hull->deep)};
-    c.end[0] = end_of_skin(skin, n->a, points[i].weight_a, points[i].point_a);
-    c.end[1] = end_of_hull(hull, points[i].point_b);
-    status = keep(s, state, &c, error);
-  }
-  return status;
+  const surfaces both = {skin, NULL, hull, s, n->a, n->b, fmin(skin->deep[n->a], hull->deep)};
+  return find_facets(s, &both, skin->stiffness, state, error);
 }
 
 // ---- points ---------------------------------------------------------------------------------------------------------

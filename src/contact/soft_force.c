@@ -8,8 +8,6 @@
 // Of what would stop the slip in an explicit step: bristles alone would swing for ever.
 static const double DAMPING = 0.2;
 
-static bool is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
-
 // ---- one contact ----------------------------------------------------------------------------------------------------
 
 // A discrete gradient of V = C/2 min(gap, 0)^2 between the gaps at both ends of an implicit step: minus its change over
@@ -87,11 +85,11 @@ static void find_force(const carom_soft *s, const carom_state *state, carom_soft
 // The matrix of a contact is W' D W, W with the weights of its nodes and D along and across the normal. Against it
 // stands the one with the sums of sizes of its rows on the diagonal, which is no less: weights sum to 1 on each side.
 static void add_blocks(const carom_soft_contact *c, carom_mat3 *K) {
-  double sides = (double)is_solid(&c->end[0]) + (double)is_solid(&c->end[1]);
+  double sides = (double)carom_soft_is_solid(&c->end[0]) + (double)carom_soft_is_solid(&c->end[1]);
   carom_mat3 D =
       cm_madd(cm_mscale(c->slope - c->hold, cm_outer(c->normal, c->normal)), cm_diag3(c->hold, c->hold, c->hold));
   for (int e = 0; e < 2; e++)
-    for (int k = 0; k < 3 && is_solid(&c->end[e]); k++) {
+    for (int k = 0; k < 3 && carom_soft_is_solid(&c->end[e]); k++) {
       carom_mat3 *block = &K[c->end[e].node[k]];
       *block = cm_madd(*block, cm_mscale(sides * fabs(c->end[e].weight[k]), D));
     }
@@ -99,7 +97,7 @@ static void add_blocks(const carom_soft_contact *c, carom_mat3 *K) {
 
 static void spread(const carom_soft_contact *c, carom_vec3 force, carom_vec3 *f) {
   for (int e = 0; e < 2; e++)
-    for (int k = 0; k < 3 && is_solid(&c->end[e]); k++) {
+    for (int k = 0; k < 3 && carom_soft_is_solid(&c->end[e]); k++) {
       carom_vec3 *at = &f[c->end[e].node[k]];
       *at = cm_axpy(*at, (e == 0 ? 1 : -1) * c->end[e].weight[k], force);
     }
@@ -135,7 +133,7 @@ void carom_soft_stiffness_times(const carom_soft *s, const carom_vec3 *u, carom_
     const carom_soft_contact *c = &s->contacts[i];
     carom_vec3 d = cm_zero3();
     for (int e = 0; e < 2; e++)
-      for (int k = 0; k < 3 && is_solid(&c->end[e]); k++)
+      for (int k = 0; k < 3 && carom_soft_is_solid(&c->end[e]); k++)
         d = cm_axpy(d, (e == 0 ? 1 : -1) * c->end[e].weight[k], u[c->end[e].node[k]]);
     carom_vec3 across = across_normal(c, d);
     if (c->slips) across = cm_axpy(across, -cm_dot(c->along, across), c->along);

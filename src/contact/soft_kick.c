@@ -6,14 +6,12 @@
 #include "contact/soft.h"
 #include "model/row.h"
 
-static bool is_solid(const carom_soft_end *end) { return end->body < CAROM_WORLD; }
-
 // ---- how ends move and answer ---------------------------------------------------------------------------------------
 
 carom_vec3 carom_soft_velocity(const carom_soft *s, const carom_state *state, const carom_vec3 *rates,
                                const carom_soft_end *end) {
   carom_vec3 v = cm_zero3(), w = cm_zero3();
-  if (is_solid(end)) {
+  if (carom_soft_is_solid(end)) {
     for (int k = 0; k < 3; k++) v = cm_axpy(v, end->weight[k], rates[end->node[k]]);
     return v;
   }
@@ -33,7 +31,7 @@ carom_vec3 carom_soft_slip(const carom_soft *s, const carom_state *state, const 
 
 static carom_vec3 way_of(const carom_soft *s, const carom_state *state, const carom_soft_end *end) {
   carom_vec3 way = cm_zero3();
-  if (!is_solid(end)) return cm_scale(s->span, carom_soft_velocity(s, state, s->rates, end));
+  if (!carom_soft_is_solid(end)) return cm_scale(s->span, carom_soft_velocity(s, state, s->rates, end));
   for (int k = 0; k < 3; k++) {
     int node = end->node[k];
     way = cm_axpy(way, end->weight[k], cm_sub(s->nodes[node], s->was[node]));
@@ -49,7 +47,7 @@ carom_vec3 carom_soft_way(const carom_soft *s, const carom_state *state, const c
 static double answer_of(const carom_soft *s, const carom_state *state, const carom_soft_end *end,
                         carom_vec3 direction) {
   double answer = 0;
-  if (is_solid(end)) {
+  if (carom_soft_is_solid(end)) {
     for (int k = 0; k < 3; k++) answer += end->weight[k] * end->weight[k] * s->inverse_mass[end->node[k]];
     return answer;
   }
@@ -80,7 +78,7 @@ static void push_body(const carom_soft *s, carom_state *state, const carom_soft_
 // Nodes have theirs, which their own books take for something from outside; here that is taken back.
 static void pass_end(const carom_soft *s, carom_state *state, const carom_soft_end *end, carom_vec3 impulse,
                      carom_ledger *ledger) {
-  if (is_solid(end))
+  if (carom_soft_is_solid(end))
     carom_ledger_outside_at(ledger, cm_neg(impulse), end->point);
   else
     push_body(s, state, end, impulse, ledger);
